@@ -1,0 +1,1 @@
+"""Stackroom: drop a file into S3 and it becomes searchable by agents."""

@@ -1,0 +1,1 @@
+"""The adapters: the only modules that import boto3."""

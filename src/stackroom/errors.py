@@ -1,0 +1,113 @@
+"""
+What can go wrong, sorted by what the caller should do about it.
+
+StackroomError
+├── Rejected                    change the request; never retried
+│   ├── MalformedEvent          not an event that we know; belongs in the dead-letter queue
+│   ├── CatalogLimitReached     the user already has as many catalogs as allowed
+│   ├── CatalogNotFound         no such catalog, or someone else's
+│   ├── RunSuperseded           this execution no longer holds the catalog's lease
+│   ├── Unreadable              no text can be had from the file, and why
+│   ├── MissingIdentity         no verified user in the call
+│   ├── ValidationError         an argument of a tool call is wrong
+│   └── KnowledgeBaseNotFound   not a knowledge base or catalog of this caller
+├── Unavailable                 send the same request later; Step Functions retries each by name
+│   ├── RecordChanged           someone saved the record after we read it
+│   ├── StoreUnavailable        DynamoDB, S3 or Step Functions throttled or failed
+│   ├── KnowledgeBaseThrottled  Bedrock said ThrottlingException
+│   └── KnowledgeBaseUnavailable  Bedrock failed, or did not answer
+└── RetrievalError              a search found no knowledge base that answers
+    ├── RetrievalFailed
+    └── Throttled
+
+Step Functions compares `ErrorEquals` with the exact class name and knows nothing of
+inheritance, so every leaf name under `Unavailable` is part of the contract with
+`statemachines/`, and the names under `ValidationError` to `Throttled` are the `errorType`s
+that agents see. tests/contract keeps them in step.
+"""
+
+
+class StackroomError(Exception):
+    """Anything this package raises on purpose."""
+
+
+class Rejected(StackroomError):
+    """The request can't succeed as it stands."""
+
+
+class MalformedEvent(Rejected):
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"not an event we know: {problem}")
+
+
+class CatalogLimitReached(Rejected):
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"Maximum catalog limit ({limit}) reached")
+
+
+class CatalogNotFound(Rejected):
+    def __init__(self, catalog_id: str) -> None:
+        super().__init__(f"Catalog '{catalog_id}' not found")
+
+
+class RunSuperseded(Rejected):
+    def __init__(self, catalog_id: str, epoch: int) -> None:
+        super().__init__(f"run {epoch} no longer holds the lease of catalog {catalog_id!r}")
+
+
+class Unreadable(Rejected):
+    """No text can be had from a file; `str()` of it is the reason to show to its owner."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class MissingIdentity(Rejected):
+    def __init__(self) -> None:
+        super().__init__("the call carries no verified user; sign in and call through the gateway")
+
+
+class ValidationError(Rejected):
+    """An argument is wrong; `str()` of it names the argument and what is allowed."""
+
+
+class KnowledgeBaseNotFound(Rejected):
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} not found")
+
+
+class Unavailable(StackroomError):
+    """The same request may succeed later."""
+
+
+class RecordChanged(Unavailable):
+    def __init__(self, key: str) -> None:
+        super().__init__(f"record {key!r} changed since it was read")
+
+
+class StoreUnavailable(Unavailable):
+    def __init__(self, operation: str, code: str) -> None:
+        super().__init__(f"{operation} answered {code}")
+
+
+class KnowledgeBaseThrottled(Unavailable):
+    def __init__(self, operation: str) -> None:
+        super().__init__(f"{operation} was throttled")
+
+
+class KnowledgeBaseUnavailable(Unavailable):
+    def __init__(self, operation: str, code: str) -> None:
+        super().__init__(f"{operation} answered {code}")
+
+
+class RetrievalError(StackroomError):
+    """No knowledge base answered; the same search may succeed later."""
+
+
+class RetrievalFailed(RetrievalError):
+    pass
+
+
+class Throttled(RetrievalError):
+    pass

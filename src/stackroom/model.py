@@ -1,0 +1,88 @@
+"""What Stackroom knows: catalogs, their documents, and the knowledge bases they lie in."""
+
+from enum import StrEnum
+from typing import Self
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt
+
+
+class Record(BaseModel):
+    """Anything we own both ends of: immutable, and nothing unknown in it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class CatalogStatus(StrEnum):
+    READY = "ready"
+    INDEXING = "indexing"
+    FAILED = "failed"
+    DELETING = "deleting"
+
+
+class Catalog(Record):
+    """A named shelf of one user's documents; everything under `s3_prefix` belongs to it."""
+
+    catalog_id: str
+    user_id: str
+    name: str
+    description: str = ""
+    s3_prefix: str
+    status: CatalogStatus = CatalogStatus.READY
+    document_count: NonNegativeInt = 0
+    total_bytes: NonNegativeInt = 0
+    knowledge_base_id: str | None = None
+    data_source_id: str | None = None
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+
+
+class DocumentStatus(StrEnum):
+    UPLOADING = "uploading"
+    PENDING = "pending"
+    INDEXING = "indexing"
+    INDEXED = "indexed"
+    FAILED = "failed"
+    DELETING = "deleting"
+
+
+class Document(Record):
+    """
+    One file of a catalog and how far it has come.
+
+    Immutable: `model_copy` or `moved` returns the next state, the repository's `save` keeps it and
+    counts `version` up. `present_since` is when the object and its sidecar, both as described here,
+    lay in the bucket: an ingestion job that started later has seen exactly this version.
+    """
+
+    catalog_id: str
+    document_id: str
+    filename: str
+    s3_key: str
+    size: NonNegativeInt = 0
+    etag: str = ""
+    version_id: str | None = None
+    content_type: str = ""
+    fingerprint: str = ""  # of etag and sidecar: equal means a re-drop that changes nothing
+    status: DocumentStatus
+    status_reason: str | None = None
+    attempts: NonNegativeInt = 0
+    uploaded_at: AwareDatetime
+    updated_at: AwareDatetime
+    present_since: AwareDatetime | None = None
+    indexed_at: AwareDatetime | None = None
+    ingestion_job_id: str | None = None
+    correlation_id: str | None = None
+    version: NonNegativeInt = 0  # 0 until first saved
+
+    def moved(self, status: DocumentStatus, *, at: AwareDatetime, reason: str | None = None) -> Self:
+        """The same document in another status; only `failed` carries a reason, and always does."""
+        assert (status is DocumentStatus.FAILED) == (reason is not None), "failed, and only failed, says why"
+        return self.model_copy(update={"status": status, "status_reason": reason, "updated_at": at})
+
+
+class PoolMember(Record):
+    """A knowledge base of the pool: element of the `KB_POOL` JSON list."""
+
+    knowledge_base_id: str
+    data_source_id: str | None = None  # the shared CUSTOM data source, once there is one
+    index: str | None = None

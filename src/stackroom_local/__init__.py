@@ -1,0 +1,1 @@
+"""The local mode: the whole of Stackroom on one machine. Never shipped to Lambda."""
