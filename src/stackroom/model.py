@@ -74,9 +74,13 @@ class Document(Record):
     correlation_id: str | None = None
     version: NonNegativeInt = 0  # 0 until first saved
 
-    def moved(self, status: DocumentStatus, *, at: AwareDatetime, reason: str | None = None) -> Self:
+    def moved(
+        self, status: DocumentStatus, *, at: AwareDatetime, reason: str | None = None
+    ) -> Self:
         """The same document in another status; only `failed` carries a reason, and always does."""
-        assert (status is DocumentStatus.FAILED) == (reason is not None), "failed, and only failed, says why"
+        assert (status is DocumentStatus.FAILED) == (reason is not None), (
+            "failed, and only failed, says why"
+        )
         return self.model_copy(update={"status": status, "status_reason": reason, "updated_at": at})
 
 

@@ -1,0 +1,24 @@
+"""One boto3 session per process; a client is made on first use, since each costs start-up time."""
+
+from functools import cache
+from typing import Any
+
+import boto3
+from botocore.config import Config
+
+# Standard mode retries throttles and 5xx three times within a few seconds; what lasts longer is
+# Step Functions' and SQS's to retry, so a function never sleeps for minutes on paid time.
+_CONFIG = Config(
+    retries={"mode": "standard", "total_max_attempts": 4}, connect_timeout=3, read_timeout=20
+)
+
+
+@cache
+def _session() -> boto3.session.Session:
+    return boto3.session.Session()
+
+
+@cache
+def client(service: str) -> Any:
+    """The boto3 client of a service, shared by all callers (boto3 clients are thread-safe)."""
+    return _session().client(service, config=_CONFIG)  # type: ignore[call-overload]
