@@ -1,0 +1,131 @@
+"""
+Where an object belongs, read from its key alone.
+
+    {user_id}/{catalog_id or folder}/{filename}
+
+The ids are hashes, so every function derives the same ones with no table at hand. Whether the
+catalog exists, or may be opened, is `stackroom.uploads`' to say.
+"""
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass
+
+SIDECAR_SUFFIX = ".metadata.json"
+PAGE_MAP_PREFIX = "_pagemaps/"
+# Bedrock: an S3 data source's inclusionPrefix has 1..300 characters (CloudFormation schema of
+# AWS::Bedrock::DataSource); we count bytes, which is never more lenient.
+MAX_PREFIX_BYTES = 300
+MAX_CATALOG_NAME = 100
+NO_USER = "!none"  # files rejected for having no user folder; no user id starts with "!"
+
+_USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}")
+_CATALOG_ID = re.compile(r"cat-[0-9a-f]{24}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Location:
+    """A key that has its place in a catalog of its user."""
+
+    key: str
+    user_id: str
+    folder: str
+    filename: str
+    catalog_id: str
+    document_id: str
+
+    @property
+    def prefix(self) -> str:
+        return f"{self.user_id}/{self.folder}/"
+
+    @property
+    def names_a_catalog_id(self) -> bool:
+        """Whether the folder is a catalog's id; such a catalog is never opened by an upload."""
+        return self.folder == self.catalog_id
+
+
+@dataclass(frozen=True, kw_only=True)
+class Misplaced:
+    """A key that belongs to no catalog, and why; kept under its user so that nothing vanishes."""
+
+    key: str
+    user_id: str
+    document_id: str
+    reason: str
+
+
+def locate(key: str) -> Location | Misplaced:
+    """The place of a document's key (never of a sidecar's or a page map's)."""
+    user_id, _, rest = key.partition("/")
+    folder, has_file, filename = rest.partition("/")
+    if not rest:
+        return _misplaced(key, NO_USER, "it has no folder; drop it under {user}/{catalog}/")
+    if not _USER_ID.fullmatch(user_id):
+        return _misplaced(key, NO_USER, f"{user_id!r} can't be a user id")
+    if not has_file:
+        return _misplaced(key, user_id, f"it has no catalog folder; drop it under {user_id}/{{catalog}}/")
+    if any(part in ("", ".", "..") for part in filename.removesuffix("/").split("/")):
+        return _misplaced(key, user_id, "its name has an empty, '.' or '..' folder in it")
+    if problem := _folder_problem(user_id, folder):
+        return _misplaced(key, user_id, problem)
+    identity = folder if _CATALOG_ID.fullmatch(folder) else catalog_id_of(user_id, folder)
+    return Location(
+        key=key,
+        user_id=user_id,
+        folder=folder,
+        filename=filename,
+        catalog_id=identity,
+        document_id=document_id_of(identity, filename),
+    )
+
+
+def is_folder_marker(key: str) -> bool:
+    """Whether the key is one of the empty objects that consoles make to show a folder."""
+    return key.endswith("/")
+
+
+def is_ours(key: str) -> bool:
+    """Whether Stackroom itself wrote the object: a sidecar or a page map, never a document."""
+    return key.endswith(SIDECAR_SUFFIX) or key.startswith(PAGE_MAP_PREFIX)
+
+
+def catalog_name_problem(name: str) -> str | None:
+    """Why this can't name a catalog, or None if it can."""
+    if not 1 <= len(name) <= MAX_CATALOG_NAME:
+        return f"a catalog's name has 1 to {MAX_CATALOG_NAME} characters"
+    # isalnum() is false for a combining accent alone, hence the composed form (macOS decomposes)
+    if not all(character.isalnum() or character in " -" for character in _composed(name)):
+        return "Catalog name contains invalid characters"
+    return None if name == name.strip() else "a catalog's name doesn't start or end with a space"
+
+
+def catalog_id_of(user_id: str, name: str) -> str:
+    """The id of the user's catalog of that name; names are unique without regard to case."""
+    return "cat-" + _digest(user_id, _composed(name).casefold())
+
+
+def document_id_of(catalog_id: str, filename: str) -> str:
+    """The same file name in a catalog is the same document, whatever its content."""
+    return "doc-" + _digest(catalog_id, filename)
+
+
+def _folder_problem(user_id: str, folder: str) -> str | None:
+    problem = catalog_name_problem(folder)
+    if problem:
+        return f"folder {folder!r}: {problem} (letters, digits, spaces and hyphens are allowed)"
+    if len(f"{user_id}/{folder}/".encode()) > MAX_PREFIX_BYTES:
+        return f"user and catalog folder together exceed {MAX_PREFIX_BYTES} bytes"
+    return None
+
+
+def _misplaced(key: str, user_id: str, reason: str) -> Misplaced:
+    return Misplaced(key=key, user_id=user_id, document_id="doc-" + _digest(key), reason=reason)
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:24]
