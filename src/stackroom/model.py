@@ -71,6 +71,7 @@ class Document(Record):
     present_since: AwareDatetime | None = None
     indexed_at: AwareDatetime | None = None
     ingestion_job_id: str | None = None
+    lingering: bool = False  # the index may still hold an earlier version of a rejected file
     correlation_id: str | None = None
     version: NonNegativeInt = 0  # 0 until first saved
 

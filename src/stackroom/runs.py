@@ -1,0 +1,100 @@
+"""
+At most one live run per catalog, and no wake-up lost.
+
+Every request raises the catalog's counter; whoever finds no lease takes it under the next epoch
+and starts the execution of that name. A run reads the counter before it lists what to do, and
+gives the lease back only if the counter still stands there. So a request is either seen by the
+run that lists after it, or keeps that run from ending.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from stackroom.ports import Executions, Lease, Leases
+from stackroom.uploads import utc_now
+
+# A run renews its lease with every task; the longest silence is one poll (a minute) and the
+# retries of one task (about five). Expiry alone decides nothing: Step Functions is asked.
+LEASE = timedelta(minutes=15)
+# A run that broke is followed by another after 1, 2, 4 ... at most 60 minutes. After these many in
+# a row (about four hours) its documents fail, with the error, rather than wait for ever.
+MAX_FAILURES = 10
+_FIRST_DELAY = 60
+_LONGEST_DELAY = 3600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runs:
+    leases: Leases
+    executions: Executions
+    now: Callable[[], datetime] = utc_now
+
+    def ask(self, catalog_id: str) -> None:
+        """See to it that a run lists the catalog's work after this moment. Safe to repeat."""
+        self._enliven(self.leases.ask(catalog_id))
+
+    def release(self, catalog_id: str, epoch: int, *, served: int) -> bool:
+        """End the run unless there is more to do. Raises RunSuperseded."""
+        return self.leases.release(catalog_id, epoch, served=served)
+
+    def renew(self, catalog_id: str, epoch: int) -> Lease:
+        """Go on with the run. Raises RunSuperseded."""
+        return self.leases.renew(catalog_id, epoch, until=self.now() + LEASE)
+
+    def hand_over(self, catalog_id: str, epoch: int) -> None:
+        """Let a fresh execution go on, for a history ends at 25,000 events."""
+        self._succeed(self.renew(catalog_id, epoch), failures=0, delay=0)
+
+    def recover(self, catalog_id: str, epoch: int) -> Lease | None:
+        """
+        Follow a run that broke by another one, later each time.
+
+        Answers the lease that was broken, or None if that run has ended properly or been followed
+        already, so that every messenger of the same failure may call this.
+        """
+        lease = self.leases.get(catalog_id)
+        if lease is None or not lease.held or lease.epoch != epoch:
+            return None
+        failures = lease.failures + 1
+        delay = min(_FIRST_DELAY * 2 ** (failures - 1), _LONGEST_DELAY)
+        self._succeed(lease, failures=failures, delay=delay)
+        return lease
+
+    def sweep(self) -> list[str]:
+        """Follow every run that ended without a word; answers the names of those."""
+        return [lease.execution_name for lease in self.leases.held() if self._revive(lease)]
+
+    def _revive(self, lease: Lease) -> bool:
+        if not lease.started:
+            # Whoever took the lease may have died before it said so; the name makes it one start.
+            self._enliven(lease)
+            return False
+        if self.executions.is_running(lease.execution_name):
+            return False
+        return self.recover(lease.catalog_id, lease.epoch) is not None
+
+    def _enliven(self, lease: Lease) -> None:
+        if not lease.held or self._is_dead(lease):
+            self._succeed(lease, failures=lease.failures, delay=0)
+        elif not lease.started:
+            self._start(lease, delay=0)
+
+    def _is_dead(self, lease: Lease) -> bool:
+        expired = lease.until is not None and lease.until < self.now()
+        return expired and lease.started and not self.executions.is_running(lease.execution_name)
+
+    def _succeed(self, lease: Lease, *, failures: int, delay: float) -> None:
+        # A delayed run must not look expired before it has begun.
+        until = self.now() + LEASE + timedelta(seconds=math.ceil(delay))
+        taken = self.leases.take(lease, until=until, failures=failures)
+        if taken is not None:  # else someone else has, and starts it
+            self._start(taken, delay=delay)
+
+    def _start(self, lease: Lease, *, delay: float) -> None:
+        self.executions.start(
+            lease.execution_name,
+            {"catalog_id": lease.catalog_id, "epoch": lease.epoch, "progress": {"delay": delay}},
+        )
+        self.leases.mark_started(lease)

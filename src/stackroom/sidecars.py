@@ -1,0 +1,121 @@
+"""
+The `{file}.metadata.json` beside each document: what makes a passage somebody's.
+
+Whoever writes sidecars writes tenancy, so only the upload handler may (bucket policy), and what
+users attach to their objects can add attributes but never set one of ours.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.errors import HeaderParseError
+from email.header import decode_header, make_header
+
+from stackroom.errors import ValidationError
+
+RESERVED = frozenset({"user_id", "catalog_id", "document_id", "filename", "uploaded_at"})
+RESERVED_PREFIX = "x-amz-bedrock"  # reserved in VECTOR knowledge bases [user guide: kb-metadata]
+MAX_SIDECAR_BYTES = 10 * 1024  # [user guide: s3-data-source-connector]
+# Through Bedrock, S3 Vectors takes 1 KB of custom metadata and 35 keys; more, and the write of the
+# index fails without a usable reason [user guide: s3-vectors-bedrock-kb].
+MAX_METADATA_BYTES = 1024
+MAX_METADATA_KEYS = 35
+MAX_VALUE = 2048  # MetadataAttributeValue.stringValue [API model]
+MAX_LIST = 10  # MetadataAttributeValue.stringListValue [API model]
+# No verified user can have this id, so no tenant filter ever matches a quarantined passage.
+QUARANTINED = json.dumps({"metadataAttributes": {"user_id": "!rejected"}}).encode()
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")  # a filter key has at most 100 characters
+_STRING = "kb-"
+_LIST = "kb-list-"
+
+Attribute = str | list[str]
+
+
+def user_attributes(object_metadata: Mapping[str, str]) -> dict[str, Attribute]:
+    """
+    The searchable attributes in an object's `x-amz-meta-*` values (given without that prefix).
+
+    `kb-<name>` is a string, `kb-list-<name>` a comma-separated list; all else is the user's own
+    business. Raises ValidationError naming the attribute and what is allowed.
+    """
+    found: dict[str, Attribute] = {}
+    for header in sorted(object_metadata):
+        if not header.startswith(_STRING):
+            continue
+        is_list = header.startswith(_LIST)
+        name = header.removeprefix(_LIST if is_list else _STRING)
+        _check_name(name, known=found)
+        value = _decoded(object_metadata[header])
+        found[name] = _list_of(name, value) if is_list else _string_of(name, value)
+    return found
+
+
+def sidecar(
+    *,
+    user_id: str,
+    catalog_id: str,
+    document_id: str,
+    filename: str,
+    uploaded_at: datetime,
+    attributes: Mapping[str, Attribute],
+) -> bytes:
+    """The sidecar's body. Raises ValidationError if there are too many or too large attributes."""
+    ours: dict[str, Attribute] = {
+        "user_id": user_id,
+        "catalog_id": catalog_id,
+        "document_id": document_id,
+        "filename": filename,
+        "uploaded_at": uploaded_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    everything = {**attributes, **ours}
+    size = len(json.dumps(everything, ensure_ascii=False, separators=(",", ":")).encode())
+    if len(everything) > MAX_METADATA_KEYS:
+        raise ValidationError(
+            f"{len(attributes)} user attributes are too many; "
+            f"at most {MAX_METADATA_KEYS - len(ours)} are allowed"
+        )
+    if size > MAX_METADATA_BYTES:
+        raise ValidationError(
+            f"the attributes are too large: {size} bytes with the file's name and ids; "
+            f"at most {MAX_METADATA_BYTES} are allowed"
+        )
+    body = json.dumps({"metadataAttributes": everything}, ensure_ascii=False).encode()
+    assert len(body) <= MAX_SIDECAR_BYTES, "1 KB of metadata can't make a 10 KB sidecar"
+    return body
+
+
+def _check_name(name: str, *, known: Mapping[str, Attribute]) -> None:
+    if name in RESERVED or name.startswith(RESERVED_PREFIX):
+        raise ValidationError(f"attribute {name!r} is reserved; choose another name")
+    if not _NAME.fullmatch(name):
+        raise ValidationError(
+            f"attribute name {name!r} is malformed; allowed are 1 to 100 characters of "
+            "a-z, 0-9, '_' and '-', beginning with a letter or digit"
+        )
+    if name in known:
+        raise ValidationError(f"attribute {name!r} is given both as a string and as a list")
+
+
+def _string_of(name: str, value: str) -> str:
+    if not 1 <= len(value) <= MAX_VALUE:
+        raise ValidationError(f"attribute {name!r} must have 1 to {MAX_VALUE} characters")
+    return value
+
+
+def _list_of(name: str, value: str) -> list[str]:
+    items = [item.strip() for item in value.split(",")]
+    if not 1 <= len(items) <= MAX_LIST or not all(items):
+        raise ValidationError(
+            f"attribute {name!r} must list 1 to {MAX_LIST} values, separated by commas, none empty"
+        )
+    return [_string_of(name, item) for item in items]
+
+
+def _decoded(value: str) -> str:
+    # S3 hands non-ASCII metadata back in RFC 2047 encoding [S3 user guide: UsingMetadata].
+    try:
+        return str(make_header(decode_header(value))).strip()
+    except (HeaderParseError, UnicodeDecodeError, LookupError) as error:
+        raise ValidationError("an attribute's value is in no known encoding") from error

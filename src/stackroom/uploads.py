@@ -1,0 +1,321 @@
+"""
+Bringing a document's record in step with its object.
+
+The object is the truth and events are hints: they come late, twice, reordered, and speak of
+versions that are no longer there. So `Uploads.reconcile` takes nothing but a key, reads the
+record, looks at the object as it is now, and writes only if the record is still what it read.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from stackroom import sidecars
+from stackroom.errors import CatalogLimitReached, RecordChanged, ValidationError
+from stackroom.formats import CONTENT_TYPES, MAX_FILE_BYTES, extension_of, unsupported
+from stackroom.keys import Location, Misplaced, is_folder_marker, is_ours, locate
+from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.ports import Catalogs, DocumentBucket, Documents, StoredObject
+
+MAX_FILENAME_BYTES = 400  # leaves room for prefix and sidecar suffix in S3's 1,024-byte keys
+_TRIES = 5
+
+
+class Outcome(StrEnum):
+    REGISTERED = "registered"
+    UNCHANGED = "unchanged"
+    REJECTED = "rejected"
+    DELETING = "deleting"
+    FORGOTTEN = "forgotten"
+    IGNORED = "ignored"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reconciled:
+    """What became of a key; `catalog_id` is set if the catalog needs a run."""
+
+    outcome: Outcome
+    catalog_id: str | None = None
+    document_id: str | None = None
+    reason: str | None = None
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uploads:
+    catalogs: Catalogs
+    documents: Documents
+    bucket: DocumentBucket
+    now: Callable[[], datetime] = utc_now
+
+    def reconcile(self, key: str, *, correlation_id: str | None = None) -> Reconciled:
+        """
+        Bring the record of the key's document in step; safe to repeat at any time.
+
+        Raises RecordChanged if others kept writing the same record; deliver again later.
+        """
+        if is_ours(key) or is_folder_marker(key):
+            return Reconciled(outcome=Outcome.IGNORED)
+        for _ in range(_TRIES):
+            try:
+                return self._once(key, correlation_id)
+            except RecordChanged:
+                continue
+        raise RecordChanged(key)
+
+    def _once(self, key: str, correlation_id: str | None) -> Reconciled:
+        place = locate(key)
+        if isinstance(place, Misplaced):
+            return self._misplaced(place, correlation_id)
+        catalog = self.catalogs.get(place.catalog_id)
+        if catalog is not None and (problem := _misfit(place, catalog)):
+            return self._misplaced(_out_of_place(place, problem), correlation_id)
+        # The record first, the object second: what changes in between makes the write fail.
+        record = catalog and self.documents.get(place.catalog_id, place.document_id)
+        found = self.bucket.head(key)
+        if found is None:
+            return self._gone(place, record)
+        if catalog is None:
+            try:
+                catalog = self._open(place)
+            except (CatalogLimitReached, ValidationError) as error:
+                return self._misplaced(_out_of_place(place, str(error)), correlation_id)
+        return self._present(place, catalog, record, found, correlation_id)
+
+    def _present(
+        self,
+        place: Location,
+        catalog: Catalog,
+        record: Document | None,
+        found: StoredObject,
+        correlation_id: str | None,
+    ) -> Reconciled:
+        document = _describe(place, record, found, correlation_id, at=self.now())
+        problem, body = _judge(place, catalog, found)
+        document = document.model_copy(update={"fingerprint": _fingerprint(found, body)})
+        if record is not None and _says_the_same(record, document):
+            return _answer(Outcome.UNCHANGED, place, wanted=_is_unfinished(record))
+        if problem is not None:
+            return self._reject(place, record, document, problem)
+        present_since = self._write_sidecar(place.key, body, found, trust=record is None)
+        document = document.model_copy(update={"present_since": present_since})
+        self.documents.save(document.moved(DocumentStatus.PENDING, at=self.now()))
+        return _answer(Outcome.REGISTERED, place, wanted=True)
+
+    def _reject(
+        self, place: Location, record: Document | None, document: Document, problem: str
+    ) -> Reconciled:
+        # Quarantine before the record says failed: the object lies where jobs crawl.
+        self.bucket.write_sidecar(place.key, sidecars.QUARANTINED)
+        lingering = record is not None and _may_be_indexed(record)
+        failed = document.moved(DocumentStatus.FAILED, at=self.now(), reason=problem)
+        self.documents.save(failed.model_copy(update={"lingering": lingering}))
+        answer = _answer(Outcome.REJECTED, place, wanted=lingering)
+        return Reconciled(**{**vars(answer), "reason": problem})
+
+    def _gone(self, place: Location, record: Document | None) -> Reconciled:
+        if record is None:
+            return Reconciled(outcome=Outcome.IGNORED)
+        if record.status is DocumentStatus.DELETING:
+            return _answer(Outcome.DELETING, place, wanted=True)
+        self.bucket.remove_sidecar(place.key)
+        if record.status is DocumentStatus.FAILED and not _may_be_indexed(record):
+            self.documents.remove(record)
+            return Reconciled(outcome=Outcome.FORGOTTEN, document_id=place.document_id)
+        self.documents.save(record.moved(DocumentStatus.DELETING, at=self.now()))
+        return _answer(Outcome.DELETING, place, wanted=True)
+
+    def _misplaced(self, place: Misplaced, correlation_id: str | None) -> Reconciled:
+        """Keep a record of an object that no catalog holds, for as long as the object is there."""
+        shelf = rejected_shelf(place.user_id)
+        record = self.documents.get(shelf, place.document_id)
+        found = self.bucket.head(place.key)
+        if found is None:
+            if record is not None:
+                self.documents.remove(record)
+            return Reconciled(outcome=Outcome.FORGOTTEN)
+        stray = _stray(place, shelf, record, found, correlation_id, at=self.now())
+        if record is None or not _says_the_same(record, stray):
+            self.documents.save(stray)
+        return Reconciled(
+            outcome=Outcome.REJECTED, document_id=place.document_id, reason=place.reason
+        )
+
+    def _open(self, place: Location) -> Catalog:
+        if place.names_a_catalog_id:
+            raise ValidationError(f"there is no catalog {place.folder!r}; create it first")
+        now = self.now()
+        return self.catalogs.open(
+            Catalog(
+                catalog_id=place.catalog_id,
+                user_id=place.user_id,
+                name=place.folder,
+                s3_prefix=place.prefix,
+                created_at=now,
+                updated_at=now,
+            )
+        )
+
+    def _write_sidecar(
+        self, key: str, body: bytes, found: StoredObject, *, trust: bool
+    ) -> datetime:
+        """
+        When object and sidecar were both there as described.
+
+        A record that was lost and is rebuilt finds its sidecar in place; leaving it alone spares
+        the document another ingestion.
+        """
+        kept = self.bucket.sidecar_of(key) if trust else None
+        if kept is not None and kept.body == body:
+            return max(kept.last_modified, found.last_modified)
+        self.bucket.write_sidecar(key, body)
+        return max(self.now(), found.last_modified)
+
+
+def rejected_shelf(user_id: str) -> str:
+    """The partition that lists a user's objects that belong to no catalog."""
+    return f"REJECTED#{user_id}"
+
+
+def _judge(place: Location, catalog: Catalog, found: StoredObject) -> tuple[str | None, bytes]:
+    """What is wrong with the object, if anything, and the sidecar that it should have."""
+    if problem := _file_problem(place.filename, found.size):
+        return problem, sidecars.QUARANTINED
+    try:
+        body = sidecars.sidecar(
+            user_id=catalog.user_id,
+            catalog_id=catalog.catalog_id,
+            document_id=place.document_id,
+            filename=place.filename,
+            uploaded_at=found.last_modified,
+            attributes=sidecars.user_attributes(found.attributes),
+        )
+    except ValidationError as error:
+        return str(error), sidecars.QUARANTINED
+    return None, body
+
+
+def _file_problem(filename: str, size: int) -> str | None:
+    length = len(filename.encode())
+    if length > MAX_FILENAME_BYTES:
+        return f"the file name has {length} bytes; at most {MAX_FILENAME_BYTES} are allowed"
+    if problem := unsupported(filename):
+        return problem
+    if size == 0:
+        return "the file is empty"
+    if size > MAX_FILE_BYTES:
+        return f"File exceeds {MAX_FILE_BYTES // 1024**2}MB limit"
+    return None
+
+
+def _misfit(place: Location, catalog: Catalog) -> str | None:
+    if catalog.user_id != place.user_id:
+        return f"there is no catalog {place.folder!r}; create it first"
+    if not place.key.startswith(catalog.s3_prefix):
+        return f"catalog {catalog.name!r} has the prefix {catalog.s3_prefix!r}; drop the file there"
+    return None
+
+
+def _out_of_place(place: Location, reason: str) -> Misplaced:
+    return Misplaced(
+        key=place.key, user_id=place.user_id, document_id=place.document_id, reason=reason
+    )
+
+
+def _describe(
+    place: Location,
+    record: Document | None,
+    found: StoredObject,
+    correlation_id: str | None,
+    *,
+    at: datetime,
+) -> Document:
+    return Document(
+        catalog_id=place.catalog_id,
+        document_id=place.document_id,
+        filename=place.filename,
+        s3_key=place.key,
+        size=found.size,
+        etag=found.etag,
+        version_id=found.version_id,
+        content_type=CONTENT_TYPES.get(extension_of(place.filename), found.content_type),
+        status=DocumentStatus.PENDING,
+        uploaded_at=found.last_modified,
+        updated_at=at,
+        lingering=record is not None and record.lingering,
+        indexed_at=record.indexed_at if record else None,
+        correlation_id=correlation_id,
+        version=record.version if record else 0,
+    )
+
+
+def _stray(
+    place: Misplaced,
+    shelf: str,
+    record: Document | None,
+    found: StoredObject,
+    correlation_id: str | None,
+    *,
+    at: datetime,
+) -> Document:
+    return Document(
+        catalog_id=shelf,
+        document_id=place.document_id,
+        filename=place.key.rpartition("/")[2],
+        s3_key=place.key,
+        size=found.size,
+        etag=found.etag,
+        version_id=found.version_id,
+        fingerprint=_fingerprint(found, place.reason.encode()),
+        status=DocumentStatus.FAILED,
+        status_reason=place.reason,
+        uploaded_at=found.last_modified,
+        updated_at=at,
+        correlation_id=correlation_id,
+        version=record.version if record else 0,
+    )
+
+
+def _fingerprint(found: StoredObject, body: bytes) -> str:
+    # What a user can change without changing the bytes are the attributes; the time of upload in
+    # the sidecar is no change.
+    attributes: Iterable[str] = (f"{name}={found.attributes[name]}" for name in sorted(found.attributes))
+    quarantined = body == sidecars.QUARANTINED
+    parts = (found.etag, str(found.size), str(quarantined), *attributes)
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:32]
+
+
+def _says_the_same(record: Document, document: Document) -> bool:
+    """
+    Whether the record already tells of this object.
+
+    A failed document that is dropped again, byte for byte, is its owner's way of asking for
+    another try; the same event delivered twice is not, and has the version that was recorded.
+    """
+    if record.status is DocumentStatus.DELETING or record.fingerprint != document.fingerprint:
+        return False
+    if record.status is DocumentStatus.FAILED:
+        return (record.version_id, record.uploaded_at) == (document.version_id, document.uploaded_at)
+    return True
+
+
+def _is_unfinished(record: Document) -> bool:
+    return record.lingering or record.status in (DocumentStatus.PENDING, DocumentStatus.INDEXING)
+
+
+def _may_be_indexed(record: Document) -> bool:
+    seen = record.indexed_at is not None or record.ingestion_job_id is not None
+    return seen or record.lingering
+
+
+def _answer(outcome: Outcome, place: Location, *, wanted: bool) -> Reconciled:
+    return Reconciled(
+        outcome=outcome,
+        catalog_id=place.catalog_id if wanted else None,
+        document_id=place.document_id,
+    )
