@@ -9,6 +9,7 @@ StackroomError
 │   ├── RunSuperseded           this execution no longer holds the catalog's lease
 │   ├── Unreadable              no text can be had from the file, and why
 │   ├── MissingIdentity         no verified user in the call
+│   ├── TokenRefused            no valid access token of a user, and why
 │   ├── ValidationError         an argument of a tool call is wrong
 │   └── KnowledgeBaseNotFound   not a knowledge base or catalog of this caller
 ├── Unavailable                 send the same request later; Step Functions retries each by name
@@ -16,6 +17,7 @@ StackroomError
 │   ├── StoreUnavailable        DynamoDB, S3 or Step Functions throttled or failed
 │   ├── KnowledgeBaseThrottled  Bedrock said ThrottlingException
 │   └── KnowledgeBaseUnavailable  Bedrock failed, or did not answer
+├── IssuerUnavailable           a token can't be checked now; no workflow knows this one
 └── RetrievalError              a search found no knowledge base that answers
     ├── RetrievalFailed
     └── Throttled
@@ -25,6 +27,8 @@ inheritance, so every leaf name under `Unavailable` is part of the contract with
 `statemachines/`, and the names under `ValidationError` to `Throttled` are the `errorType`s
 that agents see. tests/contract keeps them in step.
 """
+
+from collections.abc import Mapping
 
 
 class StackroomError(Exception):
@@ -68,6 +72,13 @@ class MissingIdentity(Rejected):
         super().__init__("the call carries no verified user; sign in and call through the gateway")
 
 
+class TokenRefused(Rejected):
+    """`str()` of it goes to the caller: it names the check that failed, never the token."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"token refused: {problem}")
+
+
 class ValidationError(Rejected):
     """An argument is wrong; `str()` of it names the argument and what is allowed."""
 
@@ -101,8 +112,18 @@ class KnowledgeBaseUnavailable(Unavailable):
         super().__init__(f"{operation} answered {code}")
 
 
+class IssuerUnavailable(StackroomError):
+    def __init__(self) -> None:
+        super().__init__("the token issuer's keys can't be fetched; try again")
+
+
 class RetrievalError(StackroomError):
     """No knowledge base answered; the same search may succeed later."""
+
+    def __init__(self, problem: str, failures: Mapping[str, str] | None = None) -> None:
+        """`failures`: why, by knowledge base id."""
+        super().__init__(problem)
+        self.failures = dict(failures or {})
 
 
 class RetrievalFailed(RetrievalError):

@@ -64,7 +64,9 @@ def locate(key: str) -> Location | Misplaced:
     if not _USER_ID.fullmatch(user_id):
         return _misplaced(key, NO_USER, f"{user_id!r} can't be a user id")
     if not has_file:
-        return _misplaced(key, user_id, f"it has no catalog folder; drop it under {user_id}/{{catalog}}/")
+        return _misplaced(
+            key, user_id, f"it has no catalog folder; drop it under {user_id}/{{catalog}}/"
+        )
     if any(part in ("", ".", "..") for part in filename.removesuffix("/").split("/")):
         return _misplaced(key, user_id, "its name has an empty, '.' or '..' folder in it")
     if problem := _folder_problem(user_id, folder):

@@ -87,7 +87,7 @@ def source_of(catalog: Catalog) -> DataSource | None:
 
 
 def data_source_name(catalog_id: str) -> str:
-    """Names take letters, digits, single '-' and '_' only [API model], so a catalog's can't serve."""
+    """Names take ASCII letters, digits, single `-` and `_` [API model]; a catalog's take more."""
     return "ds-" + hashlib.sha256(catalog_id.encode()).hexdigest()[:32]
 
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from stackroom.filters import Filter
 from stackroom.model import Catalog, CatalogStatus, Document
 
 
@@ -148,7 +149,7 @@ class Slots(Protocol):
         ...
 
 
-class DataSourceLimit(Exception):  # noqa: N818 - an answer of the port, handled by placement
+class DataSourceLimit(Exception):
     """Bedrock has no room for another data source on the knowledge base."""
 
 
@@ -194,7 +195,7 @@ class Busy:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What the knowledge base says of one document: a Bedrock DocumentStatus and when it changed."""
+    """A knowledge base's word on one document: a Bedrock DocumentStatus and when it changed."""
 
     status: str
     updated_at: datetime | None
@@ -221,3 +222,50 @@ class Findings(Protocol):
     """What our own inspection found wrong with a file, for Bedrock promises no reasons."""
 
     def reason_for(self, document_id: str, etag: str) -> str | None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """
+    A piece of a document that a knowledge base found.
+
+    `score` grows with relevance; its scale is the store's. `attributes` are those of the sidecar,
+    plus whatever the store added. `page` counts from 1 and is None where the store doesn't tell.
+    """
+
+    text: str
+    score: float
+    uri: str | None = None
+    page: int | None = None
+    attributes: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrieved:
+    passages: tuple[Passage, ...]
+    guardrail_action: str = "NONE"
+
+
+class KnowledgeBase(Protocol):
+    """One searchable store. It must be safe to call from several threads at once."""
+
+    def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
+        """
+        The passages nearest to the query among those the filter lets through, best first.
+
+        Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable; never answers less than it
+        knows without saying so, and never more than the filter allows.
+        """
+        ...
+
+
+class Pages(Protocol):
+    """Where in one document a text stands."""
+
+    def page_of(self, passage: str) -> int | None: ...
+
+
+class PageMaps(Protocol):
+    def get(self, document_id: str) -> Pages | None:
+        """The page map of a document, or None: not made (yet), or nothing with pages."""
+        ...

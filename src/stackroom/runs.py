@@ -7,7 +7,6 @@ gives the lease back only if the counter still stands there. So a request is eit
 run that lists after it, or keeps that run from ending.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -85,14 +84,14 @@ class Runs:
         expired = lease.until is not None and lease.until < self.now()
         return expired and lease.started and not self.executions.is_running(lease.execution_name)
 
-    def _succeed(self, lease: Lease, *, failures: int, delay: float) -> None:
+    def _succeed(self, lease: Lease, *, failures: int, delay: int) -> None:
         # A delayed run must not look expired before it has begun.
-        until = self.now() + LEASE + timedelta(seconds=math.ceil(delay))
+        until = self.now() + LEASE + timedelta(seconds=delay)
         taken = self.leases.take(lease, until=until, failures=failures)
         if taken is not None:  # else someone else has, and starts it
             self._start(taken, delay=delay)
 
-    def _start(self, lease: Lease, *, delay: float) -> None:
+    def _start(self, lease: Lease, *, delay: int) -> None:
         self.executions.start(
             lease.execution_name,
             {"catalog_id": lease.catalog_id, "epoch": lease.epoch, "progress": {"delay": delay}},

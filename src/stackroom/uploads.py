@@ -76,7 +76,7 @@ class Uploads:
         if catalog is not None and (problem := _misfit(place, catalog)):
             return self._misplaced(_out_of_place(place, problem), correlation_id)
         # The record first, the object second: what changes in between makes the write fail.
-        record = catalog and self.documents.get(place.catalog_id, place.document_id)
+        record = self.documents.get(place.catalog_id, place.document_id) if catalog else None
         found = self.bucket.head(key)
         if found is None:
             return self._gone(place, record)
@@ -127,7 +127,8 @@ class Uploads:
         if record.status is DocumentStatus.FAILED and not _may_be_indexed(record):
             self.documents.remove(record)
             return Reconciled(outcome=Outcome.FORGOTTEN, document_id=place.document_id)
-        self.documents.save(record.moved(DocumentStatus.DELETING, at=self.now()))
+        deleting = record.moved(DocumentStatus.DELETING, at=self.now())
+        self.documents.save(deleting.model_copy(update={"attempts": 0}))
         return _answer(Outcome.DELETING, place, wanted=True)
 
     def _misplaced(self, place: Misplaced, correlation_id: str | None) -> Reconciled:
@@ -284,7 +285,9 @@ def _stray(
 def _fingerprint(found: StoredObject, body: bytes) -> str:
     # What a user can change without changing the bytes are the attributes; the time of upload in
     # the sidecar is no change.
-    attributes: Iterable[str] = (f"{name}={found.attributes[name]}" for name in sorted(found.attributes))
+    attributes: Iterable[str] = (
+        f"{name}={found.attributes[name]}" for name in sorted(found.attributes)
+    )
     quarantined = body == sidecars.QUARANTINED
     parts = (found.etag, str(found.size), str(quarantined), *attributes)
     return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:32]
@@ -300,7 +303,10 @@ def _says_the_same(record: Document, document: Document) -> bool:
     if record.status is DocumentStatus.DELETING or record.fingerprint != document.fingerprint:
         return False
     if record.status is DocumentStatus.FAILED:
-        return (record.version_id, record.uploaded_at) == (document.version_id, document.uploaded_at)
+        return (record.version_id, record.uploaded_at) == (
+            document.version_id,
+            document.uploaded_at,
+        )
     return True
 
 

@@ -1,0 +1,46 @@
+"""REQUEST interceptor of the gateway: turns a verified token into identity headers."""
+
+from functools import cache
+from typing import Any
+
+import jwt
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from stackroom.interception import Denied, GatewayRequest, Interception
+from stackroom.observability import logger_for
+from stackroom.settings import JsonList, Settings
+from stackroom.tokens import TokenVerifier
+
+logger = logger_for("identity_interceptor")
+
+
+class InterceptorSettings(Settings):
+    identity_issuer: str
+    identity_jwks_url: str
+    identity_client_ids: JsonList
+
+
+@cache
+def interception() -> Interception:
+    settings = InterceptorSettings.from_env()
+    # Keys are fetched at the first token and kept for an hour; a key id that is not among them
+    # fetches again, so a rotation needs no wait. Two seconds: the caller is waiting.
+    keys = jwt.PyJWKClient(settings.identity_jwks_url, lifespan=3600, timeout=2)
+    return Interception(
+        verifier=TokenVerifier(
+            keys=keys, issuer=settings.identity_issuer, client_ids=settings.identity_client_ids
+        )
+    )
+
+
+@logger.inject_lambda_context(clear_state=True)
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
+    request = GatewayRequest.model_validate(event["mcp"]["gatewayRequest"])
+
+    outcome = interception().intercept(request)
+
+    if isinstance(outcome, Denied):
+        logger.warning("denied", reason=outcome.reason)
+    else:
+        logger.info("forwarded", identified=outcome.headers is not None)
+    return outcome.output()

@@ -1,0 +1,105 @@
+"""Gateway target `knowledge`: the tool `knowledge_base_retrieve`."""
+
+import hashlib
+import time
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from stackroom.aws.catalogs import DynamoCatalogs
+from stackroom.aws.knowledge_base import BedrockKnowledgeBase
+from stackroom.aws.page_maps import S3PageMaps
+from stackroom.aws.session import client
+from stackroom.errors import MissingIdentity, RetrievalFailed
+from stackroom.identity import tool_call
+from stackroom.knowledge_tool import Response, failure, retrieve_from_knowledge_base
+from stackroom.observability import logger_for, metrics_for
+from stackroom.page_cache import PageMapCache
+from stackroom.retrieval import Retrieval
+from stackroom.settings import Pool, Settings
+
+logger = logger_for("retrieve")
+metrics = metrics_for("retrieve")
+
+
+class RetrieveSettings(Settings):
+    kb_pool: Pool
+    kb_catalog_table: str
+    kb_docs_bucket: str
+    retrieve_min_score: float = 0.0  # scores have no common scale, so none is cut unasked
+    retrieve_max_tokens: int = 4000
+    retrieve_first_page: int = 1
+
+
+@cache
+def retrieval() -> Retrieval:
+    settings = RetrieveSettings.from_env()
+    runtime = client("bedrock-agent-runtime")
+    return Retrieval(
+        pool={
+            member.knowledge_base_id: BedrockKnowledgeBase(
+                runtime, member.knowledge_base_id, first_page=settings.retrieve_first_page
+            )
+            for member in settings.kb_pool
+        },
+        # The control table is for opening catalogs; a search only reads them.
+        catalogs=DynamoCatalogs(
+            client=client("dynamodb"), table=settings.kb_catalog_table, control_table=""
+        ),
+        page_maps=PageMapCache(S3PageMaps(client("s3"), settings.kb_docs_bucket)),
+        min_score=settings.retrieve_min_score,
+        max_tokens=settings.retrieve_max_tokens,
+    )
+
+
+@logger.inject_lambda_context(clear_state=True)
+@metrics.log_metrics
+def handler(event: Any, context: LambdaContext) -> Response:
+    logger.append_keys(query_hash=_query_hash(event))
+    started = time.perf_counter()
+
+    response = _respond(event, context)
+
+    _report(response, milliseconds=(time.perf_counter() - started) * 1000)
+    return response
+
+
+def _respond(event: Any, context: LambdaContext) -> Response:
+    """Never raises: the gateway would show "internal error" instead of what went wrong."""
+    try:
+        caller = tool_call(context).caller
+        return retrieve_from_knowledge_base(event, caller=caller, retrieval=retrieval())
+    except MissingIdentity as error:
+        return failure(error)
+    except Exception:
+        logger.exception("broke")
+        return failure(RetrievalFailed("the search broke; the operator finds why in the log"))
+
+
+def _report(response: Response, *, milliseconds: float) -> None:
+    if not response["success"]:
+        logger.warning("refused", error_type=response["errorType"], **_told(response))
+        metrics.add_dimension(name="errorType", value=str(response["errorType"]))
+        metrics.add_metric(name="RetrieveErrors", unit=MetricUnit.Count, value=1)
+        return
+    told = _told(response)
+    logger.info("retrieved", **told)
+    metrics.add_metric(name="RetrieveLatency", unit=MetricUnit.Milliseconds, value=milliseconds)
+    metrics.add_metric(name="RetrieveResults", unit=MetricUnit.Count, value=told["total_results"])
+
+
+def _told(response: Response) -> dict[str, Any]:
+    metadata = response["metadata"]
+    assert isinstance(metadata, Mapping), "every response has metadata"
+    return dict(metadata)
+
+
+def _query_hash(event: Any) -> str | None:
+    """Tells equal queries apart from others in the log without telling what was asked."""
+    query = event.get("query") if isinstance(event, Mapping) else None
+    if not isinstance(query, str):
+        return None
+    return hashlib.sha256(query.strip().encode(errors="replace")).hexdigest()[:16]

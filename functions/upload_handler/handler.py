@@ -1,0 +1,110 @@
+"""SQS: something happened to an object; bring its document's record in step and ask for a run."""
+
+from functools import cache
+from typing import Any
+
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from stackroom.aws.bucket import S3DocumentBucket
+from stackroom.aws.catalogs import DynamoCatalogs
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.executions import StepFunctionsExecutions
+from stackroom.aws.leases import DynamoLeases
+from stackroom.aws.session import client
+from stackroom.errors import StackroomError
+from stackroom.events import object_event
+from stackroom.observability import logger_for, metrics_for
+from stackroom.runs import Runs
+from stackroom.settings import Settings
+from stackroom.uploads import Outcome, Uploads
+
+logger = logger_for("upload_handler")
+metrics = metrics_for("upload_handler")
+
+
+class UploadSettings(Settings):
+    kb_catalog_table: str
+    kb_control_table: str
+    kb_docs_bucket: str
+    state_machine_arn: str
+
+
+@cache
+def settings() -> UploadSettings:
+    return UploadSettings.from_env()
+
+
+@cache
+def uploads() -> Uploads:
+    known = settings()
+    return Uploads(
+        catalogs=DynamoCatalogs(
+            client=client("dynamodb"),
+            table=known.kb_catalog_table,
+            control_table=known.kb_control_table,
+        ),
+        documents=DynamoDocuments(client=client("dynamodb"), table=known.kb_catalog_table),
+        bucket=S3DocumentBucket(client=client("s3"), bucket=known.kb_docs_bucket),
+    )
+
+
+@cache
+def runs() -> Runs:
+    known = settings()
+    return Runs(
+        leases=DynamoLeases(client=client("dynamodb"), table=known.kb_control_table),
+        executions=StepFunctionsExecutions(
+            client=client("stepfunctions"), state_machine_arn=known.state_machine_arn
+        ),
+    )
+
+
+@logger.inject_lambda_context(clear_state=True)
+@metrics.log_metrics
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Answers which messages failed: SQS delivers just those again, and at last sets them aside."""
+    waiting: dict[str, list[str]] = {}  # messages by the catalog that they ask a run for
+    failed: list[str] = []
+    for record in event["Records"]:
+        message_id = record["messageId"]
+        try:
+            catalog_id = reconcile(record["body"])
+        except Exception:  # one bad message must not take its neighbours along
+            logger.exception("message failed", message_id=message_id)
+            failed.append(message_id)
+            continue
+        if catalog_id is not None:
+            waiting.setdefault(catalog_id, []).append(message_id)
+    for catalog_id, messages in waiting.items():
+        failed += [] if ask(catalog_id) else messages
+    return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
+
+
+def reconcile(body: str) -> str | None:
+    """The catalog that needs a run for what this message tells of, if any."""
+    found = object_event(body)
+    logger.append_keys(correlation_id=found.correlation_id)
+    reconciled = uploads().reconcile(found.key, correlation_id=found.correlation_id)
+    logger.info(
+        "upload reconciled",
+        event_type=found.detail_type,
+        sequencer=found.detail.object.sequencer,
+        outcome=reconciled.outcome,
+        document_id=reconciled.document_id,
+        reason=reconciled.reason,
+    )
+    if reconciled.outcome is Outcome.REJECTED:
+        metrics.add_metric(name="RejectedUploads", unit=MetricUnit.Count, value=1)
+    metrics.add_metric(name="UploadEvents", unit=MetricUnit.Count, value=1)
+    return reconciled.catalog_id
+
+
+def ask(catalog_id: str) -> bool:
+    """Ask for a run, once per catalog and batch; a failure fails the messages that asked."""
+    try:
+        runs().ask(catalog_id)
+    except StackroomError:
+        logger.exception("asking for a run failed", catalog_id=catalog_id)
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""What Stackroom is made of on AWS: one module per stack, wired in `app`."""

@@ -1,0 +1,93 @@
+"""
+The CDK app: which stacks there are and what each is handed.
+
+    python infra/app.py [--outdir cdk.out] [--bundle]     synthesise, offline unless --bundle
+
+Without --bundle the functions lack their packages: enough to read, test and run locally. The CDK
+CLI reads cdk.json, which bundles.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+if __package__ in (None, ""):  # run as a script, as cdk.json does
+    sys.path[0] = str(ROOT)
+os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
+os.environ.setdefault("JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION", "1")
+
+import aws_cdk as cdk  # noqa: E402 - jsii reads its environment when it is imported
+
+from infra.data import DataStack  # noqa: E402
+from infra.deployment import Deployment  # noqa: E402
+from infra.gateway import GatewayStack  # noqa: E402
+from infra.knowledge_base import KnowledgeBaseStack  # noqa: E402
+from infra.operations import OperationsStack  # noqa: E402
+from infra.pipeline import PipelineStack  # noqa: E402
+
+
+def build_app(outdir: str | None = None, context: Mapping[str, object] | None = None) -> cdk.App:
+    """
+    The app, ready for `synth()`. `context` overrides cdk.json; the CLI's `-c` overrides both.
+
+    cdk.json holds the feature flags; python, pytest and the CLI must agree on them, and only the
+    CLI reads it by itself.
+    """
+    shared = json.loads((ROOT / "cdk.json").read_text("utf-8"))["context"]
+    app = cdk.App(
+        outdir=outdir,
+        analytics_reporting=False,
+        context={**shared, "bundling": "none", **(context or {})},
+    )
+    deployment = Deployment.from_context(app)
+
+    data = DataStack(app, f"{deployment.project}-data", deployment=deployment)
+    knowledge_base = KnowledgeBaseStack(
+        app,
+        f"{deployment.project}-knowledge-base",
+        deployment=deployment,
+        documents=data.bucket,
+    )
+    pipeline = PipelineStack(
+        app,
+        f"{deployment.project}-pipeline",
+        deployment=deployment,
+        data=data,
+        knowledge_base=knowledge_base,
+    )
+    gateway = GatewayStack(
+        app,
+        f"{deployment.project}-gateway",
+        deployment=deployment,
+        data=data,
+        knowledge_base=knowledge_base,
+    )
+    OperationsStack(
+        app,
+        f"{deployment.project}-operations",
+        deployment=deployment,
+        data=data,
+        pipeline=pipeline,
+        gateway=gateway,
+    )
+    return app
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Synthesise Stackroom's CloudFormation templates.")
+    parser.add_argument("--outdir", default=None, help="where to (default: cdk.out)")
+    parser.add_argument("--bundle", action="store_true", help="install the functions' packages")
+    arguments = parser.parse_args()
+    # The validator doubles the time; tests/infra runs it.
+    os.environ.setdefault("CDK_VALIDATION", "false")
+    under_cli = os.environ.get("CDK_OUTDIR")
+    outdir = arguments.outdir or under_cli or str(ROOT / "cdk.out")
+    build_app(outdir, {"bundling": "full"} if arguments.bundle else None).synth()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""One page that answers: is it keeping up, what fails, what does it cost?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import aws_cdk as cdk
+from aws_cdk import aws_cloudwatch as cloudwatch
+from constructs import Construct
+
+from infra.data import DataStack
+from infra.function import HandlerFunction
+from infra.gateway import GatewayStack
+from infra.measurements import metric, of_function, of_queue, ours, total
+from infra.pipeline import PipelineStack
+
+_THIRD = 8  # of the 24 columns
+
+# us-east-1, on demand, in dollars: per GB-second on ARM, per state transition, per read and write
+# unit. https://aws.amazon.com/lambda/pricing/ and the like; other regions differ by some per cent.
+_GB_SECOND = 0.0000133334
+_TRANSITION = 0.025 / 1000
+_WRITE = 0.625 / 1_000_000
+_READ = 0.125 / 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dashboard:
+    data: DataStack
+    pipeline: PipelineStack
+    gateway: GatewayStack
+    state_machine_arn: str
+    alarms: Sequence[cloudwatch.IAlarm]
+
+    def add_to(self, scope: Construct, name: str) -> cloudwatch.Dashboard:
+        dashboard = cloudwatch.Dashboard(
+            scope,
+            "Dashboard",
+            dashboard_name=name,
+            default_interval=cdk.Duration.hours(12),
+            period_override=cloudwatch.PeriodOverride.AUTO,
+        )
+        dashboard.add_widgets(
+            cloudwatch.AlarmStatusWidget(
+                title="Alarms", alarms=list(self.alarms), width=24, height=3
+            )
+        )
+        dashboard.add_widgets(*self._is_it_keeping_up())
+        dashboard.add_widgets(*self._what_fails())
+        dashboard.add_widgets(*self._what_agents_get())
+        dashboard.add_widgets(*self._what_it_costs())
+        return dashboard
+
+    def _is_it_keeping_up(self) -> list[cloudwatch.IWidget]:
+        queues = [queue.name for queue in self.pipeline.queues]
+        delays = [
+            ours("UploadToIndexedSeconds", "status_poller", statistic=statistic, label=statistic)
+            for statistic in ("p50", "p90", "Maximum")
+        ]
+        return [
+            _graph("From upload to searchable (s)", delays),
+            _graph("Documents settled, by outcome", [_found("DocumentsSettled", "outcome")]),
+            _graph(
+                "Bedrock polled, and how often it was busy",
+                [_found("Polls"), _found("BusyAnswers")],
+            ),
+            _graph(
+                "Messages waiting",
+                [of_queue(name, "ApproximateNumberOfMessagesVisible") for name in queues],
+            ),
+            _graph(
+                "Age of the oldest message (s)",
+                [of_queue(name, "ApproximateAgeOfOldestMessage") for name in queues],
+            ),
+            _graph("Runs", [self._runs("ExecutionsStarted"), self._runs("ExecutionsSucceeded")]),
+        ]
+
+    def _what_fails(self) -> list[cloudwatch.IWidget]:
+        handlers = self._handlers()
+        dead = [queue.name for queue in self.pipeline.dead_letters]
+        endings = ("ExecutionsFailed", "ExecutionsTimedOut", "ExecutionsAborted")
+        return [
+            _graph(
+                "Dead letters",
+                [of_queue(name, "ApproximateNumberOfMessagesVisible") for name in dead],
+            ),
+            _graph("Broken runs", [self._runs(name) for name in endings]),
+            _graph("Rejected uploads", [_found("RejectedUploads")]),
+            _graph("Function errors", [of_function(each, "Errors") for each in handlers]),
+            _graph(
+                "Function duration, p95 (ms)",
+                [of_function(each, "Duration", statistic="p95") for each in handlers],
+            ),
+            _graph(
+                "Throttled",
+                [
+                    total([of_function(each, "Throttles") for each in handlers], label="functions"),
+                    total(self._table_throttles(), label="tables"),
+                    self.gateway.gateway.metric_throttles(label="gateway"),
+                ],
+            ),
+        ]
+
+    def _what_agents_get(self) -> list[cloudwatch.IWidget]:
+        latencies = [
+            ours("RetrieveLatency", "retrieve", statistic=statistic, label=statistic)
+            for statistic in ("p50", "p95")
+        ]
+        return [
+            _graph("Retrieval latency (ms)", latencies),
+            _graph(
+                "Passages per answer",
+                [ours("RetrieveResults", "retrieve", statistic="Average", label="average")],
+            ),
+            _graph(
+                "Questions, and those refused",
+                [
+                    ours("RetrieveResults", "retrieve", statistic="SampleCount", label="answered"),
+                    _found("RetrieveErrors", "errorType"),
+                ],
+            ),
+        ]
+
+    def _what_it_costs(self) -> list[cloudwatch.IWidget]:
+        # Account-wide, because Step Functions doesn't count transitions per machine.
+        transitions = metric("AWS/States", "ConsumedCapacity", {"ServiceMetric": "StateTransition"})
+        functions = [
+            total(
+                [of_function(each, "Duration")],
+                label=each.service,
+                factor=each.memory_size / 1024 / 1000 * _GB_SECOND,
+            )
+            for each in self._handlers()
+        ]
+        reads, writes = self._consumed("Read"), self._consumed("Write")
+        tables = [
+            total(reads, label="table reads", factor=_READ),
+            total(writes, label="table writes", factor=_WRITE),
+        ]
+        runs = total([transitions], label="state transitions", factor=_TRANSITION)
+        return [
+            _graph("Estimated dollars per 5 minutes", [*functions, *tables, runs], stacked=True),
+            _graph(
+                "Table units consumed", [total(reads, label="read"), total(writes, label="written")]
+            ),
+            _graph("Bytes stored", [self._stored()]),
+        ]
+
+    def _handlers(self) -> list[HandlerFunction]:
+        return [*self.pipeline.handlers, *self.gateway.handlers]
+
+    def _runs(self, name: str) -> cloudwatch.Metric:
+        label = name.removeprefix("Executions").lower()
+        dimensions = {"StateMachineArn": self.state_machine_arn}
+        return metric("AWS/States", name, dimensions, label=label)
+
+    def _table_throttles(self) -> list[cloudwatch.Metric]:
+        return [
+            metric("AWS/DynamoDB", name, {"TableName": table})
+            for table in self.data.table_names
+            for name in ("ReadThrottleEvents", "WriteThrottleEvents")
+        ]
+
+    def _consumed(self, kind: str) -> list[cloudwatch.Metric]:
+        return [
+            metric("AWS/DynamoDB", f"Consumed{kind}CapacityUnits", {"TableName": table})
+            for table in self.data.table_names
+        ]
+
+    def _stored(self) -> cloudwatch.Metric:
+        """Once a day and free; metrics of S3 requests would cost more than the requests do."""
+        return metric(
+            "AWS/S3",
+            "BucketSizeBytes",
+            {"BucketName": self.data.bucket.bucket_name, "StorageType": "StandardStorage"},
+            statistic="Average",
+            label="documents and their versions",
+            period=cdk.Duration.days(1),
+        )
+
+
+def _found(name: str, *dimensions: str) -> cloudwatch.MathExpression:
+    """Whatever services and values report this figure, one line each."""
+    schema = ",".join(["Stackroom", *sorted({"service", *dimensions})])
+    return cloudwatch.MathExpression(
+        expression=f"SEARCH('{{{schema}}} MetricName=\"{name}\"', 'Sum', 300)",
+        label="" if dimensions else name,
+        using_metrics={},
+        period=cdk.Duration.minutes(5),
+    )
+
+
+def _graph(
+    title: str, metrics: Sequence[cloudwatch.IMetric], *, stacked: bool = False
+) -> cloudwatch.GraphWidget:
+    return cloudwatch.GraphWidget(
+        title=title, left=list(metrics), width=_THIRD, height=6, stacked=stacked
+    )

@@ -1,0 +1,179 @@
+"""
+What outlives everything else: documents, records, and the users whose ids name the prefixes.
+
+Nothing in this stack is deleted with it; `make destroy PURGE=yes` empties it on purpose.
+"""
+
+import aws_cdk as cdk
+from aws_cdk import aws_cognito as cognito
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from infra.deployment import Deployment
+
+SIDECARS = "*.metadata.json"
+PAGE_MAPS = "_pagemaps/*"
+
+_WRITES = ["s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"]
+
+
+class DataStack(cdk.Stack):
+    def __init__(self, scope: Construct, construct_id: str, *, deployment: Deployment) -> None:
+        super().__init__(scope, construct_id)
+        self._deployment = deployment
+        self.table_names = [
+            f"{deployment.project}-kb-catalog",
+            f"{deployment.project}-kb-control",
+        ]
+        self.bucket = self._documents()
+        self.catalog_table = self._catalog_table()
+        self.control_table = self._control_table()
+        self.user_pool = self._user_pool()
+        self.uploader_policy = self._uploader_policy()
+
+        cdk.CfnOutput(self, "BucketName", value=self.bucket.bucket_name)
+        cdk.CfnOutput(self, "CatalogTableName", value=self.catalog_table.table_name)
+        cdk.CfnOutput(self, "ControlTableName", value=self.control_table.table_name)
+        cdk.CfnOutput(self, "UserPoolId", value=self.user_pool.user_pool_id)
+        cdk.CfnOutput(self, "UploaderPolicyArn", value=self.uploader_policy.managed_policy_arn)
+
+    def _documents(self) -> s3.Bucket:
+        bucket = s3.Bucket(
+            self,
+            "Documents",
+            bucket_name=self._deployment.bucket_name("kb-docs"),
+            versioned=True,
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            enforce_ssl=True,
+            minimum_tls_version=1.2,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            removal_policy=cdk.RemovalPolicy.RETAIN,
+            # Any origin may try: every request must still be signed, and S3 sets no cookie.
+            cors=[
+                s3.CorsRule(
+                    allowed_methods=[s3.HttpMethods.PUT, s3.HttpMethods.POST, s3.HttpMethods.GET],
+                    allowed_origins=["*"],
+                    allowed_headers=["*"],
+                    exposed_headers=["ETag", "x-amz-version-id"],
+                    max_age=3600,
+                )
+            ],
+            lifecycle_rules=[
+                s3.LifecycleRule(
+                    id="forget-old-versions",
+                    noncurrent_version_expiration=cdk.Duration.days(30),
+                    expired_object_delete_marker=True,
+                    abort_incomplete_multipart_upload_after=cdk.Duration.days(7),
+                )
+            ],
+        )
+        # The bucket's own property: `event_bridge_enabled` would add a Lambda function to set it.
+        resource = bucket.node.default_child
+        assert isinstance(resource, s3.CfnBucket), "a Bucket's default child is its CfnBucket"
+        resource.notification_configuration = s3.CfnBucket.NotificationConfigurationProperty(
+            event_bridge_configuration=s3.CfnBucket.EventBridgeConfigurationProperty(
+                event_bridge_enabled=True
+            )
+        )
+        self._only(bucket, "upload-handler", writes=SIDECARS, sid="SidecarsAreTheUploadHandlers")
+        self._only(bucket, "inspect", writes=PAGE_MAPS, sid="PageMapsAreTheInspections")
+        return bucket
+
+    def _only(self, bucket: s3.Bucket, function: str, *, writes: str, sid: str) -> None:
+        """Whoever writes a sidecar writes tenancy, so that no other right in the account counts."""
+        bucket.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid=sid,
+                effect=iam.Effect.DENY,
+                principals=[iam.AnyPrincipal()],
+                actions=_WRITES,
+                resources=[bucket.arn_for_objects(writes)],
+                conditions={
+                    "ArnNotLike": {"aws:PrincipalArn": self._deployment.sessions_of(self, function)}
+                },
+            )
+        )
+
+    def _catalog_table(self) -> dynamodb.TableV2:
+        return dynamodb.TableV2(
+            self,
+            "Catalogs",
+            table_name=self.table_names[0],
+            partition_key=dynamodb.Attribute(name="catalog_id", type=dynamodb.AttributeType.STRING),
+            sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
+            global_secondary_indexes=[
+                # Only a catalog's METADATA item carries user_id; BatchGetItem reads the rest.
+                dynamodb.GlobalSecondaryIndexPropsV2(
+                    index_name="user_id-index",
+                    partition_key=dynamodb.Attribute(
+                        name="user_id", type=dynamodb.AttributeType.STRING
+                    ),
+                    projection_type=dynamodb.ProjectionType.KEYS_ONLY,
+                )
+            ],
+            billing=dynamodb.Billing.on_demand(),
+            encryption=dynamodb.TableEncryptionV2.aws_managed_key(),
+            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+                point_in_time_recovery_enabled=True
+            ),
+            removal_policy=cdk.RemovalPolicy.RETAIN,
+        )
+
+    def _control_table(self) -> dynamodb.TableV2:
+        return dynamodb.TableV2(
+            self,
+            "Control",
+            table_name=self.table_names[1],
+            partition_key=dynamodb.Attribute(name="pk", type=dynamodb.AttributeType.STRING),
+            sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
+            time_to_live_attribute="expires_at",
+            billing=dynamodb.Billing.on_demand(),
+            encryption=dynamodb.TableEncryptionV2.aws_managed_key(),
+            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+                point_in_time_recovery_enabled=True
+            ),
+            removal_policy=cdk.RemovalPolicy.RETAIN,
+        )
+
+    def _user_pool(self) -> cognito.UserPool:
+        """Here and not with the gateway: a new pool would give the same people other prefixes."""
+        return cognito.UserPool(
+            self,
+            "Users",
+            user_pool_name=f"{self._deployment.project}-users",
+            self_sign_up_enabled=False,
+            sign_in_aliases=cognito.SignInAliases(username=True, email=True),
+            account_recovery=cognito.AccountRecovery.EMAIL_ONLY,
+            password_policy=cognito.PasswordPolicy(
+                min_length=12,
+                require_digits=True,
+                require_lowercase=True,
+                require_uppercase=True,
+                require_symbols=True,
+            ),
+            deletion_protection=True,
+            removal_policy=cdk.RemovalPolicy.RETAIN,
+        )
+
+    def _uploader_policy(self) -> iam.ManagedPolicy:
+        """For people and programs: whoever carries the tag `user_id` writes under that prefix."""
+        own_objects = self.bucket.arn_for_objects("${aws:PrincipalTag/user_id}/*")
+        return iam.ManagedPolicy(
+            self,
+            "Uploader",
+            managed_policy_name=f"{self._deployment.project}-uploader-{self.region}",
+            description="Put documents under the prefix that the principal's user_id tag names.",
+            statements=[
+                iam.PolicyStatement(
+                    actions=[
+                        "s3:PutObject",
+                        "s3:AbortMultipartUpload",
+                        "s3:ListMultipartUploadParts",
+                    ],
+                    resources=[own_objects],
+                )
+            ],
+        )

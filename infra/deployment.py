@@ -1,0 +1,74 @@
+"""What one deployment is called and how large it is: read from the CDK context, checked once."""
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+import aws_cdk as cdk
+from constructs import Construct
+
+# The longest name built from it, `{project}-upload-handler-{region}`, is a role's: 64 characters.
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+_PROJECT = re.compile(r"[a-z]([-]?[a-z0-9]){1,19}")
+
+# Knowledge bases per account, not adjustable.
+# https://docs.aws.amazon.com/general/latest/gr/bedrock.html
+_LARGEST_POOL = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployment:
+    """
+    The settings of one deployment and the names that one stack must know of another's resource
+    without referring to it: a reference both ways would be a cycle.
+    """
+
+    project: str
+    pool_size: int
+    with_dependencies: bool  # False: functions are synthesised without their pinned packages
+
+    @classmethod
+    def from_context(cls, app: cdk.App) -> Self:
+        project = str(app.node.get_context("project"))
+        pool_size = int(app.node.get_context("knowledge_base_pool_size"))
+        bundling = app.node.get_context("bundling")
+        if not _PROJECT.fullmatch(project):
+            raise ValueError(f"context project {project!r} must match {_PROJECT.pattern}")
+        if not 1 <= pool_size <= _LARGEST_POOL:
+            raise ValueError(f"context knowledge_base_pool_size {pool_size} is not 1 to 100")
+        if bundling not in ("full", "none"):
+            raise ValueError(f"context bundling {bundling!r} must be 'full' or 'none'")
+        return cls(project=project, pool_size=pool_size, with_dependencies=bundling == "full")
+
+    def bucket_name(self, kind: str) -> str:
+        return f"{self.project}-{kind}-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}"
+
+    def role_name(self, function: str) -> str:
+        """The region is part of it because role names are global to an account."""
+        return f"{self.project}-{function}-{cdk.Aws.REGION}"
+
+    def sessions_of(self, scope: Construct, function: str) -> list[str]:
+        """
+        How a function shows up as `aws:PrincipalArn`: by its role here, by its session elsewhere.
+        https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
+        """
+        stack, name = cdk.Stack.of(scope), self.role_name(function)
+        return [
+            stack.format_arn(service="iam", region="", resource="role", resource_name=name),
+            stack.format_arn(
+                service="sts", region="", resource="assumed-role", resource_name=f"{name}/*"
+            ),
+        ]
+
+    def state_machine_name(self) -> str:
+        return f"{self.project}-ingest-catalog"
+
+    def state_machine_arn(self, scope: Construct, resource: str = "stateMachine") -> str:
+        """The machine's ARN, or with resource `execution` the pattern of all its executions."""
+        name = self.state_machine_name() + (":*" if resource == "execution" else "")
+        return cdk.Stack.of(scope).format_arn(
+            service="states",
+            resource=resource,
+            resource_name=name,
+            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+        )

@@ -1,0 +1,84 @@
+"""The house defaults of a Lambda function, and how it is granted its rights."""
+
+from collections.abc import Mapping, Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from infra.bundling import CORE, Group, code_of
+from infra.deployment import Deployment
+
+
+class HandlerFunction(Construct):
+    """
+    The function in `functions/<package>/handler.py`, with a role and a log group of its own.
+
+    It starts with no rights but its own log group and traces; the stack allows the rest, one line
+    per right, where the resource and the function meet.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        deployment: Deployment,
+        package: str,
+        timeout: cdk.Duration,
+        memory_size: int,
+        environment: Mapping[str, str],
+        group: Group = CORE,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.service = package
+        self.timeout = timeout
+        self.memory_size = memory_size
+        name = package.replace("_", "-")
+        # A literal beside the function's own attribute: metrics of another stack need no export.
+        self.name = f"{deployment.project}-{name}"
+        self.log_group = logs.LogGroup(
+            self,
+            "Logs",
+            log_group_name=f"/aws/lambda/{self.name}",
+            retention=logs.RetentionDays.ONE_MONTH,
+            removal_policy=cdk.RemovalPolicy.DESTROY,
+        )
+        self.role = iam.Role(
+            self,
+            "Role",
+            role_name=deployment.role_name(name),
+            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+        )
+        self.function = lambda_.Function(
+            self,
+            "Function",
+            function_name=self.name,
+            code=code_of(group, with_dependencies=deployment.with_dependencies),
+            handler=f"functions.{package}.handler.handler",
+            runtime=lambda_.Runtime.PYTHON_3_13,
+            architecture=lambda_.Architecture.ARM_64,
+            memory_size=memory_size,
+            timeout=timeout,
+            tracing=lambda_.Tracing.ACTIVE,  # by the platform; no tracing SDK in the code
+            role=self.role,
+            log_group=self.log_group,
+            environment={
+                "POWERTOOLS_SERVICE_NAME": package,
+                "POWERTOOLS_METRICS_NAMESPACE": "Stackroom",
+                "LOG_LEVEL": "INFO",
+                **environment,
+            },
+        )
+        self.allow(
+            "logs:CreateLogStream", "logs:PutLogEvents", on=[f"{self.log_group.log_group_arn}:*"]
+        )
+
+    def allow(self, *actions: str, on: str | Sequence[str]) -> None:
+        """Grants exactly these actions on exactly these ARNs."""
+        resources = [on] if isinstance(on, str) else list(on)
+        self.role.add_to_principal_policy(
+            iam.PolicyStatement(actions=list(actions), resources=resources)
+        )

@@ -1,0 +1,66 @@
+"""What CloudWatch knows of Stackroom: our own figures and those of the services it runs on."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+import aws_cdk as cdk
+from aws_cdk import aws_cloudwatch as cloudwatch
+
+from infra.function import HandlerFunction
+
+_FIVE_MINUTES = cdk.Duration.minutes(5)
+
+
+def metric(
+    namespace: str,
+    name: str,
+    dimensions: Mapping[str, str],
+    *,
+    statistic: str = "Sum",
+    label: str | None = None,
+    period: cdk.Duration = _FIVE_MINUTES,
+) -> cloudwatch.Metric:
+    return cloudwatch.Metric(
+        namespace=namespace,
+        metric_name=name,
+        dimensions_map=dict(dimensions),
+        statistic=statistic,
+        label=label,
+        period=period,
+    )
+
+
+def ours(
+    name: str, service: str, *, statistic: str = "Sum", label: str | None = None, **more: str
+) -> cloudwatch.Metric:
+    """A figure that a function logs; `more` are its dimensions beside the service."""
+    dimensions = {"service": service, **more}
+    return metric("Stackroom", name, dimensions, statistic=statistic, label=label)
+
+
+def of_function(
+    handler: HandlerFunction, name: str, *, statistic: str = "Sum"
+) -> cloudwatch.Metric:
+    dimensions = {"FunctionName": handler.name}
+    return metric("AWS/Lambda", name, dimensions, statistic=statistic, label=handler.service)
+
+
+def of_queue(
+    queue_name: str, name: str, *, statistic: str = "Maximum", period: cdk.Duration = _FIVE_MINUTES
+) -> cloudwatch.Metric:
+    dimensions = {"QueueName": queue_name}
+    return metric("AWS/SQS", name, dimensions, statistic=statistic, label=queue_name, period=period)
+
+
+def total(
+    metrics: Iterable[cloudwatch.IMetric], *, label: str, factor: float = 1
+) -> cloudwatch.MathExpression:
+    """The sum of metrics times a factor; one that was never reported counts as zero."""
+    # Ids are shared by all lines of a graph; one that starts with a capital is a function.
+    prefix = re.sub(r"\W", "_", label).lower()
+    named = {f"{prefix}_{number}": each for number, each in enumerate(metrics)}
+    summed = " + ".join(f"FILL({name}, 0)" for name in named)
+    expression = f"({summed}) * {factor:.12g}" if factor != 1 else summed
+    return cloudwatch.MathExpression(
+        expression=expression, using_metrics=named, label=label, period=_FIVE_MINUTES
+    )

@@ -1,0 +1,175 @@
+"""What an operator looks at, and what calls them: one dashboard, and alarms on one topic."""
+
+from collections.abc import Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from infra.dashboard import Dashboard
+from infra.data import DataStack
+from infra.deployment import Deployment
+from infra.gateway import GatewayStack
+from infra.measurements import metric, of_function, of_queue, ours, total
+from infra.pipeline import PipelineStack
+
+
+class OperationsStack(cdk.Stack):
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        deployment: Deployment,
+        data: DataStack,
+        pipeline: PipelineStack,
+        gateway: GatewayStack,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._deployment = deployment
+        self._data = data
+        self._pipeline = pipeline
+        self._handlers = [*pipeline.handlers, *gateway.handlers]
+        self._topic = self._alarm_topic()
+
+        alarms = [
+            *self._dead_letter_alarms(),
+            *self._age_alarms(),
+            self._broken_runs_alarm(),
+            self._failed_documents_alarm(),
+            self._throttles_alarm(),
+            self._errors_alarm(),
+        ]
+        dashboard = Dashboard(
+            data=data,
+            pipeline=pipeline,
+            gateway=gateway,
+            state_machine_arn=deployment.state_machine_arn(self),
+            alarms=alarms,
+        ).add_to(self, deployment.project)
+
+        cdk.CfnOutput(self, "AlarmTopicArn", value=self._topic.topic_arn)
+        console = f"https://{self.region}.console.aws.amazon.com/cloudwatch/home"
+        cdk.CfnOutput(
+            self,
+            "DashboardUrl",
+            value=f"{console}?region={self.region}#dashboards/dashboard/{dashboard.dashboard_name}",
+        )
+
+    def _alarm_topic(self) -> sns.Topic:
+        topic = sns.Topic(
+            self, "Alarms", topic_name=f"{self._deployment.project}-alarms", enforce_ssl=True
+        )
+        # A topic with a policy of its own loses the default that lets the account publish.
+        topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="AlarmsMayPublish",
+                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                actions=["sns:Publish"],
+                resources=[topic.topic_arn],
+                conditions={"StringEquals": {"aws:SourceAccount": self.account}},
+            )
+        )
+        return topic
+
+    def _dead_letter_alarms(self) -> list[cloudwatch.Alarm]:
+        return [
+            self._alarm(
+                f"{queue.node.path.split('/')[1]}Undeliverable",
+                of_queue(
+                    queue.name,
+                    "ApproximateNumberOfMessagesVisible",
+                    period=cdk.Duration.minutes(1),
+                ),
+                threshold=1,
+                description=f"Messages in {queue.name}: read one, mend its cause, redrive.",
+            )
+            for queue in self._pipeline.dead_letters
+        ]
+
+    def _age_alarms(self) -> list[cloudwatch.Alarm]:
+        return [
+            self._alarm(
+                f"{queue.node.id}Late",
+                of_queue(
+                    queue.name, "ApproximateAgeOfOldestMessage", period=cdk.Duration.minutes(5)
+                ),
+                threshold=15 * 60,
+                description=f"{queue.name} has a message older than 15 minutes: its function is"
+                " failing or throttled.",
+            )
+            for queue in self._pipeline.queues
+        ]
+
+    def _broken_runs_alarm(self) -> cloudwatch.Alarm:
+        machine = {"StateMachineArn": self._deployment.state_machine_arn(self)}
+        endings = ("ExecutionsFailed", "ExecutionsTimedOut", "ExecutionsAborted")
+        return self._alarm(
+            "BrokenRuns",
+            total([metric("AWS/States", name, machine) for name in endings], label="broken runs"),
+            threshold=1,
+            description="A run failed, timed out or was aborted: its history says where.",
+        )
+
+    def _failed_documents_alarm(self) -> cloudwatch.Alarm:
+        """Ten, because a person's broken file is no incident and a broken pipeline fails many."""
+        services = [handler.service for handler in self._pipeline.handlers]
+        failures = [ours("DocumentsSettled", service, outcome="failed") for service in services]
+        return self._alarm(
+            "FailedDocuments",
+            total(failures, label="failed documents"),
+            threshold=10,
+            description="Ten documents failed within five minutes: their records say why.",
+        )
+
+    def _throttles_alarm(self) -> cloudwatch.Alarm:
+        """DynamoDB's too: with on-demand tables they mean a hot key, not a small budget."""
+        tables = [
+            metric("AWS/DynamoDB", name, {"TableName": table})
+            for table in self._data.table_names
+            for name in ("ReadThrottleEvents", "WriteThrottleEvents")
+        ]
+        return self._alarm(
+            "Throttles",
+            total([*self._of_functions("Throttles"), *tables], label="throttled"),
+            threshold=10,
+            description="Functions or tables were throttled: raise the concurrency limit, or look"
+            " for a hot key.",
+        )
+
+    def _errors_alarm(self) -> cloudwatch.Alarm:
+        return self._alarm(
+            "FunctionErrors",
+            total(self._of_functions("Errors"), label="errors"),
+            threshold=5,
+            description="Functions raised: the log group of the one on the dashboard says why.",
+        )
+
+    def _of_functions(self, name: str) -> Sequence[cloudwatch.Metric]:
+        return [of_function(handler, name) for handler in self._handlers]
+
+    def _alarm(
+        self,
+        construct_id: str,
+        figure: cloudwatch.IMetric,
+        *,
+        threshold: float,
+        description: str,
+    ) -> cloudwatch.Alarm:
+        alarm = cloudwatch.Alarm(
+            self,
+            construct_id,
+            alarm_name=f"{self._deployment.project}-{construct_id}",
+            alarm_description=description,
+            metric=figure,
+            threshold=threshold,
+            evaluation_periods=1,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            # Silence means that nothing happened, not that nobody knows.
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        )
+        alarm.add_alarm_action(actions.SnsAction(self._topic))
+        return alarm

@@ -1,0 +1,67 @@
+"""A queue that a function consumes, and where its messages end that no retry can help."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_lambda_event_sources as event_sources
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.function import HandlerFunction
+
+_RECEIVES = 5
+
+
+class DeadLetters(sqs.Queue):
+    """Kept as long as SQS can, so that a weekend doesn't lose them."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, queue_name: str) -> None:
+        self.name = queue_name
+        super().__init__(
+            scope,
+            construct_id,
+            queue_name=queue_name,
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+            retention_period=cdk.Duration.days(14),
+        )
+
+
+class ConsumedQueue(Construct):
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        queue_name: str,
+        consumer: HandlerFunction,
+        batch_size: int,
+        batch_window: cdk.Duration,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.name = queue_name
+        self.dead_letters = DeadLetters(self, "DeadLetters", queue_name=f"{queue_name}-dead")
+        self.queue = sqs.Queue(
+            self,
+            "Queue",
+            queue_name=queue_name,
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+            # Six times the function's timeout plus the window, or a slow batch comes twice.
+            # https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+            visibility_timeout=cdk.Duration.seconds(
+                6 * int(consumer.timeout.to_seconds()) + int(batch_window.to_seconds())
+            ),
+            retention_period=cdk.Duration.days(14),
+            dead_letter_queue=sqs.DeadLetterQueue(
+                queue=self.dead_letters, max_receive_count=_RECEIVES
+            ),
+        )
+        consumer.function.add_event_source(
+            event_sources.SqsEventSource(
+                self.queue,
+                batch_size=batch_size,
+                max_batching_window=batch_window,
+                report_batch_item_failures=True,
+                metrics_config=lambda_.MetricsConfig(metrics=[lambda_.MetricType.EVENT_COUNT]),
+            )
+        )

@@ -1,0 +1,100 @@
+"""
+Documents in DynamoDB: one item each, in the partition of their catalog.
+
+    item                   catalog_id            sk
+    document               <catalog_id>          DOC#<document_id>
+    object of no catalog   REJECTED#<user_id>    DOC#<document_id>
+
+    get one document       GetItem
+    list a catalog's       Query begins_with DOC#, consistent
+"""
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom.aws.items import from_item, query, to_item
+from stackroom.aws.translation import store_errors
+from stackroom.errors import RecordChanged
+from stackroom.model import Document
+
+# boto3's connection pool has ten connections; more threads would only wait for one.
+_WRITERS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamoDocuments:
+    """Refuses to overwrite or remove a version that the caller didn't read."""
+
+    client: Any
+    table: str
+
+    def get(self, catalog_id: str, document_id: str) -> Document | None:
+        # Consistent, because a decision to write follows.
+        with store_errors():
+            answer = self.client.get_item(
+                TableName=self.table, Key=_key(catalog_id, document_id), ConsistentRead=True
+            )
+        return _to_document(from_item(answer["Item"])) if "Item" in answer else None
+
+    def save(self, document: Document) -> Document:
+        saved = document.model_copy(update={"version": document.version + 1})
+        try:
+            with store_errors():
+                self.client.put_item(
+                    TableName=self.table, Item=_to_item(saved), **_if_unchanged(document)
+                )
+        except self.client.exceptions.ConditionalCheckFailedException as error:
+            raise RecordChanged(document.document_id) from error
+        return saved
+
+    def save_all(self, documents: Iterable[Document]) -> list[Document]:
+        with ThreadPoolExecutor(_WRITERS) as writers:
+            return [saved for saved in writers.map(self._save_or_leave, documents) if saved]
+
+    def remove(self, document: Document) -> None:
+        key = _key(document.catalog_id, document.document_id)
+        try:
+            with store_errors():
+                self.client.delete_item(TableName=self.table, Key=key, **_if_unchanged(document))
+        except self.client.exceptions.ConditionalCheckFailedException as error:
+            raise RecordChanged(document.document_id) from error
+
+    def of_catalog(self, catalog_id: str) -> Iterator[Document]:
+        found = query(
+            self.client,
+            TableName=self.table,
+            KeyConditionExpression="catalog_id = :catalog AND begins_with(sk, :document)",
+            ExpressionAttributeValues=to_item({":catalog": catalog_id, ":document": "DOC#"}),
+            ConsistentRead=True,
+        )
+        return map(_to_document, found)
+
+    def _save_or_leave(self, document: Document) -> Document | None:
+        try:
+            return self.save(document)
+        except RecordChanged:
+            return None
+
+
+def _if_unchanged(document: Document) -> dict[str, Any]:
+    if document.version == 0:
+        return {"ConditionExpression": "attribute_not_exists(catalog_id)"}
+    return {
+        "ConditionExpression": "#version = :version",
+        "ExpressionAttributeNames": {"#version": "version"},
+        "ExpressionAttributeValues": to_item({":version": document.version}),
+    }
+
+
+def _key(catalog_id: str, document_id: str) -> dict[str, Any]:
+    return to_item({"catalog_id": catalog_id, "sk": f"DOC#{document_id}"})
+
+
+def _to_item(document: Document) -> dict[str, Any]:
+    return to_item({**document.model_dump(mode="json"), "sk": f"DOC#{document.document_id}"})
+
+
+def _to_document(values: dict[str, Any]) -> Document:
+    return Document.model_validate({name: each for name, each in values.items() if name != "sk"})

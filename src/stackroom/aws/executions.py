@@ -1,0 +1,32 @@
+"""Executions of the state machine that ingests a catalog."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom.aws.translation import store_errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepFunctionsExecutions:
+    client: Any
+    state_machine_arn: str
+
+    def start(self, name: str, payload: Mapping[str, object]) -> None:
+        try:
+            with store_errors():
+                self.client.start_execution(
+                    stateMachineArn=self.state_machine_arn, name=name, input=json.dumps(payload)
+                )
+        except self.client.exceptions.ExecutionAlreadyExists:
+            return  # names carry the epoch: whoever came first started this very run
+
+    def is_running(self, name: str) -> bool:
+        machine = self.state_machine_arn.replace(":stateMachine:", ":execution:")
+        try:
+            with store_errors():
+                execution = self.client.describe_execution(executionArn=f"{machine}:{name}")
+        except self.client.exceptions.ExecutionDoesNotExist:
+            return False
+        return bool(execution["status"] == "RUNNING")

@@ -1,0 +1,36 @@
+"""Whole files out of the documents' bucket."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom.aws.translation import code_of, store_errors
+from stackroom.inspection import File
+
+
+@dataclass(frozen=True)
+class S3Files:
+    client: Any
+    bucket: str
+
+    def read(self, key: str, *, limit: int) -> File | None:
+        try:
+            with store_errors():
+                answer = self.client.get_object(Bucket=self.bucket, Key=key)
+                fits = answer["ContentLength"] <= limit
+                body = answer["Body"].read() if fits else answer["Body"].close()
+        except self.client.exceptions.NoSuchKey:
+            return None
+        return File(etag=_bare(answer["ETag"]), body=body)
+
+    def etag_of(self, key: str) -> str | None:
+        try:
+            with store_errors():
+                return _bare(self.client.head_object(Bucket=self.bucket, Key=key)["ETag"])
+        except self.client.exceptions.ClientError as error:
+            if code_of(error) == "404":  # HEAD has no body that could say NoSuchKey
+                return None
+            raise
+
+
+def _bare(etag: str) -> str:
+    return etag.strip('"')  # HTTP quotes it, events and records do not

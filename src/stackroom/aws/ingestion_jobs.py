@@ -1,0 +1,132 @@
+"""Ingestion jobs of Bedrock knowledge bases, and what they say of documents."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from stackroom.aws.translation import THROTTLES, code_of, knowledge_base_errors, message_of
+from stackroom.ports import Busy, DataSource, Job, JobState, Verdict
+
+# IngestionJobStatus [API model bedrock-agent]
+_STATES = {
+    "STARTING": JobState.RUNNING,
+    "IN_PROGRESS": JobState.RUNNING,
+    "STOPPING": JobState.RUNNING,
+    "COMPLETE": JobState.COMPLETE,
+    "FAILED": JobState.FAILED,
+    "STOPPED": JobState.STOPPED,
+}
+# Answers of StartIngestionJob that mean "later": ConflictException while a job of the knowledge
+# base runs, ServiceQuotaExceededException, and ValidationExceptions whose text tells of work under
+# way [HatmanStack/RAGStack-Lambda lib/ragstack_common/ingestion.py; repost.aws].
+_BUSY_CODES = THROTTLES | {"ConflictException", "ServiceQuotaExceededException"}
+_BUSY_TEXTS = ("ongoing", "running", "can't exceed")
+_IDENTIFIERS = 10  # GetKnowledgeBaseDocuments.documentIdentifiers, at most [API model]
+_PAGE = 1000  # ListKnowledgeBaseDocuments.maxResults, at most [API model]
+# Both calls share 5 requests/s; past so many documents, one listing is the cheaper way.
+_LIST_ABOVE = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class BedrockIngestionJobs:
+    client: Any  # bedrock-agent
+
+    def start(self, source: DataSource, *, token: str, description: str) -> Job | Busy:
+        try:
+            with knowledge_base_errors():
+                answer = self.client.start_ingestion_job(
+                    **_ids(source), clientToken=token, description=description
+                )
+        except Exception as error:
+            return _busy(error)
+        return _to_job(answer["ingestionJob"])
+
+    def get(self, source: DataSource, job_id: str) -> Job | None:
+        try:
+            with knowledge_base_errors():
+                answer = self.client.get_ingestion_job(**_ids(source), ingestionJobId=job_id)
+        except self.client.exceptions.ResourceNotFoundException:
+            return None
+        return _to_job(answer["ingestionJob"])
+
+    def running(self, source: DataSource, *, description: str) -> Job | None:
+        newest_first = {"attribute": "STARTED_AT", "order": "DESCENDING"}
+        with knowledge_base_errors():
+            answer = self.client.list_ingestion_jobs(**_ids(source), sortBy=newest_first)
+        jobs = answer["ingestionJobSummaries"]
+        mine = (each for each in jobs if each.get("description") == description)
+        return next(map(_to_job, mine), None)
+
+    def stop(self, source: DataSource, job_id: str) -> None:
+        try:
+            with knowledge_base_errors():
+                self.client.stop_ingestion_job(**_ids(source), ingestionJobId=job_id)
+        except (
+            self.client.exceptions.ConflictException,
+            self.client.exceptions.ValidationException,
+        ):
+            return  # it is stopping already, or over
+
+    def verdicts(self, source: DataSource, uris: Iterable[str]) -> dict[str, Verdict]:
+        wanted = set(uris)
+        with knowledge_base_errors():
+            details = self._list(source) if len(wanted) > _LIST_ABOVE else self._get(source, wanted)
+            return {
+                each["identifier"]["s3"]["uri"]: _to_verdict(each)
+                for each in details
+                if each["identifier"].get("s3", {}).get("uri") in wanted
+            }
+
+    def _get(self, source: DataSource, uris: set[str]) -> Iterator[dict[str, Any]]:
+        ordered = sorted(uris)
+        for start in range(0, len(ordered), _IDENTIFIERS):
+            identifiers = [
+                {"dataSourceType": "S3", "s3": {"uri": uri}}
+                for uri in ordered[start : start + _IDENTIFIERS]
+            ]
+            answer = self.client.get_knowledge_base_documents(
+                **_ids(source), documentIdentifiers=identifiers
+            )
+            yield from answer["documentDetails"]
+
+    def _list(self, source: DataSource) -> Iterator[dict[str, Any]]:
+        pages = self.client.get_paginator("list_knowledge_base_documents").paginate(
+            **_ids(source), maxResults=_PAGE
+        )
+        for page in pages:
+            yield from page["documentDetails"]
+
+
+def _busy(error: Exception) -> Busy:
+    """The answer as back-pressure; raises it again if it isn't."""
+    cause = error if isinstance(error, ClientError) else error.__cause__
+    if isinstance(cause, ClientError) and (
+        code_of(cause) in _BUSY_CODES or any(text in message_of(cause) for text in _BUSY_TEXTS)
+    ):
+        return Busy(why=f"{code_of(cause)}: {message_of(cause)}")
+    raise error
+
+
+def _ids(source: DataSource) -> dict[str, str]:
+    return {"knowledgeBaseId": source.knowledge_base_id, "dataSourceId": source.data_source_id}
+
+
+def _to_job(job: dict[str, Any]) -> Job:
+    return Job(
+        job_id=job["ingestionJobId"],
+        state=_STATES[job["status"]],
+        started_at=job["startedAt"],
+        updated_at=job["updatedAt"],
+        failed_documents=job.get("statistics", {}).get("numberOfDocumentsFailed", 0),
+        failure_reasons=tuple(job.get("failureReasons", ())),
+    )
+
+
+def _to_verdict(detail: dict[str, Any]) -> Verdict:
+    return Verdict(
+        status=detail["status"],
+        updated_at=detail.get("updatedAt"),
+        reason=detail.get("statusReason"),
+    )

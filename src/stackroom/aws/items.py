@@ -1,0 +1,44 @@
+"""Records to DynamoDB items and back, for the low-level client (the resource API loads slowly)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
+
+from stackroom.aws.translation import store_errors
+
+Item = dict[str, Any]
+
+_serializer = TypeSerializer()
+_deserializer = TypeDeserializer()
+
+
+def to_item(values: Mapping[str, Any]) -> Item:
+    """Attribute values of everything that is not None: DynamoDB's NULL is nobody's friend."""
+    return {
+        name: _serializer.serialize(value) for name, value in values.items() if value is not None
+    }
+
+
+def from_item(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _deserializer.deserialize(value) for name, value in item.items()}
+
+
+def query(client: Any, **request: Any) -> Iterator[dict[str, Any]]:
+    """Every item of a Query, page by page."""
+    yield from _pages(client, "query", request)
+
+
+def scan(client: Any, **request: Any) -> Iterator[dict[str, Any]]:
+    """Every item of a Scan, page by page."""
+    yield from _pages(client, "scan", request)
+
+
+def _pages(client: Any, operation: str, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    pages = iter(client.get_paginator(operation).paginate(**request))
+    while True:
+        with store_errors():
+            page = next(pages, None)
+        if page is None:
+            return
+        yield from map(from_item, page["Items"])

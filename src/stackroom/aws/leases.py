@@ -1,0 +1,148 @@
+"""
+Leases of live runs in the control table: one item per catalog.
+
+    pk RUN#<catalog_id>, sk RUN
+    requested   how often a run was asked for
+    epoch       of the latest lease; names the execution, fences its writes
+    held        1 while a run is live; the attribute is absent otherwise
+    started     1 once StartExecution has answered
+    until       ISO 8601; when the lease expires unless renewed
+    failures    runs in a row that broke
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from stackroom.aws.items import from_item, scan, to_item
+from stackroom.aws.translation import store_errors
+from stackroom.errors import RunSuperseded
+from stackroom.ports import Lease
+
+_MINE = "held = :one AND epoch = :epoch"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamoLeases:
+    client: Any
+    table: str
+
+    def get(self, catalog_id: str) -> Lease | None:
+        with store_errors():
+            answer = self.client.get_item(
+                TableName=self.table, Key=_key(catalog_id), ConsistentRead=True
+            )
+        return _to_lease(from_item(answer["Item"])) if "Item" in answer else None
+
+    def ask(self, catalog_id: str) -> Lease:
+        return _to_lease(self._update(catalog_id, "ADD requested :one", {":one": 1}))
+
+    def take(self, seen: Lease, *, until: datetime, failures: int) -> Lease | None:
+        values = {
+            ":one": 1,
+            ":next": seen.epoch + 1,
+            ":until": until.isoformat(),
+            ":failures": failures,
+        }
+        unmoved = "attribute_not_exists(epoch)"
+        if seen.epoch:
+            unmoved = "epoch = :epoch AND " + (
+                "held = :one" if seen.held else "attribute_not_exists(held)"
+            )
+            values[":epoch"] = seen.epoch
+        try:
+            taken = self._update(
+                seen.catalog_id,
+                "SET held = :one, epoch = :next, #until = :until, failures = :failures"
+                " REMOVE started",
+                values,
+                condition=unmoved,
+            )
+        except self.client.exceptions.ConditionalCheckFailedException:
+            return None
+        return _to_lease(taken)
+
+    def mark_started(self, lease: Lease) -> None:
+        try:
+            self._update(
+                lease.catalog_id,
+                "SET started = :one",
+                {":one": 1, ":epoch": lease.epoch},
+                condition=_MINE,
+            )
+        except self.client.exceptions.ConditionalCheckFailedException:
+            return  # so quick a run: it has ended already
+
+    def renew(self, catalog_id: str, epoch: int, *, until: datetime) -> Lease:
+        try:
+            renewed = self._update(
+                catalog_id,
+                "SET #until = :until, started = :one",
+                {":one": 1, ":epoch": epoch, ":until": until.isoformat()},
+                condition=_MINE,
+            )
+        except self.client.exceptions.ConditionalCheckFailedException as error:
+            raise RunSuperseded(catalog_id, epoch) from error
+        return _to_lease(renewed)
+
+    def release(self, catalog_id: str, epoch: int, *, served: int) -> bool:
+        try:
+            self._update(
+                catalog_id,
+                "REMOVE held, started, #until, failures",
+                {":one": 1, ":epoch": epoch, ":served": served},
+                condition=f"{_MINE} AND requested = :served",
+            )
+        except self.client.exceptions.ConditionalCheckFailedException as error:
+            return self._was_released(catalog_id, epoch, error)
+        return True
+
+    def held(self) -> Iterator[Lease]:
+        found = scan(
+            self.client,
+            TableName=self.table,
+            FilterExpression="held = :one",
+            ExpressionAttributeValues=to_item({":one": 1}),
+            ConsistentRead=True,
+        )
+        return map(_to_lease, found)
+
+    def _was_released(self, catalog_id: str, epoch: int, error: Exception) -> bool:
+        """Whether the release was already done: a task whose answer got lost is retried."""
+        lease = self.get(catalog_id)
+        if lease is None or lease.epoch != epoch:
+            raise RunSuperseded(catalog_id, epoch) from error
+        return not lease.held
+
+    def _update(
+        self, catalog_id: str, expression: str, values: dict[str, Any], *, condition: str = ""
+    ) -> dict[str, Any]:
+        names = {"ExpressionAttributeNames": {"#until": "until"}} if "#until" in expression else {}
+        with store_errors():
+            answer = self.client.update_item(
+                TableName=self.table,
+                Key=_key(catalog_id),
+                UpdateExpression=expression,
+                ExpressionAttributeValues=to_item(values),
+                ReturnValues="ALL_NEW",
+                **({"ConditionExpression": condition} if condition else {}),
+                **names,
+            )
+        return from_item(answer["Attributes"])
+
+
+def _key(catalog_id: str) -> dict[str, Any]:
+    return to_item({"pk": f"RUN#{catalog_id}", "sk": "RUN"})
+
+
+def _to_lease(values: dict[str, Any]) -> Lease:
+    lease = Lease(
+        catalog_id=values["pk"].removeprefix("RUN#"),
+        requested=int(values.get("requested", 0)),
+        epoch=int(values.get("epoch", 0)),
+        held="held" in values,
+        started="started" in values,
+        failures=int(values.get("failures", 0)),
+    )
+    return replace(lease, until=datetime.fromisoformat(values["until"])) if lease.held else lease

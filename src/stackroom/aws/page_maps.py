@@ -1,0 +1,56 @@
+"""
+Page maps in S3, beside the documents but outside every catalog.
+
+    _pagemaps/{document_id}.json.gz    {"etag": ..., "pages": [{"number": 1, "text": ...}, ...]}
+"""
+
+import gzip
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom.aws.translation import store_errors
+from stackroom.keys import PAGE_MAP_PREFIX
+from stackroom.page_map import PageMap
+
+
+@dataclass(frozen=True)
+class S3PageMaps:
+    client: Any
+    bucket: str
+
+    def get(self, document_id: str) -> PageMap | None:
+        """Raises ValueError for an object that is no page map."""
+        try:
+            with store_errors():
+                answer = self.client.get_object(Bucket=self.bucket, Key=_key(document_id))
+                packed = answer["Body"].read()
+        except self.client.exceptions.NoSuchKey:
+            return None
+        return PageMap.model_validate_json(_unpacked(packed))
+
+    def put(self, document_id: str, page_map: PageMap) -> None:
+        body = gzip.compress(page_map.model_dump_json().encode(), mtime=0)
+        with store_errors():
+            self.client.put_object(
+                Bucket=self.bucket,
+                Key=_key(document_id),
+                Body=body,
+                ContentType="application/json",
+                ContentEncoding="gzip",
+            )
+
+    def remove(self, document_id: str) -> None:
+        with store_errors():
+            self.client.delete_object(Bucket=self.bucket, Key=_key(document_id))
+
+
+def _key(document_id: str) -> str:
+    return f"{PAGE_MAP_PREFIX}{document_id}.json.gz"
+
+
+def _unpacked(packed: bytes) -> bytes:
+    try:
+        return gzip.decompress(packed)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError("a page map that is not gzip, or cut off") from error

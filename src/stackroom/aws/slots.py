@@ -1,0 +1,81 @@
+"""
+Places for catalogs' own data sources, counted in the control table: one item per knowledge base.
+
+    pk SLOTS#<knowledge_base_id>, sk SLOTS
+    catalogs    string set of the catalogs that hold one; also of what stands for a lost place
+    taken       how many
+"""
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom.aws.items import from_item, to_item
+from stackroom.aws.translation import store_errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamoSlots:
+    client: Any
+    table: str
+
+    def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool:
+        if catalog_id in self._holders(knowledge_base_id):
+            return True
+        try:
+            self._update(
+                knowledge_base_id,
+                "ADD catalogs :catalog, taken :one",
+                {":catalog": {catalog_id}, ":id": catalog_id, ":one": 1, ":limit": limit},
+                "(attribute_not_exists(taken) OR taken < :limit) AND NOT contains(catalogs, :id)",
+            )
+        except self.client.exceptions.ConditionalCheckFailedException:
+            return catalog_id in self._holders(knowledge_base_id)
+        return True
+
+    def taken(self, knowledge_base_id: str) -> int:
+        return len(self._holders(knowledge_base_id))
+
+    def holder_of(self, catalog_id: str, knowledge_base_ids: Iterable[str]) -> str | None:
+        return next(
+            (each for each in knowledge_base_ids if catalog_id in self._holders(each)), None
+        )
+
+    def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
+        self._update(
+            knowledge_base_id,
+            "DELETE catalogs :catalog",
+            {":catalog": {catalog_id}, ":id": catalog_id},
+            "contains(catalogs, :id)",
+        )
+        # `taken` still counts the place; a name of its own keeps set and count equal.
+        self._update(
+            knowledge_base_id,
+            "ADD catalogs :lost",
+            {":lost": {f"!lost-{secrets.token_hex(4)}"}},
+            "attribute_exists(pk)",
+        )
+
+    def _holders(self, knowledge_base_id: str) -> set[str]:
+        with store_errors():
+            answer = self.client.get_item(
+                TableName=self.table, Key=_key(knowledge_base_id), ConsistentRead=True
+            )
+        return set(from_item(answer.get("Item", {})).get("catalogs", set()))
+
+    def _update(
+        self, knowledge_base_id: str, expression: str, values: dict[str, Any], condition: str
+    ) -> None:
+        with store_errors():
+            self.client.update_item(
+                TableName=self.table,
+                Key=_key(knowledge_base_id),
+                UpdateExpression=expression,
+                ConditionExpression=condition,
+                ExpressionAttributeValues=to_item(values),
+            )
+
+
+def _key(knowledge_base_id: str) -> dict[str, Any]:
+    return to_item({"pk": f"SLOTS#{knowledge_base_id}", "sk": "SLOTS"})

@@ -1,0 +1,55 @@
+"""
+Extraction in a process of its own, with bounds on time and memory.
+
+A hostile or broken file may crash a parser or keep it busy for ever. Here that ends the child and
+nothing else. Run as a module, this is the child: name in the arguments, file on standard input,
+JSON on standard output.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from contextlib import suppress
+
+from stackroom.errors import Unreadable
+from stackroom.extraction import Page, read_pages
+
+MEMORY_BYTES = 1_073_741_824  # leaves a function of 1,536 MB room for the file and our own code
+
+
+def read_pages_apart(body: bytes, filename: str, *, seconds: float) -> tuple[Page, ...] | None:
+    """As `read_pages`; None if the reader crashed, ran out of memory or took longer."""
+    try:
+        child = subprocess.run(
+            [sys.executable, "-m", __name__, filename],
+            input=body,
+            capture_output=True,
+            timeout=seconds,
+            check=True,
+            # A Lambda function finds its packages by a path that its runtime put together.
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+        return None
+    answer = json.loads(child.stdout)
+    if "reason" in answer:
+        raise Unreadable(answer["reason"])
+    return tuple(Page(number=number, text=text) for number, text in answer["pages"])
+
+
+def _main(filename: str) -> None:
+    with suppress(ValueError, OSError):  # not every system bounds memory; time it always bounds
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    try:
+        pages = read_pages(sys.stdin.buffer.read(), filename)
+    except Unreadable as defect:
+        answer: dict[str, object] = {"reason": defect.reason}
+    else:
+        answer = {"pages": [(page.number, page.text) for page in pages]}
+    json.dump(answer, sys.stdout)
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1])

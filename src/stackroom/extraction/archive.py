@@ -1,0 +1,69 @@
+"""
+DOCX and XLSX are ZIP archives: opened here, within bounds, before anything in them is parsed.
+
+What an archive says about its sizes is checked first and counted again while reading, since a
+zip bomb is 50 KB outside and gigabytes inside.
+"""
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+
+from stackroom.errors import Unreadable
+
+# Ours: four times the largest file that we take, and well within the function's memory.
+MAX_UNPACKED_MB = 200
+_MAX_BYTES = MAX_UNPACKED_MB * 1_048_576
+_CHUNK = 65_536
+_OLE = (
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # container of old Office files and of encrypted new ones
+)
+
+
+@contextmanager
+def opened(body: bytes, format_name: str) -> Iterator[zipfile.ZipFile]:
+    """The archive; whatever is wrong with it, found now or while reading it, is `Unreadable`."""
+    if body.startswith(_OLE):
+        raise Unreadable(
+            f"the file is encrypted or in an old Office format; remove its password, "
+            f"save it as {format_name} and upload it again"
+        )
+    if not zipfile.is_zipfile(BytesIO(body)):
+        raise Unreadable(
+            f"the file is not a {format_name} (not a ZIP archive), or is cut off; "
+            f"save it as {format_name} and upload it again"
+        )
+    try:
+        with zipfile.ZipFile(BytesIO(body)) as archive:
+            _check_sizes(archive.infolist())
+            yield archive
+    # zipfile reports damage in all these ways, RuntimeError being an encrypted member.
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        raise Unreadable(damaged(format_name)) from error
+
+
+def damaged(format_name: str) -> str:
+    return f"the {format_name} is damaged; save it again and upload that"
+
+
+def chunks(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
+    """A member piece by piece, at most up to the bound; raises KeyError if it isn't there."""
+    unpacked = 0
+    with archive.open(name) as member:
+        while piece := member.read(_CHUNK):
+            unpacked += len(piece)
+            if unpacked > _MAX_BYTES:
+                raise _too_large()
+            yield piece
+
+
+def _check_sizes(members: list[zipfile.ZipInfo]) -> None:
+    if sum(member.file_size for member in members) > _MAX_BYTES:
+        raise _too_large()
+
+
+def _too_large() -> Unreadable:
+    return Unreadable(
+        f"the file unpacks to more than {MAX_UNPACKED_MB} MB; split it and upload the parts"
+    )

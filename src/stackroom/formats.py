@@ -1,0 +1,38 @@
+"""The files we take: what Bedrock reads, how large, and what to tell the owner of any other."""
+
+from pathlib import PurePosixPath
+
+# Bedrock's quota "Ingestion job file size with text content", not adjustable.
+MAX_FILE_BYTES = 52_428_800
+
+# By extension. Bedrock also takes .doc and .xls, but nothing here could say what is wrong with one;
+# it skips every other extension without a word (status IGNORED), .htm among them.
+CONTENT_TYPES = {
+    "pdf": "application/pdf",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "txt": "text/plain",
+    "md": "text/markdown",
+    "csv": "text/csv",
+    "html": "text/html",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+SUPPORTED = tuple(CONTENT_TYPES)
+
+_SAVE_AS = {"doc": "docx", "xls": "xlsx", "htm": "html"}
+
+
+def extension_of(filename: str) -> str:
+    """Lower case and without the dot; empty when the name has none, as `README` or `.pdf`."""
+    return PurePosixPath(filename).suffix.lstrip(".").lower()
+
+
+def unsupported(filename: str) -> str | None:
+    """Why this name can't be taken, for its owner; None when it can."""
+    extension = extension_of(filename)
+    if extension in CONTENT_TYPES:
+        return None
+    allowed = f"Allowed: {', '.join(SUPPORTED)}"
+    if not extension:
+        return f"File has no type in its name. {allowed}"
+    hint = f". Save it as .{_SAVE_AS[extension]}" if extension in _SAVE_AS else ""
+    return f"File type '.{extension}' not supported. {allowed}{hint}"

@@ -1,0 +1,100 @@
+"""
+Who calls, and which tool: read from what the AgentCore Gateway puts beside a tool's arguments.
+
+The event of a Lambda target holds the tool's arguments and nothing else. Tool name and headers
+arrive in `context.client_context.custom`, and the identity headers among them were written by our
+interceptor from a verified token (stackroom.interception). An argument can be invented by a
+model, these can't, as long as the function's resource policy lets only the gateway call it.
+https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-add-target-lambda.html
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from stackroom.errors import MissingIdentity
+
+USER_HEADER = "x-user-sub"
+GROUPS_HEADER = "x-user-groups"
+
+_TOOL_NAME = "bedrockAgentCoreToolName"
+_HEADERS = "bedrockAgentCorePropagatedHeaders"
+_SEPARATOR = "___"  # between target and tool; target names can't hold an underscore
+
+# A user's id is the first folder of all their keys: one folder, and none of ours, which start with
+# "_" or "!". Narrower than S3 and headers need, wide enough for Cognito's UUIDs and for mail names.
+_USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}")
+
+
+@dataclass(frozen=True)
+class Caller:
+    user_id: str
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    tool: str
+    caller: Caller
+
+
+def is_user_id(text: str) -> bool:
+    return _USER_ID.fullmatch(text) is not None
+
+
+def identity_headers(caller: Caller) -> dict[str, str]:
+    """
+    What carries a caller from the interceptor to a function; `tool_call` reads it.
+
+    Group names are percent-encoded: Cognito allows commas and any script in them, headers don't.
+    Without groups the value is a lone comma, for an empty value might not displace the one that a
+    client sent (how the gateway treats empty values is documented nowhere).
+    """
+    groups = ",".join(quote(group, safe="") for group in caller.groups)
+    return {USER_HEADER: caller.user_id, GROUPS_HEADER: groups or ","}
+
+
+def tool_call(context: object) -> ToolCall:
+    """
+    The tool and the caller of this invocation.
+
+    Raises `MissingIdentity` when any of it is absent or ambiguous: a direct invocation has no
+    client context, a target without its header allow-list has no headers, and neither may pass as
+    some default user.
+    """
+    custom = _member(_member(context, "client_context"), "custom")
+    headers = _lowered(_member(custom, _HEADERS))
+    user_id = _only(headers.get(USER_HEADER, ()))
+    tool = _text(_member(custom, _TOOL_NAME)).partition(_SEPARATOR)[2]
+    if not tool or not is_user_id(user_id):
+        raise MissingIdentity
+    encoded = _only(headers.get(GROUPS_HEADER, ())).split(",")
+    groups = tuple(unquote(name.strip()) for name in encoded if name.strip())
+    return ToolCall(tool=tool, caller=Caller(user_id=user_id, groups=groups))
+
+
+def _member(owner: object, name: str) -> object:
+    """awslambdaric gives objects with dicts inside, other callers of a handler dicts alone."""
+    if isinstance(owner, Mapping):
+        return owner.get(name)
+    return getattr(owner, name, None)
+
+
+def _lowered(headers: object) -> dict[str, tuple[str, ...]]:
+    """Values by lower-cased name: headers arrive in the casing of whoever set them."""
+    lowered: dict[str, tuple[str, ...]] = {}
+    if isinstance(headers, Mapping):
+        for name, value in headers.items():
+            lowered[str(name).lower()] = (*lowered.get(str(name).lower(), ()), _text(value).strip())
+    return lowered
+
+
+def _only(values: Iterable[str]) -> str:
+    """The one value; with two that differ, one of them may be forged, so neither counts."""
+    distinct = set(values)
+    return distinct.pop() if len(distinct) == 1 else ""
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

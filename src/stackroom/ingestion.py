@@ -1,0 +1,249 @@
+"""
+A run's way through its rounds: one ingestion job after another until nothing is left to do.
+
+A round takes up what is pending, being deleted or lingering in the index, and binds it to its
+job's id; `stackroom.settlement` asks later what became of exactly those.
+"""
+
+import hashlib
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import NonNegativeInt
+
+from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Record
+from stackroom.placement import NO_SLOT, Placements, source_of
+from stackroom.ports import Busy, Catalogs, DataSource, Documents, IngestionJobs, Job
+from stackroom.runs import MAX_FAILURES, Runs
+from stackroom.uploads import utc_now
+
+# Seconds, whole ones: a Wait state's SecondsPath takes no fractions [Step Functions guide: Wait].
+FIRST_WAIT = 5
+LONGEST_WAIT = 60
+_GROWTH = 1.5
+# A history ends at 25,000 events [Step Functions quotas]. A turn is a wait, a task and a choice,
+# about a dozen; with a job's own polls until its deadline (750 more) that stays below 21,000.
+MAX_TURNS = 1_000
+
+
+class Outcome(StrEnum):
+    """What the state machine chooses by; tests/contract holds it and the ASL together."""
+
+    PLACED = "placed"
+    WAITING = "waiting"
+    NO_SLOT = "no_slot"
+    GONE = "gone"
+    REFUSED = "refused"
+    STARTED = "started"
+    BUSY = "busy"
+    NOTHING = "nothing"
+    HAND_OVER = "hand_over"
+    HANDED_OVER = "handed_over"
+    RUNNING = "running"
+    OVER = "over"
+    SETTLED = "settled"
+    UNSETTLED = "unsettled"
+    RELEASED = "released"
+    MORE = "more"
+    RECORDED = "recorded"
+
+
+class Progress(Record):
+    """Where a run stands; travels through the state machine."""
+
+    outcome: Outcome | None = None
+    delay: NonNegativeInt = 0  # seconds to wait before the first state does anything
+    wait_seconds: NonNegativeInt = 0
+    round: NonNegativeInt = 0
+    turn: NonNegativeInt = 0
+    polls: NonNegativeInt = 0  # of the present job, or busy answers in a row
+    served: NonNegativeInt = 0  # the counter as the present round found it
+    job_id: str | None = None
+
+
+class Run(Record):
+    """A live run: the execution that holds the catalog's lease under this epoch."""
+
+    catalog_id: str
+    epoch: NonNegativeInt
+    progress: Progress = Progress()
+
+    def went(self, outcome: Outcome, **changes: object) -> "Run":
+        progress = self.progress.model_copy(
+            update={"outcome": outcome, "turn": self.progress.turn + 1, **changes}
+        )
+        return self.model_copy(update={"progress": progress})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ingestion:
+    catalogs: Catalogs
+    documents: Documents
+    jobs: IngestionJobs
+    placements: Placements
+    runs: Runs
+    now: Callable[[], datetime] = utc_now
+
+    def ensure_data_source(self, run: Run) -> Run:
+        if run.progress.delay:
+            return run.went(Outcome.WAITING, wait_seconds=run.progress.delay, delay=0)
+        lease = self.runs.renew(run.catalog_id, run.epoch)
+        catalog = self.catalogs.get(run.catalog_id)
+        if catalog is None:
+            return run.went(Outcome.GONE, served=lease.requested)
+        placement = self.placements.ensure(catalog)
+        return run.went(Outcome(placement.value), wait_seconds=FIRST_WAIT)
+
+    def refuse(self, run: Run) -> Run:
+        """Fail what waits for a data source that is not to be had."""
+        lease = self.runs.renew(run.catalog_id, run.epoch)
+        documents = list(self.documents.of_catalog(run.catalog_id))
+        waiting = [each for each in documents if each.status is DocumentStatus.PENDING]
+        self._fail(waiting, NO_SLOT)
+        for document in documents:
+            if document.status is DocumentStatus.DELETING:
+                self.documents.remove(document)  # it never was in any index
+        self._summarise(run.catalog_id, CatalogStatus.FAILED, documents)
+        return run.went(Outcome.REFUSED, served=lease.requested)
+
+    def start(self, run: Run) -> Run:
+        """
+        Take up what there is to do, with one job. Safe to retry: the client token names the round,
+        so that a second call gets the first one's job.
+        """
+        if run.progress.turn >= MAX_TURNS:
+            return run.went(Outcome.HAND_OVER)
+        # The counter before the list: what is asked for later makes the release fail.
+        served = self.runs.renew(run.catalog_id, run.epoch).requested
+        catalog = self.catalogs.get(run.catalog_id)
+        if catalog is None or (source := source_of(catalog)) is None:
+            return run.went(Outcome.NOTHING, served=served)
+        documents = list(self.documents.of_catalog(run.catalog_id))
+        if left := _left_behind(documents):
+            return self._started(run, left, served)  # an earlier run's job: settle that first
+        work = [document for document in documents if _is_work(document)]
+        self._summarise(
+            run.catalog_id, CatalogStatus.INDEXING if work else CatalogStatus.READY, documents
+        )
+        if not work:
+            return run.went(Outcome.NOTHING, served=served)
+        job = self._start_job(run, source)
+        if isinstance(job, Busy):
+            return run.went(
+                Outcome.BUSY,
+                wait_seconds=waiting_time(run.progress.polls, jitter=True),
+                polls=run.progress.polls + 1,
+            )
+        self.documents.save_all(self._taken_up(document, job) for document in work)
+        return self._started(run, job.job_id, served)
+
+    def release(self, run: Run) -> Run:
+        released = self.runs.release(run.catalog_id, run.epoch, served=run.progress.served)
+        return run.went(Outcome.RELEASED if released else Outcome.MORE, polls=0, job_id=None)
+
+    def hand_over(self, run: Run) -> Run:
+        self.runs.hand_over(run.catalog_id, run.epoch)
+        return run.went(Outcome.HANDED_OVER)
+
+    def record_failure(self, catalog_id: str, epoch: int, error: str) -> Outcome:
+        """
+        A run broke: another follows, later each time, and in the end its documents fail.
+
+        Documents wait meanwhile, for a run mostly breaks over what a person mends soon.
+        """
+        broken = self.runs.recover(catalog_id, epoch)
+        if broken is not None:
+            documents = list(self.documents.of_catalog(catalog_id))
+            self._summarise(catalog_id, CatalogStatus.FAILED, documents)
+            if broken.failures + 1 >= MAX_FAILURES:
+                self._fail(filter(_is_waiting, documents), _broken(error))
+        return Outcome.RECORDED
+
+    def _start_job(self, run: Run, source: DataSource) -> Job | Busy:
+        description = f"{run.catalog_id} run {run.epoch} round {run.progress.round}"
+        job = self.jobs.start(source, token=_token(description), description=description)
+        if isinstance(job, Busy):
+            # The answer to our own call may have been lost: then the job in the way is ours.
+            return self.jobs.running(source, description=description) or job
+        return job
+
+    def _started(self, run: Run, job_id: str, served: int) -> Run:
+        return run.went(
+            Outcome.STARTED,
+            job_id=job_id,
+            served=served,
+            round=run.progress.round + 1,
+            polls=0,
+            wait_seconds=FIRST_WAIT,
+        )
+
+    def _taken_up(self, document: Document, job: Job) -> Document:
+        taken = document
+        if document.status is DocumentStatus.PENDING:
+            taken = document.moved(DocumentStatus.INDEXING, at=self.now())
+        return taken.model_copy(
+            update={"ingestion_job_id": job.job_id, "attempts": document.attempts + 1}
+        )
+
+    def _fail(self, documents: Iterable[Document], reason: str) -> None:
+        at = self.now()
+        self.documents.save_all(
+            document.moved(DocumentStatus.FAILED, at=at, reason=reason) for document in documents
+        )
+
+    def _summarise(self, catalog_id: str, status: CatalogStatus, documents: list[Document]) -> None:
+        count, size = totals(documents)
+        self.catalogs.summarise(catalog_id, status=status, count=count, size=size, at=self.now())
+
+
+def totals(documents: Iterable[Document]) -> tuple[int, int]:
+    """How many documents a catalog has, and their bytes; what is being deleted counts no more."""
+    sizes = [each.size for each in documents if each.status is not DocumentStatus.DELETING]
+    return len(sizes), sum(sizes)
+
+
+def waiting_time(turn: int, *, jitter: bool = False) -> int:
+    """Seconds before asking again: growing, capped, and apart from others' if `jitter`."""
+    wait = min(FIRST_WAIT * _GROWTH ** min(turn, 20), LONGEST_WAIT)
+    # Not security: it only keeps waiting runs from asking in step.
+    return round(wait * random.uniform(1, 1.5)) if jitter else round(wait)  # noqa: S311
+
+
+def catalog_of(run: Run, catalogs: Catalogs) -> Catalog:
+    catalog = catalogs.get(run.catalog_id)
+    assert catalog is not None, "a catalog outlives its runs"
+    return catalog
+
+
+def _is_work(document: Document) -> bool:
+    return document.lingering or document.status in (
+        DocumentStatus.PENDING,
+        DocumentStatus.DELETING,
+    )
+
+
+def _is_waiting(document: Document) -> bool:
+    return document.status in (DocumentStatus.PENDING, DocumentStatus.INDEXING)
+
+
+def _left_behind(documents: list[Document]) -> str | None:
+    """The job of documents that a broken run left `indexing`."""
+    return next(
+        (each.ingestion_job_id for each in documents if each.status is DocumentStatus.INDEXING),
+        None,
+    )
+
+
+def _token(description: str) -> str:
+    # clientToken: 33 to 256 characters [API model]; a SHA-256 in hex has 64.
+    return hashlib.sha256(description.encode()).hexdigest()
+
+
+def _broken(error: str) -> str:
+    return (
+        f"the ingestion run broke {MAX_FAILURES} times, the last time with {error}; once your "
+        "operator has mended it, drop the file again"
+    )

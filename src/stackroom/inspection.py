@@ -1,0 +1,133 @@
+"""
+Looking into an uploaded file ourselves.
+
+Bedrock promises no reason for a document that it can't take, and may not tell pages. The
+inspection finds what is wrong with a file, in words that its owner can act on, and makes the page
+map of a PDF. It is never in the way of ingestion: what it can't find out, it leaves open.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from stackroom.errors import RecordChanged, Unreadable
+from stackroom.extraction.page import Page
+from stackroom.formats import MAX_FILE_BYTES, unsupported
+from stackroom.keys import Location, is_folder_marker, is_ours, locate
+from stackroom.page_map import PageMap
+
+_TRIES = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """An object as it is now; `body` is None if it is larger than was asked for."""
+
+    etag: str
+    body: bytes | None
+
+
+class Files(Protocol):
+    def read(self, key: str, *, limit: int) -> File | None:
+        """The object, or None if there is none; a body of more than `limit` bytes is left."""
+        ...
+
+    def etag_of(self, key: str) -> str | None: ...
+
+
+class PageMaps(Protocol):
+    def get(self, document_id: str) -> PageMap | None: ...
+
+    def put(self, document_id: str, page_map: PageMap) -> None: ...
+
+    def remove(self, document_id: str) -> None:
+        """Also where there is none."""
+        ...
+
+
+class Inspections(Protocol):
+    def record(self, document_id: str, etag: str, reason: str | None) -> None:
+        """Keep what the inspection of this version found; None: nothing wrong."""
+        ...
+
+
+class Outcome(StrEnum):
+    IGNORED = "ignored"  # no document, or rejected by its name or size already
+    GONE = "gone"
+    SOUND = "sound"
+    DEFECTIVE = "defective"
+    UNDECIDED = "undecided"  # the reader crashed or took too long
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspected:
+    outcome: Outcome
+    document_id: str | None = None
+    reason: str | None = None
+    pages: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """`extract` answers None where it has to give up; see `stackroom.extraction.apart`."""
+
+    files: Files
+    page_maps: PageMaps
+    inspections: Inspections
+    extract: Callable[[bytes, str], tuple[Page, ...] | None]
+
+    def inspect(self, key: str) -> Inspected:
+        """
+        Inspect what lies under the key now, whatever the event said; safe to repeat.
+
+        Raises RecordChanged if the object kept changing meanwhile; deliver again later.
+        """
+        place = locate(key)
+        if is_ours(key) or is_folder_marker(key) or not isinstance(place, Location):
+            return Inspected(outcome=Outcome.IGNORED)
+        for _ in range(_TRIES):
+            file = self.files.read(key, limit=MAX_FILE_BYTES)
+            inspected = self._inspect(place, file)
+            # Another inspection may have read a newer version and written before us: whoever
+            # writes last looks again, so that the last word is about the object that is there.
+            if self.files.etag_of(key) == (file.etag if file else None):
+                return inspected
+        raise RecordChanged(key)
+
+    def _inspect(self, place: Location, file: File | None) -> Inspected:
+        document_id = place.document_id
+        if file is None:
+            self.page_maps.remove(document_id)
+            return Inspected(outcome=Outcome.GONE, document_id=document_id)
+        if file.body is None or unsupported(place.filename):
+            self.page_maps.remove(document_id)
+            return Inspected(outcome=Outcome.IGNORED, document_id=document_id)
+        try:
+            pages = self.extract(file.body, place.filename)
+        except Unreadable as defect:
+            return self._conclude(document_id, file.etag, reason=defect.reason)
+        if pages is None:
+            self.page_maps.remove(document_id)
+            return Inspected(outcome=Outcome.UNDECIDED, document_id=document_id)
+        return self._conclude(document_id, file.etag, page_map=PageMap.of(file.etag, pages))
+
+    def _conclude(
+        self,
+        document_id: str,
+        etag: str,
+        *,
+        reason: str | None = None,
+        page_map: PageMap | None = None,
+    ) -> Inspected:
+        if page_map is None:
+            self.page_maps.remove(document_id)  # that of an earlier version
+        else:
+            self.page_maps.put(document_id, page_map)
+        self.inspections.record(document_id, etag, reason)
+        return Inspected(
+            outcome=Outcome.DEFECTIVE if reason else Outcome.SOUND,
+            document_id=document_id,
+            reason=reason,
+            pages=len(page_map.pages) if page_map else 0,
+        )

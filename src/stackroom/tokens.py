@@ -1,0 +1,96 @@
+"""
+Whether a token is an access token of one of our users, and whose.
+
+The gateway's authorizer has checked signature, issuer and client before; it hands over no claims,
+so the interceptor verifies again instead of trusting a payload that it merely decoded.
+Claims of a Cognito access token:
+https://docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-the-access-token.html
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import jwt
+
+from stackroom.errors import IssuerUnavailable, TokenRefused
+from stackroom.identity import Caller, is_user_id
+
+ALGORITHM = "RS256"  # Cognito signs with nothing else; a list would invite algorithm confusion
+_USE = "access"  # an ID token says "id"
+_REQUIRED = ("exp", "iss", "sub", "client_id", "token_use")
+_CLOCK_SKEW_SECONDS = 5
+
+
+class SigningKeys(Protocol):
+    """The issuer's public keys, as `jwt.PyJWKClient` fetches and caches them."""
+
+    def get_signing_key_from_jwt(self, token: str) -> jwt.PyJWK: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenVerifier:
+    keys: SigningKeys
+    issuer: str
+    client_ids: tuple[str, ...]
+
+    def verify(self, token: str) -> Caller:
+        """
+        The user a token speaks for.
+
+        Raises `TokenRefused` naming the check that failed, and `IssuerUnavailable` when the keys
+        can't be fetched.
+        """
+        claims = self._claims(token)
+        if claims["token_use"] != _USE:
+            raise TokenRefused("it is no access token")
+        if claims["client_id"] not in self.client_ids:
+            raise TokenRefused("it was issued to another client")
+        user_id = claims["sub"]
+        # A client-credentials token names its client as subject: a program, and no user behind it.
+        if user_id == claims["client_id"]:
+            raise TokenRefused("it names no user")
+        if not is_user_id(user_id):
+            raise TokenRefused("its subject can't name a folder")
+        return Caller(user_id=user_id, groups=_groups(claims))
+
+    def _claims(self, token: str) -> dict[str, Any]:
+        try:
+            # Before the keys are asked for: a token without our kind of `kid` would refetch them.
+            if jwt.get_unverified_header(token).get("alg") != ALGORITHM:
+                raise TokenRefused(f"it isn't signed with {ALGORITHM}")
+            return jwt.decode(
+                token,
+                self.keys.get_signing_key_from_jwt(token),
+                algorithms=[ALGORITHM],
+                issuer=self.issuer,
+                leeway=_CLOCK_SKEW_SECONDS,
+                options={"require": list(_REQUIRED)},
+            )
+        except jwt.PyJWKClientConnectionError as error:
+            raise IssuerUnavailable from error
+        except jwt.PyJWTError as error:
+            raise TokenRefused(_problem(error)) from error
+
+
+def _groups(claims: Mapping[str, Any]) -> tuple[str, ...]:
+    groups = claims.get("cognito:groups", [])
+    if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
+        raise TokenRefused("its groups are no list of names")
+    return tuple(groups)
+
+
+def _problem(error: jwt.PyJWTError) -> str:
+    match error:
+        case jwt.ExpiredSignatureError():
+            return "it has expired"
+        case jwt.InvalidIssuerError():
+            return "it comes from another issuer"
+        case jwt.InvalidAudienceError():
+            return "it is meant for another audience"
+        case jwt.MissingRequiredClaimError():
+            return f"it lacks the claim {error.claim!r}"
+        case jwt.InvalidSignatureError() | jwt.PyJWKClientError():
+            return "it isn't signed by our issuer"
+        case _:
+            return "it is malformed"

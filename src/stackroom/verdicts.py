@@ -1,0 +1,164 @@
+"""
+What a knowledge base's word about a document means for its record.
+
+A job that is COMPLETE says nothing of a single document, and a document may still read INDEXED
+from before. So a verdict counts only for the version that the round took up.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from urllib.parse import quote
+
+from stackroom.model import Document, DocumentStatus
+from stackroom.ports import Job, JobState, Verdict
+
+MAX_ATTEMPTS = 3
+NO_REASON = (
+    "Bedrock could not ingest the file and gave no reason; "
+    "check that it opens and has text, then drop it again"
+)
+_STILL_THERE = "; an earlier version of it may still be searchable"
+# The twelve values of DocumentStatus [API model bedrock-agent, KnowledgeBaseDocumentDetail].
+_INDEXED = {"INDEXED"}
+_UNDER_WAY = {"PENDING", "STARTING", "IN_PROGRESS", "DELETING", "DELETE_IN_PROGRESS"}
+_ABSENT = {"NOT_FOUND"}
+_FAILURES = {
+    "FAILED": NO_REASON,
+    "PARTIALLY_INDEXED": "Bedrock indexed only a part of the file; drop it again to retry",
+    "METADATA_PARTIALLY_INDEXED": (
+        "Bedrock indexed only a part of the file's attributes; drop it again to retry"
+    ),
+    "METADATA_UPDATE_FAILED": (
+        "Bedrock could not store the file's attributes; drop it again to retry"
+    ),
+    "IGNORED": "Bedrock does not take this file; save it in another format",
+}
+KNOWN_STATUSES = _INDEXED | _UNDER_WAY | _ABSENT | set(_FAILURES)
+
+
+class Fate(StrEnum):
+    INDEXED = "indexed"
+    FAILED = "failed"
+    GONE = "gone"  # out of the index: the record can go too
+    EVICTED = "evicted"  # a rejected file's earlier version is out of the index
+    WAIT = "wait"  # not decided yet: ask again
+    AGAIN = "again"  # this round said nothing of this version: another round
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    fate: Fate
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """
+    All that a round brought to light. `finding` is our own inspection's reason, `uri` how the job
+    names the document, `overdue` that the deadline is past.
+    """
+
+    verdict: Verdict
+    job: Job | None
+    uri: str
+    overdue: bool = False
+    finding: str | None = None
+
+
+def decide(document: Document, evidence: Evidence) -> Decision:
+    if document.status is DocumentStatus.DELETING:
+        return _of_deleted(document, evidence)
+    if document.status is DocumentStatus.FAILED:
+        assert document.lingering, "a failed document is in a round only to get it out of the index"
+        return _of_lingering(document, evidence)
+    return _of_indexing(document, evidence)
+
+
+def _of_deleted(document: Document, evidence: Evidence) -> Decision:
+    status = evidence.verdict.status
+    if status in _ABSENT:
+        return Decision(fate=Fate.GONE)
+    if status in _UNDER_WAY and not evidence.overdue:
+        return Decision(fate=Fate.WAIT)
+    if document.attempts < MAX_ATTEMPTS:
+        return Decision(fate=Fate.AGAIN)
+    return Decision(
+        fate=Fate.FAILED,
+        reason="Bedrock could not remove the document from its index; delete it again to retry",
+    )
+
+
+def _of_lingering(document: Document, evidence: Evidence) -> Decision:
+    if evidence.job is not None and evidence.job.state is JobState.COMPLETE:
+        return Decision(fate=Fate.EVICTED)
+    if document.attempts < MAX_ATTEMPTS:
+        return Decision(fate=Fate.AGAIN)
+    reason = str(document.status_reason).removesuffix(_STILL_THERE) + _STILL_THERE
+    return Decision(fate=Fate.FAILED, reason=reason)
+
+
+def _of_indexing(document: Document, evidence: Evidence) -> Decision:
+    status = evidence.verdict.status
+    assert status in KNOWN_STATUSES, f"Bedrock has a document status unknown to us: {status}"
+    if not _is_of_this_version(document, evidence):
+        return _again(document, evidence)
+    if status in _UNDER_WAY:
+        return _again(document, evidence) if evidence.overdue else Decision(fate=Fate.WAIT)
+    if status in _INDEXED:
+        blamed = _blame(evidence.uri, evidence.job.failure_reasons if evidence.job else ())
+        if blamed is None:
+            return Decision(fate=Fate.INDEXED)
+        return Decision(fate=Fate.FAILED, reason=evidence.finding or f"Bedrock: {blamed}")
+    if status in _ABSENT:
+        return _again(document, evidence)
+    reason = evidence.finding or evidence.verdict.reason or _FAILURES[status]
+    return Decision(fate=Fate.FAILED, reason=reason)
+
+
+def _is_of_this_version(document: Document, evidence: Evidence) -> bool:
+    """
+    Either the job has written the status, or an earlier one did and this one, having gone over the
+    whole bucket to its end, found that nothing has changed since.
+    """
+    said_at, job = evidence.verdict.updated_at, evidence.job
+    if said_at is None or job is None:
+        return evidence.verdict.status not in _INDEXED
+    if said_at >= job.started_at:
+        return True
+    unchanged = document.present_since is not None and said_at >= document.present_since
+    return job.state is JobState.COMPLETE and unchanged
+
+
+def _again(document: Document, evidence: Evidence) -> Decision:
+    if document.attempts < MAX_ATTEMPTS and not evidence.overdue:
+        return Decision(fate=Fate.AGAIN)
+    return Decision(fate=Fate.FAILED, reason=evidence.finding or _why_not(evidence))
+
+
+def _why_not(evidence: Evidence) -> str:
+    job = evidence.job
+    if evidence.overdue:
+        return "the ingestion did not finish in time; drop the file again to retry"
+    if job is None or job.state is JobState.COMPLETE:
+        return f"{MAX_ATTEMPTS} ingestion jobs did not take the file up; drop it again to retry"
+    said = "; ".join(job.failure_reasons) or "Bedrock gave no reason"
+    return f"{MAX_ATTEMPTS} ingestion jobs ended {job.state} ({said}); drop it again to retry"
+
+
+def _blame(uri: str, reasons: Iterable[str]) -> str | None:
+    """The failure reason that names the document; `s3://b/a.pdf.txt` doesn't name `s3://b/a.pdf`."""
+    return next((reason for reason in reasons if _names(reason, uri)), None)
+
+
+def _names(reason: str, uri: str) -> bool:
+    for spelling in {uri, quote(uri, safe=":/")}:
+        _, found, after = reason.partition(spelling)
+        if found and (not after or after[0] in ",;]'\"\n "):
+            return True
+    return False
+
+
+def is_overdue(started_at: datetime, now: datetime, deadline_seconds: float) -> bool:
+    return (now - started_at).total_seconds() > deadline_seconds

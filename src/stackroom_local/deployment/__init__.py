@@ -1,0 +1,1 @@
+"""The synthesised templates, deployed here: into ministack, the simulator and the gateway."""

@@ -1,0 +1,163 @@
+"""The AgentCore Gateway of a template, as the configuration of its stand-in."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stackroom_local.deployment.assembly import Template
+from stackroom_local.deployment.intrinsics import REF, Attributes, Scope
+from stackroom_local.deployment.localisation import IN_GATEWAY, Resource, held_elsewhere
+from stackroom_local.gateway.configuration import (
+    FunctionConfiguration,
+    GatewayConfiguration,
+    TargetConfiguration,
+    ToolDefinition,
+)
+from stackroom_local.gateway.issuer import CLIENT_ID
+from stackroom_local.problems import UnknownResource
+from stackroom_local.state import ACCESS_KEY, ACCOUNT, REGION, SECRET_KEY
+from stackroom_local.synthesis import CHECKOUT
+
+_ARN = f"arn:aws:bedrock-agentcore:{REGION}:{ACCOUNT}"
+
+
+def attributes_of(stack: str, resource: Resource) -> Attributes:
+    """
+    What a reference to it answers, told before it exists: on AWS the ids end in random letters.
+
+    Return values as in the CloudFormation reference of each type.
+    """
+    id_ = f"{resource.properties.get('Name', resource.logical_id)}-local00000".replace("_", "-")
+    gateway = f"{_ARN}:gateway/{id_}"
+    engine = f"{_ARN}:policy-engine/{id_}"
+    match resource.type:
+        case "AWS::BedrockAgentCore::Gateway":
+            return {
+                REF: id_,
+                "GatewayIdentifier": id_,
+                "GatewayArn": gateway,
+                "GatewayUrl": f"https://{id_}.gateway.bedrock-agentcore.{REGION}.amazonaws.com/mcp",
+            }
+        case "AWS::BedrockAgentCore::GatewayTarget":
+            return {REF: id_, "TargetId": id_}
+        case "AWS::BedrockAgentCore::PolicyEngine":
+            return {REF: engine, "PolicyEngineArn": engine, "PolicyEngineId": id_}
+        case "AWS::BedrockAgentCore::Policy":
+            return {REF: id_, "PolicyId": id_}
+        case _:
+            raise UnknownResource(stack, resource.logical_id, resource.type)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionEnvironment:
+    """
+    The functions behind the gateway as ministack's Lambda has them; `aws_lambda` is its client.
+
+    Their processes are the stand-in's, since ministack passes no client context. Each gets its
+    synthesised role from a profile of `config_file`, by which boto3 assumes and renews it.
+    """
+
+    aws_lambda: Any
+    endpoints: Mapping[str, str]
+    config_file: Path
+
+    def of(self, arn: str, **overrides: str) -> FunctionConfiguration:
+        deployed = self.aws_lambda.get_function_configuration(FunctionName=arn)
+        name = deployed["FunctionName"]
+        self._add_profile(name, deployed["Role"])
+        return FunctionConfiguration(
+            name=name,
+            handler=deployed["Handler"],
+            timeout_seconds=deployed["Timeout"],
+            memory=deployed["MemorySize"],
+            environment={
+                **deployed["Environment"]["Variables"],
+                **self.endpoints,
+                "AWS_CONFIG_FILE": str(self.config_file),
+                "AWS_PROFILE": name,
+                **overrides,
+            },
+        )
+
+    def _add_profile(self, name: str, role: str) -> None:
+        with self.config_file.open("a") as file:
+            file.write(f"[profile {name}]\nrole_arn = {role}\nsource_profile = local\n")
+
+    def begin(self) -> None:
+        self.config_file.write_text(
+            f"[profile local]\naws_access_key_id = {ACCESS_KEY}\n"
+            f"aws_secret_access_key = {SECRET_KEY}\nregion = {REGION}\n"
+        )
+
+
+def gateway_of(
+    template: Template, scope: Scope, functions: FunctionEnvironment, *, issuer_url: str
+) -> GatewayConfiguration:
+    """The gateway with its targets; `scope` knows what became of everything else in the stack."""
+    functions.begin()
+    resources = held_elsewhere(template, IN_GATEWAY)
+    [gateway] = [each for each in resources if each.type == "AWS::BedrockAgentCore::Gateway"]
+    targets = [each for each in resources if each.type == "AWS::BedrockAgentCore::GatewayTarget"]
+    properties = scope.value(gateway.properties)
+    return GatewayConfiguration(
+        gateway_id=scope.resources[gateway.logical_id][REF],
+        # Cognito's issuer and app client are the local issuer's here; nothing else of the
+        # authorizer is in the template.
+        allowed_client_ids=[CLIENT_ID],
+        issuer_url=issuer_url,
+        exception_level=properties.get("ExceptionLevel"),
+        interceptor=_interceptor(properties, functions, issuer_url),
+        targets=[_target(each, scope, functions) for each in targets],
+        task_root=CHECKOUT,
+    )
+
+
+def _interceptor(
+    properties: Mapping[str, Any], functions: FunctionEnvironment, issuer_url: str
+) -> FunctionConfiguration | None:
+    configurations = properties.get("InterceptorConfigurations", [])
+    if not configurations:
+        return None
+    [interceptor] = configurations  # one REQUEST interceptor is what the stand-in runs
+    return functions.of(
+        interceptor["Interceptor"]["Lambda"]["Arn"],
+        IDENTITY_ISSUER=issuer_url,
+        IDENTITY_JWKS_URL=f"{issuer_url}/.well-known/jwks.json",
+        IDENTITY_CLIENT_IDS=json.dumps([CLIENT_ID]),
+    )
+
+
+def _target(
+    resource: Resource, scope: Scope, functions: FunctionEnvironment
+) -> TargetConfiguration:
+    properties = scope.value(resource.properties)
+    target = properties["TargetConfiguration"]["Mcp"]["Lambda"]
+    return TargetConfiguration(
+        name=properties["Name"],
+        target_id=scope.resources[resource.logical_id]["TargetId"],
+        allowed_request_headers=properties["MetadataConfiguration"]["AllowedRequestHeaders"],
+        function=functions.of(target["LambdaArn"]),
+        tools=[_tool(tool) for tool in target["ToolSchema"]["InlinePayload"]],
+    )
+
+
+def _tool(definition: Mapping[str, Any]) -> ToolDefinition:
+    return ToolDefinition(
+        name=definition["Name"],
+        description=definition["Description"],
+        inputSchema=_schema(definition["InputSchema"]),
+    )
+
+
+def _schema(definition: Mapping[str, Any]) -> Any:
+    """CloudFormation capitalises the schema's own words, and leaves the arguments' names alone."""
+    schema = {name.lower(): value for name, value in definition.items()}
+    if "items" in schema:
+        schema["items"] = _schema(schema["items"])
+    if "properties" in schema:
+        schema["properties"] = {
+            name: _schema(value) for name, value in schema["properties"].items()
+        }
+    return schema

@@ -1,0 +1,99 @@
+"""Stacks in ministack's CloudFormation: created, or updated in place, and what came of them."""
+
+import json
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from stackroom_local.deployment.assembly import Template
+from stackroom_local.problems import DeploymentFailed
+
+_POLL_SECONDS = 0.02
+_DEADLINE_SECONDS = 60.0
+_DONE = {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
+
+
+@dataclass(frozen=True)
+class CloudFormation:
+    client: Any
+
+    def deploy(self, stack: str, template: Template) -> None:
+        """Returns when the stack is as `template` says; raises `DeploymentFailed` with reasons."""
+        request = {
+            "StackName": stack,
+            "TemplateBody": json.dumps(template, separators=(",", ":")),
+            "Capabilities": ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"],
+        }
+        if self._status(stack) in _DONE:
+            try:
+                self.client.update_stack(**request)
+            except ClientError as error:
+                if "No updates are to be performed" not in str(error):
+                    raise DeploymentFailed(stack, "not updated", [str(error)]) from error
+        else:
+            # Whatever half of a stack a failed deployment left goes first.
+            self._delete(stack)
+            try:
+                self.client.create_stack(**request)
+            except ClientError as error:
+                raise DeploymentFailed(stack, "not created", [str(error)]) from error
+        status = self._settled(stack)
+        if status not in _DONE:
+            raise DeploymentFailed(stack, str(status), self._reasons(stack))
+
+    def exports(self) -> dict[str, str]:
+        pages = self.client.get_paginator("list_exports").paginate()
+        return {export["Name"]: export["Value"] for page in pages for export in page["Exports"]}
+
+    def outputs(self) -> dict[str, str]:
+        """The outputs of all stacks by name; ours don't repeat each other's names."""
+        pages = self.client.get_paginator("describe_stacks").paginate()
+        return {
+            output["OutputKey"]: output["OutputValue"]
+            for page in pages
+            for stack in page["Stacks"]
+            for output in stack.get("Outputs", [])
+        }
+
+    def physical_ids(self, stack: str) -> dict[str, tuple[str, str]]:
+        """Type and physical id of every resource, by logical id."""
+        resources = self.client.describe_stack_resources(StackName=stack)["StackResources"]
+        return {
+            resource["LogicalResourceId"]: (
+                resource["ResourceType"],
+                resource["PhysicalResourceId"],
+            )
+            for resource in resources
+        }
+
+    def _status(self, stack: str) -> str | None:
+        try:
+            [described] = self.client.describe_stacks(StackName=stack)["Stacks"]
+        except ClientError as error:
+            if "does not exist" in str(error):
+                return None
+            raise
+        return str(described["StackStatus"])
+
+    def _settled(self, stack: str) -> str | None:
+        deadline = time.monotonic() + _DEADLINE_SECONDS
+        while (status := self._status(stack)) and status.endswith("_IN_PROGRESS"):
+            if time.monotonic() > deadline:
+                return f"{status} for {_DEADLINE_SECONDS:g} s"
+            time.sleep(_POLL_SECONDS)
+        return status
+
+    def _delete(self, stack: str) -> None:
+        if self._status(stack) not in {None, "DELETE_COMPLETE"}:
+            self.client.delete_stack(StackName=stack)
+            self._settled(stack)
+
+    def _reasons(self, stack: str) -> list[str]:
+        events = self.client.describe_stack_events(StackName=stack)["StackEvents"]
+        return [
+            f"{event['LogicalResourceId']}: {event['ResourceStatusReason']}"
+            for event in reversed(events)
+            if event["ResourceStatus"].endswith("_FAILED") and event.get("ResourceStatusReason")
+        ]

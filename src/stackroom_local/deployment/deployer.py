@@ -1,0 +1,150 @@
+"""One deployment of all stacks: what a stand-in makes, and the rest through CloudFormation."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from stackroom_local.clients import client
+from stackroom_local.deployment import agentcore
+from stackroom_local.deployment.assembly import Stack, stacks
+from stackroom_local.deployment.cloudformation import CloudFormation
+from stackroom_local.deployment.intrinsics import REF, Attributes, Scope
+from stackroom_local.deployment.knowledge import Simulator
+from stackroom_local.deployment.localisation import (
+    BOOTSTRAP_KEY,
+    IN_GATEWAY,
+    IN_SIMULATOR,
+    bootstrap_archive,
+    held_elsewhere,
+    localised,
+)
+from stackroom_local.gateway.configuration import GatewayConfiguration
+from stackroom_local.state import ACCOUNT, REGION, endpoint_variables
+from stackroom_local.synthesis import CHECKOUT
+
+# The name that `cdk bootstrap` gives its bucket; templates refer to it.
+_ASSETS = f"cdk-hnb659fds-assets-{ACCOUNT}-{REGION}"
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """What came of a deployment: every stack's outputs, the gateway, and the functions' names."""
+
+    outputs: Mapping[str, str]
+    gateway: GatewayConfiguration
+    functions: Mapping[str, str]  # by handler: "functions.ingest.handler.handler"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployer:
+    """Deploys an assembly; `before_simulator` returns once the simulator answers."""
+
+    aws_endpoint: str
+    simulator_endpoint: str
+    gateway_endpoint: str
+    aws_config: Path  # where the profiles of the gateway's functions are written
+    before_simulator: Callable[[], None]
+    announce: Callable[[str], None]
+    _made: dict[str, dict[str, Attributes]] = field(default_factory=dict)
+
+    def deploy(self, assembly: Path) -> Deployed:
+        all_stacks = stacks(assembly)
+        self._upload_assets(all_stacks)
+        for stack in all_stacks:
+            self._deploy_stack(stack)
+            self.announce(f"deployed {stack.name}")
+        return Deployed(
+            outputs=self._cloudformation.outputs(),
+            gateway=self._gateway(all_stacks),
+            functions=_functions(all_stacks),
+        )
+
+    @cached_property
+    def _cloudformation(self) -> CloudFormation:
+        return CloudFormation(client("cloudformation", self.aws_endpoint))
+
+    def _upload_assets(self, all_stacks: list[Stack]) -> None:
+        s3 = client("s3", self.aws_endpoint)
+        s3.create_bucket(Bucket=_ASSETS)  # in us-east-1 no error when it is ours already
+        s3.put_object(Bucket=_ASSETS, Key=BOOTSTRAP_KEY, Body=bootstrap_archive(CHECKOUT))
+        for asset in {asset for stack in all_stacks for asset in stack.assets}:
+            s3.put_object(Bucket=_ASSETS, Key=asset.key, Body=asset.source.read_bytes())
+
+    def _deploy_stack(self, stack: Stack) -> None:
+        made = self._make_in_simulator(stack)
+        for resource in held_elsewhere(stack.template, IN_GATEWAY):
+            made[resource.logical_id] = agentcore.attributes_of(stack.name, resource)
+        self._made[stack.name] = made
+        self._cloudformation.deploy(stack.name, localised(stack.template, made, _ASSETS))
+
+    def _make_in_simulator(self, stack: Stack) -> dict[str, Attributes]:
+        wanted = held_elsewhere(stack.template, IN_SIMULATOR)
+        made: dict[str, Attributes] = {}
+        if not wanted:
+            return made
+        self.before_simulator()
+        simulator = Simulator(
+            bedrock_agent=client("bedrock-agent", self.simulator_endpoint),
+            s3vectors=client("s3vectors", self.simulator_endpoint),
+        )
+        exports = self._cloudformation.exports()
+        for resource in wanted:
+            known = {**_roles_to_come(stack), **made}
+            scope = Scope(stack=stack.name, resources=known, exports=exports)
+            properties = scope.value(resource.properties)
+            made[resource.logical_id] = simulator.make(stack.name, resource, properties)
+        return made
+
+    def _gateway(self, all_stacks: list[Stack]) -> GatewayConfiguration:
+        """Read last, because it names functions that CloudFormation had to make first."""
+        [stack] = [stack for stack in all_stacks if held_elsewhere(stack.template, IN_GATEWAY)]
+        resources = {
+            logical_id: _attributes(resource_type, physical_id)
+            for logical_id, (resource_type, physical_id) in self._cloudformation.physical_ids(
+                stack.name
+            ).items()
+        }
+        scope = Scope(
+            stack=stack.name,
+            resources={**resources, **self._made[stack.name]},
+            exports=self._cloudformation.exports(),
+        )
+        functions = agentcore.FunctionEnvironment(
+            aws_lambda=client("lambda", self.aws_endpoint),
+            endpoints=endpoint_variables(self.aws_endpoint, self.simulator_endpoint),
+            config_file=self.aws_config,
+        )
+        return agentcore.gateway_of(
+            stack.template, scope, functions, issuer_url=self.gateway_endpoint
+        )
+
+
+def _roles_to_come(stack: Stack) -> dict[str, Attributes]:
+    """Roles that the simulator is told of and never assumes; CloudFormation makes them later."""
+    return {
+        logical_id: {REF: logical_id, "Arn": f"arn:aws:iam::{ACCOUNT}:role/{logical_id}"}
+        for logical_id, resource in stack.template["Resources"].items()
+        if resource["Type"] == "AWS::IAM::Role"
+    }
+
+
+def _attributes(resource_type: str, physical_id: str) -> Attributes:
+    arns = {
+        "AWS::Lambda::Function": f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{physical_id}",
+        "AWS::IAM::Role": f"arn:aws:iam::{ACCOUNT}:role/{physical_id}",
+    }
+    arn = arns.get(resource_type)
+    return {REF: physical_id, "Arn": arn} if arn else {REF: physical_id}
+
+
+def _functions(all_stacks: list[Stack]) -> dict[str, str]:
+    resources: list[dict[str, Any]] = [
+        resource for stack in all_stacks for resource in stack.template["Resources"].values()
+    ]
+    return {
+        resource["Properties"]["Handler"]: resource["Properties"]["FunctionName"]
+        for resource in resources
+        if resource["Type"] == "AWS::Lambda::Function"
+    }

@@ -1,0 +1,137 @@
+"""
+What differs between a template for AWS and the same template here, and nothing else:
+
+- functions run from this checkout on AWS's own runtime client, so runtime and code are replaced;
+- what ministack can't make is taken out, and references to it become literals;
+- "only over TLS" is taken out of resource policies: servers on 127.0.0.1 speak plain HTTP;
+- every other resource, policy, rule, alarm and output stays as synthesised.
+"""
+
+import copy
+import io
+import sys
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stackroom_local.deployment.assembly import Template
+from stackroom_local.deployment.intrinsics import Attributes, references, with_literals
+
+BOOTSTRAP_KEY = "stackroom-local-bootstrap.zip"
+
+# Made by a stand-in of ours: the simulator, and the gateway.
+IN_SIMULATOR = ("AWS::Bedrock::", "AWS::S3Vectors::")
+IN_GATEWAY = ("AWS::BedrockAgentCore::",)
+# Left out, since nothing here would obey it.
+WITHOUT_EFFECT = {
+    # ministack can't hold a resource policy with a Deny; the functions' own check for a verified
+    # caller refuses direct invocations here, and the infrastructure tests read the policy.
+    "AWS::Lambda::ResourcePolicy",
+    # Bedrock's service access to the S3 Vectors bucket: the simulator is that service.
+    "AWS::S3Vectors::VectorBucketPolicy",
+    "AWS::CDK::Metadata",
+}
+
+_TLS = {"aws:SecureTransport", "s3:TlsVersion"}
+
+
+@dataclass(frozen=True)
+class Resource:
+    logical_id: str
+    type: str
+    properties: dict[str, Any]
+
+
+def held_elsewhere(template: Template, prefixes: tuple[str, ...]) -> list[Resource]:
+    """The resources that a stand-in makes, each after those that it refers to."""
+    return [
+        Resource(logical_id, resource["Type"], resource.get("Properties", {}))
+        for logical_id, resource in _in_order_of_need(template["Resources"])
+        if resource["Type"].startswith(prefixes) and resource["Type"] not in WITHOUT_EFFECT
+    ]
+
+
+def localised(template: Template, made: Mapping[str, Attributes], assets: str) -> Template:
+    """The template for ministack; `made` holds what the stand-ins made, `assets` is a bucket."""
+    template = copy.deepcopy(template)
+    resources = template["Resources"]
+    for logical_id in [name for name, resource in resources.items() if _is_elsewhere(resource)]:
+        del resources[logical_id]
+    for resource in resources.values():
+        _without_absent_dependencies(resource, resources.keys())
+        if resource["Type"] in {"AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy"}:
+            _without_tls(resource["Properties"]["PolicyDocument"])
+        if resource["Type"] == "AWS::Lambda::Function":
+            _run_from_checkout(resource["Properties"], assets)
+    localised: Template = with_literals(template, made)
+    return localised
+
+
+def bootstrap_archive(checkout: Path) -> bytes:
+    """
+    The deployment package of every function here: one executable that runs its handler.
+
+    AWS's runtime interface client, because ministack's own Python worker loses the exception's
+    type, by which Step Functions' Retry and Catch choose.
+    """
+    script = (
+        "#!/bin/sh\n"
+        f'export PYTHONPATH="{checkout}:{checkout}/src" PYTHONUNBUFFERED=1\n'
+        f'exec "{sys.executable}" -m stackroom_local.runtime "$_HANDLER"\n'
+    )
+    # A fixed date keeps the archive, and with it the function's code hash, the same every time.
+    entry = zipfile.ZipInfo("bootstrap", date_time=(2026, 1, 1, 0, 0, 0))
+    entry.external_attr = 0o755 << 16
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr(entry, script)
+    return archive.getvalue()
+
+
+def _is_elsewhere(resource: Mapping[str, Any]) -> bool:
+    type_ = resource["Type"]
+    return type_ in WITHOUT_EFFECT or type_.startswith((*IN_SIMULATOR, *IN_GATEWAY))
+
+
+def _without_absent_dependencies(resource: dict[str, Any], present: Any) -> None:
+    depends_on = resource.pop("DependsOn", [])
+    names = [depends_on] if isinstance(depends_on, str) else depends_on
+    if kept := [name for name in names if name in present]:
+        resource["DependsOn"] = kept
+
+
+def _without_tls(document: dict[str, Any]) -> None:
+    document["Statement"] = [
+        statement
+        for statement in document["Statement"]
+        if statement["Effect"] != "Deny" or not _TLS & set(_keys(statement.get("Condition", {})))
+    ]
+
+
+def _keys(conditions: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    for operands in conditions.values():
+        yield from operands
+
+
+def _run_from_checkout(properties: dict[str, Any], assets: str) -> None:
+    properties["Runtime"] = "provided.al2023"
+    properties["Code"] = {"S3Bucket": assets, "S3Key": BOOTSTRAP_KEY}
+    # Layers hold what is imported here from .venv, and the architecture is this machine's.
+    for unused in ("Layers", "Architectures"):
+        properties.pop(unused, None)
+
+
+def _in_order_of_need(resources: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """A template may name a resource before the one it refers to; a cycle it may not have."""
+    pending = dict(resources)
+    while pending:
+        ready = [
+            name
+            for name, resource in pending.items()
+            if not (set(references(resource)) & pending.keys() - {name})
+        ]
+        assert ready, "a synthesised template has no cycles"
+        for name in ready:
+            yield name, pending.pop(name)

@@ -1,0 +1,1 @@
+"""A stand-in for the AgentCore Gateway: MCP with tokens, interceptor and Lambda targets."""

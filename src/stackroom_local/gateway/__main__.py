@@ -1,0 +1,37 @@
+"""`python -m stackroom_local.gateway --port P --config FILE --data-dir D` serves until SIGTERM."""
+
+import argparse
+from pathlib import Path
+
+import uvicorn
+
+from stackroom_local.gateway.app import gateway_app
+from stackroom_local.gateway.configuration import GatewayConfiguration
+
+HOST = "127.0.0.1"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m stackroom_local.gateway", description=__doc__)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--config", type=Path, required=True, help="a GatewayConfiguration, JSON")
+    parser.add_argument("--data-dir", type=Path, required=True, help="the issuer's key, and logs/")
+    arguments = parser.parse_args()
+
+    configuration = GatewayConfiguration.model_validate_json(arguments.config.read_bytes())
+    app = gateway_app(
+        configuration,
+        data_dir=arguments.data_dir,
+        url=f"http://{HOST}:{arguments.port}",
+    )
+    uvicorn.run(
+        app,
+        host=HOST,
+        port=arguments.port,
+        log_level="warning",
+        timeout_graceful_shutdown=2,  # a stuck call must not keep the local mode from ending
+    )
+
+
+if __name__ == "__main__":
+    main()

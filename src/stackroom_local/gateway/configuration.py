@@ -1,0 +1,79 @@
+"""
+What a gateway is configured with: the parts of CreateGateway and CreateGatewayTarget we honour.
+
+Names and limits are those of the service model (bedrock-agentcore-control) and of the quotas page:
+https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-quotas.html
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import PositiveFloat as Seconds
+from pydantic import PositiveInt as Megabytes
+
+GatewayName = Annotated[str, StringConstraints(pattern=r"^([0-9a-zA-Z]-?){1,100}$")]
+TargetName = Annotated[str, StringConstraints(pattern=r"^([0-9a-zA-Z]-?){1,100}$")]
+ToolName = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+
+
+def _allowed(name: str) -> str:
+    """Authorization reaches a target only if the interceptor returns it; X-Amzn-* never does."""
+    if name.lower() == "authorization" or name.lower().startswith("x-amzn-"):
+        raise ValueError(f"{name!r} can't be allow-listed")
+    return name
+
+
+HeaderName = Annotated[
+    str, StringConstraints(pattern=r"^[a-zA-Z0-9_-]+$"), AfterValidator(_allowed)
+]
+
+
+class _Configuration(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class SchemaDefinition(_Configuration):
+    """The only schema keywords the service knows: no enum, no default, no additionalProperties."""
+
+    type: Literal["string", "number", "object", "array", "boolean", "integer"]
+    description: str | None = None
+    properties: dict[str, Self] | None = None
+    required: list[str] | None = None
+    items: Self | None = None
+
+
+class ToolDefinition(_Configuration):
+    name: ToolName
+    description: str
+    inputSchema: SchemaDefinition  # noqa: N815 - the service's spelling, and the template's
+
+
+class FunctionConfiguration(_Configuration):
+    """A Lambda function of this checkout; `handler` is importable from the task root."""
+
+    name: str
+    handler: str
+    timeout_seconds: Seconds = 3
+    memory: Megabytes = 128
+    environment: dict[str, str] = Field(default_factory=dict)
+    # AWS would start as many as there are concurrent calls; here further calls wait for a process.
+    max_environments: int = Field(default=4, ge=1)
+
+
+class TargetConfiguration(_Configuration):
+    name: TargetName
+    target_id: str
+    allowed_request_headers: list[HeaderName] = Field(default_factory=list, max_length=10)
+    function: FunctionConfiguration
+    tools: list[ToolDefinition]
+
+
+class GatewayConfiguration(_Configuration):
+    gateway_id: GatewayName
+    allowed_client_ids: list[str] = Field(min_length=1)
+    issuer_url: str
+    exception_level: Literal["DEBUG"] | None = None
+    interceptor: FunctionConfiguration | None = None
+    targets: list[TargetConfiguration] = Field(max_length=100)
+    task_root: Path = Field(default_factory=Path.cwd)  # where `functions/` lies

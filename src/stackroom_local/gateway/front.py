@@ -1,0 +1,172 @@
+"""
+What every request meets before MCP: size limit, authorizer, REQUEST interceptor.
+
+The interceptor runs for every method, as the real one does, and sees all headers
+(`passRequestHeaders`). What it returns replaces the body and overlays the client's headers; with
+no interceptor, or one that returns no headers, the client's own go on. AWS's documentation and its
+samples disagree whether the client's headers can then reach a Lambda target: we assume the worse.
+https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-interceptors-types.html
+"""
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from stackroom_local.gateway.authorizer import Authorizer, Unauthorized
+from stackroom_local.gateway.functions import LambdaFunction
+from stackroom_local.gateway.runtime_api import Outcome
+
+# https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-quotas.html
+MAX_BODY = 6 * 1024 * 1024
+INTERCEPTED_HEADERS = "stackroom.intercepted_headers"  # where the scope keeps the interceptor's
+_MAX_CONCURRENT_INVOCATIONS = 64  # threads that wait for functions
+
+
+class Refused(Exception):
+    """Carries the answer that ends a request early."""
+
+    def __init__(self, response: Response) -> None:
+        self.response = response
+
+
+@dataclass(frozen=True)
+class Intercepted:
+    body: Any
+    headers: Mapping[str, str]
+
+
+@functools.cache
+def _limiter() -> anyio.CapacityLimiter:
+    return anyio.CapacityLimiter(_MAX_CONCURRENT_INVOCATIONS)
+
+
+async def invoke(
+    function: LambdaFunction, event: Any, client_context: Mapping[str, Any] | None = None
+) -> Outcome:
+    """One synchronous invocation, off the event loop."""
+    # ASCII, because the context travels in a header.
+    context = None if client_context is None else json.dumps(client_context)
+    call = functools.partial(function.invoke, json.dumps(event).encode(), client_context=context)
+    return await anyio.to_thread.run_sync(call, limiter=_limiter())
+
+
+class Front:
+    """ASGI: guards the MCP app behind it."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        authorizer: Authorizer,
+        interceptor: LambdaFunction | None,
+        metadata_url: str,
+    ) -> None:
+        self._app = app
+        self._authorizer = authorizer
+        self._interceptor = interceptor
+        self._metadata_url = metadata_url
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        try:
+            self._authorizer.check(request.headers)
+            message = _parsed(await _body(request))
+            intercepted = await self._intercept(request, message)
+        except Unauthorized as error:
+            await error.response(self._metadata_url)(scope, receive, send)
+        except Refused as error:
+            await error.response(scope, receive, send)
+        else:
+            body = json.dumps(intercepted.body).encode()
+            await self._app(
+                _with_body(scope, body, intercepted.headers), _replay(body, receive), send
+            )
+
+    async def _intercept(self, request: Request, message: Any) -> Intercepted:
+        if self._interceptor is None:
+            return Intercepted(message, {})
+        outcome = await invoke(self._interceptor, _interceptor_input(request, message))
+        try:
+            return _intercepted(outcome)
+        except (KeyError, TypeError, ValueError) as error:
+            # Fail closed. What AWS answers to a failed interceptor is not documented; 500 is what
+            # it lists for failures on its own side.
+            raise Refused(_jsonrpc_error(message, 500, -32603, "Internal error")) from error
+
+
+def _intercepted(outcome: Outcome) -> Intercepted:
+    """Raises KeyError, TypeError or ValueError unless the output is an interceptor's."""
+    output = json.loads(outcome.payload)["mcp"]  # a failed function's error object has no such key
+    if answer := output.get("transformedGatewayResponse"):
+        raise Refused(JSONResponse(answer["body"], status_code=answer["statusCode"]))
+    transformed = output["transformedGatewayRequest"]
+    return Intercepted(transformed["body"], transformed.get("headers") or {})
+
+
+def _interceptor_input(request: Request, message: Any) -> dict[str, Any]:
+    return {
+        "interceptorInputVersion": "1.0",
+        "mcp": {
+            "rawGatewayRequest": {"body": json.dumps(message)},
+            "gatewayRequest": {
+                "path": request.url.path,
+                "httpMethod": request.method,
+                "headers": combined(request),
+                "body": message,
+            },
+        },
+    }
+
+
+def combined(request: Request) -> dict[str, str]:
+    """Headers by name; those sent more than once are one list, as HTTP has it (RFC 9110, 5.3)."""
+    return {name: ", ".join(request.headers.getlist(name)) for name in request.headers}
+
+
+async def _body(request: Request) -> bytes:
+    if request.method != "POST":
+        # No streams or sessions to open or end: both are opt-in at the gateway.
+        raise Refused(PlainTextResponse("", status_code=405, headers={"Allow": "POST"}))
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY:
+            raise Refused(PlainTextResponse("Request body too large", status_code=413))
+    return body
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except ValueError as error:
+        raise Refused(_jsonrpc_error(None, 400, -32700, "Parse error")) from error
+
+
+def _jsonrpc_error(message: Any, status: int, code: int, text: str) -> Response:
+    request_id = message.get("id") if isinstance(message, dict) else None
+    error = {"code": code, "message": text}
+    return JSONResponse({"jsonrpc": "2.0", "id": request_id, "error": error}, status_code=status)
+
+
+def _with_body(scope: Scope, body: bytes, intercepted: Mapping[str, str]) -> Scope:
+    headers = [pair for pair in scope["headers"] if pair[0] != b"content-length"]
+    headers.append((b"content-length", str(len(body)).encode()))
+    return {**scope, "headers": headers, INTERCEPTED_HEADERS: dict(intercepted)}
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """The new body first, then whatever the connection brings, which is its end."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replayed() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return replayed

@@ -1,0 +1,113 @@
+"""
+A local token issuer: what Cognito is to the gateway, without a sign-in.
+
+Whoever can read the data directory can mint a token for any user; that is the whole protection,
+so the key file belongs to its owner alone and no endpoint hands out tokens.
+"""
+
+import base64
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import jwt
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+CLIENT_ID = "stackroom-local"
+ALGORITHM = "RS256"
+_KEY_FILE = "issuer-key.pem"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Issuer:
+    """Signs with one key that lasts as long as its data directory."""
+
+    url: str
+    private_key: rsa.RSAPrivateKey
+
+    @classmethod
+    def open(cls, data_dir: Path, *, url: str) -> Self:
+        """The issuer of a data directory; its key is made when it is first opened."""
+        path = data_dir / _KEY_FILE
+        if not path.exists():
+            _write_new_key(path)
+        key = serialization.load_pem_private_key(path.read_bytes(), password=None)
+        assert isinstance(key, rsa.RSAPrivateKey), "we write no other kind of key"
+        return cls(url=url, private_key=key)
+
+    def mint(
+        self,
+        user: str,
+        *,
+        groups: Sequence[str] = (),
+        client_id: str = CLIENT_ID,
+        lifetime_seconds: float = 3600,
+    ) -> str:
+        """An access token with the claims of Cognito's; a negative lifetime is an expired one."""
+        now = int(time.time())
+        claims: dict[str, Any] = {
+            "iss": self.url,
+            "sub": user,
+            "username": user,
+            "client_id": client_id,
+            "token_use": "access",
+            "scope": "openid",
+            "auth_time": now,
+            "iat": now,
+            "exp": int(now + lifetime_seconds),
+            "jti": str(uuid.uuid4()),
+        }
+        if groups:
+            claims["cognito:groups"] = list(groups)
+        return jwt.encode(
+            claims, self.private_key, algorithm=ALGORITHM, headers={"kid": self.key_id}
+        )
+
+    @property
+    def key_id(self) -> str:
+        """The key's thumbprint, RFC 7638."""
+        members = {name: self._public_members()[name] for name in ("e", "kty", "n")}
+        canonical = json.dumps(members, sort_keys=True, separators=(",", ":")).encode()
+        return base64.urlsafe_b64encode(hashlib.sha256(canonical).digest()).decode().rstrip("=")
+
+    def jwks(self) -> dict[str, Any]:
+        public = {**self._public_members(), "kid": self.key_id, "alg": ALGORITHM, "use": "sig"}
+        return {"keys": [public]}
+
+    def discovery(self) -> dict[str, Any]:
+        return {
+            "issuer": self.url,
+            "jwks_uri": f"{self.url}/.well-known/jwks.json",
+            "response_types_supported": ["code", "token"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": [ALGORITHM],
+        }
+
+    def _public_members(self) -> dict[str, Any]:
+        public = jwt.algorithms.RSAAlgorithm.to_jwk(self.private_key.public_key(), as_dict=True)
+        return {name: public[name] for name in ("kty", "n", "e")}
+
+
+def _write_new_key(path: Path) -> None:
+    """Of several processes that start at once the first wins; nobody reads half a file."""
+    pem = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, draft = tempfile.mkstemp(dir=path.parent)  # mode 0600
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(pem)
+    with contextlib.suppress(FileExistsError):
+        os.link(draft, path)
+    os.unlink(draft)

@@ -1,0 +1,138 @@
+"""
+The gateway's MCP side: lists the targets' tools and turns calls into Lambda invocations.
+
+Event and client context: .../devguide/gateway-add-target-lambda.html
+Header propagation: .../devguide/gateway-headers.html
+(both under https://docs.aws.amazon.com/bedrock-agentcore/latest/)
+"""
+
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from starlette.requests import Request
+
+from stackroom_local.gateway.configuration import TargetConfiguration
+from stackroom_local.gateway.front import INTERCEPTED_HEADERS, combined, invoke
+from stackroom_local.gateway.functions import LambdaFunction
+from stackroom_local.gateway.runtime_api import Outcome
+
+_SEPARATOR = "___"
+_MAX_HEADER_BYTES = 4096
+# https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-debug-messages.html
+_HIDDEN_ERROR = "An internal error occurred. Please retry later."
+
+Context = ServerRequestContext[Any, Request]
+
+
+@dataclass(frozen=True)
+class Target:
+    configuration: TargetConfiguration
+    function: LambdaFunction
+
+
+@dataclass(frozen=True, kw_only=True)
+class Targets:
+    gateway_id: str
+    targets: tuple[Target, ...]
+    debug: bool
+
+    async def list_tools(
+        self, _context: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        """All on one page; the real gateway may page, and clients must follow `nextCursor`."""
+        tools = [
+            types.Tool(
+                name=f"{target.configuration.name}{_SEPARATOR}{tool.name}",
+                description=tool.description,
+                input_schema=tool.inputSchema.model_dump(exclude_none=True),
+            )
+            for target in self.targets
+            for tool in target.configuration.tools
+        ]
+        return types.ListToolsResult(tools=tools)
+
+    async def call_tool(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """
+        Arguments go to the function as they came: whether the real gateway validates them against
+        the schema is uncertain (its documentation lists a 400 for it, users saw none), so a
+        function must not count on it.
+        """
+        target = self._target(params.name)
+        assert context.request is not None, "the HTTP transport attaches the request"
+        custom = {
+            "bedrockAgentCoreMessageVersion": "1.0",
+            "bedrockAgentCoreAwsRequestId": str(uuid.uuid4()),
+            "bedrockAgentCoreMcpMessageId": str(context.request_id),
+            "bedrockAgentCoreGatewayId": self.gateway_id,
+            "bedrockAgentCoreTargetId": target.configuration.target_id,
+            "bedrockAgentCoreToolName": params.name,
+            "bedrockAgentCorePropagatedHeaders": _propagated(
+                target.configuration.allowed_request_headers, context.request
+            ),
+            "bedrockAgentCorePropagatedQueryParameters": {},  # none can be allow-listed here
+        }
+        outcome = await invoke(target.function, params.arguments or {}, {"custom": custom})
+        return self._failure(outcome) if outcome.failed else _success(outcome)
+
+    def _target(self, name: str) -> Target:
+        target_name, _, tool_name = name.partition(_SEPARATOR)
+        for target in self.targets:
+            names = {tool.name for tool in target.configuration.tools}
+            if target.configuration.name == target_name and tool_name in names:
+                return target
+        # The code is MCP's for an unknown tool; AWS documents HTTP 404 and no body.
+        raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}")
+
+    def _failure(self, outcome: Outcome) -> types.CallToolResult:
+        if not self.debug:
+            return _result(_HIDDEN_ERROR, is_error=True)
+        error = json.loads(outcome.payload)
+        # The form is AWS's (gateway-debug-messages.html), the wording of this detail is ours.
+        detail = f"Lambda function error: {error.get('errorType')}: {error.get('errorMessage')}"
+        return types.CallToolResult.model_validate(
+            {
+                **_result(detail, is_error=True).model_dump(by_alias=True, exclude_none=True),
+                "_meta": {"debug": {"type": "text", "text": detail}},
+            }
+        )
+
+
+def _success(outcome: Outcome) -> types.CallToolResult:
+    """
+    The whole answer, JSON-encoded, in one text block: a string keeps its quotes, a
+    `{"statusCode": 200, "body": ...}` is not unwrapped, `isError` within it means nothing.
+    """
+    return _result(json.dumps(json.loads(outcome.payload)), is_error=False)
+
+
+def _result(text: str, *, is_error: bool) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text)], is_error=is_error
+    )
+
+
+def _propagated(allowed: list[str], request: Request) -> dict[str, str]:
+    """The allow-listed headers; the interceptor's values win, whatever it doesn't list is lost."""
+    intercepted: Mapping[str, str] = request.scope[INTERCEPTED_HEADERS]
+    merged = {name.lower(): (name, value) for name, value in combined(request).items()}
+    merged |= {name.lower(): (name, value) for name, value in intercepted.items()}
+    names = {name.lower() for name in allowed}
+    # Authorization can't be allow-listed, but goes on if the interceptor returns it.
+    names |= {name.lower() for name in intercepted if name.lower() == "authorization"}
+    return {
+        name: value
+        for lowered, (name, value) in merged.items()
+        if lowered in names and _can_travel(value)
+    }
+
+
+def _can_travel(value: str) -> bool:
+    return value.isascii() and value.isprintable() and len(value) <= _MAX_HEADER_BYTES

@@ -1,0 +1,83 @@
+"""
+What can keep the local mode from serving; each message says what to do about it.
+
+LocalModeError
+├── AlreadyUp          this state directory is served by another process
+├── NotUp              a verb needs the local mode, and none serves this state directory
+├── PortTaken          another program listens on a port we were told to use
+├── NodeMissing        the templates can't be synthesised without Node
+├── SynthesisFailed    infra/app.py ended with an error
+├── UnknownResource    a template holds what neither ministack nor a stand-in can make
+├── DeploymentFailed   CloudFormation refused a template
+├── ChildFailed        ministack, the simulator or the gateway died or never answered
+└── DemoFailed         the demonstration saw something that is not as it should be
+"""
+
+from pathlib import Path
+
+from stackroom.errors import StackroomError
+
+
+class LocalModeError(StackroomError):
+    """The local mode can't go on; `str()` of it is for the person at the keyboard."""
+
+
+class AlreadyUp(LocalModeError):
+    def __init__(self, state_dir: Path, pid: int | None) -> None:
+        by = f" by process {pid}" if pid else ""
+        super().__init__(
+            f"{state_dir} is already served{by}; stop it with: "
+            f".venv/bin/stackroom down --state-dir {state_dir}"
+        )
+
+
+class NotUp(LocalModeError):
+    def __init__(self, state_dir: Path) -> None:
+        super().__init__(
+            f"nothing is up in {state_dir}; start it in another shell with: make up "
+            "(another directory: --state-dir, or STACKROOM_STATE_DIR)"
+        )
+
+
+class PortTaken(LocalModeError):
+    def __init__(self, port: int, needed_by: str) -> None:
+        super().__init__(
+            f"port {port} on 127.0.0.1 is taken, and {needed_by} needs it; stop what listens there "
+            "or choose three free ports in a row: --port "
+            f"{port + 1000 if port < 60_000 else port - 1000}"
+        )
+
+
+class NodeMissing(LocalModeError):
+    def __init__(self) -> None:
+        super().__init__(
+            "Node is missing: the AWS CDK needs `node` (version 20 or newer) on the PATH to "
+            "synthesise the templates; install it from https://nodejs.org and try again"
+        )
+
+
+class SynthesisFailed(LocalModeError):
+    def __init__(self, tail: str) -> None:
+        super().__init__(f"infra/app.py did not synthesise; it ended with:\n{tail}")
+
+
+class UnknownResource(LocalModeError):
+    def __init__(self, stack: str, logical_id: str, resource_type: str) -> None:
+        super().__init__(
+            f"{stack}.{logical_id} is of type {resource_type!r}, which the local mode doesn't know"
+        )
+
+
+class DeploymentFailed(LocalModeError):
+    def __init__(self, stack: str, status: str, reasons: list[str]) -> None:
+        told = "\n".join(f"  {reason}" for reason in reasons) or "  no reason was given"
+        super().__init__(f"stack {stack!r} ended as {status}:\n{told}")
+
+
+class ChildFailed(LocalModeError):
+    def __init__(self, name: str, what: str, log: Path, tail: str) -> None:
+        super().__init__(f"{name} {what}; the end of {log}:\n{tail or '(it logged nothing)'}")
+
+
+class DemoFailed(LocalModeError):
+    pass

@@ -1,0 +1,80 @@
+"""Text into passages, as Bedrock's fixed-size chunking: by tokens, with overlap."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+from stackroom_local.simulator.rules import DEFAULT_CHUNK_OVERLAP, DEFAULT_CHUNK_TOKENS
+from stackroom_local.simulator.wordpieces import Spans, spans_of
+
+# A chunk gives up at most this share of its tokens to end with a sentence or a line.
+_SLACK = 0.4
+_ENDINGS = frozenset(".!?。！？")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chunking:
+    """`max_tokens` None is Bedrock's strategy NONE: a document is one chunk."""
+
+    max_tokens: int | None = DEFAULT_CHUNK_TOKENS.limit
+    overlap_percentage: int = DEFAULT_CHUNK_OVERLAP.limit
+
+    @classmethod
+    def configured(cls, ingestion: dict[str, Any] | None) -> Self:
+        """From a data source's vectorIngestionConfiguration."""
+        chunking = (ingestion or {}).get("chunkingConfiguration") or {}
+        if chunking.get("chunkingStrategy") == "NONE":
+            return cls(max_tokens=None)
+        fixed = chunking.get("fixedSizeChunkingConfiguration")
+        if not fixed:
+            return cls()
+        return cls(
+            max_tokens=fixed["maxTokens"], overlap_percentage=fixed["overlapPercentage"]
+        )
+
+    def split(self, text: str) -> Iterator[str]:
+        """Passages in order, each an exact span of `text`; nothing but space lies outside all."""
+        spans = spans_of(text)
+        if not len(spans):
+            return
+        if self.max_tokens is None:
+            yield text[spans[0][0] : spans[-1][1]]
+            return
+        for start, end in self._ranges(spans, _ends(text, spans)):
+            yield text[spans[start][0] : spans[end - 1][1]]
+
+    def _ranges(self, spans: Spans, ends: list[int]) -> Iterator[tuple[int, int]]:
+        """Token ranges; `ends` are the numbers of tokens after which a sentence or line is over."""
+        assert self.max_tokens is not None, "NONE makes one chunk without ranges"
+        overlap = self.max_tokens * self.overlap_percentage // 100
+        start = 0
+        while True:
+            limit = start + self.max_tokens
+            if limit >= len(spans):
+                yield start, len(spans)
+                return
+            end = _last_between(ends, limit - int(self.max_tokens * _SLACK), limit) or limit
+            yield start, end
+            start = max(start + 1, _first_between(ends, end - overlap, end) or end - overlap)
+
+
+def _ends(text: str, spans: Spans) -> list[int]:
+    """The token counts at which a sentence or a line has just ended."""
+    ends = []
+    for number in range(1, len(spans)):
+        before, after = int(spans[number - 1][1]), int(spans[number][0])
+        gap = text[before:after]
+        if "\n" in gap or (gap and text[before - 1] in _ENDINGS):
+            ends.append(number)
+    return ends
+
+
+def _last_between(ends: list[int], low: int, high: int) -> int | None:
+    at = bisect_right(ends, high) - 1
+    return ends[at] if at >= 0 and ends[at] >= low else None
+
+
+def _first_between(ends: list[int], low: int, high: int) -> int | None:
+    at = bisect_left(ends, low)
+    return ends[at] if at < len(ends) and ends[at] < high else None

@@ -1,0 +1,40 @@
+"""Time as the simulator tells it: AWS's delays, shortened by a factor; timestamps stay real."""
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+
+class Clock:
+    """
+    Counts AWS seconds: `speed` of them pass in a real one.
+
+    Every delay, window and life cycle of the simulator is given in AWS seconds and goes through
+    here, so that a faster clock never changes a rule.
+    """
+
+    def __init__(self, speed: float = 1.0) -> None:
+        assert speed > 0, "time only moves forward"
+        self._speed = speed
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def elapsed(self) -> float:
+        """AWS seconds since an arbitrary moment; never goes back."""
+        return time.monotonic() * self._speed
+
+    def after(self, seconds: float) -> float:
+        """The real epoch second at which `seconds` AWS seconds will have passed."""
+        return time.time() + seconds / self._speed
+
+    def wait(self, seconds: float, interrupted: threading.Event) -> bool:
+        """Sleep `seconds` AWS seconds; True as soon as interrupted."""
+        return interrupted.wait(max(0.0, seconds) / self._speed)
+
+    def later(self, seconds: float, action: Callable[[], None]) -> None:
+        """Run `action` in a thread of its own `seconds` AWS seconds from now."""
+        timer = threading.Timer(seconds / self._speed, action)
+        timer.daemon = True
+        timer.start()

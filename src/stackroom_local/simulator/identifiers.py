@@ -1,0 +1,93 @@
+"""Ids, ARNs and page tokens in AWS's forms, and what a client token has already made."""
+
+import base64
+import binascii
+import secrets
+import string
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from stackroom_local.simulator.clock import Clock
+from stackroom_local.simulator.rules import CLIENT_TOKEN_LIFETIME, MODEL_CONSTRAINT
+from stackroom_local.simulator.store import Store
+
+_ALPHABET = string.ascii_uppercase + string.digits
+
+Item = TypeVar("Item")
+
+
+def new_id() -> str:
+    """Ten letters and digits, as every Bedrock id is."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(10))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """The account and region that the simulator plays."""
+
+    account: str
+    region: str
+
+    def knowledge_base_arn(self, knowledge_base_id: str) -> str:
+        return f"arn:aws:bedrock:{self.region}:{self.account}:knowledge-base/{knowledge_base_id}"
+
+    def vector_bucket_arn(self, bucket: str) -> str:
+        return f"arn:aws:s3vectors:{self.region}:{self.account}:bucket/{bucket}"
+
+    def index_arn(self, bucket: str, index: str) -> str:
+        return f"{self.vector_bucket_arn(bucket)}/index/{index}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientTokens:
+    """Makes a repeated request answer the first one's resource."""
+
+    store: Store
+    clock: Clock
+
+    def made(self, scope: str, token: str | None) -> str | None:
+        """The resource that this token made in this scope, while the token lives."""
+        if token is None:
+            return None
+        row = self.store.row(
+            "SELECT resource FROM client_tokens WHERE scope = ? AND token = ? AND expires_at > ?",
+            scope,
+            token,
+            time.time(),
+        )
+        return None if row is None else str(row["resource"])
+
+    def remember(self, scope: str, token: str | None, resource: str) -> None:
+        if token is None:
+            return
+        expires_at = self.clock.after(CLIENT_TOKEN_LIFETIME.value)
+        row = {"scope": scope, "token": token, "resource": resource, "expires_at": expires_at}
+        self.store.insert("client_tokens", row)
+
+
+def page(
+    items: Sequence[Item], parameters: dict[str, Any], key: Callable[[Item], str], *, size: int
+) -> tuple[Sequence[Item], dict[str, str]]:
+    """
+    One page of `items`, which are sorted by `key`, and the members that name the next page.
+
+    The token is the last key of the page before, so a list that changes meanwhile skips nothing.
+    """
+    after = _position(parameters.get("nextToken"))
+    rest = [item for item in items if key(item) > after]
+    size = min(parameters.get("maxResults") or size, size)
+    if len(rest) <= size:
+        return rest, {}
+    token = base64.urlsafe_b64encode(key(rest[size - 1]).encode()).decode()
+    return rest[:size], {"nextToken": token}
+
+
+def _position(token: str | None) -> str:
+    if token is None:
+        return ""
+    try:
+        return base64.urlsafe_b64decode(token).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        raise MODEL_CONSTRAINT.broken(at="nextToken", must="Member must be a token") from None

@@ -1,0 +1,156 @@
+"""One document into the index: read, chunk, embed, write."""
+
+from dataclasses import dataclass
+
+from stackroom_local.simulator.chunking import Chunking
+from stackroom_local.simulator.embedding import Embedder
+from stackroom_local.simulator.errors import Unindexable
+from stackroom_local.simulator.metadata import refusal, refuse_excess
+from stackroom_local.simulator.objects import ObjectMissing, Objects, S3Object
+from stackroom_local.simulator.parsing import Parser
+from stackroom_local.simulator.records import Records
+from stackroom_local.simulator.rules import FILE_FORMAT, FILE_SIZE, FILE_UNREADABLE, VECTOR_INDEX_MISSING
+from stackroom_local.simulator.shelves import Owner
+from stackroom_local.simulator.sidecars import Attributes, parsed
+from stackroom_local.simulator.store import Store
+from stackroom_local.simulator.vectors import Index, Passage, Vectors, new_key
+
+
+@dataclass(frozen=True, kw_only=True)
+class Home:
+    """Where documents of a data source go, and how they are cut."""
+
+    knowledge_base_id: str
+    data_source_id: str
+    chunking: Chunking
+
+    def owner(self, identifier: str) -> Owner:
+        return (self.data_source_id, identifier)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """A document that was read and can be indexed."""
+
+    identifier: str
+    text: str
+    attributes: Attributes
+    etag: str
+    sidecar_etag: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What the document's status says, and what the job's failure reasons say, if anything."""
+
+    status: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Indexing:
+    store: Store
+    records: Records
+    vectors: Vectors
+    objects: Objects
+    parser: Parser
+    embedder: Embedder
+
+    def read(self, found: S3Object, sidecar: S3Object | None) -> Draft:
+        """From S3. Raises Unindexable; what it says is all that AWS would say."""
+        if not found.is_supported:
+            raise Unindexable(FILE_FORMAT.message)
+        if found.size > FILE_SIZE.limit:
+            raise Unindexable(FILE_SIZE.message)
+        try:
+            attributes, sidecar_etag = self.attributes(sidecar)
+            body, etag = self.objects.read(found.bucket, found.key)
+        except ObjectMissing as error:
+            raise Unindexable(FILE_UNREADABLE.message) from error
+        return Draft(
+            identifier=found.uri,
+            text=self.text(body, found.key),
+            attributes=attributes,
+            etag=etag,
+            sidecar_etag=sidecar_etag,
+        )
+
+    def attributes(self, sidecar: S3Object | None) -> tuple[Attributes, str | None]:
+        if sidecar is None:
+            return Attributes(), None
+        body, etag = self.objects.read(sidecar.bucket, sidecar.key)
+        return parsed(body), etag
+
+    def text(self, body: bytes, filename: str) -> str:
+        if body.startswith(b"#!"):
+            raise Unindexable(FILE_FORMAT.message)  # rule file.script
+        return self.parser.text(body, filename)
+
+    def index(self, home: Home, draft: Draft) -> Outcome:
+        """Write a document with all its passages, or none. Raises Unindexable."""
+        owner, values = home.owner(draft.identifier), draft.attributes.values
+        index = self._index(home)
+        keyed = [(new_key(), chunk) for chunk in home.chunking.split(draft.text)]
+        if not keyed:
+            raise Unindexable(FILE_UNREADABLE.message)
+        refuse_excess(values, keyed[0][0])
+        refusals = {key: refusal(index, owner, key, chunk, values) for key, chunk in keyed}
+        preamble = draft.attributes.preamble()
+        passages = [
+            Passage(key=key, text=chunk, vector=self.embedder.embed(preamble + chunk))
+            for key, chunk in keyed
+            if refusals[key] is None
+        ]
+        outcome = _outcome(refusals, "PARTIALLY_INDEXED")
+        with self.store.transaction():
+            self.records.mark(home.data_source_id, [draft.identifier], outcome.status)
+            self.records.stamp(
+                *owner, etag=draft.etag, sidecar_etag=draft.sidecar_etag
+            )
+            self.vectors.replace(home.knowledge_base_id, owner, passages, values)
+        return outcome
+
+    def redescribe(
+        self, home: Home, identifier: str, attributes: Attributes, *, etag: str, sidecar: str | None
+    ) -> Outcome:
+        """New attributes for a document whose content did not change: nothing is embedded."""
+        owner, values = home.owner(identifier), attributes.values
+        index = self._index(home)
+        texts = self.vectors.texts(owner)
+        if texts:
+            refuse_excess(values, texts[0]["key"])
+        refusals = {
+            row["key"]: refusal(index, owner, row["key"], row["text"], values) for row in texts
+        }
+        outcome = _outcome(refusals, "METADATA_PARTIALLY_INDEXED")
+        with self.store.transaction():
+            self.records.mark(home.data_source_id, [identifier], outcome.status)
+            self.records.stamp(*owner, etag=etag, sidecar_etag=sidecar)
+            self.vectors.describe(home.knowledge_base_id, owner, values)
+        return outcome
+
+    def fail(self, home: Home, identifier: str, status: str, reason: str | None = None) -> None:
+        """It has no text to be found by any more, whatever an earlier version had."""
+        with self.store.transaction():
+            self.records.mark(home.data_source_id, [identifier], status, reason=reason)
+            self.vectors.remove(home.knowledge_base_id, home.owner(identifier))
+
+    def remove(self, home: Home, identifier: str) -> None:
+        with self.store.transaction():
+            self.vectors.remove(home.knowledge_base_id, home.owner(identifier))
+            self.records.forget(home.data_source_id, identifier)
+
+    def _index(self, home: Home) -> Index:
+        index = self.vectors.index_of(home.knowledge_base_id)
+        if index is None:
+            raise Unindexable(VECTOR_INDEX_MISSING.message, at_store=True)
+        return index
+
+
+def _outcome(refusals: dict[str, str | None], partly: str) -> Outcome:
+    """All refused reads INDEXED all the same: rule job.indexed-in-spite."""
+    reasons = [reason for reason in refusals.values() if reason is not None]
+    if not reasons:
+        return Outcome(status="INDEXED")
+    status = "INDEXED" if len(reasons) == len(refusals) else partly
+    return Outcome(status=status, reason=reasons[0])

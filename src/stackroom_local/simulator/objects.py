@@ -1,0 +1,89 @@
+"""The documents' bucket, read with boto3 like any S3."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from stackroom_local.simulator.rules import FORMATS
+from stackroom_local.simulator.sidecars import SUFFIX
+
+
+@dataclass(frozen=True, kw_only=True)
+class S3Object:
+    bucket: str
+    key: str
+    etag: str
+    size: int
+
+    @property
+    def uri(self) -> str:
+        return f"s3://{self.bucket}/{self.key}"
+
+    @property
+    def is_sidecar(self) -> bool:
+        return self.key.endswith(SUFFIX)
+
+    @property
+    def format(self) -> str:
+        """The extension in lower case, empty where there is none."""
+        return self.key.rpartition("/")[2].rpartition(".")[2].lower() if self._has_dot else ""
+
+    @property
+    def is_supported(self) -> bool:
+        return self.format in FORMATS
+
+    @property
+    def _has_dot(self) -> bool:
+        return "." in self.key.rpartition("/")[2]
+
+
+class ObjectMissing(Exception):
+    """The object went away between listing and reading."""
+
+
+class Objects:
+    """Reads with the credentials of the environment, which the local S3 knows."""
+
+    def __init__(self, endpoint: str, region: str) -> None:
+        self._endpoint = endpoint
+        self._region = region
+
+    def under(self, bucket: str, prefix: str) -> Iterator[S3Object]:
+        pages = self._client.get_paginator("list_objects_v2").paginate(
+            Bucket=bucket, Prefix=prefix
+        )
+        for found in pages:
+            for entry in found.get("Contents", ()):
+                yield S3Object(
+                    bucket=bucket, key=entry["Key"], etag=entry["ETag"], size=entry["Size"]
+                )
+
+    def read(self, bucket: str, key: str) -> tuple[bytes, str]:
+        """Body and ETag. Raises ObjectMissing."""
+        try:
+            answer = self._client.get_object(Bucket=bucket, Key=key)
+        except self._client.exceptions.ClientError as error:
+            if error.response["Error"]["Code"] in ("NoSuchKey", "404"):
+                raise ObjectMissing from error
+            raise
+        with answer["Body"] as body:
+            return body.read(), answer["ETag"]
+
+    @cached_property
+    def _client(self) -> Any:
+        import boto3  # noqa: PLC0415 - loaded when the first job needs it
+        from botocore.config import Config  # noqa: PLC0415
+
+        return boto3.client(
+            "s3",
+            endpoint_url=self._endpoint,
+            region_name=self._region,
+            config=Config(s3={"addressing_style": "path"}),
+        )
+
+
+def located(uri: str) -> tuple[str, str]:
+    """Bucket and key of an `s3://` URI."""
+    bucket, _, key = uri.removeprefix("s3://").partition("/")
+    return bucket, key

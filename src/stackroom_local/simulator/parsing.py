@@ -1,0 +1,79 @@
+"""Files to text, in a child process, in bounded time."""
+
+import json
+import subprocess
+import sys
+import threading
+from typing import Any
+
+from stackroom_local.simulator.errors import Unindexable
+from stackroom_local.simulator.parser_process import read_frame, write_frame
+from stackroom_local.simulator.rules import FILE_UNREADABLE
+
+_SECONDS = 120.0
+
+
+class Parser:
+    """One child, started when first needed and again after a file that killed it; one file at a time."""
+
+    def __init__(self, seconds: float = _SECONDS) -> None:
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def text(self, body: bytes, filename: str) -> str:
+        """All pages in one text. Raises Unindexable, as vague as Bedrock is."""
+        with self._lock:
+            answer = self._asked(body, filename)
+        if answer is None or "error" in answer:
+            raise Unindexable(FILE_UNREADABLE.message)
+        return "\n".join(answer["pages"])
+
+    def close(self) -> None:
+        with self._lock:
+            self._end()
+
+    def _asked(self, body: bytes, filename: str) -> Any | None:
+        process = self._running()
+        assert process.stdin is not None, "started with pipes"
+        assert process.stdout is not None, "started with pipes"
+        deadline = threading.Timer(self._seconds, process.kill)
+        deadline.start()
+        try:
+            write_frame(process.stdin, json.dumps({"filename": filename}).encode())  # type: ignore[arg-type]
+            write_frame(process.stdin, body)  # type: ignore[arg-type]
+            answer = read_frame(process.stdout)  # type: ignore[arg-type]
+        except BrokenPipeError:
+            answer = None
+        finally:
+            deadline.cancel()
+        if answer is None:
+            self._end()
+            return None
+        return json.loads(answer)
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self._end()
+            command = [sys.executable, "-m", "stackroom_local.simulator.parser_process"]
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                _close_quietly(pipe)
+        process.wait()
+
+
+def _close_quietly(pipe: Any) -> None:
+    try:
+        pipe.close()
+    except BrokenPipeError:
+        pass  # what was buffered for a child that is gone

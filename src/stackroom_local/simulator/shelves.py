@@ -1,0 +1,116 @@
+"""The vectors of one knowledge base in memory: exact search over a matrix, filtered by document."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackroom_local.simulator.embedding import WIDTH, Vector
+from stackroom_local.simulator.sidecars import Value
+
+Owner = tuple[str, str]  # data source id and document identifier
+Accepts = Callable[[Owner, dict[str, Value]], bool]
+
+_FIRST_CAPACITY = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A stored vector; times are epoch seconds, `visible_until` infinite while it is current."""
+
+    row: int
+    owner: Owner
+    vector: Vector
+    visible_from: float
+    visible_until: float = float("inf")
+
+
+class Shelf:
+    """Grows by doubling, forgets by marking; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._size = 0
+        self._matrix: NDArray[np.float32] = np.zeros((_FIRST_CAPACITY, WIDTH), dtype=np.float32)
+        self._rows: NDArray[np.int64] = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
+        self._owners: NDArray[np.int64] = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
+        self._from: NDArray[np.float64] = np.zeros(_FIRST_CAPACITY)
+        self._until: NDArray[np.float64] = np.zeros(_FIRST_CAPACITY)
+        self._numbers: dict[Owner, int] = {}
+        self._attributes: list[dict[str, Value]] = []
+
+    def describe(self, owner: Owner, attributes: dict[str, Value]) -> None:
+        """The attributes that filters see, for all of a document's vectors."""
+        with self._lock:
+            self._attributes[self._number(owner)] = attributes
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        with self._lock:
+            for entry in entries:
+                self._append(entry)
+
+    def expire(self, owner: Owner, until: float) -> None:
+        """A document's present vectors are found until then."""
+        with self._lock:
+            mine = self._owners[: self._size] == self._number(owner)
+            current = mine & np.isinf(self._until[: self._size])
+            self._until[: self._size][current] = until
+
+    def expire_data_source(self, data_source_id: str) -> None:
+        with self._lock:
+            for owner, number in self._numbers.items():
+                if owner[0] == data_source_id:
+                    self._until[: self._size][self._owners[: self._size] == number] = 0
+
+    def nearest(self, query: Vector, limit: int, accepts: Accepts) -> list[tuple[int, float]]:
+        """Row ids and cosines of the best visible vectors whose document is accepted, best first."""
+        with self._lock:
+            self._compact()
+            size, now = self._size, time.time()
+            if not size:
+                return []
+            accepted = np.array(
+                [accepts(owner, self._attributes[at]) for owner, at in self._numbers.items()]
+            )
+            visible = (self._from[:size] <= now) & (now < self._until[:size])
+            candidates = np.flatnonzero(visible & accepted[self._owners[:size]])
+            scores = self._matrix[candidates] @ query
+            rows = self._rows[candidates]
+        best = np.lexsort((rows, -scores))[:limit]
+        return [(int(rows[at]), float(scores[at])) for at in best]
+
+    def _number(self, owner: Owner) -> int:
+        number = self._numbers.setdefault(owner, len(self._numbers))
+        if number == len(self._attributes):
+            self._attributes.append({})
+        return number
+
+    def _append(self, entry: Entry) -> None:
+        if self._size == len(self._rows):
+            self._resize(self._size * 2)
+        at, self._size = self._size, self._size + 1
+        self._matrix[at] = 0
+        self._matrix[at, : len(entry.vector)] = entry.vector
+        self._rows[at] = entry.row
+        self._owners[at] = self._number(entry.owner)
+        self._from[at], self._until[at] = entry.visible_from, entry.visible_until
+
+    def _compact(self) -> None:
+        """Drop what has expired, once it is more than half."""
+        gone = self._until[: self._size] <= time.time()
+        if gone.sum() * 2 <= self._size:
+            return
+        kept = np.flatnonzero(~gone)
+        for column in (self._matrix, self._rows, self._owners, self._from, self._until):
+            column[: len(kept)] = column[kept]
+        self._size = len(kept)
+
+    def _resize(self, capacity: int) -> None:
+        self._matrix = np.resize(self._matrix, (capacity, WIDTH))
+        self._rows = np.resize(self._rows, capacity)
+        self._owners = np.resize(self._owners, capacity)
+        self._from = np.resize(self._from, capacity)
+        self._until = np.resize(self._until, capacity)

@@ -1,0 +1,135 @@
+"""
+What the simulator remembers: one SQLite file, so that a restart or a SIGKILL loses nothing.
+
+    vector_buckets, vector_indexes    S3 Vectors
+    knowledge_bases, data_sources     Bedrock resources; `body` holds their configuration as JSON
+    ingestion_jobs                    jobs with statistics and failure reasons
+    documents                         one per document of a data source, with its attributes
+    vectors                           passages; written with their document in one transaction
+    client_tokens                     which resource a request's client token made
+"""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+Row = sqlite3.Row
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS vector_buckets (name TEXT PRIMARY KEY, created_at TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS vector_indexes (
+    arn TEXT PRIMARY KEY, bucket TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL,
+    created_at TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS knowledge_bases (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, status TEXT NOT NULL, index_arn TEXT NOT NULL,
+    body TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS data_sources (
+    id TEXT PRIMARY KEY, knowledge_base_id TEXT NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL,
+    failure_reasons TEXT NOT NULL DEFAULT '[]', body TEXT NOT NULL,
+    created_at TEXT NOT NULL, updated_at TEXT NOT NULL, UNIQUE (knowledge_base_id, name)
+);
+CREATE TABLE IF NOT EXISTS ingestion_jobs (
+    id TEXT PRIMARY KEY, knowledge_base_id TEXT NOT NULL, data_source_id TEXT NOT NULL,
+    status TEXT NOT NULL, description TEXT, statistics TEXT NOT NULL, failure_reasons TEXT NOT NULL,
+    started_at TEXT NOT NULL, updated_at TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS jobs_by_status ON ingestion_jobs (status, knowledge_base_id);
+CREATE TABLE IF NOT EXISTS documents (
+    data_source_id TEXT NOT NULL, identifier TEXT NOT NULL, status TEXT NOT NULL,
+    status_reason TEXT, etag TEXT, sidecar_etag TEXT, attributes TEXT NOT NULL DEFAULT '{}',
+    updated_at TEXT NOT NULL, PRIMARY KEY (data_source_id, identifier)
+);
+CREATE TABLE IF NOT EXISTS vectors (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL, index_arn TEXT NOT NULL, knowledge_base_id TEXT,
+    data_source_id TEXT NOT NULL, identifier TEXT NOT NULL, text TEXT NOT NULL,
+    vector BLOB NOT NULL, model TEXT NOT NULL,
+    visible_from REAL NOT NULL, visible_until REAL
+);
+CREATE INDEX IF NOT EXISTS vectors_by_document ON vectors (data_source_id, identifier);
+CREATE INDEX IF NOT EXISTS vectors_by_knowledge_base ON vectors (knowledge_base_id);
+CREATE INDEX IF NOT EXISTS vectors_by_index ON vectors (index_arn);
+CREATE TABLE IF NOT EXISTS client_tokens (
+    scope TEXT NOT NULL, token TEXT NOT NULL, resource TEXT NOT NULL, expires_at REAL NOT NULL,
+    PRIMARY KEY (scope, token)
+);
+"""
+
+
+class Store:
+    """One connection that all threads share, one at a time; each transaction is all or nothing."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        self._connection.row_factory = Row
+        self._lock = threading.RLock()
+        # WAL with NORMAL: a killed process loses nothing, only a power cut may lose the last write.
+        self._connection.execute("PRAGMA journal_mode=WAL")
+        self._connection.execute("PRAGMA synchronous=NORMAL")
+        self._connection.executescript(_SCHEMA)
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Everything inside is kept together or not at all; may be nested."""
+        with self._lock:
+            if self._connection.in_transaction:
+                yield
+                return
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    def rows(self, query: str, *values: Any) -> list[Row]:
+        with self._lock:
+            return self._connection.execute(query, values).fetchall()
+
+    def row(self, query: str, *values: Any) -> Row | None:
+        with self._lock:
+            found: Row | None = self._connection.execute(query, values).fetchone()
+            return found
+
+    def count(self, query: str, *values: Any) -> int:
+        """The one number that a `SELECT count(*)` answers."""
+        row = self.row(query, *values)
+        assert row is not None, "an aggregate always has a row"
+        return int(row[0])
+
+    def write(self, statement: str, *values: Any) -> None:
+        with self.transaction():
+            self._connection.execute(statement, values)
+
+    def insert(self, table: str, columns: Mapping[str, Any]) -> int:
+        """Add a row, or replace that of the same key; answers its rowid."""
+        names = ", ".join(columns)
+        marks = ", ".join("?" * len(columns))
+        # Table and column names are this package's own words, never a request's.
+        statement = f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})"  # noqa: S608
+        with self.transaction():
+            return int(self._connection.execute(statement, tuple(columns.values())).lastrowid or 0)
+
+
+def dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def loaded(text: str) -> Any:
+    return json.loads(text)
+
+
+def moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)

@@ -1,0 +1,242 @@
+"""Passages and their vectors: kept in the store, searched in memory, bounded as S3 Vectors is."""
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import uuid4
+
+import numpy as np
+
+from stackroom_local.simulator.clock import Clock
+from stackroom_local.simulator.embedding import Embedder, Vector, normalised
+from stackroom_local.simulator.records import Records
+from stackroom_local.simulator.rules import SEARCHABLE_LAG
+from stackroom_local.simulator.shelves import Accepts, Entry, Owner, Shelf
+from stackroom_local.simulator.sidecars import Value
+from stackroom_local.simulator.store import Row, Store, dumped, loaded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Index:
+    """What of a vector index matters to a passage."""
+
+    arn: str
+    dimension: int
+    metric: str
+    non_filterable: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    key: str
+    text: str
+    vector: Vector
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hit:
+    key: str
+    text: str
+    score: float
+    owner: Owner
+    attributes: dict[str, Value]
+
+
+def new_key() -> str:
+    """A chunk's id, as Bedrock gives one."""
+    return str(uuid4())
+
+
+class Vectors:
+    """Everything goes to the store first; the shelves follow, and are filled from it when needed."""
+
+    def __init__(self, store: Store, clock: Clock, records: Records, embedder: Embedder) -> None:
+        self._store = store
+        self._clock = clock
+        self._records = records
+        self._embedder = embedder
+        self._shelves: dict[str, Shelf] = {}
+        self._lock = threading.Lock()
+
+    def index_of(self, knowledge_base_id: str) -> Index | None:
+        """None when the index was deleted under the knowledge base."""
+        row = self._store.row(
+            "SELECT i.arn, i.body FROM vector_indexes i"
+            " JOIN knowledge_bases k ON k.index_arn = i.arn WHERE k.id = ?",
+            knowledge_base_id,
+        )
+        if row is None:
+            return None
+        body = loaded(row["body"])
+        metadata = body.get("metadataConfiguration") or {}
+        return Index(
+            arn=row["arn"],
+            dimension=body["dimension"],
+            metric=body["distanceMetric"],
+            non_filterable=tuple(metadata.get("nonFilterableMetadataKeys", ())),
+        )
+
+    def replace(
+        self,
+        knowledge_base_id: str,
+        owner: Owner,
+        passages: Sequence[Passage],
+        attributes: dict[str, Value],
+    ) -> None:
+        """A document's passages, all at once; those before stay findable until these are."""
+        index = self.index_of(knowledge_base_id)
+        assert index is not None, "the caller has just looked at the index"
+        visible = self._clock.after(SEARCHABLE_LAG.value)
+        with self._store.transaction():
+            self._expire(owner, visible)
+            self._store.write(
+                "DELETE FROM vectors WHERE visible_until < ? AND data_source_id = ?"
+                " AND identifier = ?",
+                time.time(),
+                *owner,
+            )
+            entries = [
+                self._insert(knowledge_base_id, index, owner, passage, visible)
+                for passage in passages
+            ]
+            self._describe(owner, attributes)
+        shelf = self._shelf(knowledge_base_id, fill=False)
+        if shelf is not None:
+            shelf.expire(owner, visible)
+            shelf.add(entries)
+            shelf.describe(owner, attributes)
+
+    def describe(
+        self, knowledge_base_id: str, owner: Owner, attributes: dict[str, Value]
+    ) -> None:
+        """New attributes for a document whose passages stay."""
+        self._describe(owner, attributes)
+        shelf = self._shelf(knowledge_base_id, fill=False)
+        if shelf is not None:
+            shelf.describe(owner, attributes)
+
+    def texts(self, owner: Owner) -> list[Row]:
+        """Key and text of a document's current passages."""
+        return self._store.rows(
+            "SELECT key, text FROM vectors WHERE data_source_id = ? AND identifier = ?"
+            " AND visible_until IS NULL",
+            *owner,
+        )
+
+    def remove(self, knowledge_base_id: str, owner: Owner) -> None:
+        """At once: S3 Vectors is strongly consistent."""
+        self._store.write(
+            "DELETE FROM vectors WHERE data_source_id = ? AND identifier = ?", *owner
+        )
+        shelf = self._shelf(knowledge_base_id, fill=False)
+        if shelf is not None:
+            shelf.expire(owner, 0)
+
+    def remove_data_source(self, knowledge_base_id: str, data_source_id: str) -> None:
+        self._store.write("DELETE FROM vectors WHERE data_source_id = ?", data_source_id)
+        self._empty(knowledge_base_id, data_source_id)
+
+    def disown(self, knowledge_base_id: str, data_source_id: str) -> None:
+        """Deletion policy RETAIN: still in the index, no longer in the knowledge base."""
+        self._store.write(
+            "UPDATE vectors SET knowledge_base_id = NULL WHERE data_source_id = ?", data_source_id
+        )
+        self._empty(knowledge_base_id, data_source_id)
+
+    def forget_index(self, arn: str) -> None:
+        self._store.write("DELETE FROM vectors WHERE index_arn = ?", arn)
+        with self._lock:
+            self._shelves.clear()
+
+    def search(
+        self, knowledge_base_id: str, query: Vector, limit: int, accepts: Accepts
+    ) -> list[Hit]:
+        """The nearest visible passages of accepted documents; the score is the cosine, 0 to 1."""
+        shelf = self._shelf(knowledge_base_id, fill=True)
+        assert shelf is not None, "filled on demand"
+        found = shelf.nearest(query, limit, accepts)
+        hits = (self._hit(row, score) for row, score in found)
+        return [hit for hit in hits if hit is not None]
+
+    def _insert(
+        self, knowledge_base_id: str, index: Index, owner: Owner, passage: Passage, visible: float
+    ) -> Entry:
+        # The index's further dimensions are zeros, which need no keeping.
+        vector = normalised(passage.vector[: index.dimension])
+        columns = {
+            "key": passage.key,
+            "index_arn": index.arn,
+            "knowledge_base_id": knowledge_base_id,
+            "data_source_id": owner[0],
+            "identifier": owner[1],
+            "text": passage.text,
+            "vector": vector.tobytes(),
+            "model": self._embedder.model,
+            "visible_from": visible,
+        }
+        row = self._store.insert("vectors", columns)
+        return Entry(row=row, owner=owner, vector=vector, visible_from=visible)
+
+    def _describe(self, owner: Owner, attributes: dict[str, Value]) -> None:
+        self._store.write(
+            "UPDATE documents SET attributes = ? WHERE data_source_id = ? AND identifier = ?",
+            dumped(attributes),
+            *owner,
+        )
+
+    def _expire(self, owner: Owner, until: float) -> None:
+        self._store.write(
+            "UPDATE vectors SET visible_until = ? WHERE data_source_id = ? AND identifier = ?"
+            " AND visible_until IS NULL",
+            until,
+            *owner,
+        )
+
+    def _empty(self, knowledge_base_id: str, data_source_id: str) -> None:
+        shelf = self._shelf(knowledge_base_id, fill=False)
+        if shelf is not None:
+            shelf.expire_data_source(data_source_id)
+
+    def _hit(self, row: int, score: float) -> Hit | None:
+        found = self._store.row("SELECT * FROM vectors WHERE id = ?", row)
+        if found is None:
+            return None  # deleted since the search
+        owner = (found["data_source_id"], found["identifier"])
+        document = self._records.find(*owner)
+        return Hit(
+            key=found["key"],
+            text=found["text"],
+            score=min(1.0, max(0.0, score)),
+            owner=owner,
+            attributes=loaded(document["attributes"]) if document else {},
+        )
+
+    def _shelf(self, knowledge_base_id: str, *, fill: bool) -> Shelf | None:
+        with self._lock:
+            shelf = self._shelves.get(knowledge_base_id)
+            if shelf is None and fill:
+                shelf = self._shelves[knowledge_base_id] = self._filled(knowledge_base_id)
+            return shelf
+
+    def _filled(self, knowledge_base_id: str) -> Shelf:
+        shelf = Shelf()
+        rows = self._store.rows(
+            "SELECT * FROM vectors WHERE knowledge_base_id = ? ORDER BY id", knowledge_base_id
+        )
+        shelf.add(_entry(row) for row in rows)
+        for owner in {(row["data_source_id"], row["identifier"]) for row in rows}:
+            document = self._records.find(*owner)
+            shelf.describe(owner, loaded(document["attributes"]) if document else {})
+        return shelf
+
+
+def _entry(row: Row) -> Entry:
+    until = row["visible_until"]
+    return Entry(
+        row=row["id"],
+        owner=(row["data_source_id"], row["identifier"]),
+        vector=np.frombuffer(row["vector"], dtype=np.float32),
+        visible_from=row["visible_from"],
+        visible_until=float("inf") if until is None else until,
+    )

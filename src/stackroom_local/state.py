@@ -1,0 +1,157 @@
+"""
+What is served from a state directory, for the verbs that run in another process.
+
+    .stackroom/
+      lock            held by the serving process, whose id it holds; the kernel lets go of it
+      instance.json   where it serves and who serves (`Instance`)
+      ministack/ s3/  what ministack persists        simulator/  the knowledge bases
+      gateway/        the local issuer's key          logs/       one file per child
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from stackroom_local.problems import AlreadyUp, NotUp
+
+ACCOUNT = "000000000000"  # ministack's default account, which its root-like test/test keys act in
+REGION = "us-east-1"
+ACCESS_KEY = "test"
+SECRET_KEY = "test"  # noqa: S105 - every key is accepted locally; there is no secret
+
+
+class Ports(BaseModel):
+    """Three in a row: what the user was told is the first one."""
+
+    model_config = ConfigDict(frozen=True)
+
+    aws: int
+
+    @property
+    def simulator(self) -> int:
+        return self.aws + 1
+
+    @property
+    def gateway(self) -> int:
+        return self.aws + 2
+
+
+class Instance(BaseModel):
+    """A running local mode: endpoints, names, and the processes that serve it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    pid: int
+    children: dict[str, int]
+    speed: float
+    aws_endpoint: str
+    simulator_endpoint: str
+    mcp_url: str
+    bucket: str
+    catalog_table: str
+    control_table: str
+    state_dir: Path
+
+    def environment(self) -> dict[str, str]:
+        """The variables with which the AWS CLI and any SDK talk to this instance."""
+        return {
+            **endpoint_variables(self.aws_endpoint, self.simulator_endpoint),
+            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+            "AWS_REGION": REGION,
+            "AWS_DEFAULT_REGION": REGION,
+            "STACKROOM_BUCKET": self.bucket,
+            "STACKROOM_MCP_URL": self.mcp_url,
+            "STACKROOM_STATE_DIR": str(self.state_dir),
+        }
+
+
+def endpoint_variables(aws: str, simulator: str) -> dict[str, str]:
+    """Which server answers for which service, in the names that boto3 and the AWS CLI honour."""
+    return {
+        "AWS_ENDPOINT_URL": aws,
+        "AWS_ENDPOINT_URL_BEDROCK_AGENT": simulator,
+        "AWS_ENDPOINT_URL_BEDROCK_AGENT_RUNTIME": simulator,
+        "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": simulator,
+        "AWS_ENDPOINT_URL_S3VECTORS": simulator,
+    }
+
+
+class StateDirectory:
+    def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+
+    def __truediv__(self, name: str) -> Path:
+        return self.path / name
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Keeps this directory for one serving process; raises `AlreadyUp` if another has it."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with (self / "lock").open("a") as lock:
+            if not _try_lock(lock.fileno()):
+                raise AlreadyUp(self.path, self.holder())
+            lock.truncate(0)
+            lock.write(str(os.getpid()))
+            lock.flush()
+            try:
+                yield
+            finally:
+                (self / "instance.json").unlink(missing_ok=True)
+
+    def record(self, instance: Instance) -> None:
+        draft = self / "instance.json.new"
+        draft.write_text(instance.model_dump_json(indent=2))
+        draft.replace(self / "instance.json")
+
+    def instance(self) -> Instance:
+        """The running instance; raises `NotUp` when there is none, or it is still starting."""
+        instance = self._recorded()
+        if instance is None or self.holder() != instance.pid:
+            raise NotUp(self.path)
+        return instance
+
+    def left_behind(self) -> Instance | None:
+        """What a killed supervisor recorded; only meaningful to the process that holds the lock."""
+        return self._recorded()
+
+    def holder(self) -> int | None:
+        """The process that serves or is about to, or None."""
+        try:
+            with (self / "lock").open("r") as lock:
+                return None if _try_lock(lock.fileno()) else int(lock.read() or 0)
+        except FileNotFoundError:
+            return None
+
+    def forget(self) -> None:
+        """Removes everything that was kept but the lock, which is being held."""
+        for entry in self.path.iterdir():
+            if entry.name == "lock":
+                continue
+            if entry.is_dir():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink()
+
+    def _recorded(self) -> Instance | None:
+        try:
+            return Instance.model_validate_json((self / "instance.json").read_bytes())
+        except (FileNotFoundError, ValueError):
+            return None  # never up, or recorded by another version of us
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def default_state_dir() -> Path:
+    return Path(os.environ.get("STACKROOM_STATE_DIR", ".stackroom"))

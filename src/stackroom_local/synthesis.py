@@ -1,0 +1,75 @@
+"""The CloudFormation templates that deploy to AWS, synthesised once per content of their sources."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from stackroom_local.problems import NodeMissing, SynthesisFailed
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+_SOURCES = ("infra", "statemachines", "cdk.json", "requirements.lock")
+_KEPT = 3  # assemblies of other contents, so that switching branches to and fro stays quick
+
+
+def assembly() -> Path:
+    """
+    The CDK cloud assembly of this checkout; synthesises it (about 10 s) if its sources changed.
+
+    Raises `NodeMissing` or `SynthesisFailed`.
+    """
+    cache = CHECKOUT / ".cache" / "synth"
+    outcome = cache / _fingerprint()
+    if not (outcome / "manifest.json").exists():
+        if shutil.which("node") is None:
+            raise NodeMissing
+        _synthesise(outcome)
+        _forget_old(cache)
+    os.utime(outcome)
+    return outcome
+
+
+def is_cached() -> bool:
+    return (CHECKOUT / ".cache" / "synth" / _fingerprint() / "manifest.json").exists()
+
+
+def _synthesise(outcome: Path) -> None:
+    draft = outcome.with_name(f"{outcome.name}.{os.getpid()}")
+    shutil.rmtree(draft, ignore_errors=True)
+    # Without --bundle: the functions run from this checkout, with the packages of .venv.
+    command = [sys.executable, "infra/app.py", "--outdir", str(draft)]
+    run = subprocess.run(  # noqa: S603 - our own command line
+        command, cwd=CHECKOUT, capture_output=True, text=True, check=False
+    )
+    if run.returncode or not (draft / "manifest.json").exists():
+        raise SynthesisFailed("\n".join((run.stderr or run.stdout).splitlines()[-25:]))
+    shutil.rmtree(outcome, ignore_errors=True)
+    draft.replace(outcome)
+
+
+def _fingerprint() -> str:
+    digest = hashlib.sha256()
+    for path in _sources():
+        digest.update(f"{path.relative_to(CHECKOUT)}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _sources() -> Iterator[Path]:
+    for name in _SOURCES:
+        root = CHECKOUT / name
+        if root.is_file():
+            yield root
+            continue
+        for path in sorted(root.rglob("*")):
+            if path.is_file() and path.suffix in {".py", ".json"} and "cdk.out" not in path.parts:
+                yield path
+
+
+def _forget_old(cache: Path) -> None:
+    by_use = sorted(cache.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in by_use[_KEPT:]:
+        shutil.rmtree(path, ignore_errors=True)

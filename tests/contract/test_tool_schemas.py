@@ -1,0 +1,84 @@
+"""What agents are told of our tools, against what the tools take and what the gateway does."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+from stackroom.tools import TARGETS, Arguments, Tool, schema_file
+
+SCHEMAS = Path(__file__).parents[2] / "infra" / "tool_schemas"
+TOOLS = [(target, tool) for target, tools in TARGETS.items() for tool in tools]
+
+
+def schemas_in(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield schema
+    for member in schema.get("properties", {}).values():
+        yield from schemas_in(member)
+    if "items" in schema:
+        yield from schemas_in(schema["items"])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_file_that_is_deployed_is_what_the_code_defines(target: str) -> None:
+    deployed = (SCHEMAS / f"{target}.json").read_text()
+
+    assert deployed == schema_file(target), f"python -m stackroom.tools {target} writes it anew"
+
+
+def test_every_file_belongs_to_a_target() -> None:
+    assert {path.stem for path in SCHEMAS.glob("*.json")} == set(TARGETS)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_gateway_accepts_the_schemas(target: str) -> None:
+    gateway = boto3.client(
+        "bedrock-agentcore-control",
+        region_name="us-east-1",
+        aws_access_key_id="testing",
+        aws_secret_access_key="testing",
+    )
+    payload = json.loads(schema_file(target))
+    mcp = {"lambda": {"lambdaArn": "arn:aws:lambda:us-east-1:123456789012:function:f"}}
+    mcp["lambda"]["toolSchema"] = {"inlinePayload": payload}
+    answer = {
+        "gatewayArn": "arn:aws:bedrock-agentcore:us-east-1:123456789012:gateway/g-1234567890",
+        "targetId": "T123456789",
+        "createdAt": 0,
+        "updatedAt": 0,
+        "status": "READY",
+        "name": target,
+        "targetConfiguration": {"mcp": mcp},
+        "credentialProviderConfigurations": [{"credentialProviderType": "GATEWAY_IAM_ROLE"}],
+    }
+
+    with Stubber(gateway) as stubber:
+        stubber.add_response("create_gateway_target", answer)
+        gateway.create_gateway_target(
+            gatewayIdentifier="g-1234567890", name=target, targetConfiguration={"mcp": mcp}
+        )
+
+    stubber.assert_no_pending_responses()
+
+
+@pytest.mark.parametrize(("target", "tool"), TOOLS)
+def test_a_name_with_its_target_fits_what_models_take(target: str, tool: Tool[Arguments]) -> None:
+    # Bedrock Converse: toolSpec.name, at most 64 of [a-zA-Z0-9_-]
+    assert len(f"{target}___{tool.name}") <= 64
+
+
+@pytest.mark.parametrize(("target", "tool"), TOOLS)
+def test_every_argument_is_described_and_no_schema_asks_who_calls(
+    target: str, tool: Tool[Arguments]
+) -> None:
+    definition = json.loads(json.dumps(tool.definition()))
+    properties = definition["inputSchema"]["properties"]
+
+    assert all(member.get("type") for member in schemas_in(definition["inputSchema"]))
+    assert all(member.get("description") for member in properties.values())
+    assert not [name for name in properties if "user" in name]
+    assert set(properties) == set(tool.arguments.model_fields)

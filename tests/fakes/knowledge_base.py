@@ -1,0 +1,92 @@
+"""A knowledge base in memory: keyword overlap for relevance, real evaluation of filters."""
+
+import time
+from collections.abc import Mapping, Sequence
+
+from stackroom.errors import Unavailable
+from stackroom.filters import AllOf, AnyOf, Filter, Has
+from stackroom.ports import Passage, Retrieved
+
+
+class FakeKnowledgeBase:
+    """
+    A `KnowledgeBase` that finds what was put into it.
+
+    `failure` is raised instead of an answer, `delay` is slept before one; `filters` are those it
+    was asked with, and `ignores_filters` makes it the emulator that we never want to trust.
+    """
+
+    def __init__(self, *, failure: Unavailable | None = None, delay: float = 0) -> None:
+        self.passages: list[Passage] = []
+        self.filters: list[Filter] = []
+        self.failure = failure
+        self.delay = delay
+        self.guardrail_action = "NONE"
+        self.ignores_filters = False
+
+    def put(
+        self,
+        text: str,
+        *,
+        user_id: str = "alice",
+        catalog_id: str = "cat-1",
+        filename: str = "handbook.txt",
+        score: float | None = None,
+        page: int | None = None,
+        attributes: Mapping[str, object] | None = None,
+    ) -> Passage:
+        """Ingest one passage; without a `score` it is scored by the words it shares."""
+        passage = Passage(
+            text=text,
+            score=-1.0 if score is None else score,
+            uri=f"s3://docs/{user_id}/{catalog_id}/{filename}",
+            page=page,
+            attributes={
+                "user_id": user_id,
+                "catalog_id": catalog_id,
+                "document_id": f"doc-{filename}",
+                "filename": filename,
+                **(attributes or {}),
+            },
+        )
+        self.passages.append(passage)
+        return passage
+
+    def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
+        time.sleep(self.delay)
+        self.filters.append(filter)
+        if self.failure is not None:
+            raise self.failure
+        found = [
+            _scored(passage, query)
+            for passage in self.passages
+            if self.ignores_filters or matches(filter, passage.attributes)
+        ]
+        found.sort(key=lambda passage: passage.score, reverse=True)
+        return Retrieved(passages=tuple(found[:limit]), guardrail_action=self.guardrail_action)
+
+
+def matches(condition: Filter, attributes: Mapping[str, object]) -> bool:
+    match condition:
+        case Has(key, value):
+            present = attributes.get(key)
+            is_list = isinstance(present, Sequence) and not isinstance(present, str)
+            return value in present if is_list else present == value  # type: ignore[operator]
+        case AnyOf(choices):
+            return any(matches(choice, attributes) for choice in choices)
+        case AllOf(conditions):
+            return all(matches(member, attributes) for member in conditions)
+
+
+def _scored(passage: Passage, query: str) -> Passage:
+    if passage.score >= 0:
+        return passage
+    asked = set(query.casefold().split())
+    shared = asked & set(passage.text.casefold().split())
+    return Passage(
+        text=passage.text,
+        score=len(shared) / len(asked),
+        uri=passage.uri,
+        page=passage.page,
+        attributes=passage.attributes,
+    )

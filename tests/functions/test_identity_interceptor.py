@@ -1,0 +1,294 @@
+"""The interceptor as Lambda calls it, with keys fetched over HTTP as from Cognito."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives import serialization
+
+from functions.identity_interceptor.handler import handler, interception
+from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
+
+CONTEXT = SimpleNamespace(
+    function_name="identity_interceptor",
+    memory_limit_in_mb=128,
+    invoked_function_arn="arn:aws:lambda:us-east-1:111122223333:function:identity_interceptor",
+    aws_request_id="5f1e",
+)
+CALL = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "t___x"}}
+
+
+class KeyServer:
+    """Serves an issuer's public keys and counts how often it is asked."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.requests = 0
+        server = self
+
+        class Keys(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                server.requests += 1
+                body = json.dumps(server.issuer.jwks()).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *arguments: Any) -> None:
+                pass
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Keys)
+        self.url = f"http://127.0.0.1:{self._http.server_port}"
+        self.issuer = Issuer.open(data_dir, url=self.url)
+        threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True).start()
+
+    def close(self) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+
+@pytest.fixture
+def keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KeyServer]:
+    server = KeyServer(tmp_path)
+    monkeypatch.setenv("IDENTITY_ISSUER", server.url)
+    monkeypatch.setenv("IDENTITY_JWKS_URL", f"{server.url}/.well-known/jwks.json")
+    monkeypatch.setenv("IDENTITY_CLIENT_IDS", json.dumps([CLIENT_ID]))
+    interception.cache_clear()
+    yield server
+    interception.cache_clear()
+    server.close()
+
+
+@pytest.fixture
+def issuer(keys: KeyServer) -> Issuer:
+    return keys.issuer
+
+
+def intercept(body: Any, headers: dict[str, str] | None = None) -> dict[str, Any]:
+    request = {"path": "/mcp", "httpMethod": "POST", "headers": headers or {}, "body": body}
+    event = {"interceptorInputVersion": "1.0", "mcp": {"gatewayRequest": request}}
+    output = handler(event, CONTEXT)
+    assert output["interceptorOutputVersion"] == "1.0"
+    return dict(output["mcp"])
+
+
+def forwarded_headers(headers: dict[str, str]) -> dict[str, str]:
+    return dict(intercept(CALL, headers)["transformedGatewayRequest"]["headers"])
+
+
+def denial(headers: dict[str, str], body: Any = CALL) -> str:
+    response = intercept(body, headers)["transformedGatewayResponse"]
+    assert response["statusCode"] == 200
+    assert response["body"]["result"]["isError"] is True
+    return str(response["body"]["result"]["content"][0]["text"])
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def test_a_users_tool_call_goes_on_with_its_identity_and_without_its_token(issuer: Issuer) -> None:
+    token = issuer.mint("alice", groups=["staff", "legal"])
+
+    outcome = intercept(CALL, {**bearer(token), "Mcp-Method": "tools/call"})
+
+    assert outcome["transformedGatewayRequest"] == {
+        "body": CALL,
+        "headers": {
+            "Mcp-Method": "tools/call",
+            "x-user-sub": "alice",
+            "x-user-groups": "staff,legal",
+        },
+    }
+
+
+@pytest.mark.parametrize("name", ["x-user-sub", "X-User-Sub", "X-USER-SUB", "x-uSER-sUB"])
+def test_an_identity_header_of_the_client_is_replaced_in_any_casing(
+    issuer: Issuer, name: str
+) -> None:
+    headers = forwarded_headers(
+        {**bearer(issuer.mint("alice")), name: "mallory", "X-User-Groups": "admins"}
+    )
+
+    assert {name.lower(): value for name, value in headers.items()} == {
+        "x-user-sub": "alice",
+        "x-user-groups": ",",
+    }
+    assert len(headers) == 2
+
+
+def test_a_user_without_groups_still_overwrites_the_groups_a_client_sends(issuer: Issuer) -> None:
+    headers = forwarded_headers({**bearer(issuer.mint("alice")), "x-user-groups": "admins"})
+
+    assert headers["x-user-groups"] == ","
+
+
+@pytest.mark.parametrize("method", ["initialize", "notifications/initialized", "tools/list"])
+def test_other_methods_go_on_untouched_and_unidentified(issuer: Issuer, method: str) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": method}
+
+    outcome = intercept(body, bearer(issuer.mint("alice")))
+
+    assert outcome == {"transformedGatewayRequest": {"body": body}}
+
+
+def test_a_batch_is_denied_since_a_tool_call_could_hide_in_it(issuer: Issuer) -> None:
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+    text = denial(bearer(issuer.mint("alice")), body=[ping, CALL])
+
+    assert "one JSON-RPC message at a time" in text
+
+
+def test_a_denial_answers_the_request_it_denies(keys: KeyServer) -> None:
+    body = intercept(CALL)["transformedGatewayResponse"]["body"]
+
+    assert body["id"] == 7
+    assert body["jsonrpc"] == "2.0"
+    assert body["result"]["resultType"] == "complete"
+
+
+def resigned(issuer: Issuer, **changes: Any) -> str:
+    """A token of the issuer's with claims changed; None removes one."""
+    claims = jwt.decode(issuer.mint("alice"), options={"verify_signature": False})
+    claims = {name: value for name, value in {**claims, **changes}.items() if value is not None}
+    headers = {"kid": issuer.key_id}
+    return jwt.encode(claims, issuer.private_key, algorithm="RS256", headers=headers)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"exp": 1_700_000_000}, "it has expired"),
+        ({"exp": None}, "it lacks the claim 'exp'"),
+        ({"iss": "https://elsewhere.example"}, "it comes from another issuer"),
+        ({"aud": "another-service"}, "it is meant for another audience"),
+        ({"client_id": "another-client"}, "it was issued to another client"),
+        ({"client_id": None}, "it lacks the claim 'client_id'"),
+        ({"token_use": "id"}, "it is no access token"),
+        ({"token_use": None}, "it lacks the claim 'token_use'"),
+        ({"sub": CLIENT_ID}, "it names no user"),
+        ({"sub": None}, "it lacks the claim 'sub'"),
+        ({"sub": ""}, "its subject can't name a folder"),
+        ({"sub": "alice/../bob"}, "its subject can't name a folder"),
+        ({"sub": "!rejected"}, "its subject can't name a folder"),
+        ({"sub": 7}, "it is malformed"),
+        ({"nbf": 32_503_680_000}, "it is malformed"),
+        ({"cognito:groups": "admins"}, "its groups are no list of names"),
+        ({"cognito:groups": ["x" * 5000]}, "the user is in too many groups"),
+    ],
+)
+def test_a_well_signed_token_with_wrong_claims_is_denied_and_told_why(
+    issuer: Issuer, changes: dict[str, Any], problem: str
+) -> None:
+    token = resigned(issuer, **changes)
+
+    text = denial(bearer(token))
+
+    assert problem in text
+    assert token not in text
+
+
+def signed_by_another_key(issuer: Issuer, directory: Path) -> str:
+    claims = jwt.decode(issuer.mint("alice"), options={"verify_signature": False})
+    stranger = Issuer.open(directory / "stranger", url=issuer.url)
+    headers = {"kid": issuer.key_id}
+    return jwt.encode(claims, stranger.private_key, algorithm="RS256", headers=headers)
+
+
+def signed_by_an_unknown_key(issuer: Issuer, directory: Path) -> str:
+    return Issuer.open(directory / "stranger", url=issuer.url).mint("alice")
+
+
+def unsigned(issuer: Issuer, directory: Path) -> str:
+    claims = jwt.decode(issuer.mint("alice"), options={"verify_signature": False})
+    return jwt.encode(claims, None, algorithm="none", headers={"kid": issuer.key_id})
+
+
+def signed_with_the_public_key_as_secret(issuer: Issuer, directory: Path) -> str:
+    claims = jwt.decode(issuer.mint("alice"), options={"verify_signature": False})
+    pem = issuer.private_key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    # PyJWT itself refuses to sign with a PEM, so the forgery is put together by hand.
+    hmac = jwt.get_algorithm_by_name("HS256")
+    header = {"alg": "HS256", "typ": "JWT", "kid": issuer.key_id}
+    parts = [jwt.utils.base64url_encode(json.dumps(part).encode()) for part in (header, claims)]
+    signature = hmac.sign(b".".join(parts), pem)
+    return b".".join([*parts, jwt.utils.base64url_encode(signature)]).decode()
+
+
+def tampered(issuer: Issuer, directory: Path) -> str:
+    header, _, signature = issuer.mint("alice").split(".")
+    _, payload, _ = issuer.mint("bob").split(".")
+    return f"{header}.{payload}.{signature}"
+
+
+@pytest.mark.parametrize(
+    ("forge", "problem"),
+    [
+        (signed_by_another_key, "it isn't signed by our issuer"),
+        (signed_by_an_unknown_key, "it isn't signed by our issuer"),
+        (unsigned, "it isn't signed with RS256"),
+        (signed_with_the_public_key_as_secret, "it isn't signed with RS256"),
+        (tampered, "it isn't signed by our issuer"),
+    ],
+)
+def test_a_forged_token_is_denied(
+    issuer: Issuer, tmp_path: Path, forge: Callable[[Issuer, Path], str], problem: str
+) -> None:
+    assert problem in denial(bearer(forge(issuer, tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("headers", "problem"),
+    [
+        ({}, "exactly one Authorization header"),
+        ({"Authorization": "Bearer a", "authorization": "Bearer b"}, "exactly one Authorization"),
+        ({"Authorization": "Basic YWxpY2U6"}, "no bearer token"),
+        ({"Authorization": "Bearer"}, "it is malformed"),
+        ({"Authorization": "Bearer a.b.c"}, "it is malformed"),
+    ],
+)
+def test_a_call_without_one_bearer_token_is_denied(
+    keys: KeyServer, headers: dict[str, str], problem: str
+) -> None:
+    assert problem in denial(headers)
+
+
+def test_keys_are_fetched_once_for_many_calls(keys: KeyServer) -> None:
+    for _ in range(5):
+        forwarded_headers(bearer(keys.issuer.mint("alice")))
+
+    assert keys.requests == 1
+
+
+def test_forgeries_can_not_make_us_ask_for_keys_again_and_again(
+    keys: KeyServer, tmp_path: Path
+) -> None:
+    for _ in range(5):
+        denial(bearer(signed_by_an_unknown_key(keys.issuer, tmp_path)))
+
+    assert keys.requests <= 2
+
+
+def test_unreachable_keys_deny_the_call_and_say_to_try_again(
+    keys: KeyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IDENTITY_JWKS_URL", "http://127.0.0.1:1/jwks.json")
+    interception.cache_clear()
+
+    assert "try again" in denial(bearer(keys.issuer.mint("alice")))
+
+
+def test_a_token_that_expires_during_the_call_is_still_good(issuer: Issuer) -> None:
+    token = resigned(issuer, exp=int(time.time()) - 2)
+
+    assert forwarded_headers(bearer(token))["x-user-sub"] == "alice"

@@ -1,0 +1,272 @@
+"""The retrieve function as the gateway calls it."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from functions.retrieve import handler as function
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.retrieval import Retrieval
+from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.page_maps import FakePageMaps
+
+
+class NoCatalogs:
+    """The `Catalogs` of users who have none."""
+
+    def get(self, catalog_id: str) -> None:
+        return None
+
+    def of_user(self, user_id: str) -> list[Any]:
+        return []
+
+
+def _custom(headers: dict[str, str]) -> dict[str, Any]:
+    return {
+        "bedrockAgentCoreToolName": "knowledge___knowledge_base_retrieve",
+        "bedrockAgentCorePropagatedHeaders": headers,
+    }
+
+
+@dataclass
+class Context:
+    """What the Lambda runtime passes beside the event."""
+
+    headers: dict[str, str] | None = field(default_factory=lambda: {"X-User-Sub": "alice"})
+    function_name: str = "retrieve"
+    memory_limit_in_mb: int = 512
+    invoked_function_arn: str = "arn:aws:lambda:us-east-1:123456789012:function:retrieve"
+    aws_request_id: str = "00000000-0000-0000-0000-000000000000"
+
+    @property
+    def client_context(self) -> SimpleNamespace | None:
+        return None if self.headers is None else SimpleNamespace(custom=_custom(self.headers))
+
+
+@pytest.fixture
+def knowledge_base(monkeypatch: pytest.MonkeyPatch) -> FakeKnowledgeBase:
+    knowledge_base = FakeKnowledgeBase()
+    retrieval = Retrieval(
+        pool={"KB1": knowledge_base}, catalogs=NoCatalogs(), page_maps=FakePageMaps()
+    )
+    monkeypatch.setattr(function, "retrieval", lambda: retrieval)
+    return knowledge_base
+
+
+Printed = Callable[[], list[dict[str, Any]]]
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Printed:
+    """The lines of log and metrics; the logger keeps the stdout of whoever imported it first."""
+    monkeypatch.setattr(function.logger.registered_handler, "stream", sys.stdout)
+    return lambda: [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_an_answer_has_exactly_the_agreed_shape(knowledge_base: FakeKnowledgeBase) -> None:
+    attributes = {"domain": "hr", "uploaded_at": "2026-02-03T10:30:00Z"}
+    knowledge_base.put("annual leave is 30 days", page=4, score=0.9, attributes=attributes)
+
+    response = function.handler({"query": "annual leave"}, Context())
+
+    assert response["metadata"].pop("query_latency_ms") >= 0
+    assert json.loads(json.dumps(response)) == {
+        "success": True,
+        "results": [
+            {
+                "content": "annual leave is 30 days",
+                "source": {
+                    "document_id": "doc-handbook.txt",
+                    "filename": "handbook.txt",
+                    "uri": "s3://docs/alice/cat-1/handbook.txt",
+                    "page": 4,
+                    "catalog_id": "cat-1",
+                },
+                "score": 0.9,
+                "metadata": {"domain": "hr", "uploaded_at": "2026-02-03T10:30:00Z"},
+            }
+        ],
+        "metadata": {
+            "total_results": 1,
+            "omitted_results": 0,
+            "total_tokens": 6,
+            "knowledge_bases_queried": ["KB1"],
+            "guardrail_action": "NONE",
+        },
+    }
+
+
+@pytest.mark.parametrize("headers", [None, {}, {"x-user-sub": " "}, {"x-user-groups": "admins"}])
+def test_a_call_without_a_verified_user_is_refused_before_any_search(
+    knowledge_base: FakeKnowledgeBase, headers: dict[str, str] | None
+) -> None:
+    response = function.handler({"query": "annual leave", "user_id": "alice"}, Context(headers))
+
+    assert (response["success"], response["errorType"]) == (False, "MissingIdentity")
+    assert knowledge_base.filters == []
+
+
+def test_the_caller_is_the_header_whatever_the_arguments_say(
+    knowledge_base: FakeKnowledgeBase,
+) -> None:
+    knowledge_base.put("annual leave is 30 days", user_id="alice")
+    context = Context({"x-user-sub": "bob"})
+
+    honest = function.handler({"query": "annual leave"}, context)
+    forged = function.handler({"query": "annual leave", "user_id": "alice"}, context)
+
+    assert honest["results"] == []
+    assert (forged["results"], forged["errorType"]) == ([], "ValidationError")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({}, "query: Field required. Allowed: What to look for"),
+        ({"query": None}, "query: Field required"),
+        ({"query": " \n "}, "query: Field required"),
+        ({"query": "x" * 1001}, "query: String should have at most 1000 characters"),
+        ({"query": ["annual leave"]}, "query: Input should be a valid string"),
+        ({"query": 42}, "query: Input should be a valid string"),
+        ({"query": "half a pair \ud800"}, "query: "),
+        ({"query": "q", "top_k": 0}, "top_k: Input should be greater than or equal to 1. Allowed"),
+        ({"query": "q", "top_k": 21}, "an integer from 1 to 20"),
+        ({"query": "q", "top_k": 2.5}, "top_k: "),
+        ({"query": "q", "top_k": True}, "top_k: must be a number"),
+        ({"query": "q", "min_score": -0.1}, "a number from 0 to 1"),
+        ({"query": "q", "min_score": 1.1}, "a number from 0 to 1"),
+        ({"query": "q", "min_score": float("nan")}, "a number from 0 to 1"),
+        ({"query": "q", "max_tokens": 0}, "an integer from 1 to 100,000"),
+        ({"query": "q", "catalog_id": 7}, "catalog_id: Input should be a valid string"),
+        ({"query": "q", "filter": "user_id=bob"}, "filter: must be an object"),
+        ({"query": "q", "filter": {"user_id": "bob"}}, "filter: may not name 'user_id'"),
+        ({"query": "q", "filter": {"catalog_id": "c"}}, "filter: may not name 'catalog_id'"),
+        ({"query": "q", "filter": {"a": {"b": {"c": 1}}}}, "filter: 'a' must be text"),
+        ({"query": "q", "filter": {"a": 1, "b": 1, "c": 1, "d": 1}}, "at most 3 keys"),
+        (
+            {"query": "q", "retrievalFilter": {}},
+            "retrievalFilter: no such argument. Allowed: query",
+        ),
+        (["annual leave"], "the arguments must be an object"),
+        (None, "the arguments must be an object"),
+    ],
+)
+def test_wrong_arguments_are_named_with_what_is_allowed(
+    knowledge_base: FakeKnowledgeBase, arguments: Any, problem: str
+) -> None:
+    response = function.handler(arguments, Context())
+
+    assert (response["success"], response["results"]) == (False, [])
+    assert response["errorType"] == "ValidationError"
+    assert problem in response["error"]
+    assert knowledge_base.filters == []
+
+
+@pytest.mark.parametrize(
+    "absent", [{}, dict.fromkeys(("top_k", "min_score", "filter", "catalog_id", "max_tokens"))]
+)
+@pytest.mark.parametrize("blank", ["", " "])
+def test_missing_null_and_empty_arguments_take_the_defaults(
+    knowledge_base: FakeKnowledgeBase, absent: dict[str, None], blank: str
+) -> None:
+    knowledge_base.put("annual leave is 30 days")
+
+    response = function.handler(
+        {"query": " annual leave ", "knowledge_base_id": blank, **absent}, Context()
+    )
+
+    assert response["metadata"]["total_results"] == 1
+
+
+def test_numbers_that_a_model_wrote_as_text_or_float_are_taken(
+    knowledge_base: FakeKnowledgeBase,
+) -> None:
+    for n in range(3):
+        knowledge_base.put(f"annual leave {n}", score=0.5)
+
+    response = function.handler({"query": "q", "top_k": 2.0, "min_score": "0.5"}, Context())
+
+    assert response["metadata"]["total_results"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"catalog_id": "cat-x"}, "Catalog 'cat-x' not found"),
+        ({"knowledge_base_id": "KB9"}, "Knowledge base 'KB9' not found"),
+    ],
+)
+def test_what_is_not_the_callers_is_not_found(
+    knowledge_base: FakeKnowledgeBase, arguments: dict[str, str], error: str
+) -> None:
+    response = function.handler({"query": "annual leave", **arguments}, Context())
+
+    assert (response["errorType"], response["error"]) == ("KnowledgeBaseNotFound", error)
+
+
+@pytest.mark.parametrize(
+    ("failure", "error_type"),
+    [
+        (KnowledgeBaseThrottled("Retrieve"), "Throttled"),
+        (KnowledgeBaseUnavailable("Retrieve", "AccessDeniedException"), "RetrievalFailed"),
+    ],
+)
+def test_all_knowledge_bases_failing_is_an_error_that_names_them(
+    knowledge_base: FakeKnowledgeBase, failure: Any, error_type: str
+) -> None:
+    knowledge_base.failure = failure
+
+    response = function.handler({"query": "annual leave"}, Context())
+
+    assert (response["success"], response["errorType"]) == (False, error_type)
+    assert response["metadata"]["failed_knowledge_bases"] == [
+        {"knowledge_base_id": "KB1", "reason": str(failure)}
+    ]
+
+
+def test_a_fault_of_our_own_is_logged_and_answered_without_its_details(
+    monkeypatch: pytest.MonkeyPatch, printed: Printed
+) -> None:
+    def break_down() -> Retrieval:
+        raise RuntimeError("table kb-catalog of account 123456789012")
+
+    monkeypatch.setattr(function, "retrieval", break_down)
+
+    response = function.handler({"query": "annual leave"}, Context())
+
+    assert response["errorType"] == "RetrievalFailed"
+    assert "123456789012" not in json.dumps(response)
+    assert "broke" in [line.get("message") for line in printed()]
+
+
+def test_a_search_is_logged_and_counted_without_its_words(
+    knowledge_base: FakeKnowledgeBase, printed: Printed
+) -> None:
+    knowledge_base.put("annual leave is 30 days")
+
+    function.handler({"query": "annual leave"}, Context())
+    lines = printed()
+
+    logged = next(line for line in lines if line.get("message") == "retrieved")
+    counted = next(line for line in lines if "_aws" in line)
+    assert (logged["total_results"], len(logged["query_hash"])) == (1, 16)
+    assert counted["RetrieveResults"] == [1.0]
+    assert counted["RetrieveLatency"][0] > 0
+    assert "annual" not in json.dumps(lines)
+
+
+def test_a_refusal_is_counted_by_its_type(
+    knowledge_base: FakeKnowledgeBase, printed: Printed
+) -> None:
+    function.handler({"query": ""}, Context())
+    function.handler({"query": "annual leave"}, Context(None))
+    lines = printed()
+
+    counted = [line for line in lines if "_aws" in line]
+    assert [line["errorType"] for line in counted] == ["ValidationError", "MissingIdentity"]
+    assert [line["RetrieveErrors"] for line in counted] == [[1.0], [1.0]]

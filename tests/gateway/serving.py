@@ -1,0 +1,151 @@
+"""Starts the stand-in as a process of its own, the way the local mode does."""
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
+
+ROOT = Path(__file__).parents[2]
+TOOL = "echo___say_it"
+ACCEPT = {"Accept": "application/json, text/event-stream"}
+
+
+@dataclass(frozen=True)
+class RunningGateway:
+    base: str
+    data_dir: Path
+    process: "subprocess.Popen[bytes]"
+
+    @property
+    def url(self) -> str:
+        return f"{self.base}/mcp"
+
+    @property
+    def issuer(self) -> Issuer:
+        return Issuer.open(self.data_dir, url=f"{self.base}/issuer")
+
+    def log_of(self, function: str) -> str:
+        return (self.data_dir / "logs" / f"{function}.log").read_text()
+
+    def post(
+        self, message: Any, *, token: str | None = None, headers: Sequence[tuple[str, str]] = ()
+    ) -> httpx2.Response:
+        """One request as it is, with nothing that a client library would add or mend."""
+        sent = [*ACCEPT.items(), ("Content-Type", "application/json"), *headers]
+        if token is not None:
+            sent.append(("Authorization", f"Bearer {token}"))
+        content = message if isinstance(message, bytes) else json.dumps(message).encode()
+        return httpx2.post(self.url, content=content, headers=sent, timeout=30)
+
+    def call(
+        self, arguments: dict[str, Any], *, token: str, headers: Sequence[tuple[str, str]] = ()
+    ) -> dict[str, Any]:
+        """The result of a raw call of the echo tool."""
+        response = self.post(a_call(**arguments), token=token, headers=headers)
+        assert response.status_code == 200, response.text
+        return dict(response.json()["result"])
+
+    def echo(
+        self, *, token: str, headers: Sequence[tuple[str, str]] = (), **arguments: Any
+    ) -> dict[str, Any]:
+        """What the echo function saw."""
+        result = self.call(arguments, token=token, headers=headers)
+        assert not result["isError"], result
+        return dict(json.loads(result["content"][0]["text"]))
+
+
+def a_call(**arguments: Any) -> dict[str, Any]:
+    params = {"name": TOOL, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
+def a_configuration(base: str, **changes: Any) -> dict[str, Any]:
+    issuer = f"{base}/issuer"
+    return {
+        "gateway_id": "stackroom-abc1234567",
+        "allowed_client_ids": [CLIENT_ID],
+        "issuer_url": issuer,
+        "exception_level": "DEBUG",
+        "task_root": str(ROOT),
+        "interceptor": {
+            "name": "identity-interceptor",
+            "handler": "functions.identity_interceptor.handler.handler",
+            "timeout_seconds": 10,
+            "environment": {
+                "IDENTITY_ISSUER": issuer,
+                "IDENTITY_JWKS_URL": f"{issuer}/.well-known/jwks.json",
+                "IDENTITY_CLIENT_IDS": json.dumps([CLIENT_ID]),
+            },
+        },
+        "targets": [a_target()],
+        **changes,
+    }
+
+
+def a_target(name: str = "echo", **function: Any) -> dict[str, Any]:
+    properties = {"query": {"type": "string", "description": "what to echo"}}
+    schema = {"type": "object", "properties": properties, "required": ["query"]}
+    return {
+        "name": name,
+        "target_id": "TGT1234567",
+        "allowed_request_headers": ["x-user-sub", "x-user-groups"],
+        "function": {
+            "name": name,
+            "handler": "tests.gateway.echo_function.handler",
+            "timeout_seconds": 2,
+            "environment": {"GREETING": "hello"},
+            **function,
+        },
+        "tools": [{"name": "say_it", "description": "Echoes", "inputSchema": schema}],
+    }
+
+
+@contextmanager
+def serving(data_dir: Path, **changes: Any) -> Iterator[RunningGateway]:
+    port = free_port()
+    base = f"http://127.0.0.1:{port}"
+    data_dir.mkdir(parents=True, exist_ok=True)
+    configuration = data_dir / "configuration.json"
+    configuration.write_text(json.dumps(a_configuration(base, **changes)))
+    arguments = [f"--port={port}", f"--config={configuration}", f"--data-dir={data_dir}"]
+    with (data_dir / "gateway.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "stackroom_local.gateway", *arguments],
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        _await_start(base, process, data_dir / "gateway.log")
+        yield RunningGateway(base, data_dir, process)
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def _await_start(base: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            httpx2.get(f"{base}/issuer/.well-known/openid-configuration").raise_for_status()
+        except httpx2.HTTPError:
+            assert process.poll() is None, log.read_text()
+            time.sleep(0.05)
+        else:
+            return
+    raise AssertionError(f"the gateway did not start: {log.read_text()}")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,142 @@
+"""Real MCP clients against the stand-in, in both eras of the protocol."""
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx2
+import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from strands.tools.mcp import MCPClient
+
+from stackroom_local.gateway.client import (
+    GatewayError,
+    SignInRequired,
+    ToolFailed,
+    call_tool,
+    list_tools,
+)
+from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
+from tests.gateway.serving import TOOL, RunningGateway
+
+
+def session(gateway: RunningGateway, token: str, mode: str) -> tuple[str, list[str], Any]:
+    """Protocol version, tools and what the echo function saw, of one session of the SDK's client."""
+
+    async def run() -> tuple[str, list[str], Any]:
+        async with (
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http,
+            Client(streamable_http_client(gateway.url, http_client=http), mode=mode) as client,
+        ):
+            tools = [tool.name for tool in (await client.list_tools()).tools]
+            result = await client.call_tool(TOOL, {"query": "hi"})
+            (block,) = result.content
+            return str(client.protocol_version), tools, json.loads(block.text)
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize(("mode", "version"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
+def test_the_official_client_lists_and_calls_tools(
+    gateway: RunningGateway, issuer: Issuer, mode: str, version: str
+) -> None:
+    negotiated, tools, seen = session(gateway, issuer.mint("alice"), mode)
+
+    assert negotiated == version
+    assert tools == [TOOL]
+    assert seen["event"] == {"query": "hi"}
+    assert seen["custom"]["bedrockAgentCorePropagatedHeaders"]["x-user-sub"] == "alice"
+
+
+def test_strands_lists_and_calls_tools(gateway: RunningGateway, issuer: Issuer) -> None:
+    headers = {"Authorization": f"Bearer {issuer.mint('alice')}"}
+
+    with MCPClient(url=gateway.url, headers=headers) as client:
+        tools = [tool.tool_name for tool in client.list_tools_sync()]
+        result = client.call_tool_sync(tool_use_id="t1", name=TOOL, arguments={"query": "hi"})
+
+    assert tools == [TOOL]
+    assert result["status"] == "success"
+    seen = json.loads(result["content"][0]["text"])
+    assert seen["custom"]["bedrockAgentCorePropagatedHeaders"]["x-user-sub"] == "alice"
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_denial_is_a_tool_error_that_both_eras_can_read(
+    gateway: RunningGateway, issuer: Issuer, mode: str
+) -> None:
+    async def run() -> Any:
+        headers = {"Authorization": f"Bearer {issuer.mint(CLIENT_ID)}"}
+        async with (
+            httpx2.AsyncClient(headers=headers) as http,
+            Client(streamable_http_client(gateway.url, http_client=http), mode=mode) as client,
+        ):
+            return await client.call_tool(TOOL, {"query": "hi"})
+
+    result = asyncio.run(run())
+
+    assert result.is_error
+    assert "it names no user" in result.content[0].text
+
+
+def test_our_own_client_returns_what_the_function_returned(
+    gateway: RunningGateway, issuer: Issuer
+) -> None:
+    answer = call_tool(gateway.url, issuer.mint("alice"), TOOL, {"query": "hi"})
+
+    assert answer["event"] == {"query": "hi"}
+
+
+def test_our_own_client_lists_names_descriptions_and_schemas(
+    gateway: RunningGateway, issuer: Issuer
+) -> None:
+    (tool,) = list_tools(gateway.url, issuer.mint("alice"))
+
+    assert tool["name"] == TOOL
+    assert tool["description"] == "Echoes"
+    assert tool["inputSchema"]["properties"]["query"]["description"] == "what to echo"
+
+
+def test_our_own_client_says_what_a_failed_tool_said(
+    gateway: RunningGateway, issuer: Issuer
+) -> None:
+    with pytest.raises(ToolFailed, match="RuntimeError: kaboom"):
+        call_tool(gateway.url, issuer.mint("alice"), TOOL, {"do": "raise"})
+
+
+@pytest.mark.parametrize(("status", "client_id"), [(401, None), (403, "another-client")])
+def test_our_own_client_asks_to_sign_in_when_the_token_is_refused(
+    gateway: RunningGateway, issuer: Issuer, status: int, client_id: str | None
+) -> None:
+    token = "garbage" if client_id is None else issuer.mint("alice", client_id=client_id)
+
+    with pytest.raises(SignInRequired, match=f"the gateway answered {status}"):
+        call_tool(gateway.url, token, TOOL, {"query": "hi"})
+
+
+def test_our_own_client_names_the_address_that_does_not_answer(issuer: Issuer) -> None:
+    with pytest.raises(GatewayError, match=r"http://127.0.0.1:1/mcp: "):
+        call_tool("http://127.0.0.1:1/mcp", issuer.mint("alice"), TOOL, {})
+
+
+def test_our_own_client_says_which_tool_is_unknown(gateway: RunningGateway, issuer: Issuer) -> None:
+    with pytest.raises(GatewayError, match="Unknown tool: echo___nothing"):
+        call_tool(gateway.url, issuer.mint("alice"), "echo___nothing", {})
+
+
+def test_parallel_calls_of_two_users_never_mix(gateway: RunningGateway, issuer: Issuer) -> None:
+    users = ["alice", "bob"] * 10
+    tokens = {user: issuer.mint(user) for user in set(users)}
+
+    def call(numbered: tuple[int, str]) -> tuple[str, str]:
+        number, user = numbered
+        seen = gateway.echo(token=tokens[user], query=f"{user}-{number}")
+        headers = seen["custom"]["bedrockAgentCorePropagatedHeaders"]
+        return headers["x-user-sub"], seen["event"]["query"]
+
+    with ThreadPoolExecutor(max_workers=20) as pool:
+        answers = list(pool.map(call, enumerate(users)))
+
+    assert answers == [(user, f"{user}-{number}") for number, user in enumerate(users)]

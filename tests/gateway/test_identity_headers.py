@@ -1,0 +1,84 @@
+"""What a client can't make a function believe, through the whole gateway over raw HTTP."""
+
+from pathlib import Path
+
+import pytest
+
+from stackroom_local.gateway.issuer import Issuer
+from tests.gateway.serving import RunningGateway, serving
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [("X-User-Sub", "mallory")],
+        [("x-user-sub", "mallory")],
+        [("X-USER-SUB", "mallory"), ("x-user-sub", "mallory")],
+        [("X-User-Sub", "mallory"), ("X-User-Sub", "alice")],
+        [("X-User-Groups", "admins"), ("x-user-groups", "root")],
+    ],
+)
+def test_identity_headers_of_the_client_never_reach_the_function(
+    gateway: RunningGateway, issuer: Issuer, headers: list[tuple[str, str]]
+) -> None:
+    seen = gateway.echo(token=issuer.mint("alice"), headers=headers, query="hi")
+
+    propagated = seen["custom"]["bedrockAgentCorePropagatedHeaders"]
+    assert propagated == {"x-user-sub": "alice", "x-user-groups": ","}
+
+
+def test_neither_the_token_nor_any_other_header_reaches_the_function(
+    gateway: RunningGateway, issuer: Issuer
+) -> None:
+    token = issuer.mint("alice", groups=["staff"])
+
+    seen = gateway.echo(token=token, headers=[("X-Other", "value")], query="hi")
+
+    assert set(seen["custom"]["bedrockAgentCorePropagatedHeaders"]) == {
+        "x-user-sub",
+        "x-user-groups",
+    }
+    assert token not in str(seen)
+
+
+def test_a_user_argument_is_an_argument_and_no_identity(
+    gateway: RunningGateway, issuer: Issuer
+) -> None:
+    seen = gateway.echo(token=issuer.mint("alice"), user_id="bob", query="hi")
+
+    assert seen["custom"]["bedrockAgentCorePropagatedHeaders"]["x-user-sub"] == "alice"
+
+
+def test_without_an_interceptor_a_client_could_name_any_user(tmp_path: Path) -> None:
+    """The danger that the interceptor is there for; the stand-in must not hide it."""
+    with serving(tmp_path, interceptor=None) as unguarded:
+        seen = unguarded.echo(
+            token=unguarded.issuer.mint("alice"), headers=[("X-User-Sub", "bob")], query="hi"
+        )
+
+    assert seen["custom"]["bedrockAgentCorePropagatedHeaders"] == {"x-user-sub": "bob"}
+
+
+def test_a_failing_interceptor_lets_nothing_through(tmp_path: Path) -> None:
+    broken = {"name": "broken", "handler": "functions.no_such_module.handler"}
+
+    with serving(tmp_path, interceptor=broken) as gateway:
+        token = gateway.issuer.mint("alice")
+        response = gateway.post({"jsonrpc": "2.0", "id": 4, "method": "tools/list"}, token=token)
+
+        assert response.status_code == 500
+        assert response.json() == {
+            "jsonrpc": "2.0",
+            "id": 4,
+            "error": {"code": -32603, "message": "Internal error"},
+        }
+        assert "No module named 'functions.no_such_module'" in gateway.log_of("broken")
+
+
+def test_the_interceptor_sees_every_method(gateway: RunningGateway, issuer: Issuer) -> None:
+    before = gateway.log_of("identity-interceptor").count("forwarded")
+
+    for method in ("tools/list", "ping"):
+        gateway.post({"jsonrpc": "2.0", "id": 1, "method": method}, token=issuer.mint("alice"))
+
+    assert gateway.log_of("identity-interceptor").count("forwarded") == before + 2

@@ -1,0 +1,148 @@
+"""Bad tokens at the gateway's door, over raw HTTP: what the authorizer or interceptor answers."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives import serialization
+
+from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
+from tests.gateway.serving import RunningGateway, a_call
+
+
+def claims_of(issuer: Issuer, **changes: Any) -> dict[str, Any]:
+    claims = jwt.decode(issuer.mint("alice"), options={"verify_signature": False})
+    return {name: value for name, value in {**claims, **changes}.items() if value is not None}
+
+
+def signed(issuer: Issuer, **changes: Any) -> str:
+    headers = {"kid": issuer.key_id}
+    return jwt.encode(
+        claims_of(issuer, **changes), issuer.private_key, algorithm="RS256", headers=headers
+    )
+
+
+def by_another_key(issuer: Issuer, directory: Path) -> str:
+    stranger = Issuer.open(directory, url=issuer.url)
+    headers = {"kid": issuer.key_id}
+    return jwt.encode(claims_of(issuer), stranger.private_key, algorithm="RS256", headers=headers)
+
+
+def unsigned(issuer: Issuer, directory: Path) -> str:
+    return jwt.encode(claims_of(issuer), None, algorithm="none", headers={"kid": issuer.key_id})
+
+
+def with_the_public_key_as_secret(issuer: Issuer, directory: Path) -> str:
+    pem = issuer.private_key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    header = {"alg": "HS256", "typ": "JWT", "kid": issuer.key_id}
+    parts = [
+        jwt.utils.base64url_encode(json.dumps(part).encode())
+        for part in (header, claims_of(issuer))
+    ]
+    signature = jwt.get_algorithm_by_name("HS256").sign(b".".join(parts), pem)
+    return b".".join([*parts, jwt.utils.base64url_encode(signature)]).decode()
+
+
+def expired(issuer: Issuer, directory: Path) -> str:
+    return issuer.mint("alice", lifetime_seconds=-60)
+
+
+def of_another_issuer(issuer: Issuer, directory: Path) -> str:
+    return signed(issuer, iss="https://elsewhere.example")
+
+
+def without_expiry(issuer: Issuer, directory: Path) -> str:
+    return signed(issuer, exp=None)
+
+
+def garbage(issuer: Issuer, directory: Path) -> str:
+    return "not.a.token"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        by_another_key,
+        unsigned,
+        with_the_public_key_as_secret,
+        expired,
+        of_another_issuer,
+        without_expiry,
+        garbage,
+    ],
+)
+def test_a_token_that_does_not_verify_is_a_401_with_a_challenge(
+    gateway: RunningGateway, issuer: Issuer, tmp_path: Path, make: Callable[[Issuer, Path], str]
+) -> None:
+    token = make(issuer, tmp_path)
+
+    response = gateway.post(a_call(query="hi"), token=token)
+
+    assert response.status_code == 401
+    assert response.json()["error"]["message"] == "Invalid Bearer token"
+    assert response.headers["www-authenticate"] == (
+        f'Bearer resource_metadata="{gateway.base}/.well-known/oauth-protected-resource"'
+    )
+    assert token not in response.text
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [],
+        [("Authorization", "Basic YWxpY2U6")],
+        [("Authorization", "Bearer a"), ("Authorization", "Bearer b")],
+    ],
+)
+def test_a_request_without_one_bearer_token_is_a_401(
+    gateway: RunningGateway, headers: list[tuple[str, str]]
+) -> None:
+    response = gateway.post(a_call(query="hi"), headers=headers)
+
+    assert response.status_code == 401
+    assert response.json()["error"]["message"] == "Missing Bearer token"
+    assert "resource_metadata" in response.headers["www-authenticate"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"client_id": "another-client"},
+        {"client_id": None, "aud": CLIENT_ID, "token_use": "id"},  # an ID token of Cognito's
+    ],
+)
+def test_a_good_token_for_another_client_is_a_403(
+    gateway: RunningGateway, issuer: Issuer, changes: dict[str, Any]
+) -> None:
+    response = gateway.post(a_call(query="hi"), token=signed(issuer, **changes))
+
+    assert response.status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"sub": CLIENT_ID}, "it names no user"),
+        ({"token_use": "id"}, "it is no access token"),
+        ({"aud": "another-service"}, "it is meant for another audience"),
+        ({"sub": "alice/research"}, "its subject can't name a folder"),
+    ],
+)
+def test_what_the_authorizer_lets_pass_the_interceptor_denies(
+    gateway: RunningGateway, issuer: Issuer, changes: dict[str, Any], problem: str
+) -> None:
+    result = gateway.call({"query": "hi"}, token=signed(issuer, **changes))
+
+    assert result["isError"]
+    assert problem in result["content"][0]["text"]
+
+
+def test_no_endpoint_needs_a_token_but_mcp_and_none_gives_one_out(gateway: RunningGateway) -> None:
+    response = gateway.post({"grant_type": "client_credentials"})
+
+    assert response.status_code == 401

@@ -1,0 +1,99 @@
+"""Who calls, as the gateway hands it over; without a doubtless answer there is no caller."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from stackroom.errors import MissingIdentity
+from stackroom.identity import Caller, identity_headers, is_user_id, tool_call
+
+
+def a_context(tool: str = "knowledge___search", **headers: str) -> SimpleNamespace:
+    propagated = {name.replace("_", "-"): value for name, value in headers.items()}
+    custom: dict[str, Any] = {
+        "bedrockAgentCoreToolName": tool,
+        "bedrockAgentCorePropagatedHeaders": propagated,
+    }
+    return SimpleNamespace(client_context=SimpleNamespace(custom=custom))
+
+
+def test_a_call_names_its_tool_without_the_target_and_its_caller() -> None:
+    context = a_context("knowledge___knowledge_base_retrieve", x_user_sub="alice")
+
+    call = tool_call(context)
+
+    assert call.tool == "knowledge_base_retrieve"
+    assert call.caller == Caller(user_id="alice", groups=())
+
+
+def test_the_target_ends_at_the_first_three_underscores() -> None:
+    assert tool_call(a_context("docs___read___all", x_user_sub="alice")).tool == "read___all"
+
+
+def test_header_names_may_come_in_any_casing() -> None:
+    context = a_context(X_USER_Sub="alice", X_User_GROUPS="staff, legal")
+
+    assert tool_call(context).caller == Caller(user_id="alice", groups=("staff", "legal"))
+
+
+def test_a_client_context_of_dicts_is_read_like_one_of_objects() -> None:
+    context = {"client_context": {"custom": a_context(x_user_sub="alice").client_context.custom}}
+
+    assert tool_call(context).caller.user_id == "alice"
+
+
+@pytest.mark.parametrize(
+    "groups", [(), ("staff",), ("staff", "a,b", "recht & steuern", "法務", "50%", " padded ")]
+)
+def test_any_group_name_survives_the_headers(groups: tuple[str, ...]) -> None:
+    headers = identity_headers(Caller(user_id="alice", groups=groups))
+    custom = {"bedrockAgentCoreToolName": "t___u", "bedrockAgentCorePropagatedHeaders": headers}
+
+    call = tool_call({"client_context": {"custom": custom}})
+
+    assert call.caller.groups == groups
+    assert all(value.isascii() and value.isprintable() and value for value in headers.values())
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        None,
+        SimpleNamespace(client_context=None),
+        SimpleNamespace(client_context=SimpleNamespace(custom=None)),
+        SimpleNamespace(client_context=SimpleNamespace(custom={})),
+        {"client_context": {"custom": {"bedrockAgentCoreToolName": "knowledge___search"}}},
+        a_context(),
+        a_context(x_user_sub=""),
+        a_context(x_user_sub="   "),
+        a_context(x_user_sub="../bob"),
+        a_context("search", x_user_sub="alice"),
+        a_context("", x_user_sub="alice"),
+        a_context(**{"x-user-sub": "alice", "X-User-Sub": "mallory"}),
+    ],
+)
+def test_without_one_doubtless_user_there_is_no_call(context: object) -> None:
+    with pytest.raises(MissingIdentity, match="no verified user"):
+        tool_call(context)
+
+
+def test_two_lists_of_groups_that_differ_count_as_none() -> None:
+    context = a_context(**{"x-user-sub": "alice", "x-user-groups": "a", "X-User-Groups": "b"})
+
+    assert tool_call(context).caller.groups == ()
+
+
+@pytest.mark.parametrize(
+    "user_id", ["alice", "6ac23fb5-7b1e-4d3c-9f0a-0c8d2a1b3c4d", "a.b+c@example.org", "x" * 128]
+)
+def test_a_subject_that_names_one_folder_is_a_user_id(user_id: str) -> None:
+    assert is_user_id(user_id)
+
+
+@pytest.mark.parametrize(
+    "user_id",
+    ["", ".", "..", "a/b", "_pagemaps", "!rejected", " alice", "alice ", "alice\n", "é", "x" * 129],
+)
+def test_a_subject_that_could_leave_its_folder_is_no_user_id(user_id: str) -> None:
+    assert not is_user_id(user_id)

@@ -1,0 +1,403 @@
+"""Searching: which knowledge bases, whose passages, and what of them."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import pytest
+
+from stackroom.errors import (
+    KnowledgeBaseNotFound,
+    KnowledgeBaseThrottled,
+    KnowledgeBaseUnavailable,
+    RetrievalFailed,
+    StoreUnavailable,
+    Throttled,
+)
+from stackroom.identity import Caller
+from stackroom.model import Catalog
+from stackroom.retrieval import Answer, Retrieval
+from stackroom.tools import KNOWLEDGE_BASE_RETRIEVE
+from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.page_maps import FakePageMaps
+
+ALICE = Caller("alice")
+NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+
+
+@dataclass
+class CatalogShelf:
+    """The part of `Catalogs` that a search reads."""
+
+    kept: dict[str, Catalog] = field(default_factory=dict)
+    reads: int = 0
+    failure: Exception | None = None
+
+    def put(self, catalog_id: str, home: str | None, user_id: str = "alice") -> None:
+        self.kept[catalog_id] = Catalog(
+            catalog_id=catalog_id,
+            user_id=user_id,
+            name=catalog_id,
+            s3_prefix=f"{user_id}/{catalog_id}/",
+            knowledge_base_id=home,
+            created_at=NOW,
+            updated_at=NOW,
+        )
+
+    def get(self, catalog_id: str) -> Catalog | None:
+        self._count()
+        return self.kept.get(catalog_id)
+
+    def of_user(self, user_id: str) -> Iterator[Catalog]:
+        self._count()
+        return (catalog for catalog in self.kept.values() if catalog.user_id == user_id)
+
+    def _count(self) -> None:
+        self.reads += 1
+        if self.failure is not None:
+            raise self.failure
+
+
+@pytest.fixture
+def catalogs() -> CatalogShelf:
+    return CatalogShelf()
+
+
+@pytest.fixture
+def page_maps() -> FakePageMaps:
+    return FakePageMaps()
+
+
+@pytest.fixture
+def pool() -> dict[str, FakeKnowledgeBase]:
+    return {"KB1": FakeKnowledgeBase()}
+
+
+@pytest.fixture
+def retrieval(
+    pool: dict[str, FakeKnowledgeBase], catalogs: CatalogShelf, page_maps: FakePageMaps
+) -> Retrieval:
+    return Retrieval(pool=pool, catalogs=catalogs, page_maps=page_maps)
+
+
+def search(retrieval: Retrieval, caller: Caller = ALICE, **arguments: object) -> Answer:
+    given = {"query": "annual leave", **arguments}
+    return retrieval.search(KNOWLEDGE_BASE_RETRIEVE.parse(given), caller)
+
+
+def contents(answer: Answer) -> list[str]:
+    return [result.content for result in answer.results]
+
+
+def test_a_caller_finds_their_own_passages_and_nobody_elses(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase]
+) -> None:
+    pool["KB1"].put("annual leave is 30 days", user_id="alice")
+    pool["KB1"].put("annual leave is 12 days", user_id="bob")
+
+    answer = search(retrieval, ALICE)
+
+    assert contents(answer) == ["annual leave is 30 days"]
+    assert contents(search(retrieval, Caller("carol"))) == []
+
+
+def test_a_filter_narrows_what_the_caller_may_see(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase]
+) -> None:
+    pool["KB1"].put("annual leave in Berlin", attributes={"city": "Berlin", "year": 2026})
+    pool["KB1"].put("annual leave in Paris", attributes={"city": "Paris", "year": 2026})
+    pool["KB1"].put("annual leave in Rome", attributes={"city": "Rome", "year": 2025})
+    pool["KB1"].put("annual leave of bob", user_id="bob", attributes={"city": "Rome", "year": 2026})
+
+    answer = search(retrieval, filter={"city": ["Berlin", "Rome"], "year": 2026})
+
+    assert contents(answer) == ["annual leave in Berlin"]
+
+
+def test_a_filter_finds_a_value_in_a_list_attribute(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase]
+) -> None:
+    pool["KB1"].put("annual leave", attributes={"taxonomy": ["hr", "policy"]})
+
+    answer = search(retrieval, filter={"taxonomy": "policy"})
+
+    assert contents(answer) == ["annual leave"]
+
+
+def test_a_knowledge_base_that_ignores_the_filter_is_not_believed(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase]
+) -> None:
+    pool["KB1"].ignores_filters = True
+    pool["KB1"].put("annual leave is 30 days", user_id="alice")
+    pool["KB1"].put("annual leave is 12 days", user_id="bob")
+
+    with pytest.raises(RetrievalFailed) as raised:
+        search(retrieval, ALICE)
+
+    assert raised.value.failures == {"KB1": "Retrieve answered passages outside the filter"}
+
+
+def test_a_pool_of_one_needs_no_look_at_the_catalogs(
+    retrieval: Retrieval, catalogs: CatalogShelf
+) -> None:
+    answer = search(retrieval)
+
+    assert answer.knowledge_bases == ("KB1",)
+    assert catalogs.reads == 0
+
+
+def test_only_knowledge_bases_with_the_callers_catalogs_are_asked(
+    pool: dict[str, FakeKnowledgeBase], retrieval: Retrieval, catalogs: CatalogShelf
+) -> None:
+    pool.update(KB2=FakeKnowledgeBase(), KB3=FakeKnowledgeBase())
+    catalogs.put("cat-1", "KB3")
+    catalogs.put("cat-2", "KB3")
+    catalogs.put("cat-3", None)
+    catalogs.put("cat-4", "KB2", user_id="bob")
+
+    answer = search(retrieval)
+
+    assert answer.knowledge_bases == ("KB3",)
+    assert pool["KB1"].filters == pool["KB2"].filters == []
+
+
+def test_a_named_catalog_is_searched_where_it_lives_and_nothing_beside_it(
+    pool: dict[str, FakeKnowledgeBase], retrieval: Retrieval, catalogs: CatalogShelf
+) -> None:
+    pool["KB2"] = FakeKnowledgeBase()
+    catalogs.put("cat-1", "KB2")
+    pool["KB2"].put("annual leave here", catalog_id="cat-1")
+    pool["KB2"].put("annual leave there", catalog_id="cat-2")
+
+    answer = search(retrieval, catalog_id="cat-1")
+
+    assert contents(answer) == ["annual leave here"]
+    assert answer.knowledge_bases == ("KB2",)
+
+
+def test_someone_elses_catalog_is_as_unknown_as_none(
+    retrieval: Retrieval, catalogs: CatalogShelf
+) -> None:
+    catalogs.put("cat-bob", "KB1", user_id="bob")
+
+    with pytest.raises(KnowledgeBaseNotFound) as foreign:
+        search(retrieval, catalog_id="cat-bob")
+    with pytest.raises(KnowledgeBaseNotFound) as unknown:
+        search(retrieval, catalog_id="cat-nix")
+
+    assert str(foreign.value) == "Catalog 'cat-bob' not found"
+    assert str(unknown.value) == "Catalog 'cat-nix' not found"
+
+
+def test_a_catalog_without_a_place_yet_has_nothing_to_find(
+    retrieval: Retrieval, catalogs: CatalogShelf
+) -> None:
+    catalogs.put("cat-new", None)
+
+    answer = search(retrieval, catalog_id="cat-new")
+
+    assert answer.results == ()
+    assert answer.knowledge_bases == ()
+
+
+def test_a_knowledge_base_can_be_named_if_it_is_in_the_pool(
+    pool: dict[str, FakeKnowledgeBase], retrieval: Retrieval, catalogs: CatalogShelf
+) -> None:
+    pool["KB2"] = FakeKnowledgeBase()
+    catalogs.put("cat-1", "KB1")
+    catalogs.put("cat-2", "KB2")
+
+    answer = search(retrieval, knowledge_base_id="KB2")
+    with pytest.raises(KnowledgeBaseNotFound) as raised:
+        search(retrieval, knowledge_base_id="KB9")
+
+    assert answer.knowledge_bases == ("KB2",)
+    assert str(raised.value) == "Knowledge base 'KB9' not found"
+
+
+def test_several_knowledge_bases_are_merged_by_score_without_repeats(
+    pool: dict[str, FakeKnowledgeBase], retrieval: Retrieval, catalogs: CatalogShelf
+) -> None:
+    pool["KB2"] = FakeKnowledgeBase()
+    catalogs.put("cat-1", "KB1")
+    catalogs.put("cat-2", "KB2")
+    pool["KB1"].put("middle", score=0.5)
+    pool["KB1"].put("twice", score=0.6)
+    pool["KB2"].put("twice", score=0.7)
+    pool["KB2"].put("best", score=0.9)
+    pool["KB2"].put("worst", score=0.1)
+
+    answer = search(retrieval, top_k=3)
+
+    assert contents(answer) == ["best", "twice", "middle"]
+    assert answer.omitted == 0
+
+
+def test_five_knowledge_bases_take_hardly_longer_than_the_slowest(
+    pool: dict[str, FakeKnowledgeBase], retrieval: Retrieval, catalogs: CatalogShelf
+) -> None:
+    pool.update({f"KB{n}": FakeKnowledgeBase(delay=0.3) for n in range(1, 6)})
+    for n in range(1, 6):
+        catalogs.put(f"cat-{n}", f"KB{n}")
+
+    started = time.perf_counter()
+    search(retrieval)
+    seconds = time.perf_counter() - started
+
+    assert seconds < 0.3 * 1.2
+
+
+def test_one_of_two_failing_is_a_partial_answer_that_says_so(
+    pool: dict[str, FakeKnowledgeBase], retrieval: Retrieval, catalogs: CatalogShelf
+) -> None:
+    pool["KB2"] = FakeKnowledgeBase(failure=KnowledgeBaseUnavailable("Retrieve", "Timeout"))
+    catalogs.put("cat-1", "KB1")
+    catalogs.put("cat-2", "KB2")
+    catalogs.put("cat-3", "KB-gone")
+    pool["KB1"].put("annual leave")
+
+    answer = search(retrieval)
+
+    assert contents(answer) == ["annual leave"]
+    assert answer.failures == {
+        "KB2": "Retrieve answered Timeout",
+        "KB-gone": "Retrieve answered not in the pool",
+    }
+
+
+def test_all_throttled_is_throttled_and_any_other_end_is_a_failure(
+    pool: dict[str, FakeKnowledgeBase], retrieval: Retrieval, catalogs: CatalogShelf
+) -> None:
+    pool["KB1"].failure = KnowledgeBaseThrottled("Retrieve")
+    with pytest.raises(Throttled):
+        search(retrieval)
+
+    pool["KB2"] = FakeKnowledgeBase(failure=KnowledgeBaseUnavailable("Retrieve", "Timeout"))
+    catalogs.put("cat-1", "KB1")
+    catalogs.put("cat-2", "KB2")
+    with pytest.raises(RetrievalFailed) as raised:
+        search(retrieval)
+
+    assert set(raised.value.failures) == {"KB1", "KB2"}
+
+
+def test_unreadable_catalogs_are_a_failure_not_an_empty_answer(
+    retrieval: Retrieval, catalogs: CatalogShelf
+) -> None:
+    catalogs.failure = StoreUnavailable("GetItem", "InternalServerError")
+
+    with pytest.raises(RetrievalFailed):
+        search(retrieval, catalog_id="cat-1")
+
+
+def test_passages_below_the_threshold_are_left_out(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase]
+) -> None:
+    pool["KB1"].put("good", score=0.5)
+    pool["KB1"].put("poor", score=0.49)
+
+    answer = search(retrieval, min_score=0.5)
+
+    assert contents(answer) == ["good"]
+    assert answer.omitted == 0
+
+
+def test_the_configured_threshold_and_budget_hold_unless_the_caller_sets_others(
+    pool: dict[str, FakeKnowledgeBase], catalogs: CatalogShelf, page_maps: FakePageMaps
+) -> None:
+    retrieval = Retrieval(
+        pool=pool, catalogs=catalogs, page_maps=page_maps, min_score=0.5, max_tokens=2
+    )
+    pool["KB1"].put("12345678", score=0.9)
+    pool["KB1"].put("87654321", score=0.3)
+
+    configured = search(retrieval)
+    asked = search(retrieval, min_score=0, max_tokens=4)
+
+    assert contents(configured) == ["12345678"]
+    assert contents(asked) == ["12345678", "87654321"]
+
+
+def test_what_does_not_fit_the_budget_is_counted(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase]
+) -> None:
+    pool["KB1"].put("first. " * 10, score=0.9)
+    pool["KB1"].put("second. " * 100, score=0.8)
+    pool["KB1"].put("third. " * 10, score=0.7)
+
+    answer = search(retrieval, max_tokens=30)
+
+    assert len(answer.results) == 2
+    assert answer.omitted == 1
+    assert answer.tokens <= 30
+
+
+def test_a_guardrail_that_stepped_in_anywhere_is_reported(
+    pool: dict[str, FakeKnowledgeBase], retrieval: Retrieval, catalogs: CatalogShelf
+) -> None:
+    assert search(retrieval).guardrail_action == "NONE"
+
+    pool["KB2"] = FakeKnowledgeBase()
+    pool["KB2"].guardrail_action = "INTERVENED"
+    catalogs.put("cat-1", "KB1")
+    catalogs.put("cat-2", "KB2")
+
+    assert search(retrieval).guardrail_action == "INTERVENED"
+
+
+def test_a_citation_carries_the_page_from_the_store_or_from_the_page_map(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], page_maps: FakePageMaps
+) -> None:
+    page_maps.put("doc-mapped.PDF", ["cover", "annual leave is 30 days"])
+    pool["KB1"].put("reported", filename="reported.pdf", page=7, score=0.9)
+    pool["KB1"].put("annual leave is 30 days", filename="mapped.PDF", score=0.8)
+    pool["KB1"].put("unmapped", filename="unmapped.pdf", score=0.7)
+    pool["KB1"].put("no pages", filename="notes.txt", score=0.6)
+
+    answer = search(retrieval)
+
+    assert [result.source.page for result in answer.results] == [7, 2, None, None]
+    assert sorted(page_maps.reads) == ["doc-mapped.PDF", "doc-unmapped.pdf"]
+
+
+def test_page_maps_that_can_not_be_read_cost_the_page_and_nothing_else(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], page_maps: FakePageMaps
+) -> None:
+    page_maps.failure = StoreUnavailable("GetObject", "SlowDown")
+    pool["KB1"].put("annual leave", filename="handbook.pdf")
+
+    answer = search(retrieval)
+
+    assert contents(answer) == ["annual leave"]
+    assert answer.results[0].source.page is None
+
+
+def test_the_page_is_that_of_the_whole_passage_even_if_it_is_cut(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], page_maps: FakePageMaps
+) -> None:
+    text = "Annual leave is 30 days. " * 20
+    page_maps.put("doc-handbook.pdf", ["Annual leave is 30 days. Ask!", text])
+    pool["KB1"].put(text, filename="handbook.pdf", score=0.9)
+
+    answer = search(retrieval, max_tokens=15)
+
+    assert answer.results[0].content == "Annual leave is 30 days. Annual leave is 30 days. …"
+    assert answer.results[0].source.page == 2
+
+
+def test_metadata_is_what_the_owner_attached_and_nothing_internal(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase]
+) -> None:
+    attributes = {
+        "domain": "hr",
+        "uploaded_at": "2026-02-03T10:30:00Z",
+        "x-amz-bedrock-kb-chunk-id": "1",
+    }
+    pool["KB1"].put("annual leave", attributes=attributes)
+
+    result = search(retrieval).results[0]
+
+    assert result.attributes == {"domain": "hr", "uploaded_at": "2026-02-03T10:30:00Z"}
+    assert result.source.catalog_id == "cat-1"
+    assert result.source.uri == "s3://docs/alice/cat-1/handbook.txt"
