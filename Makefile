@@ -26,3 +26,25 @@ setup: $(BIN)/.installed ## install what the project needs into .venv
 .PHONY: lock
 lock: ## pin again after a change of pyproject.toml
 	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock
+
+# Deploying (docs/deploy.md). ARGS reach the CDK: make deploy ARGS="-c knowledge_base_pool_size=2"
+# The CLI moves faster than the library; 3.0.0 on npm was published by mistake.
+CDK := npx --yes aws-cdk@2.1148.1
+PROJECT ?= stackroom
+
+.PHONY: synth
+synth: setup ## write the CloudFormation templates to cdk.out, offline
+	$(BIN)/python infra/app.py $(ARGS)
+
+.PHONY: deploy
+deploy: setup ## deploy all stacks to the AWS account of your credentials
+	$(CDK) deploy --all --require-approval never --outputs-file cdk.out/outputs.json -c project=$(PROJECT) $(ARGS)
+	@$(BIN)/python infra/outputs.py cdk.out/outputs.json
+
+# Data and knowledge bases stay, in stacks of their own, so that `make deploy` finds them again.
+.PHONY: destroy
+destroy: setup ## remove what runs and keep the data; PURGE=yes deletes that too
+	$(CDK) destroy --force -c project=$(PROJECT) -c bundling=none $(ARGS) $(PROJECT)-operations $(PROJECT)-gateway $(PROJECT)-pipeline
+ifeq ($(PURGE),yes)
+	@$(BIN)/python infra/purge.py --project $(PROJECT)
+endif

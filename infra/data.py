@@ -11,6 +11,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from infra.acknowledgments import accept, accept_wildcard
 from infra.deployment import Deployment
 
 SIDECARS = "*.metadata.json"
@@ -78,6 +79,12 @@ class DataStack(cdk.Stack):
                 event_bridge_enabled=True
             )
         )
+        accept(
+            bucket,
+            "S1",
+            because="CloudTrail's data events tell the same with who did it; a log bucket would"
+            " need an owner, a lifecycle and a purge of its own.",
+        )
         self._only(bucket, "upload-handler", writes=SIDECARS, sid="SidecarsAreTheUploadHandlers")
         self._only(bucket, "inspect", writes=PAGE_MAPS, sid="PageMapsAreTheInspections")
         return bucket
@@ -140,7 +147,7 @@ class DataStack(cdk.Stack):
 
     def _user_pool(self) -> cognito.UserPool:
         """Here and not with the gateway: a new pool would give the same people other prefixes."""
-        return cognito.UserPool(
+        users = cognito.UserPool(
             self,
             "Users",
             user_pool_name=f"{self._deployment.project}-users",
@@ -157,11 +164,23 @@ class DataStack(cdk.Stack):
             deletion_protection=True,
             removal_policy=cdk.RemovalPolicy.RETAIN,
         )
+        accept(
+            users,
+            "COG8",
+            because="Threat protection is billed per user and month; an operator may turn it on.",
+        )
+        accept(
+            users,
+            "COG2",
+            because="Operators choose the second factor that their people have; the pool allows it"
+            " to be turned on at any time.",
+        )
+        return users
 
     def _uploader_policy(self) -> iam.ManagedPolicy:
         """For people and programs: whoever carries the tag `user_id` writes under that prefix."""
-        own_objects = self.bucket.arn_for_objects("${aws:PrincipalTag/user_id}/*")
-        return iam.ManagedPolicy(
+        own_objects = self._deployment.document_arns(self, "${aws:PrincipalTag/user_id}/*")
+        policy = iam.ManagedPolicy(
             self,
             "Uploader",
             managed_policy_name=f"{self._deployment.project}-uploader-{self.region}",
@@ -177,3 +196,9 @@ class DataStack(cdk.Stack):
                 )
             ],
         )
+        accept_wildcard(
+            policy,
+            own_objects,
+            because="The wildcard stands for the keys below one person's own prefix.",
+        )
+        return policy

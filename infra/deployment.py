@@ -7,7 +7,7 @@ from typing import Self
 import aws_cdk as cdk
 from constructs import Construct
 
-# The longest name built from it, `{project}-upload-handler-{region}`, is a role's: 64 characters.
+# The longest name built from it, `{project}-identity-interceptor-{region}`, is a role's: 64 characters.
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 _PROJECT = re.compile(r"[a-z]([-]?[a-z0-9]){1,19}")
 
@@ -42,6 +42,16 @@ class Deployment:
 
     def bucket_name(self, kind: str) -> str:
         return f"{self.project}-{kind}-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}"
+
+    def document_arns(self, scope: Construct, keys: str) -> str:
+        """Objects of the documents' bucket; `keys` is a pattern."""
+        return cdk.Stack.of(scope).format_arn(
+            service="s3",
+            region="",
+            account="",
+            resource=self.bucket_name("kb-docs"),
+            resource_name=keys,
+        )
 
     def role_name(self, function: str) -> str:
         """The region is part of it because role names are global to an account."""

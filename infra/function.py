@@ -8,6 +8,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from infra.acknowledgments import accept, accept_wildcard
 from infra.bundling import CORE, Group, code_of
 from infra.deployment import Deployment
 
@@ -72,13 +73,26 @@ class HandlerFunction(Construct):
                 **environment,
             },
         )
+        accept_wildcard(self.role, "*", because="Traces know no resources: AWS takes only * here.")
+        accept(
+            self.function,
+            "L1",
+            because="Python 3.13 is what the packages are pinned, compiled and tested for.",
+        )
         self.allow(
-            "logs:CreateLogStream", "logs:PutLogEvents", on=[f"{self.log_group.log_group_arn}:*"]
+            "logs:CreateLogStream",
+            "logs:PutLogEvents",
+            on=f"{self.log_group.log_group_arn}:*",
+            because="Streams are named when an environment starts.",
         )
 
-    def allow(self, *actions: str, on: str | Sequence[str]) -> None:
-        """Grants exactly these actions on exactly these ARNs."""
+    def allow(self, *actions: str, on: str | Sequence[str], because: str = "") -> None:
+        """Grants exactly these actions on exactly these ARNs; one with a wildcard says why."""
         resources = [on] if isinstance(on, str) else list(on)
         self.role.add_to_principal_policy(
             iam.PolicyStatement(actions=list(actions), resources=resources)
         )
+        for arn in resources:
+            if "*" in arn:
+                assert because, f"{arn} has a wildcard and no reason for it"
+                accept_wildcard(self.role, arn, because=because)

@@ -17,6 +17,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from infra.acknowledgments import accept_wildcard
 from infra.bundling import IDENTITY
 from infra.data import PAGE_MAPS, DataStack
 from infra.deployment import Deployment
@@ -93,7 +94,11 @@ class GatewayStack(cdk.Stack):
         handler.allow("bedrock:Retrieve", on=self._knowledge_base.knowledge_base_arns)
         # ListBucket, or a page map that doesn't exist answers 403 instead of 404.
         handler.allow("s3:ListBucket", on=self._data.bucket.bucket_arn)
-        handler.allow("s3:GetObject", on=self._data.bucket.arn_for_objects(PAGE_MAPS))
+        handler.allow(
+            "s3:GetObject",
+            on=self._deployment.document_arns(self, PAGE_MAPS),
+            because="One map per document.",
+        )
         return handler
 
     def _interceptor(self) -> HandlerFunction:
@@ -118,17 +123,23 @@ class GatewayStack(cdk.Stack):
             "StringEquals": {"aws:SourceAccount": self.account},
             "ArnLike": {"aws:SourceArn": self._agentcore_arn("gateway", "*")},
         }
-        return iam.Role(
+        role = iam.Role(
             self,
             "GatewayRole",
             role_name=self._deployment.role_name("gateway"),
             assumed_by=iam.ServicePrincipal("bedrock-agentcore.amazonaws.com", conditions=caller),
             inline_policies={"Gateway": iam.PolicyDocument(statements=self._gateway_rights())},
         )
+        for arn in (self._gateways(), self._workload_identities()):
+            accept_wildcard(
+                role,
+                arn,
+                because="The gateway needs its role first; the suffix of its id comes afterwards,"
+                " and the project's name stands before it.",
+            )
+        return role
 
     def _gateway_rights(self) -> list[iam.PolicyStatement]:
-        # A gateway's id is its name and a suffix that only exists with it.
-        gateways = self._agentcore_arn("gateway", f"{self._deployment.project}-*")
         directory = self._agentcore_arn("workload-identity-directory", "default")
         engine = self._engine.policy_engine_arn
         return [
@@ -142,10 +153,7 @@ class GatewayStack(cdk.Stack):
             # Without it every call answers 500.
             iam.PolicyStatement(
                 actions=["bedrock-agentcore:GetWorkloadAccessToken"],
-                resources=[
-                    directory,
-                    f"{directory}/workload-identity/{self._deployment.project}-*",
-                ],
+                resources=[directory, self._workload_identities()],
             ),
             iam.PolicyStatement(actions=["bedrock-agentcore:GetPolicyEngine"], resources=[engine]),
             iam.PolicyStatement(
@@ -153,7 +161,7 @@ class GatewayStack(cdk.Stack):
                     "bedrock-agentcore:AuthorizeAction",
                     "bedrock-agentcore:PartiallyAuthorizeActions",
                 ],
-                resources=[engine, gateways],
+                resources=[engine, self._gateways()],
             ),
         ]
 
@@ -264,6 +272,14 @@ class GatewayStack(cdk.Stack):
             ),
             validation_mode=agentcore.PolicyValidationMode.FAIL_ON_ANY_FINDINGS,
         )
+
+    def _gateways(self) -> str:
+        """A gateway's id is its name and a suffix that only exists with it."""
+        return self._agentcore_arn("gateway", f"{self._deployment.project}-*")
+
+    def _workload_identities(self) -> str:
+        name = f"default/workload-identity/{self._deployment.project}-*"
+        return self._agentcore_arn("workload-identity-directory", name)
 
     def _agentcore_arn(self, resource: str, name: str) -> str:
         return self.format_arn(service="bedrock-agentcore", resource=resource, resource_name=name)

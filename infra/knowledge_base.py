@@ -15,6 +15,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3vectors as s3vectors
 from constructs import Construct
 
+from infra.acknowledgments import accept_wildcard
 from infra.deployment import Deployment
 
 _MODEL = "amazon.titan-embed-text-v2:0"
@@ -142,6 +143,12 @@ class KnowledgeBaseStack(cdk.Stack):
             inline_policies={"Ingestion": self._rights(index)},
         )
         role.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
+        accept_wildcard(
+            role,
+            self._deployment.document_arns(self, "*"),
+            because="A data source reads any key below its prefix, and prefixes come and go with"
+            " catalogs; it only reads, and only in this account's bucket.",
+        )
         return role
 
     def _rights(self, index: s3vectors.CfnIndex) -> iam.PolicyDocument:
@@ -150,7 +157,7 @@ class KnowledgeBaseStack(cdk.Stack):
             statements=[
                 _may(["bedrock:InvokeModel"], self._model_arn()),
                 _may(["s3:ListBucket"], self._documents.bucket_arn, own_bucket),
-                _may(["s3:GetObject"], self._documents.arn_for_objects("*"), own_bucket),
+                _may(["s3:GetObject"], self._deployment.document_arns(self, "*"), own_bucket),
                 _may(
                     [
                         "s3vectors:PutVectors",

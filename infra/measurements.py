@@ -55,12 +55,14 @@ def of_queue(
 def total(
     metrics: Iterable[cloudwatch.IMetric], *, label: str, factor: float = 1
 ) -> cloudwatch.MathExpression:
-    """The sum of metrics times a factor; one that was never reported counts as zero."""
+    """The sum of metrics times a factor; one that was never reported is passed over."""
     # Ids are shared by all lines of a graph; one that starts with a capital is a function.
     prefix = re.sub(r"\W", "_", label).lower()
     named = {f"{prefix}_{number}": each for number, each in enumerate(metrics)}
-    summed = " + ".join(f"FILL({name}, 0)" for name in named)
-    expression = f"({summed}) * {factor:.12g}" if factor != 1 else summed
+    # SUM passes over lines without data; + would make nothing of all of them.
+    expression = f"SUM([{', '.join(named)}])"
+    if factor != 1:
+        expression += f" * {factor:.15f}"  # plain digits: CloudWatch knows no exponents
     return cloudwatch.MathExpression(
         expression=expression, using_metrics=named, label=label, period=_FIVE_MINUTES
     )

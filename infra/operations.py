@@ -40,7 +40,8 @@ class OperationsStack(cdk.Stack):
             *self._age_alarms(),
             self._broken_runs_alarm(),
             self._failed_documents_alarm(),
-            self._throttles_alarm(),
+            self._function_throttles_alarm(),
+            self._table_throttles_alarm(),
             self._errors_alarm(),
         ]
         dashboard = Dashboard(
@@ -125,19 +126,25 @@ class OperationsStack(cdk.Stack):
             description="Ten documents failed within five minutes: their records say why.",
         )
 
-    def _throttles_alarm(self) -> cloudwatch.Alarm:
-        """DynamoDB's too: with on-demand tables they mean a hot key, not a small budget."""
-        tables = [
+    def _function_throttles_alarm(self) -> cloudwatch.Alarm:
+        return self._alarm(
+            "FunctionThrottles",
+            total(self._of_functions("Throttles"), label="throttled"),
+            threshold=10,
+            description="Functions were throttled: raise the account's concurrency limit.",
+        )
+
+    def _table_throttles_alarm(self) -> cloudwatch.Alarm:
+        throttles = [
             metric("AWS/DynamoDB", name, {"TableName": table})
             for table in self._data.table_names
             for name in ("ReadThrottleEvents", "WriteThrottleEvents")
         ]
         return self._alarm(
-            "Throttles",
-            total([*self._of_functions("Throttles"), *tables], label="throttled"),
+            "TableThrottles",
+            total(throttles, label="throttled"),
             threshold=10,
-            description="Functions or tables were throttled: raise the concurrency limit, or look"
-            " for a hot key.",
+            description="Tables were throttled: on demand that means a hot key.",
         )
 
     def _errors_alarm(self) -> cloudwatch.Alarm:

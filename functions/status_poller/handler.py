@@ -10,7 +10,7 @@ from stackroom.aws.bucket import S3DocumentBucket
 from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
-from stackroom.aws.inspections import DynamoFindings
+from stackroom.aws.inspections import DynamoInspections
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.session import client
 from stackroom.ingestion import Run
@@ -44,7 +44,7 @@ def settlement() -> Settlement:
         documents=DynamoDocuments(client=dynamodb, table=known.kb_catalog_table),
         bucket=S3DocumentBucket(client=client("s3"), bucket=known.kb_docs_bucket),
         jobs=BedrockIngestionJobs(client=client("bedrock-agent")),
-        findings=DynamoFindings(client=dynamodb, table=known.kb_control_table),
+        findings=DynamoInspections(client=dynamodb, table=known.kb_control_table),
         leases=DynamoLeases(client=dynamodb, table=known.kb_control_table),
     )
 

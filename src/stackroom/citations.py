@@ -1,12 +1,14 @@
 """Where a passage stands: its file, and the page of it."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from stackroom import tenancy
-from stackroom.errors import StackroomError
 from stackroom.ports import PageMaps, Pages, Passage
+
+logger = logging.getLogger(__name__)
 
 _MAX_PARALLEL = 10  # connections that a boto3 client keeps unless told otherwise
 _IN_SOURCE = {tenancy.USER, tenancy.CATALOG, "document_id", "filename"}
@@ -72,8 +74,10 @@ def _pages_of(document_ids: set[str], page_maps: PageMaps) -> dict[str, Pages]:
 def _pages(document_id: str, page_maps: PageMaps) -> Pages | None:
     try:
         return page_maps.get(document_id)
-    except (StackroomError, ValueError):
-        return None  # an answer without a page is better than none for want of one
+    except Exception:
+        # Whatever ails an adapter, an answer without a page is better than none for want of one.
+        logger.warning("page map unreadable", exc_info=True)
+        return None
 
 
 def _text(passage: Passage, attribute: str) -> str:

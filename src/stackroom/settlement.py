@@ -22,7 +22,7 @@ from stackroom.ports import (
 )
 from stackroom.runs import LEASE
 from stackroom.uploads import utc_now
-from stackroom.verdicts import Decision, Evidence, Fate, decide, is_overdue
+from stackroom.verdicts import NO_REASON, Decision, Evidence, Fate, decide, is_overdue
 
 # Counted from when Bedrock accepted the job; waiting for a turn has no deadline. The largest job
 # allowed (100 GB, 5,000,000 files) is far from a catalog's size.
@@ -72,7 +72,7 @@ class Settlement:
         taken = [each for each in documents if _is_of_round(each, run.progress.job_id)]
         verdicts = self._verdicts(source, taken)
         decided = [(each, self._decide(each, verdicts, job)) for each in taken]
-        settled = self._write(decided)
+        settled = self._explain(self._write(decided))
         waiting = any(decision.fate is Fate.WAIT for _, decision in decided)
         if any(decision.fate is Fate.AGAIN for _, decision in decided):
             self.leases.ask(run.catalog_id)  # moves the counter, so that the run can't end
@@ -105,10 +105,9 @@ class Settlement:
             overdue=job is not None and self._is_overdue(job),
         )
         decision = decide(document, evidence)
-        if decision.fate is not Fate.FAILED:
+        if decision.fate is not Fate.FAILED or document.status is not DocumentStatus.INDEXING:
             return decision
-        finding = self.findings.reason_for(document.document_id, document.etag)
-        return Decision(fate=Fate.FAILED, reason=finding or decision.reason)
+        return Decision(fate=Fate.FAILED, reason=self._finding(document) or decision.reason)
 
     def _write(self, decided: Iterable[tuple[Document, Decision]]) -> list[Settled]:
         at = self.now()
@@ -122,6 +121,25 @@ class Settlement:
         ]
         gone = (document for document, decision in decided if decision.fate is Fate.GONE)
         return settled + [Settled(document=each, fate=Fate.GONE) for each in self._remove(gone)]
+
+    def _explain(self, settled: list[Settled]) -> list[Settled]:
+        """
+        Give failures without a reason the one that an inspection has found in the meantime.
+
+        The inspection writes its finding before it looks at the record, and we look for the finding
+        after we have written the record: whoever is second sees the other.
+        """
+        explained = []
+        for each in settled:
+            document = each.document
+            if document.status_reason == NO_REASON and (finding := self._finding(document)):
+                told = document.moved(DocumentStatus.FAILED, at=self.now(), reason=finding)
+                document = next(iter(self.documents.save_all([told])), document)
+            explained.append(Settled(document=document, fate=each.fate))
+        return explained
+
+    def _finding(self, document: Document) -> str | None:
+        return self.findings.reason_for(document.document_id, document.etag)
 
     def _remove(self, documents: Iterable[Document]) -> list[Document]:
         removed = []

@@ -55,16 +55,12 @@ class Decision:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """
-    All that a round brought to light. `finding` is our own inspection's reason, `uri` how the job
-    names the document, `overdue` that the deadline is past.
-    """
+    """What a round brought to light; `uri` is how the job names the document."""
 
     verdict: Verdict
     job: Job | None
     uri: str
-    overdue: bool = False
-    finding: str | None = None
+    overdue: bool = False  # the deadline is past
 
 
 def decide(document: Document, evidence: Evidence) -> Decision:
@@ -110,11 +106,10 @@ def _of_indexing(document: Document, evidence: Evidence) -> Decision:
         blamed = _blame(evidence.uri, evidence.job.failure_reasons if evidence.job else ())
         if blamed is None:
             return Decision(fate=Fate.INDEXED)
-        return Decision(fate=Fate.FAILED, reason=evidence.finding or f"Bedrock: {blamed}")
+        return Decision(fate=Fate.FAILED, reason=f"Bedrock: {blamed}")
     if status in _ABSENT:
         return _again(document, evidence)
-    reason = evidence.finding or evidence.verdict.reason or _FAILURES[status]
-    return Decision(fate=Fate.FAILED, reason=reason)
+    return Decision(fate=Fate.FAILED, reason=evidence.verdict.reason or _FAILURES[status])
 
 
 def _is_of_this_version(document: Document, evidence: Evidence) -> bool:
@@ -134,7 +129,7 @@ def _is_of_this_version(document: Document, evidence: Evidence) -> bool:
 def _again(document: Document, evidence: Evidence) -> Decision:
     if document.attempts < MAX_ATTEMPTS and not evidence.overdue:
         return Decision(fate=Fate.AGAIN)
-    return Decision(fate=Fate.FAILED, reason=evidence.finding or _why_not(evidence))
+    return Decision(fate=Fate.FAILED, reason=_why_not(evidence))
 
 
 def _why_not(evidence: Evidence) -> str:

@@ -1,7 +1,7 @@
 """A knowledge base in memory: keyword overlap for relevance, real evaluation of filters."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from stackroom.errors import Unavailable
 from stackroom.filters import AllOf, AnyOf, Filter, Has
@@ -70,12 +70,17 @@ def matches(condition: Filter, attributes: Mapping[str, object]) -> bool:
     match condition:
         case Has(key, value):
             present = attributes.get(key)
-            is_list = isinstance(present, Sequence) and not isinstance(present, str)
-            return value in present if is_list else present == value  # type: ignore[operator]
+            members = present if isinstance(present, list) else [present]
+            return any(_same(member, value) for member in members)
         case AnyOf(choices):
             return any(matches(choice, attributes) for choice in choices)
         case AllOf(conditions):
             return all(matches(member, attributes) for member in conditions)
+
+
+def _same(present: object, wanted: object) -> bool:
+    """Python's True is 1; a store's is not."""
+    return present == wanted and isinstance(present, bool) == isinstance(wanted, bool)
 
 
 def _scored(passage: Passage, query: str) -> Passage:

@@ -9,14 +9,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import jwt
 import pytest
-from cryptography.hazmat.primitives import serialization
 
 from functions.identity_interceptor.handler import handler, interception
 from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
+from tests.gateway import forgeries
+from tests.gateway.forgeries import resigned
 
-CONTEXT = SimpleNamespace(
+CONTEXT: Any = SimpleNamespace(
     function_name="identity_interceptor",
     memory_limit_in_mb=128,
     invoked_function_arn="arn:aws:lambda:us-east-1:111122223333:function:identity_interceptor",
@@ -155,14 +155,6 @@ def test_a_denial_answers_the_request_it_denies(keys: KeyServer) -> None:
     assert body["result"]["resultType"] == "complete"
 
 
-def resigned(issuer: Issuer, **changes: Any) -> str:
-    """A token of the issuer's with claims changed; None removes one."""
-    claims = jwt.decode(issuer.mint("alice"), options={"verify_signature": False})
-    claims = {name: value for name, value in {**claims, **changes}.items() if value is not None}
-    headers = {"kid": issuer.key_id}
-    return jwt.encode(claims, issuer.private_key, algorithm="RS256", headers=headers)
-
-
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
@@ -196,55 +188,20 @@ def test_a_well_signed_token_with_wrong_claims_is_denied_and_told_why(
     assert token not in text
 
 
-def signed_by_another_key(issuer: Issuer, directory: Path) -> str:
-    claims = jwt.decode(issuer.mint("alice"), options={"verify_signature": False})
-    stranger = Issuer.open(directory / "stranger", url=issuer.url)
-    headers = {"kid": issuer.key_id}
-    return jwt.encode(claims, stranger.private_key, algorithm="RS256", headers=headers)
-
-
-def signed_by_an_unknown_key(issuer: Issuer, directory: Path) -> str:
-    return Issuer.open(directory / "stranger", url=issuer.url).mint("alice")
-
-
-def unsigned(issuer: Issuer, directory: Path) -> str:
-    claims = jwt.decode(issuer.mint("alice"), options={"verify_signature": False})
-    return jwt.encode(claims, None, algorithm="none", headers={"kid": issuer.key_id})
-
-
-def signed_with_the_public_key_as_secret(issuer: Issuer, directory: Path) -> str:
-    claims = jwt.decode(issuer.mint("alice"), options={"verify_signature": False})
-    pem = issuer.private_key.public_key().public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
-    # PyJWT itself refuses to sign with a PEM, so the forgery is put together by hand.
-    hmac = jwt.get_algorithm_by_name("HS256")
-    header = {"alg": "HS256", "typ": "JWT", "kid": issuer.key_id}
-    parts = [jwt.utils.base64url_encode(json.dumps(part).encode()) for part in (header, claims)]
-    signature = hmac.sign(b".".join(parts), pem)
-    return b".".join([*parts, jwt.utils.base64url_encode(signature)]).decode()
-
-
-def tampered(issuer: Issuer, directory: Path) -> str:
-    header, _, signature = issuer.mint("alice").split(".")
-    _, payload, _ = issuer.mint("bob").split(".")
-    return f"{header}.{payload}.{signature}"
-
-
 @pytest.mark.parametrize(
     ("forge", "problem"),
     [
-        (signed_by_another_key, "it isn't signed by our issuer"),
-        (signed_by_an_unknown_key, "it isn't signed by our issuer"),
-        (unsigned, "it isn't signed with RS256"),
-        (signed_with_the_public_key_as_secret, "it isn't signed with RS256"),
-        (tampered, "it isn't signed by our issuer"),
+        (forgeries.signed_by_another_key, "it isn't signed by our issuer"),
+        (forgeries.signed_by_an_unknown_key, "it isn't signed by our issuer"),
+        (forgeries.unsigned, "it isn't signed with RS256"),
+        (forgeries.signed_with_the_public_key_as_secret, "it isn't signed with RS256"),
+        (forgeries.tampered, "it isn't signed by our issuer"),
     ],
 )
 def test_a_forged_token_is_denied(
     issuer: Issuer, tmp_path: Path, forge: Callable[[Issuer, Path], str], problem: str
 ) -> None:
-    assert problem in denial(bearer(forge(issuer, tmp_path)))
+    assert problem in denial(bearer(forge(issuer, tmp_path / "stranger")))
 
 
 @pytest.mark.parametrize(
@@ -274,7 +231,7 @@ def test_forgeries_can_not_make_us_ask_for_keys_again_and_again(
     keys: KeyServer, tmp_path: Path
 ) -> None:
     for _ in range(5):
-        denial(bearer(signed_by_an_unknown_key(keys.issuer, tmp_path)))
+        denial(bearer(forgeries.signed_by_an_unknown_key(keys.issuer, tmp_path / "stranger")))
 
     assert keys.requests <= 2
 

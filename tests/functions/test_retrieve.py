@@ -1,16 +1,21 @@
 """The retrieve function as the gateway calls it."""
 
+import io
 import json
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from botocore.stub import Stubber
+from moto import mock_aws
 
 from functions.retrieve import handler as function
+from stackroom.aws import session
+from stackroom.aws.page_maps import S3PageMaps
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.page_map import PageMap, PageText
 from stackroom.retrieval import Retrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.page_maps import FakePageMaps
@@ -63,9 +68,12 @@ Printed = Callable[[], list[dict[str, Any]]]
 
 @pytest.fixture
 def printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Printed:
-    """The lines of log and metrics; the logger keeps the stdout of whoever imported it first."""
-    monkeypatch.setattr(function.logger.registered_handler, "stream", sys.stdout)
-    return lambda: [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    """The lines of log and metrics, parsed; the logger would keep an earlier test's stdout."""
+    log = io.StringIO()
+    monkeypatch.setattr(function.logger.registered_handler, "stream", log)
+    return lambda: [
+        json.loads(line) for line in (log.getvalue() + capsys.readouterr().out).splitlines()
+    ]
 
 
 def test_an_answer_has_exactly_the_agreed_shape(knowledge_base: FakeKnowledgeBase) -> None:
@@ -270,3 +278,46 @@ def test_a_refusal_is_counted_by_its_type(
     counted = [line for line in lines if "_aws" in line]
     assert [line["errorType"] for line in counted] == ["ValidationError", "MissingIdentity"]
     assert [line["RetrieveErrors"] for line in counted] == [[1.0], [1.0]]
+
+
+@pytest.fixture
+def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The function as configured by its environment, DynamoDB and S3 by moto, Bedrock stubbed."""
+    environment = {
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+        "KB_POOL": '[{"knowledge_base_id": "KB12345678"}]',
+        "KB_CATALOG_TABLE": "catalog",
+        "KB_DOCS_BUCKET": "docs",
+        "RETRIEVE_MIN_SCORE": "0.5",
+        "RETRIEVE_MAX_TOKENS": "100",
+    }
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with mock_aws():
+        function.retrieval.cache_clear()
+        session.client.cache_clear()
+        yield environment
+        function.retrieval.cache_clear()
+        session.client.cache_clear()
+
+
+def test_the_function_searches_with_what_its_environment_says(deployed: Any) -> None:
+    s3 = session.client("s3")
+    s3.create_bucket(Bucket="docs")
+    page_map = PageMap(etag="e", pages=(PageText(number=6, text="annualleaveis30days"),))
+    S3PageMaps(s3, "docs").put("doc-1", page_map)
+    metadata = {"user_id": "alice", "document_id": "doc-1", "filename": "handbook.pdf"}
+    found = [
+        {"content": {"text": "Annual leave is 30 days."}, "score": 0.6, "metadata": metadata},
+        {"content": {"text": "Annual report."}, "score": 0.4, "metadata": metadata},
+    ]
+
+    with Stubber(session.client("bedrock-agent-runtime")) as bedrock:
+        bedrock.add_response("retrieve", {"retrievalResults": found})
+        response = function.handler({"query": "annual leave"}, Context())
+
+    assert [result["content"] for result in response["results"]] == ["Annual leave is 30 days."]
+    assert response["results"][0]["source"]["page"] == 6
+    assert response["metadata"]["knowledge_bases_queried"] == ["KB12345678"]

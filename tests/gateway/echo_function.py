@@ -1,5 +1,6 @@
 """A tool function that tells what it was called with, and fails on request."""
 
+import logging
 import os
 import time
 from typing import Any
@@ -20,7 +21,7 @@ def handler(event: dict[str, Any], context: Any) -> Any:
             return "x" * 7_000_000
         case "http":
             return {"statusCode": 200, "body": "{}", "isError": True}
-    print("echoed", event.get("query"))
+    logging.getLogger().warning("echoed %s", event.get("query"))
     return {
         "event": event,
         "custom": custom,

@@ -9,6 +9,7 @@ import httpx2
 import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp_types import TextContent
 from strands.tools.mcp import MCPClient
 
 from stackroom_local.gateway.client import (
@@ -23,7 +24,7 @@ from tests.gateway.serving import TOOL, RunningGateway
 
 
 def session(gateway: RunningGateway, token: str, mode: str) -> tuple[str, list[str], Any]:
-    """Protocol version, tools and what the echo function saw, of one session of the SDK's client."""
+    """Protocol version, tools and the echo of one session of the SDK's client."""
 
     async def run() -> tuple[str, list[str], Any]:
         async with (
@@ -33,6 +34,7 @@ def session(gateway: RunningGateway, token: str, mode: str) -> tuple[str, list[s
             tools = [tool.name for tool in (await client.list_tools()).tools]
             result = await client.call_tool(TOOL, {"query": "hi"})
             (block,) = result.content
+            assert isinstance(block, TextContent)
             return str(client.protocol_version), tools, json.loads(block.text)
 
     return asyncio.run(run())

@@ -1,51 +1,15 @@
 """Bad tokens at the gateway's door, over raw HTTP: what the authorizer or interceptor answers."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jwt
 import pytest
-from cryptography.hazmat.primitives import serialization
 
 from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
+from tests.gateway import forgeries
+from tests.gateway.forgeries import resigned
 from tests.gateway.serving import RunningGateway, a_call
-
-
-def claims_of(issuer: Issuer, **changes: Any) -> dict[str, Any]:
-    claims = jwt.decode(issuer.mint("alice"), options={"verify_signature": False})
-    return {name: value for name, value in {**claims, **changes}.items() if value is not None}
-
-
-def signed(issuer: Issuer, **changes: Any) -> str:
-    headers = {"kid": issuer.key_id}
-    return jwt.encode(
-        claims_of(issuer, **changes), issuer.private_key, algorithm="RS256", headers=headers
-    )
-
-
-def by_another_key(issuer: Issuer, directory: Path) -> str:
-    stranger = Issuer.open(directory, url=issuer.url)
-    headers = {"kid": issuer.key_id}
-    return jwt.encode(claims_of(issuer), stranger.private_key, algorithm="RS256", headers=headers)
-
-
-def unsigned(issuer: Issuer, directory: Path) -> str:
-    return jwt.encode(claims_of(issuer), None, algorithm="none", headers={"kid": issuer.key_id})
-
-
-def with_the_public_key_as_secret(issuer: Issuer, directory: Path) -> str:
-    pem = issuer.private_key.public_key().public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
-    header = {"alg": "HS256", "typ": "JWT", "kid": issuer.key_id}
-    parts = [
-        jwt.utils.base64url_encode(json.dumps(part).encode())
-        for part in (header, claims_of(issuer))
-    ]
-    signature = jwt.get_algorithm_by_name("HS256").sign(b".".join(parts), pem)
-    return b".".join([*parts, jwt.utils.base64url_encode(signature)]).decode()
 
 
 def expired(issuer: Issuer, directory: Path) -> str:
@@ -53,11 +17,11 @@ def expired(issuer: Issuer, directory: Path) -> str:
 
 
 def of_another_issuer(issuer: Issuer, directory: Path) -> str:
-    return signed(issuer, iss="https://elsewhere.example")
+    return resigned(issuer, iss="https://elsewhere.example")
 
 
 def without_expiry(issuer: Issuer, directory: Path) -> str:
-    return signed(issuer, exp=None)
+    return resigned(issuer, exp=None)
 
 
 def garbage(issuer: Issuer, directory: Path) -> str:
@@ -67,9 +31,11 @@ def garbage(issuer: Issuer, directory: Path) -> str:
 @pytest.mark.parametrize(
     "make",
     [
-        by_another_key,
-        unsigned,
-        with_the_public_key_as_secret,
+        forgeries.signed_by_another_key,
+        forgeries.signed_by_an_unknown_key,
+        forgeries.unsigned,
+        forgeries.signed_with_the_public_key_as_secret,
+        forgeries.tampered,
         expired,
         of_another_issuer,
         without_expiry,
@@ -119,7 +85,7 @@ def test_a_request_without_one_bearer_token_is_a_401(
 def test_a_good_token_for_another_client_is_a_403(
     gateway: RunningGateway, issuer: Issuer, changes: dict[str, Any]
 ) -> None:
-    response = gateway.post(a_call(query="hi"), token=signed(issuer, **changes))
+    response = gateway.post(a_call(query="hi"), token=resigned(issuer, **changes))
 
     assert response.status_code == 403
 
@@ -136,13 +102,7 @@ def test_a_good_token_for_another_client_is_a_403(
 def test_what_the_authorizer_lets_pass_the_interceptor_denies(
     gateway: RunningGateway, issuer: Issuer, changes: dict[str, Any], problem: str
 ) -> None:
-    result = gateway.call({"query": "hi"}, token=signed(issuer, **changes))
+    result = gateway.call({"query": "hi"}, token=resigned(issuer, **changes))
 
     assert result["isError"]
     assert problem in result["content"][0]["text"]
-
-
-def test_no_endpoint_needs_a_token_but_mcp_and_none_gives_one_out(gateway: RunningGateway) -> None:
-    response = gateway.post({"grant_type": "client_credentials"})
-
-    assert response.status_code == 401

@@ -7,6 +7,7 @@ import pytest
 
 from stackroom.errors import MissingIdentity
 from stackroom.identity import Caller, identity_headers, is_user_id, tool_call
+from stackroom.keys import Location, locate
 
 
 def a_context(tool: str = "knowledge___search", **headers: str) -> SimpleNamespace:
@@ -89,6 +90,7 @@ def test_two_lists_of_groups_that_differ_count_as_none() -> None:
 )
 def test_a_subject_that_names_one_folder_is_a_user_id(user_id: str) -> None:
     assert is_user_id(user_id)
+    assert isinstance(locate(f"{user_id}/research/report.pdf"), Location)
 
 
 @pytest.mark.parametrize(
@@ -96,4 +98,7 @@ def test_a_subject_that_names_one_folder_is_a_user_id(user_id: str) -> None:
     ["", ".", "..", "a/b", "_pagemaps", "!rejected", " alice", "alice ", "alice\n", "é", "x" * 129],
 )
 def test_a_subject_that_could_leave_its_folder_is_no_user_id(user_id: str) -> None:
+    location = locate(f"{user_id}/research/report.pdf")
+
     assert not is_user_id(user_id)
+    assert not (isinstance(location, Location) and location.user_id == user_id)

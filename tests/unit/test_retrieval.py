@@ -237,7 +237,7 @@ def test_several_knowledge_bases_are_merged_by_score_without_repeats(
 def test_five_knowledge_bases_take_hardly_longer_than_the_slowest(
     pool: dict[str, FakeKnowledgeBase], retrieval: Retrieval, catalogs: CatalogShelf
 ) -> None:
-    pool.update({f"KB{n}": FakeKnowledgeBase(delay=0.3) for n in range(1, 6)})
+    pool.update({f"KB{n}": FakeKnowledgeBase(delay=0.5) for n in range(1, 6)})
     for n in range(1, 6):
         catalogs.put(f"cat-{n}", f"KB{n}")
 
@@ -245,7 +245,7 @@ def test_five_knowledge_bases_take_hardly_longer_than_the_slowest(
     search(retrieval)
     seconds = time.perf_counter() - started
 
-    assert seconds < 0.3 * 1.2
+    assert seconds < 0.5 * 1.2
 
 
 def test_one_of_two_failing_is_a_partial_answer_that_says_so(

@@ -1,9 +1,14 @@
 """The one filter of a search: who calls, AND what they asked for."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stackroom.filters import AllOf, AnyOf, Has
 from stackroom.tenancy import Tenant, conditions
+from tests.fakes.knowledge_base import matches
+
+KEYS = st.sampled_from(["user_id", "catalog_id", "orAll", "equals", "domain", "city"]) | st.text()
 
 
 def test_the_caller_alone_is_a_condition_without_a_group() -> None:
@@ -74,3 +79,22 @@ def test_a_filter_out_of_bounds_is_refused_with_what_is_allowed(
 ) -> None:
     with pytest.raises(ValueError, match=problem.replace("(", r"\(")):
         conditions(asked)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@given(asked=st.dictionaries(KEYS, JSON, max_size=4))
+def test_no_filter_whatever_it_says_reaches_another_tenants_passage(asked: object) -> None:
+    foreign = {"user_id": "bob", "catalog_id": "cat-1", "domain": "hr", "city": ["Rome"]}
+
+    try:
+        whole = Tenant("alice", "cat-1").filter(conditions(asked))
+    except ValueError:
+        whole = Tenant("alice", "cat-1").filter()
+
+    assert not matches(whole, foreign)

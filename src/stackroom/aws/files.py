@@ -7,7 +7,7 @@ from stackroom.aws.translation import code_of, store_errors
 from stackroom.inspection import File
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class S3Files:
     client: Any
     bucket: str

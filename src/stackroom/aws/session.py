@@ -11,6 +11,16 @@ from botocore.config import Config
 _CONFIG = Config(
     retries={"mode": "standard", "total_max_attempts": 4}, connect_timeout=3, read_timeout=20
 )
+# A search asks up to 20 knowledge bases at once, and one that hangs must leave time for a partial
+# answer within the retrieve function's 30 seconds.
+_SEARCH = _CONFIG.merge(
+    Config(
+        retries={"mode": "standard", "total_max_attempts": 2},
+        read_timeout=8,
+        max_pool_connections=25,
+    )
+)
+_CONFIGS = {"bedrock-agent-runtime": _SEARCH}
 
 
 @cache
@@ -21,4 +31,4 @@ def _session() -> boto3.session.Session:
 @cache
 def client(service: str) -> Any:
     """The boto3 client of a service, shared by all callers (boto3 clients are thread-safe)."""
-    return _session().client(service, config=_CONFIG)  # type: ignore[call-overload]
+    return _session().client(service, config=_CONFIGS.get(service, _CONFIG))  # type: ignore[call-overload]

@@ -16,6 +16,7 @@ from stackroom.errors import Unreadable
 MAX_UNPACKED_MB = 200
 _MAX_BYTES = MAX_UNPACKED_MB * 1_048_576
 _CHUNK = 65_536
+_ARTICLES = {"DOCX": "a", "XLSX": "an"}
 _OLE = (
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # container of old Office files and of encrypted new ones
 )
@@ -31,8 +32,8 @@ def opened(body: bytes, format_name: str) -> Iterator[zipfile.ZipFile]:
         )
     if not zipfile.is_zipfile(BytesIO(body)):
         raise Unreadable(
-            f"the file is not a {format_name} (not a ZIP archive), or is cut off; "
-            f"save it as {format_name} and upload it again"
+            f"the file is not {_ARTICLES[format_name]} {format_name} (not a ZIP archive), "
+            f"or is cut off; save it as {format_name} and upload it again"
         )
     try:
         with zipfile.ZipFile(BytesIO(body)) as archive:

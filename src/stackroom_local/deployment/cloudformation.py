@@ -26,22 +26,42 @@ class CloudFormation:
             "TemplateBody": json.dumps(template, separators=(",", ":")),
             "Capabilities": ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"],
         }
-        if self._status(stack) in _DONE:
-            try:
-                self.client.update_stack(**request)
-            except ClientError as error:
-                if "No updates are to be performed" not in str(error):
-                    raise DeploymentFailed(stack, "not updated", [str(error)]) from error
-        else:
-            # Whatever half of a stack a failed deployment left goes first.
-            self._delete(stack)
-            try:
-                self.client.create_stack(**request)
-            except ClientError as error:
-                raise DeploymentFailed(stack, "not created", [str(error)]) from error
+        try:
+            if self._status(stack) in _DONE:
+                self._update(request)
+            else:
+                self._create(stack, request)
+        except ClientError as error:
+            raise DeploymentFailed(stack, "refused", [str(error)]) from error
         status = self._settled(stack)
         if status not in _DONE:
             raise DeploymentFailed(stack, str(status), self._reasons(stack))
+
+    def _update(self, request: dict[str, Any]) -> None:
+        try:
+            self.client.update_stack(**request)
+        except ClientError as error:
+            if "No updates are to be performed" not in str(error):
+                raise
+
+    def _create(self, stack: str, request: dict[str, Any]) -> None:
+        """
+        Through a change set, because that takes over what is retained: after a power cut ministack
+        has every document of the bucket, and no memory of the stack that made it.
+        """
+        self._delete(stack)  # whatever half of a stack a failed deployment left
+        names = {"StackName": stack, "ChangeSetName": "create"}
+        self.client.create_change_set(
+            **request,
+            ChangeSetName="create",
+            ChangeSetType="CREATE",
+            ImportExistingResources=True,
+            DisableValidation=True,  # ministack's would refuse the very bucket to be taken over
+        )
+        described = self.client.describe_change_set(**names)
+        if described["ExecutionStatus"] != "AVAILABLE":
+            raise DeploymentFailed(stack, described["Status"], [described["StatusReason"]])
+        self.client.execute_change_set(**names)
 
     def exports(self) -> dict[str, str]:
         pages = self.client.get_paginator("list_exports").paginate()
@@ -79,7 +99,7 @@ class CloudFormation:
 
     def _settled(self, stack: str) -> str | None:
         deadline = time.monotonic() + _DEADLINE_SECONDS
-        while (status := self._status(stack)) and status.endswith("_IN_PROGRESS"):
+        while (status := self._status(stack)) and status.endswith("IN_PROGRESS"):
             if time.monotonic() > deadline:
                 return f"{status} for {_DEADLINE_SECONDS:g} s"
             time.sleep(_POLL_SECONDS)

@@ -5,6 +5,7 @@ CloudFormation's property names are the API's with a capital first letter, so a 
 one create call; what exists under its name already is kept, with everything ingested into it.
 """
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -37,23 +38,20 @@ class Simulator:
 
     def _vector_bucket(self, fallback: str, request: dict[str, Any]) -> Attributes:
         request.setdefault("vectorBucketName", fallback)
-        try:
+        # a conflict means that it is there from an earlier start
+        with contextlib.suppress(self.s3vectors.exceptions.ConflictException):
             self.s3vectors.create_vector_bucket(**request)
-        except self.s3vectors.exceptions.ConflictException:
-            pass  # it is there from an earlier start
         bucket = self.s3vectors.get_vector_bucket(vectorBucketName=request["vectorBucketName"])
         arn = bucket["vectorBucket"]["vectorBucketArn"]
         return {REF: arn, "VectorBucketArn": arn}
 
     def _index(self, fallback: str, request: dict[str, Any]) -> Attributes:
         request.setdefault("indexName", fallback)
-        try:
+        # a template names the bucket by name or by ARN, GetIndex only by name
+        bucket = request.get("vectorBucketName") or request["vectorBucketArn"].split("/")[-1]
+        with contextlib.suppress(self.s3vectors.exceptions.ConflictException):
             self.s3vectors.create_index(**request)
-        except self.s3vectors.exceptions.ConflictException:
-            pass  # it is there from an earlier start
-        # a template names the bucket by name or by ARN
-        naming = request.keys() & {"vectorBucketName", "vectorBucketArn", "indexName"}
-        found = self.s3vectors.get_index(**{key: request[key] for key in naming})
+        found = self.s3vectors.get_index(vectorBucketName=bucket, indexName=request["indexName"])
         arn = found["index"]["indexArn"]
         return {REF: arn, "IndexArn": arn}
 

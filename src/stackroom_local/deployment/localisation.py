@@ -4,6 +4,7 @@ What differs between a template for AWS and the same template here, and nothing 
 - functions run from this checkout on AWS's own runtime client, so runtime and code are replaced;
 - what ministack can't make is taken out, and references to it become literals;
 - "only over TLS" is taken out of resource policies: servers on 127.0.0.1 speak plain HTTP;
+- an attribute that ministack doesn't know is put together from one that it does;
 - every other resource, policy, rule, alarm and output stays as synthesised.
 """
 
@@ -17,7 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from stackroom_local.deployment.assembly import Template
-from stackroom_local.deployment.intrinsics import Attributes, references, with_literals
+from stackroom_local.deployment.intrinsics import (
+    REF,
+    Attributes,
+    Scope,
+    references,
+    with_literals,
+)
+from stackroom_local.state import ACCOUNT, REGION
 
 BOOTSTRAP_KEY = "stackroom-local-bootstrap.zip"
 
@@ -55,17 +63,22 @@ def held_elsewhere(template: Template, prefixes: tuple[str, ...]) -> list[Resour
 
 def localised(template: Template, made: Mapping[str, Attributes], assets: str) -> Template:
     """The template for ministack; `made` holds what the stand-ins made, `assets` is a bucket."""
+    made = {**made, **_alarms_left_out(template)}
     template = copy.deepcopy(template)
     resources = template["Resources"]
     for logical_id in [name for name, resource in resources.items() if _is_elsewhere(resource)]:
         del resources[logical_id]
     for resource in resources.values():
         _without_absent_dependencies(resource, resources.keys())
+        if resource["Type"] == "AWS::S3::Bucket":
+            # CloudFormation takes over an existing bucket only if its name is a literal.
+            properties = resource["Properties"]
+            properties["BucketName"] = Scope(stack="").value(properties["BucketName"])
         if resource["Type"] in {"AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy"}:
             _without_tls(resource["Properties"]["PolicyDocument"])
         if resource["Type"] == "AWS::Lambda::Function":
             _run_from_checkout(resource["Properties"], assets)
-    localised: Template = with_literals(template, made)
+    localised: Template = with_literals(_without_provider_urls(template), made)
     return localised
 
 
@@ -90,9 +103,26 @@ def bootstrap_archive(checkout: Path) -> bytes:
     return archive.getvalue()
 
 
+def _alarms_left_out(template: Template) -> dict[str, Attributes]:
+    """ministack knows no metric math; what such alarms would be called, for who refers to them."""
+    return {
+        logical_id: {
+            REF: logical_id,
+            "Arn": f"arn:aws:cloudwatch:{REGION}:{ACCOUNT}:alarm:{logical_id}",
+        }
+        for logical_id, resource in template["Resources"].items()
+        if _is_metric_math(resource)
+    }
+
+
 def _is_elsewhere(resource: Mapping[str, Any]) -> bool:
     type_ = resource["Type"]
-    return type_ in WITHOUT_EFFECT or type_.startswith((*IN_SIMULATOR, *IN_GATEWAY))
+    absent = type_ in WITHOUT_EFFECT or _is_metric_math(resource)
+    return absent or type_.startswith((*IN_SIMULATOR, *IN_GATEWAY))
+
+
+def _is_metric_math(resource: Mapping[str, Any]) -> bool:
+    return resource["Type"] == "AWS::CloudWatch::Alarm" and "Metrics" in resource["Properties"]
 
 
 def _without_absent_dependencies(resource: dict[str, Any], present: Any) -> None:
@@ -100,6 +130,20 @@ def _without_absent_dependencies(resource: dict[str, Any], present: Any) -> None
     names = [depends_on] if isinstance(depends_on, str) else depends_on
     if kept := [name for name in names if name in present]:
         resource["DependsOn"] = kept
+
+
+def _without_provider_urls(expression: Any) -> Any:
+    """ministack 1.5.33 knows a user pool's ProviderName, and of ProviderURL nothing."""
+    if isinstance(expression, list):
+        return [_without_provider_urls(item) for item in expression]
+    if not isinstance(expression, dict):
+        return expression
+    match expression:
+        case {"Fn::GetAtt": [str(logical_id), "ProviderURL"]}:
+            name = {"Fn::GetAtt": [logical_id, "ProviderName"]}
+            return {"Fn::Join": ["", ["https://", name]]}
+        case _:
+            return {key: _without_provider_urls(item) for key, item in expression.items()}
 
 
 def _without_tls(document: dict[str, Any]) -> None:

@@ -24,49 +24,64 @@ _RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource"
 
 def gateway_app(configuration: GatewayConfiguration, *, data_dir: Path, url: str) -> Starlette:
     """`url`: where the app will be served, without a path."""
-
-    def function(of: FunctionConfiguration) -> LambdaFunction:
-        return LambdaFunction(of, task_root=configuration.task_root, logs=data_dir / "logs")
-
+    functions = _Functions(configuration.task_root, data_dir / "logs")
     issuer = Issuer.open(data_dir, url=configuration.issuer_url)
-    interceptor = None if configuration.interceptor is None else function(configuration.interceptor)
-    targets = Targets(
-        gateway_id=configuration.gateway_id,
-        targets=tuple(Target(each, function(each.function)) for each in configuration.targets),
-        debug=configuration.exception_level == "DEBUG",
-    )
-    mcp = Server(
-        configuration.gateway_id,
-        version="1.0.0",
-        on_list_tools=targets.list_tools,
-        on_call_tool=targets.call_tool,
-    ).streamable_http_app(
-        streamable_http_path=MCP_PATH,
-        json_response=True,
-        stateless_http=True,
-        max_request_body_size=MAX_BODY * 2,  # `Front` has measured; re-encoding may lengthen
+    mcp = _mcp_app(configuration, functions)
+    interceptor = configuration.interceptor
+    front = Front(
+        mcp,
+        authorizer=Authorizer(issuer=issuer, allowed_client_ids=configuration.allowed_client_ids),
+        interceptor=None if interceptor is None else functions.start(interceptor),
+        metadata_url=url + _RESOURCE_METADATA_PATH,
     )
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         async with mcp.router.lifespan_context(mcp):
             yield
-        for each in (interceptor, *(target.function for target in targets.targets)):
-            if each is not None:
-                each.close()
+        functions.close()
 
-    front = Front(
-        mcp,
-        authorizer=Authorizer(issuer=issuer, allowed_client_ids=configuration.allowed_client_ids),
-        interceptor=interceptor,
-        metadata_url=url + _RESOURCE_METADATA_PATH,
+    routes = [Route(MCP_PATH, front), *_metadata_routes(issuer, resource=url + MCP_PATH)]
+    return Starlette(routes=routes, lifespan=lifespan)
+
+
+class _Functions:
+    """Every function of a gateway, to be ended with it."""
+
+    def __init__(self, task_root: Path, logs: Path) -> None:
+        self._task_root = task_root
+        self._logs = logs
+        self._functions: list[LambdaFunction] = []
+
+    def start(self, configuration: FunctionConfiguration) -> LambdaFunction:
+        function = LambdaFunction(configuration, task_root=self._task_root, logs=self._logs)
+        self._functions.append(function)
+        return function
+
+    def close(self) -> None:
+        for function in self._functions:
+            function.close()
+
+
+def _mcp_app(configuration: GatewayConfiguration, functions: _Functions) -> Starlette:
+    targets = Targets(
+        gateway_id=configuration.gateway_id,
+        targets=tuple(
+            Target(target, functions.start(target.function)) for target in configuration.targets
+        ),
+        debug=configuration.exception_level == "DEBUG",
     )
-    return Starlette(
-        routes=[
-            Route(MCP_PATH, endpoint=front),
-            *_metadata_routes(issuer, resource=url + MCP_PATH),
-        ],
-        lifespan=lifespan,
+    server = Server(
+        configuration.gateway_id,
+        version="1.0.0",
+        on_list_tools=targets.list_tools,
+        on_call_tool=targets.call_tool,
+    )
+    return server.streamable_http_app(
+        streamable_http_path=MCP_PATH,
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=2 * MAX_BODY,  # `Front` has measured; encoding anew may lengthen
     )
 
 

@@ -146,7 +146,7 @@ async def _body(request: Request) -> bytes:
 def _parsed(body: bytes) -> Any:
     try:
         return json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Refused(_jsonrpc_error(None, 400, -32700, "Parse error")) from error
 
 

@@ -29,9 +29,7 @@ class Chunking:
         fixed = chunking.get("fixedSizeChunkingConfiguration")
         if not fixed:
             return cls()
-        return cls(
-            max_tokens=fixed["maxTokens"], overlap_percentage=fixed["overlapPercentage"]
-        )
+        return cls(max_tokens=fixed["maxTokens"], overlap_percentage=fixed["overlapPercentage"])
 
     def split(self, text: str) -> Iterator[str]:
         """Passages in order, each an exact span of `text`; nothing but space lies outside all."""

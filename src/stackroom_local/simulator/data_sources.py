@@ -129,9 +129,9 @@ class DataSources:
             raise DATA_SOURCE_NAME_TAKEN.broken(name=name)
 
     def _insert(self, parameters: Parameters) -> str:
-        now = self.clock.now().isoformat()
+        now, data_source_id = self.clock.now().isoformat(), new_id()
         row = {
-            "id": new_id(),
+            "id": data_source_id,
             "knowledge_base_id": parameters["knowledgeBaseId"],
             "name": parameters["name"],
             "status": "AVAILABLE",
@@ -140,7 +140,7 @@ class DataSources:
             "updated_at": now,
         }
         self.store.insert("data_sources", row)
-        return row["id"]
+        return data_source_id
 
     def _set_status(self, data_source_id: str, status: str, reasons: tuple[str, ...] = ()) -> None:
         self.store.write(

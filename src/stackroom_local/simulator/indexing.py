@@ -9,7 +9,12 @@ from stackroom_local.simulator.metadata import refusal, refuse_excess
 from stackroom_local.simulator.objects import ObjectMissing, Objects, S3Object
 from stackroom_local.simulator.parsing import Parser
 from stackroom_local.simulator.records import Records
-from stackroom_local.simulator.rules import FILE_FORMAT, FILE_SIZE, FILE_UNREADABLE, VECTOR_INDEX_MISSING
+from stackroom_local.simulator.rules import (
+    FILE_FORMAT,
+    FILE_SIZE,
+    FILE_UNREADABLE,
+    VECTOR_INDEX_MISSING,
+)
 from stackroom_local.simulator.shelves import Owner
 from stackroom_local.simulator.sidecars import Attributes, parsed
 from stackroom_local.simulator.store import Store
@@ -104,9 +109,7 @@ class Indexing:
         outcome = _outcome(refusals, "PARTIALLY_INDEXED")
         with self.store.transaction():
             self.records.mark(home.data_source_id, [draft.identifier], outcome.status)
-            self.records.stamp(
-                *owner, etag=draft.etag, sidecar_etag=draft.sidecar_etag
-            )
+            self.records.stamp(*owner, etag=draft.etag, sidecar_etag=draft.sidecar_etag)
             self.vectors.replace(home.knowledge_base_id, owner, passages, values)
         return outcome
 

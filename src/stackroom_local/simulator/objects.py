@@ -9,6 +9,9 @@ from stackroom_local.simulator.rules import FORMATS
 from stackroom_local.simulator.sidecars import SUFFIX
 
 
+_MISSING = ("NoSuchKey", "404")
+
+
 @dataclass(frozen=True, kw_only=True)
 class S3Object:
     bucket: str
@@ -50,9 +53,7 @@ class Objects:
         self._region = region
 
     def under(self, bucket: str, prefix: str) -> Iterator[S3Object]:
-        pages = self._client.get_paginator("list_objects_v2").paginate(
-            Bucket=bucket, Prefix=prefix
-        )
+        pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
         for found in pages:
             for entry in found.get("Contents", ()):
                 yield S3Object(
@@ -64,11 +65,21 @@ class Objects:
         try:
             answer = self._client.get_object(Bucket=bucket, Key=key)
         except self._client.exceptions.ClientError as error:
-            if error.response["Error"]["Code"] in ("NoSuchKey", "404"):
+            if error.response["Error"]["Code"] in _MISSING:
                 raise ObjectMissing from error
             raise
         with answer["Body"] as body:
             return body.read(), answer["ETag"]
+
+    def find(self, bucket: str, key: str) -> S3Object:
+        """Raises ObjectMissing."""
+        try:
+            head = self._client.head_object(Bucket=bucket, Key=key)
+        except self._client.exceptions.ClientError as error:
+            if error.response["Error"]["Code"] in _MISSING:
+                raise ObjectMissing from error
+            raise
+        return S3Object(bucket=bucket, key=key, etag=head["ETag"], size=head["ContentLength"])
 
     @cached_property
     def _client(self) -> Any:

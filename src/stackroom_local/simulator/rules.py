@@ -247,7 +247,9 @@ JOB_FAILED = _rule(
     message="Encountered error: {cause}. Call to Customer Source did not succeed.",
 )
 FAILURE_REASONS = _rule(
-    "job.failure-reasons", "at most 2,048 failure reasons, not in ListIngestionJobs", "model",
+    "job.failure-reasons",
+    "at most 2,048 failure reasons, not in ListIngestionJobs",
+    "model",
     value=2048,
 )
 SEARCHABLE_LAG = _rule(
@@ -371,8 +373,9 @@ DIRECT_CONCURRENCY = _rule(
     message="The sum of concurrent IngestKnowledgeBaseDocuments and DeleteKnowledgeBaseDocuments "
     "requests can't exceed ({limit})",
 )
-DIRECT_DURATION = _rule("document.duration", "a direct request takes some seconds", "observed",
-                        value=4)
+DIRECT_DURATION = _rule(
+    "document.duration", "a direct request takes some seconds", "observed", value=4
+)
 WRONG_IDENTIFIER = _rule(
     "document.identifier",
     "an identifier is of its data source's type",
@@ -415,7 +418,9 @@ FILTER_OPERATOR = _rule(
     message="{operator} operation type is not supported for S3 Vectors",
 )
 FILTER_GROUP = _rule(
-    "filter.group-size", "2-5 members per group", "model for 2, guide for 5; text assumed",
+    "filter.group-size",
+    "2-5 members per group",
+    "model for 2, guide for 5; text assumed",
     value=5,
     message="A filter group must have between 2 and {limit} members",
 )
@@ -448,27 +453,37 @@ GUARDRAIL_MISSING = _rule(
 # S3 Vectors
 
 VECTOR_BUCKET_TAKEN = _rule(
-    "vector-bucket.taken", "names of vector buckets are unique", "model; text assumed",
+    "vector-bucket.taken",
+    "names of vector buckets are unique",
+    "model; text assumed",
     error="ConflictException",
     message="A vector bucket with the specified name already exists",
 )
 VECTOR_BUCKET_NOT_EMPTY = _rule(
-    "vector-bucket.not-empty", "only an empty vector bucket can be deleted", "guide; text assumed",
+    "vector-bucket.not-empty",
+    "only an empty vector bucket can be deleted",
+    "guide; text assumed",
     error="ConflictException",
     message="The specified vector bucket is not empty",
 )
 VECTOR_BUCKET_GONE = _rule(
-    "vector-bucket.not-found", "a vector bucket that does not exist", "model; text assumed",
+    "vector-bucket.not-found",
+    "a vector bucket that does not exist",
+    "model; text assumed",
     error="NotFoundException",
     message="The specified vector bucket could not be found",
 )
 INDEX_TAKEN = _rule(
-    "index.taken", "names of indexes are unique in a bucket", "model; text assumed",
+    "index.taken",
+    "names of indexes are unique in a bucket",
+    "model; text assumed",
     error="ConflictException",
     message="An index with the specified name already exists",
 )
 INDEX_GONE = _rule(
-    "index.not-found", "an index that does not exist", "model; text assumed",
+    "index.not-found",
+    "an index that does not exist",
+    "model; text assumed",
     error="NotFoundException",
     message="The specified index could not be found",
 )

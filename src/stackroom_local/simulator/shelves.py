@@ -66,7 +66,7 @@ class Shelf:
                     self._until[: self._size][self._owners[: self._size] == number] = 0
 
     def nearest(self, query: Vector, limit: int, accepts: Accepts) -> list[tuple[int, float]]:
-        """Row ids and cosines of the best visible vectors whose document is accepted, best first."""
+        """Row ids and cosines of the best visible vectors of accepted documents, best first."""
         with self._lock:
             self._compact()
             size, now = self._size, time.time()

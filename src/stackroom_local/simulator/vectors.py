@@ -49,7 +49,7 @@ def new_key() -> str:
 
 
 class Vectors:
-    """Everything goes to the store first; the shelves follow, and are filled from it when needed."""
+    """All goes to the store first; the shelves follow, and are filled from it when needed."""
 
     def __init__(self, store: Store, clock: Clock, records: Records, embedder: Embedder) -> None:
         self._store = store
@@ -107,9 +107,7 @@ class Vectors:
             shelf.add(entries)
             shelf.describe(owner, attributes)
 
-    def describe(
-        self, knowledge_base_id: str, owner: Owner, attributes: dict[str, Value]
-    ) -> None:
+    def describe(self, knowledge_base_id: str, owner: Owner, attributes: dict[str, Value]) -> None:
         """New attributes for a document whose passages stay."""
         self._describe(owner, attributes)
         shelf = self._shelf(knowledge_base_id, fill=False)
@@ -126,9 +124,7 @@ class Vectors:
 
     def remove(self, knowledge_base_id: str, owner: Owner) -> None:
         """At once: S3 Vectors is strongly consistent."""
-        self._store.write(
-            "DELETE FROM vectors WHERE data_source_id = ? AND identifier = ?", *owner
-        )
+        self._store.write("DELETE FROM vectors WHERE data_source_id = ? AND identifier = ?", *owner)
         shelf = self._shelf(knowledge_base_id, fill=False)
         if shelf is not None:
             shelf.expire(owner, 0)

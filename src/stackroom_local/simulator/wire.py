@@ -53,6 +53,7 @@ class Front:
             status, headers, answer = 200, {"Content-Type": "text/plain"}, b"ok"
         else:
             status, headers, answer = await asyncio.to_thread(self._answer, scope, body)
+        headers = {**headers, "Content-Length": str(len(answer))}
         raw_headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         await send({"type": "http.response.start", "status": status, "headers": raw_headers})
         await send({"type": "http.response.body", "body": answer})

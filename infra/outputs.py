@@ -1,0 +1,40 @@
+"""
+What a newcomer needs of a deployment, and what to type next.
+
+    python infra/outputs.py cdk.out/outputs.json      what `cdk deploy --outputs-file` wrote
+"""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+_TEXT = """
+Stackroom is up.
+
+  MCP endpoint     {McpUrl}
+  bucket           {BucketName}
+  user pool        {UserPoolId}
+  app client       {ClientId}
+  identity pool    {IdentityPoolId}
+  dashboard        {DashboardUrl}
+  alarms           {AlarmTopicArn}
+
+Next (docs/deploy.md explains each line):
+
+  export STACKROOM_BUCKET={BucketName} STACKROOM_MCP_URL={McpUrl}
+  export STACKROOM_USER_POOL={UserPoolId} STACKROOM_CLIENT={ClientId}
+  aws cognito-idp admin-create-user --user-pool-id $STACKROOM_USER_POOL --username alice \\
+      --message-action SUPPRESS
+  aws sns subscribe --topic-arn {AlarmTopicArn} --protocol email --notification-endpoint YOU@EXAMPLE
+"""
+
+
+def report(outputs: Mapping[str, Mapping[str, str]]) -> str:
+    """`outputs` as the CDK writes them: values by name, by stack."""
+    merged = {name: value for stack in outputs.values() for name, value in stack.items()}
+    return _TEXT.format_map(merged)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(report(json.loads(Path(sys.argv[1]).read_text("utf-8"))))

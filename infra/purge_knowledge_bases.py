@@ -1,0 +1,134 @@
+"""Taking knowledge bases away: jobs, data sources, knowledge bases, roles, in that order."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+_RUNNING = ("STARTING", "IN_PROGRESS", "STOPPING")
+_PATIENCE_SECONDS = 30 * 60.0
+_PAUSE_SECONDS = 5.0
+
+
+class StillThere(Exception):
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} is still there after {_PATIENCE_SECONDS:.0f} seconds")
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnowledgeBases:
+    """The pool of one project, found by its names. Every step passes over what is gone already."""
+
+    bedrock: Any
+    iam: Any
+    say: Callable[[str], object]
+    sleep: Callable[[float], None] = time.sleep
+
+    def purge(self, project: str) -> None:
+        for knowledge_base_id in self._pool(project):
+            for data_source_id in list(self._data_sources(knowledge_base_id)):
+                self._stop_jobs(knowledge_base_id, data_source_id)
+                self._delete_data_source(knowledge_base_id, data_source_id)
+            self._delete_knowledge_base(knowledge_base_id)
+
+    def _pool(self, project: str) -> list[str]:
+        name = re.compile(rf"{re.escape(project)}-\d+")
+        pages = self.bedrock.get_paginator("list_knowledge_bases").paginate()
+        return [
+            summary["knowledgeBaseId"]
+            for page in pages
+            for summary in page["knowledgeBaseSummaries"]
+            if name.fullmatch(summary["name"])
+        ]
+
+    def _data_sources(self, knowledge_base_id: str) -> Iterator[str]:
+        pages = self.bedrock.get_paginator("list_data_sources").paginate(
+            knowledgeBaseId=knowledge_base_id
+        )
+        for page in pages:
+            for summary in page["dataSourceSummaries"]:
+                yield summary["dataSourceId"]
+
+    def _stop_jobs(self, knowledge_base_id: str, data_source_id: str) -> None:
+        """A data source can't be deleted while a job runs on it, or is only just stopping."""
+        source = {"knowledgeBaseId": knowledge_base_id, "dataSourceId": data_source_id}
+        for job in self._jobs(source):
+            if job["status"] != "STOPPING":
+                self.say(f"stopping ingestion job {job['ingestionJobId']}")
+                self.bedrock.stop_ingestion_job(**source, ingestionJobId=job["ingestionJobId"])
+        self._until(lambda: not self._jobs(source), f"a job of data source {data_source_id}")
+
+    def _jobs(self, source: dict[str, str]) -> list[dict[str, Any]]:
+        pages = self.bedrock.get_paginator("list_ingestion_jobs").paginate(**source)
+        return [
+            job
+            for page in pages
+            for job in page["ingestionJobSummaries"]
+            if job["status"] in _RUNNING
+        ]
+
+    def _delete_data_source(self, knowledge_base_id: str, data_source_id: str) -> None:
+        """
+        With its vectors, or without them where the vector store refuses: the index goes anyway.
+        https://docs.aws.amazon.com/bedrock/latest/userguide/kb-ds-delete.html
+        """
+        self.say(f"deleting data source {data_source_id}")
+        source = {"knowledgeBaseId": knowledge_base_id, "dataSourceId": data_source_id}
+        self.bedrock.delete_data_source(**source)
+        self._until(lambda: self._state(source) != "DELETING", f"data source {data_source_id}")
+        if self._state(source) != "GONE":
+            self._give_up_vectors(source)
+            self.bedrock.delete_data_source(**source)
+            self._until(lambda: self._state(source) == "GONE", f"data source {data_source_id}")
+
+    def _state(self, source: dict[str, str]) -> str:
+        answer = _unless_gone(lambda: self.bedrock.get_data_source(**source))
+        return "GONE" if answer is None else str(answer["dataSource"]["status"])
+
+    def _give_up_vectors(self, source: dict[str, str]) -> None:
+        """An update replaces everything, so all that can be said is said again."""
+        current = self.bedrock.get_data_source(**source)["dataSource"]
+        kept = ("name", "description", "dataSourceConfiguration", "vectorIngestionConfiguration")
+        again = {key: current[key] for key in kept if key in current}
+        self.bedrock.update_data_source(**source, **again, dataDeletionPolicy="RETAIN")
+
+    def _delete_knowledge_base(self, knowledge_base_id: str) -> None:
+        self.say(f"deleting knowledge base {knowledge_base_id}")
+        found = self.bedrock.get_knowledge_base(knowledgeBaseId=knowledge_base_id)
+        self.bedrock.delete_knowledge_base(knowledgeBaseId=knowledge_base_id)
+        self._until(lambda: self._is_gone(knowledge_base_id), f"knowledge base {knowledge_base_id}")
+        # Last, because the knowledge base deletes its vectors with this role.
+        self._delete_role(found["knowledgeBase"]["roleArn"].rpartition("/")[2])
+
+    def _is_gone(self, knowledge_base_id: str) -> bool:
+        get = self.bedrock.get_knowledge_base
+        return _unless_gone(lambda: get(knowledgeBaseId=knowledge_base_id)) is None
+
+    def _delete_role(self, name: str) -> None:
+        try:
+            policies = self.iam.list_role_policies(RoleName=name)["PolicyNames"]
+        except self.iam.exceptions.NoSuchEntityException:
+            return
+        for policy in policies:
+            self.iam.delete_role_policy(RoleName=name, PolicyName=policy)
+        self.iam.delete_role(RoleName=name)
+
+    def _until(self, is_over: Callable[[], bool], what: str) -> None:
+        waited = 0.0
+        while not is_over():
+            if waited >= _PATIENCE_SECONDS:
+                raise StillThere(what)
+            self.sleep(_PAUSE_SECONDS)
+            waited += _PAUSE_SECONDS
+
+
+def _unless_gone(call: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
+    try:
+        return call()
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ResourceNotFoundException":
+            raise
+        return None

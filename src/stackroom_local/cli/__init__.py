@@ -1,0 +1,191 @@
+"""
+The command line: what there is to say, parsed; what each verb does is in the modules beside this.
+
+They are imported when their verb runs, because boto3, the MCP client and the tables of `rich` take
+longer to import than most verbs take to do their work.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import typer
+from typer.core import TyperGroup
+
+from stackroom.errors import StackroomError
+from stackroom_local.state import default_state_dir
+
+StateDir = Annotated[
+    Path,
+    typer.Option(
+        "--state-dir",
+        default_factory=default_state_dir,
+        show_default=".stackroom, or STACKROOM_STATE_DIR",
+        help="Where everything that is kept is kept.",
+    ),
+]
+User = Annotated[str, typer.Option("--user", "-u", help="Whose documents: the token's `sub`.")]
+SomeUser = Annotated[str | None, typer.Option("--user", "-u", help="Only this user's.")]
+CatalogName = Annotated[str, typer.Option("--catalog", "-c", help="The folder they go to.")]
+CatalogId = Annotated[
+    str | None, typer.Option("--catalog", "-c", help="Only this catalog: its name or id.")
+]
+
+
+class _Group(TyperGroup):
+    def invoke(self, context: click.Context) -> Any:
+        """Our own errors are for the person at the keyboard: their text, and no traceback."""
+        try:
+            return super().invoke(context)
+        except StackroomError as error:
+            print(f"stackroom: {error}", file=sys.stderr)  # noqa: T201 - this is the command line
+            raise typer.Exit(1) from error
+
+
+app = typer.Typer(
+    cls=_Group,
+    no_args_is_help=True,
+    add_completion=False,
+    help="Drop a file into S3 and it becomes searchable by agents. All of it on this machine.",
+)
+
+
+@app.command()
+def up(
+    state_dir: StateDir,
+    speed: Annotated[
+        float, typer.Option(min=0.1, max=1000, help="How many times faster AWS's delays pass.")
+    ] = 10.0,
+    port: Annotated[
+        int, typer.Option(min=1, max=65_533, help="First of three ports in a row.")
+    ] = 4566,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget everything kept before.")] = False,
+) -> None:
+    """Serve until Ctrl-C; what was ingested is there again at the next start."""
+    from stackroom_local.cli import serving
+
+    serving.up(state_dir, speed=speed, port=port, fresh=fresh)
+
+
+@app.command()
+def down(state_dir: StateDir) -> None:
+    """Stop what is up, wherever it was started."""
+    from stackroom_local.cli import serving
+
+    serving.down(state_dir)
+
+
+@app.command()
+def env(state_dir: StateDir) -> None:
+    """Print exports for a shell: eval "$(.venv/bin/stackroom env)"."""
+    from stackroom_local.cli import serving
+
+    serving.env(state_dir)
+
+
+@app.command()
+def doctor(state_dir: StateDir) -> None:
+    """Look for what could keep it from working here, and say what to do about it."""
+    from stackroom_local.cli import checkup
+
+    checkup.doctor(state_dir)
+
+
+@app.command()
+def drop(
+    paths: Annotated[list[Path], typer.Argument(help="Files, or folders with all below them.")],
+    state_dir: StateDir,
+    user: User,
+    catalog: CatalogName,
+    wait: Annotated[bool, typer.Option("--wait", help="Until each is indexed or failed.")] = False,
+) -> None:
+    """Put files into the bucket, as `aws s3 cp` would; folders keep their structure."""
+    from stackroom_local.cli import documents
+
+    documents.drop(state_dir, paths, user=user, catalog=catalog, wait=wait)
+
+
+@app.command()
+def status(
+    state_dir: StateDir,
+    user: SomeUser = None,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Keep showing.")] = False,
+) -> None:
+    """Show every document and how far it has come."""
+    from stackroom_local.cli import documents
+
+    documents.status(state_dir, user=user, watch=watch)
+
+
+@app.command()
+def ask(
+    question: str,
+    *,
+    state_dir: StateDir,
+    user: User,
+    catalog: CatalogId = None,
+    top: Annotated[int, typer.Option(min=1, max=20, help="How many passages.")] = 3,
+) -> None:
+    """Ask as an agent would, over MCP with the user's token: passages with file, page and score."""
+    from stackroom_local.cli import asking
+
+    asking.ask(state_dir, question, user=user, catalog=catalog, top=top)
+
+
+@app.command()
+def retrieve(
+    query: str,
+    *,
+    state_dir: StateDir,
+    user: User,
+    catalog: CatalogId = None,
+    top: Annotated[int, typer.Option(min=1, max=20, help="How many passages.")] = 5,
+    arguments: Annotated[
+        str, typer.Option("--arguments", help="More arguments of the tool, as a JSON object.")
+    ] = "{}",
+) -> None:
+    """Print the retrieve tool's answer as JSON, as it arrives over MCP."""
+    from stackroom_local.cli import asking
+
+    asking.retrieve(state_dir, query, user=user, catalog=catalog, top=top, arguments=arguments)
+
+
+@app.command()
+def token(
+    state_dir: StateDir,
+    user: User,
+    group: Annotated[
+        list[str] | None, typer.Option(help="A group of the user; repeatable.")
+    ] = None,
+    minutes: Annotated[int, typer.Option(min=1, max=1440, help="How long it lasts.")] = 60,
+) -> None:
+    """Print an access token of the local issuer, for any MCP client."""
+    from stackroom_local.cli import asking
+
+    asking.token(state_dir, user=user, groups=group or [], minutes=minutes)
+
+
+@app.command()
+def whoami(
+    state_dir: StateDir,
+    token: Annotated[
+        str | None, typer.Option(help="An access token; default: read from standard input.")
+    ] = None,
+) -> None:
+    """Tell the user of a token, and with it the prefix to drop files under."""
+    from stackroom_local.cli import asking
+
+    asking.whoami(state_dir, token or sys.stdin.read().strip())
+
+
+@app.command()
+def demo(
+    speed: Annotated[
+        float, typer.Option(min=0.1, max=1000, help="How many times faster AWS's delays pass.")
+    ] = 20.0,
+) -> None:
+    """Show it all: start, drop the examples of two users, ask as an agent, stop."""
+    from stackroom_local import demo as demonstration
+
+    demonstration.run(speed=speed)

@@ -1,0 +1,97 @@
+"""ask, retrieve, token, whoami: the agent's side, over MCP through the gateway."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jwt
+from rich.console import Console
+
+from stackroom.errors import ValidationError
+from stackroom.keys import catalog_id_of
+from stackroom.tokens import TokenVerifier
+from stackroom_local.cli.console import console
+from stackroom_local.gateway.client import call_tool
+from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
+from stackroom_local.state import Instance, StateDirectory
+
+TOOL = "knowledge___knowledge_base_retrieve"
+
+
+def ask(state_dir: Path, question: str, *, user: str, catalog: str | None, top: int) -> None:
+    instance = StateDirectory(state_dir).instance()
+    answer = search(instance, {"query": question, "top_k": top, **_within(catalog, user)}, user)
+    print_passages(console(), answer)
+
+
+def retrieve(
+    state_dir: Path, query: str, *, user: str, catalog: str | None, top: int, arguments: str
+) -> None:
+    instance = StateDirectory(state_dir).instance()
+    given = {"query": query, "top_k": top, **_within(catalog, user), **_object(arguments)}
+    print(json.dumps(search(instance, given, user), indent=2, ensure_ascii=False))  # noqa: T201
+
+
+def token(state_dir: Path, *, user: str, groups: list[str], minutes: int) -> None:
+    instance = StateDirectory(state_dir).instance()
+    print(issuer_of(instance).mint(user, groups=groups, lifetime_seconds=minutes * 60))  # noqa: T201
+
+
+def whoami(state_dir: Path, token: str) -> None:
+    instance = StateDirectory(state_dir).instance()
+    issuer = instance.mcp_url.removesuffix("/mcp")
+    verifier = TokenVerifier(
+        keys=jwt.PyJWKClient(f"{issuer}/.well-known/jwks.json"),
+        issuer=issuer,
+        client_ids=(CLIENT_ID,),
+    )
+    user = verifier.verify(token).user_id
+    console().print(f"{user}: drop files under s3://{instance.bucket}/{user}/{{catalog}}/")
+
+
+def search(instance: Instance, arguments: dict[str, Any], user: str) -> dict[str, Any]:
+    """The tool's answer to a user; raises ValidationError or RetrievalFailed if it is none."""
+    answer = call_tool(instance.mcp_url, issuer_of(instance).mint(user), TOOL, arguments)
+    assert isinstance(answer, dict), "the retrieve tool answers with an object"
+    return answer
+
+
+def issuer_of(instance: Instance) -> Issuer:
+    url = instance.mcp_url.removesuffix("/mcp")
+    return Issuer.open(instance.state_dir / "gateway", url=url)
+
+
+def print_passages(out: Console, answer: dict[str, Any]) -> None:
+    if not answer["success"]:
+        raise ValidationError(f"{answer['errorType']}: {answer['error']}")
+    for number, result in enumerate(answer["results"], start=1):
+        source = result["source"]
+        page = f", page {source['page']}" if source.get("page") is not None else ""
+        out.print(
+            f"[bold]\\[{number}][/bold] [cyan]{source['filename']}{page}[/cyan]"
+            f"  [dim]score {result['score']:.2f}[/dim]"
+        )
+        out.print(_indented(result["content"]), markup=False)
+    if not answer["results"]:
+        out.print("nothing found in this user's documents")
+
+
+def _indented(passage: str) -> str:
+    return "\n".join(f"    {line}" for line in passage.strip().splitlines() if line.strip())
+
+
+def _within(catalog: str | None, user: str) -> dict[str, str]:
+    if catalog is None:
+        return {}
+    is_id = catalog.startswith("cat-")
+    return {"catalog_id": catalog if is_id else catalog_id_of(user, catalog)}
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise ValidationError(f"--arguments is no JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise ValidationError("--arguments must be a JSON object")
+    return value

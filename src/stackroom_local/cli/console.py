@@ -1,0 +1,32 @@
+"""Where the command line writes: coloured on a terminal, plain text with no wrapping in a pipe."""
+
+import sys
+import time
+from collections.abc import Callable
+
+from rich.console import Console
+
+_PIPE_WIDTH = 200
+
+
+def console() -> Console:
+    width = None if sys.stdout.isatty() else _PIPE_WIDTH
+    return Console(highlight=False, soft_wrap=width is not None, width=width)
+
+
+def stopwatch(out: Console) -> Callable[[str], None]:
+    """Announces what was done, and when since now."""
+    started = time.monotonic()
+
+    def announce(text: str) -> None:
+        out.print(f"[dim]{time.monotonic() - started:6.1f} s[/dim]  {text}")
+
+    return announce
+
+
+def size(count: int) -> str:
+    if count < 1000:
+        return f"{count} B"
+    if count < 1_000_000:
+        return f"{count / 1000:.0f} KB"
+    return f"{count / 1_000_000:.1f} MB"

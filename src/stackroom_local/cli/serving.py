@@ -1,0 +1,76 @@
+"""up, down, env: the life of the local mode."""
+
+import os
+import shlex
+import signal
+import time
+from pathlib import Path
+
+from rich.console import Console
+
+from stackroom_local.cli.console import console, stopwatch
+from stackroom_local.problems import NotUp
+from stackroom_local.state import Instance, Ports, StateDirectory
+from stackroom_local.supervisor import LocalMode, Stopped
+
+_DOWN_SECONDS = 40.0
+
+
+def up(state_dir: Path, *, speed: float, port: int, fresh: bool) -> None:
+    out = console()
+    announce = stopwatch(out)
+    started = time.monotonic()
+    state = StateDirectory(state_dir)
+    with state.held():
+        if fresh:
+            state.forget()
+        mode = LocalMode(state=state, ports=Ports(aws=port), speed=speed, announce=announce)
+        try:
+            with mode.running() as instance:
+                _welcome(out, instance, time.monotonic() - started)
+                mode.watch()
+        except Stopped:
+            announce("stopped; what was ingested is kept")
+
+
+def down(state_dir: Path) -> None:
+    state = StateDirectory(state_dir)
+    pid = state.holder()
+    if pid is None:
+        raise NotUp(state.path)
+    os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + _DOWN_SECONDS
+    while state.holder() == pid and time.monotonic() < deadline:
+        time.sleep(0.05)
+    console().print("down; what was ingested is kept")
+
+
+def env(state_dir: Path) -> None:
+    instance = StateDirectory(state_dir).instance()
+    for name, value in instance.environment().items():
+        print(f"export {name}={shlex.quote(value)}")  # noqa: T201 - for a shell to evaluate
+
+
+def _welcome(out: Console, instance: Instance, seconds: float) -> None:
+    stackroom = ".venv/bin/stackroom"
+    out.print(
+        f"""
+[bold]Stackroom is up[/bold] after {seconds:.1f} s, AWS's delays {instance.speed:g} times shorter. \
+Ctrl-C stops it; what was ingested is kept.
+
+  S3    {instance.aws_endpoint}   bucket {instance.bucket}
+  MCP   {instance.mcp_url}   tool knowledge___knowledge_base_retrieve
+  logs  {instance.state_dir / "logs"}
+
+In another shell:
+
+  eval "$({stackroom} env)"                       # any AWS SDK and the AWS CLI now talk to it
+  .venv/bin/aws s3 cp report.pdf s3://$STACKROOM_BUCKET/alice/research/report.pdf
+  {stackroom} drop examples/alice/handbook --user alice --catalog handbook --wait
+  {stackroom} status --watch                      # how far every document has come
+  {stackroom} ask "how many days of leave do I get?" --user alice
+  {stackroom} token --user alice                  # a bearer token for any MCP client
+  {stackroom} --help                              # down, retrieve, whoami, doctor, ...
+""",
+        markup=True,
+    )

@@ -1,0 +1,43 @@
+"""`python -m stackroom_local.simulator --port P --data-dir D --s3-endpoint URL`"""
+
+import argparse
+import logging
+from pathlib import Path
+
+
+def main() -> None:
+    options = _options()
+    from stackroom_local.simulator.server import (  # noqa: PLC0415 - `--help` answers at once
+        Configuration,
+        create_app,
+        listening,
+        server_of,
+    )
+
+    logging.basicConfig(level=logging.WARNING)
+    listener = listening(options.port)
+    app = create_app(
+        Configuration(
+            data_dir=options.data_dir,
+            s3_endpoint=options.s3_endpoint,
+            speed=options.speed,
+            region=options.region,
+            account=options.account,
+        )
+    )
+    server_of(app).run(sockets=[listener])
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="stackroom_local.simulator", description=__doc__)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--data-dir", type=Path, required=True)
+    parser.add_argument("--s3-endpoint", required=True, help="where the documents' bucket is")
+    parser.add_argument("--speed", type=float, default=1.0, help="AWS seconds per real second")
+    parser.add_argument("--region", default="us-east-1")
+    parser.add_argument("--account", default="000000000000")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""The simulator's parts put together, and which of them answers which operation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from stackroom_local.simulator.clock import Clock
+from stackroom_local.simulator.data_sources import DataSources
+from stackroom_local.simulator.direct import Direct, DirectCalls
+from stackroom_local.simulator.dispatch import Dispatcher, Handler
+from stackroom_local.simulator.documents import Documents
+from stackroom_local.simulator.embedding import MiniLM
+from stackroom_local.simulator.generation import Generation
+from stackroom_local.simulator.identifiers import ClientTokens, Place
+from stackroom_local.simulator.indexing import Indexing
+from stackroom_local.simulator.ingestion_jobs import IngestionJobs
+from stackroom_local.simulator.knowledge_bases import KnowledgeBases
+from stackroom_local.simulator.models import Models
+from stackroom_local.simulator.objects import Objects
+from stackroom_local.simulator.parsing import Parser
+from stackroom_local.simulator.quotas import Quotas
+from stackroom_local.simulator.records import Records
+from stackroom_local.simulator.retrieval import Retrieval
+from stackroom_local.simulator.store import Store
+from stackroom_local.simulator.vector_buckets import VectorBuckets
+from stackroom_local.simulator.vectors import Vectors
+from stackroom_local.simulator.wire import Front
+
+
+@dataclass(frozen=True, kw_only=True)
+class Configuration:
+    """`speed` is how many AWS seconds pass in a real one; `s3_endpoint` has the documents."""
+
+    data_dir: Path
+    s3_endpoint: str
+    speed: float = 1.0
+    region: str = "us-east-1"
+    account: str = "000000000000"
+
+
+class Ground:
+    """What the services stand on."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self.clock = Clock(configuration.speed)
+        self.store = Store(configuration.data_dir / "simulator.sqlite")
+        self.place = Place(account=configuration.account, region=configuration.region)
+        self.tokens = ClientTokens(store=self.store, clock=self.clock)
+        self.records = Records(store=self.store, clock=self.clock)
+        self.embedder = MiniLM()
+        self.vectors = Vectors(self.store, self.clock, self.records, self.embedder)
+        self.parser = Parser()
+        self.indexing = Indexing(
+            store=self.store,
+            records=self.records,
+            vectors=self.vectors,
+            objects=Objects(configuration.s3_endpoint, configuration.region),
+            parser=self.parser,
+            embedder=self.embedder,
+        )
+
+
+def create_app(configuration: Configuration) -> Front:
+    """An ASGI application; what was under way when the last one ended is put in order first."""
+    ground = Ground(configuration)
+    calls = DirectCalls()
+    jobs = IngestionJobs(
+        store=ground.store,
+        clock=ground.clock,
+        tokens=ground.tokens,
+        direct=calls,
+        indexing=ground.indexing,
+    )
+    handlers = {
+        **_resource_handlers(ground),
+        **_job_handlers(jobs),
+        **_document_handlers(ground, calls),
+        **_runtime_handlers(ground),
+        **_vector_handlers(ground),
+    }
+    jobs.resume()
+    ground.records.resume()
+    ground.embedder.warm()
+
+    def close() -> None:
+        jobs.close()
+        ground.parser.close()
+        ground.store.close()
+
+    return Front(Dispatcher(Quotas(ground.clock), handlers), close=close)
+
+
+def _resource_handlers(ground: Ground) -> Mapping[str, Handler]:
+    sources = DataSources(
+        store=ground.store, clock=ground.clock, tokens=ground.tokens, vectors=ground.vectors
+    )
+    bases = KnowledgeBases(
+        store=ground.store,
+        clock=ground.clock,
+        place=ground.place,
+        tokens=ground.tokens,
+        delete_data_sources=sources.delete_all,
+    )
+    bases.resume()
+    sources.resume()
+    return {
+        "bedrock-agent.CreateKnowledgeBase": bases.create,
+        "bedrock-agent.GetKnowledgeBase": bases.get,
+        "bedrock-agent.ListKnowledgeBases": bases.list,
+        "bedrock-agent.UpdateKnowledgeBase": bases.update,
+        "bedrock-agent.DeleteKnowledgeBase": bases.delete,
+        "bedrock-agent.CreateDataSource": sources.create,
+        "bedrock-agent.GetDataSource": sources.get,
+        "bedrock-agent.ListDataSources": sources.list,
+        "bedrock-agent.UpdateDataSource": sources.update,
+        "bedrock-agent.DeleteDataSource": sources.delete,
+    }
+
+
+def _job_handlers(jobs: IngestionJobs) -> Mapping[str, Handler]:
+    return {
+        "bedrock-agent.StartIngestionJob": jobs.start,
+        "bedrock-agent.GetIngestionJob": jobs.get,
+        "bedrock-agent.ListIngestionJobs": jobs.list,
+        "bedrock-agent.StopIngestionJob": jobs.stop,
+    }
+
+
+def _document_handlers(ground: Ground, calls: DirectCalls) -> Mapping[str, Handler]:
+    documents = Documents(store=ground.store, records=ground.records)
+    direct = Direct(
+        store=ground.store,
+        clock=ground.clock,
+        tokens=ground.tokens,
+        calls=calls,
+        indexing=ground.indexing,
+    )
+    return {
+        "bedrock-agent.GetKnowledgeBaseDocuments": documents.get,
+        "bedrock-agent.ListKnowledgeBaseDocuments": documents.list,
+        "bedrock-agent.IngestKnowledgeBaseDocuments": direct.ingest,
+        "bedrock-agent.DeleteKnowledgeBaseDocuments": direct.delete,
+    }
+
+
+def _runtime_handlers(ground: Ground) -> Mapping[str, Handler]:
+    retrieval = Retrieval(store=ground.store, vectors=ground.vectors, embedder=ground.embedder)
+    generation = Generation(retrieval=retrieval, embedder=ground.embedder)
+    return {
+        "bedrock-agent-runtime.Retrieve": retrieval.retrieve,
+        "bedrock-agent-runtime.RetrieveAndGenerate": generation.answer,
+        "bedrock-runtime.InvokeModel": Models(embedder=ground.embedder).invoke,
+    }
+
+
+def _vector_handlers(ground: Ground) -> Mapping[str, Handler]:
+    buckets = VectorBuckets(
+        store=ground.store,
+        clock=ground.clock,
+        place=ground.place,
+        forget_index=ground.vectors.forget_index,
+    )
+    return {
+        "s3vectors.CreateVectorBucket": buckets.create_bucket,
+        "s3vectors.GetVectorBucket": buckets.get_bucket,
+        "s3vectors.ListVectorBuckets": buckets.list_buckets,
+        "s3vectors.DeleteVectorBucket": buckets.delete_bucket,
+        "s3vectors.CreateIndex": buckets.create_index,
+        "s3vectors.GetIndex": buckets.get_index,
+        "s3vectors.ListIndexes": buckets.list_indexes,
+        "s3vectors.DeleteIndex": buckets.delete_index,
+    }

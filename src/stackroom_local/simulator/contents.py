@@ -1,0 +1,117 @@
+"""The documents of an IngestKnowledgeBaseDocuments request: what they are and where they lie."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom_local.simulator.documents import key_of, kind_of
+from stackroom_local.simulator.errors import ServiceError, Unindexable
+from stackroom_local.simulator.indexing import Draft, Indexing
+from stackroom_local.simulator.objects import ObjectMissing, located
+from stackroom_local.simulator.rules import DOCUMENT_CONTENT, FILE_FORMAT, FILE_UNREADABLE
+from stackroom_local.simulator.sidecars import Attributes, attributes
+from stackroom_local.simulator.store import Row
+
+_EXTENSIONS = {
+    "application/pdf": "pdf",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+    "text/csv": "csv",
+    "text/html": "html",
+    "text/markdown": "md",
+    "text/plain": "txt",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """Content is at `uri` or in `body`; attributes are at `sidecar_uri` or given."""
+
+    identifier: str
+    uri: str | None = None
+    body: bytes = b""
+    filename: str = ""
+    sidecar_uri: str | None = None
+    given: Attributes = Attributes()
+
+
+def contents_of(source: Row, documents: Iterable[dict[str, Any]]) -> list[Content]:
+    """Raises ValidationException for a combination that the data source does not take."""
+    return [_content(source, document) for document in documents]
+
+
+def drafted(indexing: Indexing, content: Content) -> Draft:
+    """Raises Unindexable."""
+    if content.uri is None:
+        etag = hashlib.md5(content.body, usedforsecurity=False).hexdigest()
+        text = indexing.text(content.body, content.filename)
+        return Draft(identifier=content.identifier, text=text, attributes=content.given, etag=etag)
+    try:
+        found = indexing.objects.find(*located(content.uri))
+        sidecar = (
+            indexing.objects.find(*located(content.sidecar_uri or ""))
+            if content.sidecar_uri
+            else None
+        )
+    except ObjectMissing as error:
+        raise Unindexable(FILE_UNREADABLE.message) from error
+    draft = indexing.read(found, sidecar)
+    given = draft.attributes if sidecar else content.given
+    return Draft(
+        identifier=content.identifier,
+        text=draft.text,
+        attributes=given,
+        etag=draft.etag,
+        sidecar_etag=draft.sidecar_etag,
+    )
+
+
+def _content(source: Row, document: dict[str, Any]) -> Content:
+    content, metadata = document["content"], document.get("metadata") or {}
+    kind = content["dataSourceType"]
+    custom = content.get("custom") or {}
+    identifier = {
+        "dataSourceType": kind,
+        "s3": (content.get("s3") or {}).get("s3Location"),
+        "custom": custom.get("customDocumentIdentifier"),
+    }
+    key = key_of(source, identifier)
+    sidecar_uri = (metadata.get("s3Location") or {}).get("uri")
+    _check(kind_of(source), custom, metadata)
+    if kind == "S3":
+        return Content(identifier=key, uri=key, sidecar_uri=sidecar_uri)
+    given = _given(metadata.get("inlineAttributes") or ())
+    if custom["sourceType"] == "S3_LOCATION":
+        uri = custom["s3Location"]["uri"]
+        return Content(identifier=key, uri=uri, sidecar_uri=sidecar_uri, given=given)
+    body, filename = _inline(custom.get("inlineContent") or {})
+    return Content(identifier=key, body=body, filename=filename, given=given)
+
+
+def _check(kind: str, custom: dict[str, Any], metadata: dict[str, Any]) -> None:
+    by_location = metadata.get("type") in (None, "S3_LOCATION")
+    if kind == "S3" and not by_location:
+        raise DOCUMENT_CONTENT.broken(problem="An S3 data source takes metadata from S3 only")
+    if custom.get("sourceType") == "IN_LINE" and metadata and by_location:
+        raise DOCUMENT_CONTENT.broken(problem="Inline content needs inline metadata")
+    if custom.get("sourceType") == "S3_LOCATION" and not custom.get("s3Location"):
+        raise DOCUMENT_CONTENT.broken(problem="s3Location is missing")
+
+
+def _given(inline: Iterable[dict[str, Any]]) -> Attributes:
+    try:
+        return attributes((attribute["key"], {"value": attribute["value"]}) for attribute in inline)
+    except (ValueError, KeyError) as error:
+        problem = "The inline attributes are invalid"
+        raise ServiceError("ValidationException", problem) from error
+
+
+def _inline(content: dict[str, Any]) -> tuple[bytes, str]:
+    if content.get("type") == "TEXT":
+        return content["textContent"]["data"].encode(), "inline.txt"
+    given = content["byteContent"]
+    extension = _EXTENSIONS.get(given["mimeType"])
+    if extension is None:
+        raise DOCUMENT_CONTENT.broken(problem=FILE_FORMAT.message.format(count=1))
+    return given["data"], f"inline.{extension}"

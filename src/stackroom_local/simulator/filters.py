@@ -1,0 +1,98 @@
+"""Retrieval filters: what S3 Vectors takes of them, and which documents they mean."""
+
+from collections.abc import Callable
+from typing import Any
+
+from stackroom_local.simulator.rules import (
+    FILTER_DEPTH,
+    FILTER_GROUP,
+    FILTER_OPERATOR,
+    FILTER_UNION,
+    FILTER_VALUE,
+)
+from stackroom_local.simulator.sidecars import Value
+
+Filter = dict[str, Any]
+
+_GROUPS = ("andAll", "orAll")
+_REFUSED = {
+    "startsWith": "STARTS_WITH",
+    "stringContains": "STRING_CONTAINS",
+    "in": "IN",
+    "notIn": "NOT_IN",
+}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, str | int | float | bool)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _equals(present: Value | None, wanted: Any) -> bool:
+    """A list equals each of its elements, as `$eq` of S3 Vectors has it."""
+    if isinstance(present, list):
+        return wanted in present
+    if isinstance(present, bool) != isinstance(wanted, bool):
+        return False  # Python's True is 1; S3 Vectors' is not
+    return bool(present == wanted)
+
+
+def _ranged(compare: Callable[[Any, Any], bool]) -> Callable[[Value | None, Any], bool]:
+    return lambda present, wanted: _is_number(present) and compare(present, wanted)
+
+
+# Operator: which values it takes, and when an attribute (None where absent) satisfies it.
+_OPERATORS: dict[str, tuple[Callable[[Any], bool], Callable[[Value | None, Any], bool]]] = {
+    "equals": (_is_scalar, _equals),
+    "notEquals": (_is_scalar, lambda present, wanted: not _equals(present, wanted)),
+    "greaterThan": (_is_number, _ranged(lambda a, b: a > b)),
+    "greaterThanOrEquals": (_is_number, _ranged(lambda a, b: a >= b)),
+    "lessThan": (_is_number, _ranged(lambda a, b: a < b)),
+    "lessThanOrEquals": (_is_number, _ranged(lambda a, b: a <= b)),
+    "listContains": (
+        _is_text,
+        lambda present, wanted: isinstance(present, list) and wanted in present,
+    ),
+}
+
+
+def check(condition: Filter, depth: int = 0) -> None:
+    """Raise ValidationException for a filter that Bedrock refuses on S3 Vectors."""
+    operator, operand = _single(condition)
+    if operator in _REFUSED:
+        raise FILTER_OPERATOR.broken(operator=_REFUSED[operator])
+    if operator in _GROUPS:
+        if depth >= FILTER_DEPTH.limit:
+            raise FILTER_DEPTH.broken()
+        if not 2 <= len(operand) <= FILTER_GROUP.limit:
+            raise FILTER_GROUP.broken()
+        for member in operand:
+            check(member, depth + 1)
+        return
+    takes, _ = _OPERATORS[operator]
+    if not takes(operand.get("value")):
+        raise FILTER_VALUE.broken(operator=operator, key=operand.get("key"))
+
+
+def matches(condition: Filter, metadata: dict[str, Value]) -> bool:
+    """Whether a document's metadata satisfies a checked filter."""
+    operator, operand = _single(condition)
+    if operator == "andAll":
+        return all(matches(member, metadata) for member in operand)
+    if operator == "orAll":
+        return any(matches(member, metadata) for member in operand)
+    _, satisfies = _OPERATORS[operator]
+    return satisfies(metadata.get(operand["key"]), operand["value"])
+
+
+def _single(condition: Filter) -> tuple[str, Any]:
+    if len(condition) != 1:
+        raise FILTER_UNION.broken()
+    return next(iter(condition.items()))

@@ -1,0 +1,90 @@
+"""bedrock-agent-runtime's Retrieve."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom_local.simulator import filters
+from stackroom_local.simulator.dispatch import Parameters
+from stackroom_local.simulator.embedding import Embedder, normalised
+from stackroom_local.simulator.knowledge_bases import knowledge_base
+from stackroom_local.simulator.metadata import DATA_SOURCE_ID, SOURCE_URI, own_keys
+from stackroom_local.simulator.rules import (
+    DEFAULT_RESULTS,
+    GUARDRAIL_MISSING,
+    HYBRID_SEARCH,
+    MODEL_MISMATCH,
+    NOT_SIMULATED,
+    QUERY_LENGTH,
+    VECTOR_INDEX_MISSING,
+)
+from stackroom_local.simulator.shelves import Owner
+from stackroom_local.simulator.sidecars import Value
+from stackroom_local.simulator.store import Store
+from stackroom_local.simulator.vectors import Hit, Vectors
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrieval:
+    store: Store
+    vectors: Vectors
+    embedder: Embedder
+
+    def retrieve(self, parameters: Parameters) -> Parameters:
+        if parameters.get("guardrailConfiguration"):
+            raise GUARDRAIL_MISSING.broken()
+        for member in ("userContext", "nextToken"):
+            if parameters.get(member):
+                raise NOT_SIMULATED.broken(what=f"{member} of Retrieve")
+        hits = self.hits(
+            parameters["knowledgeBaseId"],
+            parameters["retrievalQuery"].get("text") or "",
+            parameters.get("retrievalConfiguration") or {},
+        )
+        return {"retrievalResults": [{**reference(hit), "score": hit.score} for hit in hits]}
+
+    def hits(self, knowledge_base_id: str, text: str, configuration: dict[str, Any]) -> list[Hit]:
+        """The best passages, best first. Raises ServiceError for what AWS refuses."""
+        knowledge_base(self.store, knowledge_base_id)
+        if not text.strip() or len(text) > QUERY_LENGTH.limit:
+            raise QUERY_LENGTH.broken()
+        if configuration.get("managedSearchConfiguration"):
+            raise MODEL_MISMATCH.broken()
+        search = configuration.get("vectorSearchConfiguration") or {}
+        _refuse_unsimulated(search)
+        condition = search.get("filter")
+        if condition is not None:
+            filters.check(condition)
+        index = self.vectors.index_of(knowledge_base_id)
+        if index is None:
+            raise VECTOR_INDEX_MISSING.broken()
+        query = normalised(self.embedder.embed(text)[: index.dimension])
+        limit = search.get("numberOfResults") or DEFAULT_RESULTS.limit
+
+        def accepts(owner: Owner, attributes: dict[str, Value]) -> bool:
+            if condition is None:
+                return True
+            own: dict[str, Value] = {SOURCE_URI: owner[1], DATA_SOURCE_ID: owner[0]}
+            return filters.matches(condition, {**attributes, **own})
+
+        return self.vectors.search(knowledge_base_id, query, limit, accepts)
+
+
+def reference(hit: Hit) -> dict[str, Any]:
+    """A passage as both Retrieve and RetrieveAndGenerate show it; S3 Vectors has no page key."""
+    source, identifier = hit.owner
+    location: dict[str, Any] = {"type": "CUSTOM", "customDocumentLocation": {"id": identifier}}
+    if identifier.startswith("s3://"):
+        location = {"type": "S3", "s3Location": {"uri": identifier}}
+    return {
+        "content": {"type": "TEXT", "text": hit.text},
+        "location": location,
+        "metadata": {**hit.attributes, **own_keys((source, identifier), hit.key)},
+    }
+
+
+def _refuse_unsimulated(search: dict[str, Any]) -> None:
+    if search.get("overrideSearchType") == "HYBRID":
+        raise HYBRID_SEARCH.broken()
+    for member in ("implicitFilterConfiguration", "rerankingConfiguration"):
+        if search.get(member):
+            raise NOT_SIMULATED.broken(what=member)

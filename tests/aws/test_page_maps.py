@@ -1,0 +1,60 @@
+"""Page maps in S3, as moto has it."""
+
+import gzip
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from stackroom.aws.page_maps import S3PageMaps
+from stackroom.page_map import PageMap, PageText
+
+BUCKET = "kb-docs"
+KEY = "_pagemaps/doc-1.json.gz"
+TWO_PAGES = PageMap(
+    etag="e1", pages=(PageText(number=1, text="größe"), PageText(number=2, text=""))
+)
+
+
+@pytest.fixture
+def s3() -> Iterator[Any]:
+    with mock_aws():
+        client = boto3.client(
+            "s3",
+            region_name="us-east-1",
+            aws_access_key_id="testing",
+            aws_secret_access_key="testing",
+        )
+        client.create_bucket(Bucket=BUCKET)
+        yield client
+
+
+def test_a_page_map_comes_back_as_it_was_put(s3: Any) -> None:
+    page_maps = S3PageMaps(s3, BUCKET)
+
+    page_maps.put("doc-1", TWO_PAGES)
+
+    assert page_maps.get("doc-1") == TWO_PAGES
+    assert s3.head_object(Bucket=BUCKET, Key=KEY)["ContentEncoding"] == "gzip"
+
+
+def test_a_document_without_a_page_map_has_none(s3: Any) -> None:
+    page_maps = S3PageMaps(s3, BUCKET)
+    page_maps.put("doc-1", TWO_PAGES)
+
+    page_maps.remove("doc-1")
+    page_maps.remove("doc-1")
+
+    assert page_maps.get("doc-1") is None
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"no gzip", gzip.compress(b"no json"), gzip.compress(b'{"etag": 1}' * 9)[:-9]]
+)
+def test_an_object_that_is_no_page_map_is_said_to_be_none(s3: Any, body: bytes) -> None:
+    s3.put_object(Bucket=BUCKET, Key=KEY, Body=body)
+
+    with pytest.raises(ValueError, match=r"page map|Invalid JSON"):
+        S3PageMaps(s3, BUCKET).get("doc-1")

@@ -1,0 +1,190 @@
+"""What every `KnowledgeBase` promises: the fake of our tests, and Bedrock's as simulated here."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from stackroom.aws.knowledge_base import BedrockKnowledgeBase
+from stackroom.filters import Filter, Has
+from stackroom.ports import KnowledgeBase
+from stackroom.tenancy import Tenant, conditions
+from stackroom_local.simulator.server import Configuration, Simulator
+from tests.fakes.knowledge_base import FakeKnowledgeBase
+
+# user, catalog, file, and what the owner attached
+SHELF = [
+    ("alice", "cat-1", "berlin.txt", {"city": "Berlin", "year": 2026, "taxonomy": ["hr", "law"]}),
+    ("alice", "cat-1", "rome.txt", {"city": "Rome", "year": 2025, "taxonomy": ["hr"]}),
+    ("alice", "cat-2", "paris.txt", {"city": "Paris", "year": 2026, "current": True}),
+    ("bob", "cat-3", "rome.txt", {"city": "Rome", "year": 2026, "taxonomy": ["hr"]}),
+]
+TEXT = "The annual leave of {user} as {file} has it"
+CREDENTIALS = {
+    "region_name": "us-east-1",
+    "aws_access_key_id": "testing",
+    "aws_secret_access_key": "testing",
+}
+
+
+def fake() -> FakeKnowledgeBase:
+    knowledge_base = FakeKnowledgeBase()
+    for user, catalog, file, attributes in SHELF:
+        text = TEXT.format(user=user, file=file)
+        knowledge_base.put(
+            text, user_id=user, catalog_id=catalog, filename=file, attributes=attributes
+        )
+    return knowledge_base
+
+
+def drop(s3: Any) -> None:
+    s3.create_bucket(Bucket="docs")
+    for user, catalog, file, attributes in SHELF:
+        key = f"{user}/{catalog}/{file}"
+        own = {"user_id": user, "catalog_id": catalog, "document_id": f"doc-{file}"}
+        sidecar = {"metadataAttributes": {**own, "filename": file, **attributes}}
+        s3.put_object(Bucket="docs", Key=key, Body=TEXT.format(user=user, file=file).encode())
+        s3.put_object(Bucket="docs", Key=f"{key}.metadata.json", Body=json.dumps(sidecar).encode())
+
+
+def ingested(endpoint: str) -> str:
+    """A knowledge base over the bucket, once its ingestion job is over."""
+    vectors = boto3.client("s3vectors", endpoint_url=endpoint, **CREDENTIALS)
+    agent = boto3.client("bedrock-agent", endpoint_url=endpoint, **CREDENTIALS)
+    vectors.create_vector_bucket(vectorBucketName="vectors")
+    index = vectors.create_index(
+        vectorBucketName="vectors",
+        indexName="index",
+        dataType="float32",
+        dimension=1024,
+        distanceMetric="cosine",
+        metadataConfiguration={
+            "nonFilterableMetadataKeys": ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
+        },
+    )
+    knowledge_base = agent.create_knowledge_base(
+        name="handbook",
+        roleArn="arn:aws:iam::000000000000:role/kb",
+        knowledgeBaseConfiguration={
+            "type": "VECTOR",
+            "vectorKnowledgeBaseConfiguration": {
+                "embeddingModelArn": (
+                    "arn:aws:bedrock:us-east-1::foundation-model/amazon.titan-embed-text-v2:0"
+                )
+            },
+        },
+        storageConfiguration={
+            "type": "S3_VECTORS",
+            "s3VectorsConfiguration": {"indexArn": index["indexArn"]},
+        },
+    )["knowledgeBase"]["knowledgeBaseId"]
+    source = agent.create_data_source(
+        knowledgeBaseId=knowledge_base,
+        name="all",
+        dataSourceConfiguration={
+            "type": "S3",
+            "s3Configuration": {"bucketArn": "arn:aws:s3:::docs"},
+        },
+    )["dataSource"]["dataSourceId"]
+    where = {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
+    job = agent.start_ingestion_job(**where)["ingestionJob"]
+    while job["status"] not in ("COMPLETE", "FAILED"):
+        time.sleep(0.1)
+        job = agent.get_ingestion_job(**where, ingestionJobId=job["ingestionJobId"])["ingestionJob"]
+    assert job["statistics"]["numberOfNewDocumentsIndexed"] == len(SHELF), job
+    return str(knowledge_base)
+
+
+@pytest.fixture(scope="module")
+def bedrock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BedrockKnowledgeBase]:
+    data: Path = tmp_path_factory.mktemp("simulator")
+    endpoint = "https://s3.us-east-1.amazonaws.com"  # in memory, for the simulator's thread too
+    with mock_aws():
+        drop(boto3.client("s3", **CREDENTIALS))
+        with Simulator(Configuration(data_dir=data, s3_endpoint=endpoint, speed=100)) as simulator:
+            identity = ingested(simulator.endpoint)
+            runtime = boto3.client(
+                "bedrock-agent-runtime", endpoint_url=simulator.endpoint, **CREDENTIALS
+            )
+            knowledge_base = BedrockKnowledgeBase(runtime, identity)
+            settle(knowledge_base)
+            yield knowledge_base
+
+
+def settle(knowledge_base: BedrockKnowledgeBase) -> None:
+    """Vectors may be found a while after the job, as on AWS."""
+    deadline = time.monotonic() + 20
+    while found(knowledge_base, Has("user_id", "bob")) != {"bob/rome.txt"}:
+        assert time.monotonic() < deadline, "what was ingested was never found"
+        time.sleep(0.1)
+
+
+@pytest.fixture(params=["fake", "bedrock"])
+def knowledge_base(request: pytest.FixtureRequest) -> KnowledgeBase:
+    if request.param == "fake":
+        return fake()
+    simulated: BedrockKnowledgeBase = request.getfixturevalue("bedrock")
+    return simulated
+
+
+def found(knowledge_base: KnowledgeBase, condition: Filter) -> set[str]:
+    retrieved = knowledge_base.retrieve("annual leave", condition, 10)
+    return {
+        f"{passage.attributes['user_id']}/{passage.attributes['filename']}"
+        for passage in retrieved.passages
+    }
+
+
+def test_a_tenant_is_all_that_is_found(knowledge_base: KnowledgeBase) -> None:
+    everything = found(knowledge_base, Tenant("alice").filter())
+    one_catalog = found(knowledge_base, Tenant("alice", "cat-2").filter())
+    foreign_catalog = found(knowledge_base, Tenant("alice", "cat-3").filter())
+
+    assert everything == {"alice/berlin.txt", "alice/rome.txt", "alice/paris.txt"}
+    assert one_catalog == {"alice/paris.txt"}
+    assert foreign_catalog == set()
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({"city": "Rome"}, {"alice/rome.txt"}),
+        ({"city": ["Rome", "Paris"]}, {"alice/rome.txt", "alice/paris.txt"}),
+        ({"city": ["Rome", "Paris"], "year": 2026}, {"alice/paris.txt"}),
+        ({"year": 2025}, {"alice/rome.txt"}),
+        ({"year": "2025"}, set()),
+        ({"current": True}, {"alice/paris.txt"}),
+        ({"current": 1}, set()),
+        ({"taxonomy": "law"}, {"alice/berlin.txt"}),
+        ({"taxonomy": ["law", "hr"]}, {"alice/berlin.txt", "alice/rome.txt"}),
+        ({"unknown": "x"}, set()),
+        (
+            {key: ["Rome", "hr", 2025, "x", "y"] for key in ("city", "year", "taxonomy")},
+            {"alice/rome.txt"},
+        ),
+    ],
+)
+def test_a_filter_means_the_same_everywhere(
+    knowledge_base: KnowledgeBase, asked: dict[str, object], expected: set[str]
+) -> None:
+    assert found(knowledge_base, Tenant("alice").filter(conditions(asked))) == expected
+
+
+def test_passages_come_best_first_no_more_than_asked_for_and_say_where_they_stand(
+    knowledge_base: KnowledgeBase,
+) -> None:
+    retrieved = knowledge_base.retrieve("annual leave in rome.txt", Tenant("alice").filter(), 2)
+
+    scores = [passage.score for passage in retrieved.passages]
+    best = retrieved.passages[0]
+    assert len(scores) == 2
+    assert scores == sorted(scores, reverse=True)
+    assert best.text == "The annual leave of alice as rome.txt has it"
+    assert best.uri == "s3://docs/alice/cat-1/rome.txt"
+    assert best.attributes["document_id"] == "doc-rome.txt"
+    assert retrieved.guardrail_action == "NONE"

@@ -1,0 +1,56 @@
+"""What an inspection works on, in memory."""
+
+from collections.abc import Callable
+
+from stackroom.inspection import File
+from stackroom.page_map import PageMap
+
+
+class FakeFiles:
+    """Objects by key; `on_read` runs after a read, as another writer would in between."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, tuple[str, bytes]] = {}
+        self.on_read: Callable[[], None] = lambda: None
+
+    def put(self, key: str, etag: str, body: bytes) -> None:
+        self.objects[key] = (etag, body)
+
+    def read(self, key: str, *, limit: int) -> File | None:
+        etag, body = self.objects.get(key, (None, b""))
+        self.on_read()
+        if etag is None:
+            return None
+        return File(etag=etag, body=body if len(body) <= limit else None)
+
+    def etag_of(self, key: str) -> str | None:
+        etag, _ = self.objects.get(key, (None, b""))
+        return etag
+
+
+class FakeMapShelf:
+    """A `PageMaps` that keeps what is put into it."""
+
+    def __init__(self) -> None:
+        self.maps: dict[str, PageMap] = {}
+
+    def get(self, document_id: str) -> PageMap | None:
+        return self.maps.get(document_id)
+
+    def put(self, document_id: str, page_map: PageMap) -> None:
+        self.maps[document_id] = page_map
+
+    def remove(self, document_id: str) -> None:
+        self.maps.pop(document_id, None)
+
+
+class FakeInspections:
+    def __init__(self) -> None:
+        self.found: dict[str, tuple[str, str | None]] = {}
+
+    def record(self, document_id: str, etag: str, reason: str | None) -> None:
+        self.found[document_id] = (etag, reason)
+
+    def reason_for(self, document_id: str, etag: str) -> str | None:
+        found_etag, reason = self.found.get(document_id, (None, None))
+        return reason if found_etag == etag else None

@@ -1,0 +1,200 @@
+"""Files as people really upload them, good ones and broken ones, made on the spot."""
+
+import io
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+
+import docx
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.pdfgen.canvas import Canvas
+
+PASSWORD = "open sesame"  # of the encrypted files
+_MEGABYTE = 1_048_576
+_W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+_SHEETS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
+_DOCUMENT_RELATION = (
+    f'<Relationships xmlns="{_PACKAGE}"><Relationship Id="rId1" '
+    f'Type="{_RELATIONS}/officeDocument" Target="{{target}}"/></Relationships>'
+)
+
+
+def pdf(*pages: str, password: str | None = None) -> bytes:
+    """One page a text, a line a line; invariant, so that equal texts give equal bytes."""
+    body = io.BytesIO()
+    encryption = StandardEncryption(password, strength=128) if password else None
+    canvas = Canvas(body, pagesize=A4, invariant=True, encrypt=encryption)
+    for page in pages:
+        text = canvas.beginText(72, 770)
+        text.textLines(page)
+        canvas.drawText(text)
+        canvas.showPage()
+    canvas.save()
+    return body.getvalue()
+
+
+def encrypted_pdf() -> bytes:
+    return pdf("The launch code is 4711.", password=PASSWORD)
+
+
+def pdf_without_text() -> bytes:
+    """As a scanner makes it: something to see and nothing to read."""
+    body = io.BytesIO()
+    canvas = Canvas(body, pagesize=A4, invariant=True)
+    for _ in range(2):
+        canvas.rect(72, 600, 200, 100, fill=True)
+        canvas.showPage()
+    canvas.save()
+    return body.getvalue()
+
+
+def truncated_pdf() -> bytes:
+    """The first two thirds of a PDF, as a broken download leaves it."""
+    whole = pdf(*(f"Page {number} of a report that was cut off" for number in range(1, 9)))
+    return whole[: len(whole) * 2 // 3]
+
+
+def word(*paragraphs: str, table: Sequence[Sequence[str]] = ()) -> bytes:
+    document = docx.Document()
+    for paragraph in paragraphs:
+        document.add_paragraph(paragraph)
+    if table:
+        cells = document.add_table(len(table), len(table[0]))
+        for row, values in enumerate(table):
+            for column, value in enumerate(values):
+                cells.cell(row, column).text = value
+    body = io.BytesIO()
+    document.save(body)
+    return body.getvalue()
+
+
+def word_of_xml(xml: str | bytes) -> bytes:
+    """A DOCX with just this for its document part."""
+    relations = _DOCUMENT_RELATION.format(target="word/document.xml")
+    return archive({"_rels/.rels": relations, "word/document.xml": xml})
+
+
+def word_that_is_no_zip() -> bytes:
+    return b"This was never a Word document, only its name says so. " * 40
+
+
+def truncated_word() -> bytes:
+    whole = word(*(f"Paragraph {number} of a report" for number in range(200)))
+    return whole[: len(whole) // 2]
+
+
+def encrypted_office() -> bytes:
+    """How a DOCX or XLSX with a password begins: the container of old Office files."""
+    return bytes.fromhex("d0cf11e0a1b11ae1") + bytes(504)
+
+
+def word_bomb() -> bytes:
+    """About 210 KB that unpack to 210 MB."""
+    return word_of_xml(f"<w:document {_W}>" + " " * 210 * _MEGABYTE + "</w:document>")
+
+
+def lying_word_bomb() -> bytes:
+    """A bomb whose archive says that it unpacks to a thousand bytes."""
+    bomb = bytearray(word_bomb())
+    with zipfile.ZipFile(io.BytesIO(bomb)) as opened:
+        true_size = opened.getinfo("word/document.xml").file_size.to_bytes(4, "little")
+    return bytes(bomb.replace(true_size, (1_000).to_bytes(4, "little")))
+
+
+def entity_bomb() -> bytes:
+    """Billion laughs: ten entities, each of ten of the one before."""
+    entities = ['<!ENTITY e0 "laugh">'] + [
+        f'<!ENTITY e{level} "{f"&e{level - 1};" * 10}">' for level in range(1, 10)
+    ]
+    return word_of_xml(
+        f"<!DOCTYPE bomb [{''.join(entities)}]>"
+        f"<w:document {_W}><w:body><w:p><w:r><w:t>&e9;</w:t></w:r></w:p></w:body></w:document>"
+    )
+
+
+def workbook(sheets: Mapping[str, Sequence[Sequence[str | float]]]) -> bytes:
+    """An XLSX of texts and numbers."""
+    return _workbook(
+        {
+            name: "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in rows)
+            for name, rows in sheets.items()
+        }
+    )
+
+
+def greedy_workbook() -> bytes:
+    """Small in every part, but each of 40,000 cells is the same text of 10 MB."""
+    text = f'<sst xmlns="{_SHEETS}"><si><t>{"x" * 10 * _MEGABYTE}</t></si></sst>'
+    row = '<row><c t="s"><v>0</v></c></row>'
+    return _workbook({"Greedy": row * 40_000}, {"xl/sharedStrings.xml": text})
+
+
+def workbook_bomb() -> bytes:
+    return archive({"xl/workbook.xml": b" " * 210 * _MEGABYTE})
+
+
+def latin1_csv() -> bytes:
+    return "Name;Ort;Gebühr\nJürgen Größl;Köln;12,50\nAndré Lefèvre;Orléans;9,90\n".encode(
+        "latin-1"
+    )
+
+
+def csv_with_broken_quoting() -> bytes:
+    return b'item,note,price\nlamp,"never closed,12\ndesk,a "wide" one,340\nchair,""fine",80\n'
+
+
+def utf16_text(text: str = "Größe und Maß: 42 Meter\r\n") -> bytes:
+    return text.encode("utf-16")
+
+
+def html_page() -> bytes:
+    return (
+        b"<!doctype html><html><head><title>Opening hours</title><style>p{color:red}</style>"
+        b"<script>var hidden = 'not for readers';</script></head><body><h1>Opening hours</h1>"
+        b"<p>The <b>reading</b> room is open from&nbsp;9 to 17.</p>"
+        b"<table><tr><td>Saturday</td><td>closed</td></tr></table></body></html>"
+    )
+
+
+def picture() -> bytes:
+    """A PNG, for giving it other names."""
+    header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x08\0\0\0\x08\x08\0\0\0\0\x1d\xa7\xa6\xdb"
+    return header + zlib.compress(bytes(range(256)) * 4)
+
+
+def archive(members: Mapping[str, str | bytes]) -> bytes:
+    body = io.BytesIO()
+    with zipfile.ZipFile(body, "w", zipfile.ZIP_DEFLATED) as opened:
+        for name, content in members.items():
+            opened.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    return body.getvalue()
+
+
+def _workbook(sheets: Mapping[str, str], parts: Mapping[str, str] | None = None) -> bytes:
+    listed = related = ""
+    members = {"_rels/.rels": _DOCUMENT_RELATION.format(target="xl/workbook.xml"), **(parts or {})}
+    for number, (name, rows) in enumerate(sheets.items(), 1):
+        listed += f'<sheet name="{name}" sheetId="{number}" r:id="rId{number}"/>'
+        related += (
+            f'<Relationship Id="rId{number}" Type="{_RELATIONS}/worksheet" '
+            f'Target="worksheets/sheet{number}.xml"/>'
+        )
+        members[f"xl/worksheets/sheet{number}.xml"] = (
+            f'<worksheet xmlns="{_SHEETS}"><sheetData>{rows}</sheetData></worksheet>'
+        )
+    members["xl/workbook.xml"] = (
+        f'<workbook xmlns="{_SHEETS}" xmlns:r="{_RELATIONS}"><sheets>{listed}</sheets></workbook>'
+    )
+    members["xl/_rels/workbook.xml.rels"] = (
+        f'<Relationships xmlns="{_PACKAGE}">{related}</Relationships>'
+    )
+    return archive(members)
+
+
+def _cell(value: str | float) -> str:
+    if isinstance(value, str):
+        return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
+    return f"<c><v>{value}</v></c>"

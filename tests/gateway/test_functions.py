@@ -1,0 +1,223 @@
+"""Functions as processes: warm, failing, stuck, crashing, and gone with their parent."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from stackroom_local.gateway.configuration import FunctionConfiguration
+from stackroom_local.gateway.functions import LambdaFunction
+from tests.gateway.serving import ROOT, a_call, serving
+
+Make = Callable[..., LambdaFunction]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    functions: list[LambdaFunction] = []
+
+    def function(**changes: Any) -> LambdaFunction:
+        configuration = FunctionConfiguration(
+            **{
+                "name": "echo",
+                "handler": "tests.gateway.echo_function.handler",
+                "timeout_seconds": 5,
+                **changes,
+            }
+        )
+        made = LambdaFunction(configuration, task_root=ROOT, logs=tmp_path / "logs")
+        functions.append(made)
+        return made
+
+    yield function
+    for each in functions:
+        each.close()
+
+
+def answer(function: LambdaFunction, **event: Any) -> Any:
+    outcome = function.invoke(json.dumps(event).encode())
+    assert not outcome.failed, outcome.payload
+    return json.loads(outcome.payload)
+
+
+def error(function: LambdaFunction, **event: Any) -> dict[str, Any]:
+    outcome = function.invoke(json.dumps(event).encode())
+    assert outcome.failed
+    return dict(json.loads(outcome.payload))
+
+
+def test_a_warm_process_serves_the_next_invocation(make: Make) -> None:
+    function = make()
+
+    first = answer(function, query="a")
+    second = answer(function, query="b")
+
+    assert first["process"] == second["process"] != os.getpid()
+
+
+def test_as_many_processes_as_allowed_serve_at_once_and_the_rest_wait(make: Make) -> None:
+    function = make(max_environments=2)
+
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        answers = list(pool.map(lambda number: answer(function, query=number), range(8)))
+
+    assert [each["event"]["query"] for each in answers] == list(range(8))
+    assert 1 <= len({each["process"] for each in answers}) <= 2
+
+
+def test_a_function_finds_its_own_variables_and_none_of_ours(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_OF_THE_PARENT", "value")
+
+    names = answer(make(environment={"GREETING": "hello"}))["environment"]
+
+    assert {"GREETING", "AWS_REGION", "AWS_LAMBDA_FUNCTION_NAME", "LAMBDA_TASK_ROOT"} <= set(names)
+    assert "SECRET_OF_THE_PARENT" not in names
+
+
+def test_an_invocation_without_client_context_has_none(make: Make) -> None:
+    assert answer(make())["custom"] is None
+
+
+def test_a_client_context_arrives_as_it_was_sent(make: Make) -> None:
+    custom = {"bedrockAgentCoreToolName": "t___ü"}
+
+    outcome = make().invoke(b"{}", client_context=json.dumps({"custom": custom}))
+
+    assert json.loads(outcome.payload)["custom"] == custom
+
+
+def test_the_deadline_is_the_functions_timeout(make: Make) -> None:
+    assert 4000 < answer(make(timeout_seconds=5))["remaining_ms"] <= 5000
+
+
+def test_an_exception_keeps_its_type_its_message_and_its_process(make: Make) -> None:
+    function = make()
+    before = answer(function)["process"]
+
+    failure = error(function, do="raise")
+
+    assert failure["errorType"] == "RuntimeError"
+    assert failure["errorMessage"] == "kaboom"
+    assert any("echo_function.py" in line for line in failure["stackTrace"])
+    assert answer(function)["process"] == before
+
+
+def test_a_stuck_invocation_is_ended_at_its_timeout_and_the_next_one_served(make: Make) -> None:
+    function = make(timeout_seconds=1)
+    before = answer(function)["process"]
+    started = time.monotonic()
+
+    failure = error(function, do="sleep", seconds=30)
+
+    assert time.monotonic() - started < 5
+    assert failure["errorType"] == "Sandbox.Timedout"
+    assert failure["errorMessage"].endswith("Task timed out after 1.00 seconds")
+    assert not is_running(before)
+    assert answer(function)["process"] != before
+
+
+def test_a_crash_answers_the_invocation_it_interrupts_and_the_next_one_is_served(
+    make: Make,
+) -> None:
+    function = make()
+
+    failure = error(function, do="exit")
+
+    assert failure == {
+        "errorType": "Runtime.ExitError",
+        "errorMessage": "Runtime exited with error: exit status 3",
+    }
+    assert answer(function, query="again")["event"] == {"query": "again"}
+
+
+def test_a_process_killed_while_idle_is_replaced(make: Make) -> None:
+    function = make()
+    before = answer(function)["process"]
+
+    os.kill(before, signal.SIGKILL)
+    wait_until(lambda: not is_running(before))
+    time.sleep(0.2)  # until its end was noticed; an invocation in between would be answered with it
+
+    assert answer(function)["process"] != before
+
+
+@pytest.mark.parametrize(
+    ("handler", "error_type"),
+    [
+        ("tests.gateway.no_such_module.handler", "Runtime.ImportModuleError"),
+        ("tests.gateway.echo_function.no_such_function", "Runtime.HandlerNotFound"),
+    ],
+)
+def test_a_handler_that_can_not_be_loaded_fails_every_invocation_with_the_reason(
+    make: Make, handler: str, error_type: str
+) -> None:
+    function = make(handler=handler)
+
+    errors = [error(function)["errorType"] for _ in range(2)]
+
+    assert errors == [error_type, error_type]
+
+
+def test_an_answer_over_six_megabytes_is_an_error_and_the_function_lives_on(make: Make) -> None:
+    function = make()
+
+    failure = error(function, do="large")
+
+    assert failure["errorType"] == "Function.ResponseSizeTooLarge"
+    assert answer(function, query="small")["event"] == {"query": "small"}
+
+
+def test_what_a_function_logs_is_in_its_file(make: Make, tmp_path: Path) -> None:
+    answer(make(), query="something to find")
+
+    assert "echoed something to find" in (tmp_path / "logs" / "echo.log").read_text()
+
+
+def test_closing_ends_busy_and_idle_processes(make: Make) -> None:
+    function = make(timeout_seconds=60)
+    idle = answer(function)["process"]
+
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        busy = pool.submit(error, function, do="sleep", seconds=60)
+        time.sleep(0.3)
+        function.close()
+
+    assert busy.result()["errorType"] == "Runtime.ExitError"
+    wait_until(lambda: not is_running(idle))
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_no_process_outlives_the_gateway(tmp_path: Path, end: signal.Signals) -> None:
+    with serving(tmp_path) as gateway, ThreadPoolExecutor(max_workers=1) as pool:
+        token = gateway.issuer.mint("alice")
+        gateway.echo(token=token, query="hi")
+        busy = pool.submit(gateway.post, a_call(do="sleep", seconds=60), token=token)
+        time.sleep(0.3)
+        environments = psutil.Process(gateway.process.pid).children()
+
+        gateway.process.send_signal(end)
+        _, alive = psutil.wait_procs(environments, timeout=10)
+
+        assert len(environments) == 2  # the interceptor's and the busy tool's
+        assert alive == []
+        wait([busy])
+
+
+def is_running(process: int) -> bool:
+    return psutil.pid_exists(process) and psutil.Process(process).status() != "zombie"
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, "it never came true"
+        time.sleep(0.05)

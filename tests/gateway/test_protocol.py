@@ -1,0 +1,177 @@
+"""The gateway's side of the wire, as its documentation has it, over raw HTTP."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from stackroom_local.gateway.configuration import GatewayConfiguration
+from stackroom_local.gateway.issuer import Issuer
+from tests.gateway.serving import (
+    TOOL,
+    RunningGateway,
+    a_call,
+    a_configuration,
+    a_target,
+    serving,
+)
+
+
+def test_a_function_gets_the_arguments_alone_and_the_rest_in_its_client_context(
+    gateway: RunningGateway, issuer: Issuer
+) -> None:
+    seen = gateway.echo(token=issuer.mint("alice"), query="hi", top_k=3)
+
+    custom = seen["custom"]
+    assert seen["event"] == {"query": "hi", "top_k": 3}
+    assert custom.pop("bedrockAgentCoreAwsRequestId")
+    assert custom == {
+        "bedrockAgentCoreMessageVersion": "1.0",
+        "bedrockAgentCoreMcpMessageId": "1",
+        "bedrockAgentCoreGatewayId": "stackroom-abc1234567",
+        "bedrockAgentCoreTargetId": "TGT1234567",
+        "bedrockAgentCoreToolName": TOOL,
+        "bedrockAgentCorePropagatedHeaders": {"x-user-sub": "alice", "x-user-groups": ","},
+        "bedrockAgentCorePropagatedQueryParameters": {},
+    }
+
+
+def test_arguments_that_break_the_schema_reach_the_function(
+    gateway: RunningGateway, issuer: Issuer
+) -> None:
+    seen = gateway.echo(token=issuer.mint("alice"), query=["not", "a", "string"], unknown=None)
+
+    assert seen["event"] == {"query": ["not", "a", "string"], "unknown": None}
+
+
+@pytest.mark.parametrize(
+    ("do", "text"),
+    [("text", '"good"'), ("http", '{"statusCode": 200, "body": "{}", "isError": true}')],
+)
+def test_whatever_a_function_returns_is_json_in_one_text_block(
+    gateway: RunningGateway, issuer: Issuer, do: str, text: str
+) -> None:
+    result = gateway.call({"do": do}, token=issuer.mint("alice"))
+
+    assert result["content"] == [{"type": "text", "text": text}]
+    assert result["isError"] is False
+
+
+def test_debug_mode_tells_what_went_wrong_in_a_function(
+    gateway: RunningGateway, issuer: Issuer
+) -> None:
+    result = gateway.call({"do": "raise"}, token=issuer.mint("alice"))
+
+    detail = {"type": "text", "text": "Lambda function error: RuntimeError: kaboom"}
+    assert result["isError"] is True
+    assert result["content"] == [detail]
+    assert result["_meta"]["debug"] == detail
+
+
+def test_without_debug_mode_a_functions_error_stays_inside(tmp_path: Path) -> None:
+    with serving(tmp_path, exception_level=None) as gateway:
+        result = gateway.call({"do": "raise"}, token=gateway.issuer.mint("alice"))
+
+    assert result["isError"] is True
+    assert result["content"] == [
+        {"type": "text", "text": "An internal error occurred. Please retry later."}
+    ]
+    assert "_meta" not in result
+
+
+@pytest.mark.parametrize("name", ["echo___nothing", "nothing___say_it", "say_it", ""])
+def test_an_unknown_tool_is_an_error_that_names_it(
+    gateway: RunningGateway, issuer: Issuer, name: str
+) -> None:
+    message = a_call(query="hi")
+    message["params"]["name"] = name
+
+    response = gateway.post(message, token=issuer.mint("alice"))
+
+    assert response.json()["error"]["message"] == f"Unknown tool: {name}"
+
+
+def test_tools_can_be_listed_with_no_handshake(gateway: RunningGateway, issuer: Issuer) -> None:
+    message = {"jsonrpc": "2.0", "id": "a", "method": "tools/list"}
+
+    response = gateway.post(message, token=issuer.mint("alice"))
+
+    (tool,) = response.json()["result"]["tools"]
+    assert tool["name"] == TOOL
+    assert "mcp-session-id" not in response.headers
+
+
+def test_a_body_of_five_megabytes_passes_and_one_of_seven_does_not(
+    gateway: RunningGateway, issuer: Issuer
+) -> None:
+    token = issuer.mint("alice")
+
+    passed = gateway.post(a_call(do="text", query="x" * 5_000_000), token=token)
+    refused = gateway.post(a_call(do="text", query="x" * 7_000_000), token=token)
+
+    assert passed.json()["result"]["isError"] is False
+    assert refused.status_code == 413
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b'{"jsonrpc": "2.0"} {}', b"[" * 100_000])
+def test_a_body_that_is_no_json_is_a_parse_error(
+    gateway: RunningGateway, issuer: Issuer, body: bytes
+) -> None:
+    response = gateway.post(body, token=issuer.mint("alice"))
+
+    assert response.status_code == 400
+    assert response.json()["error"]["code"] == -32700
+
+
+def test_a_batch_never_reaches_a_function(gateway: RunningGateway, issuer: Issuer) -> None:
+    response = gateway.post([a_call(query="hi"), a_call(query="ho")], token=issuer.mint("alice"))
+
+    (block,) = response.json()["result"]["content"]
+    assert "one JSON-RPC message at a time" in block["text"]
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_there_is_no_stream_to_open_and_no_session_to_end(
+    gateway: RunningGateway, issuer: Issuer, method: str
+) -> None:
+    headers = {"Authorization": f"Bearer {issuer.mint('alice')}"}
+
+    response = httpx2.request(method, gateway.url, headers=headers)
+
+    assert response.status_code == 405
+    assert response.headers["allow"] == "POST"
+
+
+def test_a_name_that_was_rebound_to_this_machine_is_refused(
+    gateway: RunningGateway, issuer: Issuer
+) -> None:
+    headers = [("Host", "attacker.example")]
+
+    response = gateway.post(a_call(query="hi"), token=issuer.mint("alice"), headers=headers)
+
+    assert response.status_code == 421
+
+
+def a_target_with(**changes: Any) -> dict[str, Any]:
+    return {**a_target(), **changes}
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        a_target_with(name="under_score"),
+        a_target_with(allowed_request_headers=["Authorization"]),
+        a_target_with(allowed_request_headers=["X-Amzn-Trace-Id"]),
+        a_target_with(allowed_request_headers=[f"x-{number}" for number in range(11)]),
+        a_target_with(
+            tools=[{"name": "t", "description": "d", "inputSchema": {"type": "object", "enum": []}}]
+        ),
+    ],
+)
+def test_a_configuration_that_the_service_would_refuse_is_refused(target: dict[str, Any]) -> None:
+    configuration = a_configuration("http://127.0.0.1:1", targets=[target])
+
+    with pytest.raises(ValueError, match="targets"):
+        GatewayConfiguration.model_validate_json(json.dumps(configuration))

@@ -1,0 +1,126 @@
+"""The use cases wired to fakes, and short ways to say what happens."""
+
+from dataclasses import dataclass, field
+
+from stackroom.ingestion import Ingestion, Outcome, Run
+from stackroom.keys import Location, locate
+from stackroom.model import Document, PoolMember
+from stackroom.placement import Placements
+from stackroom.runs import Runs
+from stackroom.settlement import Settled, Settlement
+from stackroom.uploads import Reconciled, Uploads
+from tests.fakes.pipeline import (
+    FakeBedrock,
+    FakeBucket,
+    FakeCatalogs,
+    FakeClock,
+    FakeDocuments,
+    FakeExecutions,
+    FakeFindings,
+    FakeLeases,
+    FakeSlots,
+)
+
+KEY = "alice/research/report.pdf"
+
+
+def place_of(key: str) -> Location:
+    place = locate(key)
+    assert isinstance(place, Location)
+    return place
+
+
+CATALOG = place_of(KEY).catalog_id
+
+
+@dataclass
+class Pipeline:
+    clock: FakeClock = field(default_factory=FakeClock)
+    pool: tuple[PoolMember, ...] = (PoolMember(knowledge_base_id="KB1"),)
+
+    def __post_init__(self) -> None:
+        self.catalogs = FakeCatalogs()
+        self.documents = FakeDocuments()
+        self.bucket = FakeBucket(self.clock)
+        self.leases = FakeLeases()
+        self.executions = FakeExecutions()
+        self.slots = FakeSlots()
+        self.bedrock = FakeBedrock(self.clock)
+        self.findings = FakeFindings()
+        self.uploads = Uploads(
+            catalogs=self.catalogs, documents=self.documents, bucket=self.bucket, now=self.clock
+        )
+        self.runs = Runs(leases=self.leases, executions=self.executions, now=self.clock)
+        self.placements = Placements(
+            catalogs=self.catalogs,
+            slots=self.slots,
+            data_sources=self.bedrock,
+            pool=self.pool,
+        )
+        self.ingestion = Ingestion(
+            catalogs=self.catalogs,
+            documents=self.documents,
+            jobs=self.bedrock,
+            placements=self.placements,
+            runs=self.runs,
+            now=self.clock,
+        )
+        self.settlement = Settlement(
+            catalogs=self.catalogs,
+            documents=self.documents,
+            bucket=self.bucket,
+            jobs=self.bedrock,
+            findings=self.findings,
+            leases=self.leases,
+            now=self.clock,
+        )
+
+    def drop(self, key: str = KEY, body: str = "text", **attributes: str) -> Reconciled:
+        """Upload, and deliver the event; time passes, as it does."""
+        self.clock.pass_by(1)
+        self.bucket.upload(key, body, **attributes)
+        return self.deliver(key)
+
+    def delete(self, key: str = KEY) -> Reconciled:
+        self.bucket.delete(key)
+        return self.deliver(key)
+
+    def deliver(self, key: str = KEY) -> Reconciled:
+        self.clock.pass_by(1)
+        reconciled = self.uploads.reconcile(key, correlation_id="event-1")
+        if reconciled.catalog_id is not None:
+            self.runs.ask(reconciled.catalog_id)
+        return reconciled
+
+    def document(self, key: str = KEY) -> Document:
+        place = place_of(key)
+        document = self.documents.get(place.catalog_id, place.document_id)
+        assert document is not None
+        return document
+
+    def live_run(self, catalog_id: str = CATALOG) -> Run:
+        return Run(catalog_id=catalog_id, epoch=self.leases.kept[catalog_id].epoch)
+
+    def started(self, catalog_id: str = CATALOG) -> Run:
+        """The live run, with a job accepted."""
+        run = self.ingestion.ensure_data_source(self.live_run(catalog_id))
+        self.clock.pass_by(1)
+        run = self.ingestion.start(run)
+        assert run.progress.outcome is Outcome.STARTED
+        return run
+
+    def settle(self, run: Run) -> tuple[Outcome | None, list[Settled]]:
+        self.clock.pass_by(1)
+        after, settled = self.settlement.settle(run)
+        return after.progress.outcome, settled
+
+    def index(self, *keys: str) -> None:
+        """A whole good round for these documents, up to the released lease."""
+        run = self.started()
+        self.clock.pass_by(1)
+        for key in keys or (KEY,):
+            self.bedrock.say(key, "INDEXED")
+        assert run.progress.job_id is not None
+        self.bedrock.finish(run.progress.job_id)
+        run, _ = self.settlement.settle(run)
+        self.ingestion.release(run)

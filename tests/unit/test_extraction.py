@@ -1,0 +1,326 @@
+"""Every format through its reader, from real bytes."""
+
+import subprocess
+import sys
+
+import pytest
+
+from stackroom.errors import Unreadable
+from stackroom.extraction import Page, read_pages
+from tests import files
+
+
+def text_of(body: bytes, filename: str) -> str:
+    (page,) = read_pages(body, filename)
+    assert page.number is None, "only a PDF has pages"
+    return page.text
+
+
+def reason(body: bytes, filename: str) -> str:
+    with pytest.raises(Unreadable) as refused:
+        read_pages(body, filename)
+    return refused.value.reason
+
+
+def test_a_pdf_is_read_page_by_page_blank_pages_included() -> None:
+    body = files.pdf("Travel\nEight euros a day", "", "Sabbatical after five years")
+
+    pages = read_pages(body, "handbook.PDF")
+
+    assert pages == (
+        Page(1, "Travel\nEight euros a day"),
+        Page(2, ""),
+        Page(3, "Sabbatical after five years"),
+    )
+
+
+def test_a_word_broken_at_the_end_of_a_line_of_a_pdf_is_whole_again() -> None:
+    body = files.pdf("Everyone may take a sab-\nbatical of three months")
+
+    (page,) = read_pages(body, "a.pdf")
+
+    assert page.text == "Everyone may take a sabbatical of three months"
+
+
+def test_a_pdf_with_junk_around_it_is_still_read() -> None:
+    body = b"\n\n" + files.pdf("Mail systems append their own") + b"\0" * 9_000
+
+    (page,) = read_pages(body, "a.pdf")
+
+    assert page.text == "Mail systems append their own"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b"", "the file is empty"),
+        (files.encrypted_pdf(), "the PDF is encrypted; remove its password and upload it again"),
+        (
+            files.pdf_without_text(),
+            "no text was found in the PDF; it may be a scan: run OCR over it and upload it again",
+        ),
+        (
+            files.truncated_pdf(),
+            "the PDF is damaged or cut off; export it again and upload that",
+        ),
+        (
+            files.pdf("Cut off in its last line")[:-40],
+            "the PDF is damaged or cut off; export it again and upload that",
+        ),
+        (
+            b"%PDF-1.7\nno objects at all\n%%EOF\n",
+            "the PDF is damaged or cut off; export it again and upload that",
+        ),
+        (files.word("A letter"), "the file is not a PDF, whatever its name says"),
+    ],
+    ids=["empty", "encrypted", "scan", "two thirds", "no end", "no objects", "no PDF"],
+)
+def test_a_pdf_that_can_not_be_read_says_what_to_do(body: bytes, expected: str) -> None:
+    assert reason(body, "report.pdf") == expected
+
+
+def test_a_docx_gives_paragraphs_and_a_line_for_each_row_of_a_table() -> None:
+    body = files.word("On call", "Hand over at ten", table=[["Level", "Hours"], ["SEV1", "1"]])
+
+    lines = [line.rstrip() for line in text_of(body, "rota.docx").splitlines()]
+
+    assert lines == ["On call", "Hand over at ten", "Level \tHours", "SEV1 \t1"]
+
+
+def test_a_docx_keeps_breaks_and_hyphens_and_leaves_out_what_was_deleted_or_repeated() -> None:
+    namespaces = 'xmlns:w="w" xmlns:mc="mc"'
+    body = files.word_of_xml(
+        f"<w:document {namespaces}><w:p><w:r><w:t>one</w:t><w:br/><w:t>two</w:t><w:tab/>"
+        "<w:t>on</w:t><w:noBreakHyphen/><w:t>call</w:t></w:r>"
+        "<w:del><w:r><w:delText>struck out</w:delText></w:r></w:del>"
+        "<mc:AlternateContent><mc:Choice><w:t>!</w:t></mc:Choice>"
+        "<mc:Fallback><w:t>again</w:t><w:br/></mc:Fallback></mc:AlternateContent></w:p></w:document>"
+    )
+
+    text = text_of(body, "a.docx")
+
+    assert text == "one\ntwo\ton-call!\n"
+
+
+def test_a_docx_is_read_with_its_footnotes_and_wherever_its_main_part_lies() -> None:
+    paragraph = '<w:document xmlns:w="w"><w:p><w:t>{}</w:t></w:p></w:document>'
+    relation = '<Relationship Type="x/officeDocument" Target="/w2/doc.xml"/>'
+    body = files.archive(
+        {
+            "_rels/.rels": f"<Relationships>{relation}</Relationships>",
+            "w2/doc.xml": paragraph.format("body"),
+            "w2/footnotes.xml": paragraph.format("note"),
+        }
+    )
+
+    text = text_of(body, "a.docx")
+
+    assert text == "body\n\nnote\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            files.word_that_is_no_zip(),
+            "the file is not a DOCX (not a ZIP archive), or is cut off; "
+            "save it as DOCX and upload it again",
+        ),
+        (
+            files.truncated_word(),
+            "the file is not a DOCX (not a ZIP archive), or is cut off; "
+            "save it as DOCX and upload it again",
+        ),
+        (
+            files.encrypted_office(),
+            "the file is encrypted or in an old Office format; remove its password, "
+            "save it as DOCX and upload it again",
+        ),
+        (
+            files.word_bomb(),
+            "the file unpacks to more than 200 MB; split it and upload the parts",
+        ),
+        (files.lying_word_bomb(), "the DOCX is damaged; save it again and upload that"),
+        (files.entity_bomb(), "the DOCX is damaged; save it again and upload that"),
+        (
+            files.word_of_xml("<w:document><cut"),
+            "the DOCX is damaged; save it again and upload that",
+        ),
+        (
+            files.archive({"readme.txt": "hello"}),
+            "the DOCX is damaged; save it again and upload that",
+        ),
+        (files.workbook({"A": [["x"]]}), "the file is not a DOCX, whatever its name says"),
+        (files.word(), "no text was found in the file"),
+    ],
+    ids=[
+        "no zip",
+        "truncated",
+        "encrypted",
+        "bomb",
+        "lying bomb",
+        "entities",
+        "cut xml",
+        "other archive",
+        "workbook",
+        "no text",
+    ],
+)
+def test_a_docx_that_can_not_be_read_says_what_to_do(body: bytes, expected: str) -> None:
+    assert reason(body, "letter.docx") == expected
+
+
+def test_a_workbook_gives_every_sheet_under_its_name() -> None:
+    body = files.workbook(
+        {"Prices": [["item", "euro"], ["lamp", 12.5], ["desk", 80]], "Empty": [], "More": [["x"]]}
+    )
+
+    text = text_of(body, "prices.xlsx")
+
+    assert text == "Prices\nitem\teuro\nlamp\t12.5\ndesk\t80\nMore\nx"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            b"not a workbook",
+            "the file is not an XLSX (not a ZIP archive), or is cut off; "
+            "save it as XLSX and upload it again",
+        ),
+        (
+            files.workbook_bomb(),
+            "the file unpacks to more than 200 MB; split it and upload the parts",
+        ),
+        (files.word("A letter"), "the XLSX is damaged; save it again and upload that"),
+        (files.workbook({"Empty": []}), "no text was found in the file"),
+    ],
+    ids=["no zip", "bomb", "letter", "no text"],
+)
+def test_a_workbook_that_can_not_be_read_says_what_to_do(body: bytes, expected: str) -> None:
+    assert reason(body, "prices.xlsx") == expected
+
+
+def test_a_web_page_gives_what_its_reader_sees() -> None:
+    text = text_of(files.html_page(), "hours.html")
+
+    assert text == (
+        "Opening hours\nOpening hours\nThe reading room is open from 9 to 17.\nSaturday\nclosed"
+    )
+
+
+def test_a_web_page_is_decoded_as_it_declares_unless_that_is_wrong() -> None:
+    declared = '<meta charset="iso-8859-5"><p>Привет'.encode("iso-8859-5")
+    wrong = '<meta charset="utf-8"><p>Größe'.encode("latin-1")
+
+    texts = (text_of(declared, "a.html"), text_of(wrong, "b.html"))
+
+    assert texts == ("Привет", "Größe")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("Größe: 10 €".encode(), "Größe: 10 €"),
+        ("\ufeffGröße".encode(), "Größe"),
+        (files.utf16_text("Größe\r\nMaß\rEnde"), "Größe\nMaß\nEnde"),
+        ("plain but wide".encode("utf-16-le"), "plain but wide"),
+        ("plain but wide".encode("utf-16-be"), "plain but wide"),
+        ("Größe".encode("utf-32"), "Größe"),
+        ("Übergröße für 10 €".encode("cp1252"), "Übergröße für 10 €"),
+        ("Это обычный русский текст.".encode("cp1251"), "Это обычный русский текст."),
+        ("これは日本語の文章です。".encode("shift_jis"), "これは日本語の文章です。"),
+        (b"x" * 200_000 + "ü late".encode("latin-1"), "x" * 200_000 + "ü late"),
+    ],
+    ids=[
+        "utf-8",
+        "mark",
+        "utf-16",
+        "little endian",
+        "big endian",
+        "utf-32",
+        "windows-1252",
+        "cyrillic",
+        "japanese",
+        "late accent",
+    ],
+)
+def test_text_is_read_in_whatever_encoding_it_was_saved(body: bytes, expected: str) -> None:
+    assert text_of(body, "notes.txt") == expected
+
+
+def test_one_broken_byte_does_not_turn_utf8_into_another_encoding() -> None:
+    body = ("Äpfel, Öl und Übergrößen für Köln. " * 10).encode() + b"\xc3"
+
+    text = text_of(body, "notes.md")
+
+    assert text == "Äpfel, Öl und Übergrößen für Köln. " * 10 + "\ufffd"
+
+
+def test_a_csv_in_latin_1_is_read() -> None:
+    text = text_of(files.latin1_csv(), "fees.csv")
+
+    assert "Jürgen Größl;Köln;12,50" in text
+
+
+def test_a_csv_with_broken_quoting_keeps_every_row() -> None:
+    text = text_of(files.csv_with_broken_quoting(), "prices.csv")
+
+    assert text.encode() == files.csv_with_broken_quoting()
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b" \r\n\t\n", "no text was found in the file"),
+        (
+            files.picture(),
+            "the file is not text, whatever its name says; "
+            "save it as UTF-8 text and upload it again",
+        ),
+        (
+            files.utf16_text("cut")[:-1],
+            "the file says it is UTF-16 text but is damaged or cut off; "
+            "save it as UTF-8 text and upload it again",
+        ),
+    ],
+    ids=["blank", "picture", "half a character"],
+)
+def test_a_text_that_can_not_be_read_says_what_to_do(body: bytes, expected: str) -> None:
+    assert reason(body, "notes.txt") == expected
+
+
+@pytest.mark.parametrize(
+    ("filename", "expected"),
+    [
+        (
+            "setup.exe",
+            "File type '.exe' not supported. Allowed: pdf, docx, txt, md, csv, html, xlsx",
+        ),
+        (
+            "old.DOC",
+            "File type '.doc' not supported. Allowed: pdf, docx, txt, md, csv, html, xlsx. "
+            "Save it as .docx",
+        ),
+        (
+            "v1.2/README",
+            "File has no type in its name. Allowed: pdf, docx, txt, md, csv, html, xlsx",
+        ),
+    ],
+)
+def test_a_type_that_is_not_taken_says_which_are(filename: str, expected: str) -> None:
+    assert reason(b"anything", filename) == expected
+
+
+def test_importing_extraction_loads_no_reader_and_no_library() -> None:
+    program = (
+        "import sys, stackroom.extraction, stackroom.formats\n"
+        "libraries = {'pypdfium2', 'selectolax', 'python_calamine', 'charset_normalizer'}\n"
+        "print(libraries & set(sys.modules))"
+    )
+
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert loaded.stdout.strip() == "set()"

@@ -1,0 +1,43 @@
+"""Extraction in a child process: what it ends by itself, and what ends it."""
+
+import pytest
+
+from stackroom.errors import Unreadable
+from stackroom.extraction import Page, apart
+from stackroom.extraction.apart import read_pages_apart
+from tests import files
+
+
+def test_pages_come_back_whole_from_the_child() -> None:
+    pages = read_pages_apart(files.pdf("Größe", "", "48 €"), "über maß.pdf", seconds=60)
+
+    assert pages == (Page(1, "Größe"), Page(2, ""), Page(3, "48 €"))
+
+
+def test_a_defect_comes_back_as_its_reason() -> None:
+    with pytest.raises(Unreadable, match=r"^the PDF is encrypted; remove its password"):
+        read_pages_apart(files.encrypted_pdf(), "secret.pdf", seconds=60)
+
+
+def test_a_reader_that_takes_too_long_is_given_up() -> None:
+    endless = b"<div>" * 400_000  # nesting costs the parser quadratic time
+
+    pages = read_pages_apart(endless, "deep.html", seconds=1)
+
+    assert pages is None
+
+
+def test_a_reader_that_runs_out_of_memory_is_given_up() -> None:
+    body = files.greedy_workbook()
+
+    pages = read_pages_apart(body, "greedy.xlsx", seconds=60)
+
+    assert pages is None
+
+
+def test_a_reader_that_crashes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart.sys, "executable", "/bin/false")
+
+    pages = read_pages_apart(b"text", "notes.txt", seconds=60)
+
+    assert pages is None

@@ -1,0 +1,209 @@
+import pytest
+
+from stackroom.errors import RunSuperseded
+from stackroom.ingestion import LONGEST_WAIT, MAX_TURNS, Outcome, waiting_time
+from stackroom.model import CatalogStatus, DocumentStatus
+from stackroom.placement import NO_SLOT
+from stackroom.ports import Busy
+from stackroom.runs import MAX_FAILURES
+from tests.unit.pipeline import CATALOG, KEY, Pipeline
+
+OTHER = "alice/research/other.pdf"
+
+
+def test_one_job_takes_up_everything_that_waits(pipeline: Pipeline) -> None:
+    for number in range(20):
+        pipeline.drop(f"alice/research/{number}.txt")
+
+    run = pipeline.started()
+
+    assert list(pipeline.bedrock.jobs) == ["JOB1"]
+    statuses = {each.status for each in pipeline.documents.kept.values()}
+    jobs = {each.ingestion_job_id for each in pipeline.documents.kept.values()}
+    assert (statuses, jobs) == ({DocumentStatus.INDEXING}, {run.progress.job_id})
+
+
+def test_starting_twice_gets_the_same_job(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
+
+    first = pipeline.ingestion.start(run)
+    again = pipeline.ingestion.start(run)
+
+    assert first.progress.job_id == again.progress.job_id
+    assert len(pipeline.bedrock.jobs) == 1
+    assert pipeline.document().attempts == 1
+
+
+def test_busy_is_an_outcome_with_a_growing_wait_and_touches_no_document(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.bedrock.busy = Busy(why="ConflictException")
+    run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
+
+    waits = []
+    for _ in range(8):
+        run = pipeline.ingestion.start(run)
+        assert run.progress.outcome is Outcome.BUSY
+        waits.append(run.progress.wait_seconds)
+
+    assert waits[0] < waits[-1] <= LONGEST_WAIT * 1.5
+    assert pipeline.document().status is DocumentStatus.PENDING
+
+
+def test_a_job_whose_answer_got_lost_is_adopted_when_bedrock_says_busy(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
+    lost = pipeline.ingestion.start(run)
+    pipeline.documents.kept = {
+        key: each.model_copy(update={"status": DocumentStatus.PENDING, "ingestion_job_id": None})
+        for key, each in pipeline.documents.kept.items()
+    }
+    pipeline.bedrock.tokens.clear()  # tokens expire
+    pipeline.bedrock.busy = Busy(why="ConflictException")
+
+    adopted = pipeline.ingestion.start(run)
+
+    assert adopted.progress.outcome is Outcome.STARTED
+    assert adopted.progress.job_id == lost.progress.job_id
+
+
+def test_documents_that_a_broken_run_left_indexing_are_settled_first(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    broken = pipeline.started()
+    pipeline.drop(OTHER)
+    pipeline.runs.recover(CATALOG, broken.epoch)
+
+    run = pipeline.ingestion.start(pipeline.live_run())
+
+    assert run.progress.outcome is Outcome.STARTED
+    assert run.progress.job_id == broken.progress.job_id
+    assert pipeline.document(OTHER).status is DocumentStatus.PENDING
+
+
+def test_a_document_changed_while_the_job_was_being_started_waits_for_the_next_round(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+
+    def drop_again(_: object) -> None:
+        pipeline.documents.before_save = lambda _: None
+        pipeline.drop(KEY, "newer")
+
+    pipeline.documents.before_save = drop_again
+    run = pipeline.started()
+    released = pipeline.ingestion.release(run)
+
+    assert pipeline.document().status is DocumentStatus.PENDING
+    assert released.progress.outcome is Outcome.MORE
+
+
+def test_with_nothing_left_the_run_ends(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.runs.ask(CATALOG)
+    run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
+
+    run = pipeline.ingestion.start(run)
+    outcome = run.progress.outcome
+    run = pipeline.ingestion.release(run)
+
+    assert (outcome, run.progress.outcome) == (Outcome.NOTHING, Outcome.RELEASED)
+    assert not pipeline.leases.kept[CATALOG].held
+
+
+def test_a_lingering_version_is_work_though_nothing_is_pending(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.drop(KEY, "")
+
+    run = pipeline.started()
+
+    assert pipeline.document().ingestion_job_id == run.progress.job_id
+    assert pipeline.document().status is DocumentStatus.FAILED
+
+
+def test_without_a_slot_documents_fail_with_the_reason_and_later_ones_too(
+    pipeline: Pipeline,
+) -> None:
+    for number in range(4):
+        pipeline.drop(f"alice/shelf {number}/a.txt")
+    for catalog in pipeline.catalogs.kept.values():
+        pipeline.placements.ensure(catalog)
+    pipeline.drop()
+
+    run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
+    run = pipeline.ingestion.refuse(run)
+    run = pipeline.ingestion.release(run)
+
+    assert pipeline.document().status_reason == NO_SLOT
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.FAILED
+    assert run.progress.outcome is Outcome.RELEASED
+
+
+def test_a_run_hands_over_before_its_history_is_full(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    run = pipeline.live_run()
+    tired = run.model_copy(update={"progress": run.progress.model_copy(update={"turn": MAX_TURNS})})
+
+    run = pipeline.ingestion.start(tired)
+    pipeline.ingestion.hand_over(run)
+
+    assert run.progress.outcome is Outcome.HAND_OVER
+    assert f"{CATALOG}-2" in pipeline.executions.started
+    with pytest.raises(RunSuperseded):
+        pipeline.ingestion.start(pipeline.live_run().model_copy(update={"epoch": 1}))
+
+
+def test_a_delayed_run_waits_before_it_does_anything(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    run = pipeline.live_run()
+    late = run.model_copy(update={"progress": run.progress.model_copy(update={"delay": 60})})
+
+    waiting = pipeline.ingestion.ensure_data_source(late)
+    then = pipeline.ingestion.ensure_data_source(waiting)
+
+    assert (waiting.progress.outcome, waiting.progress.wait_seconds) == (Outcome.WAITING, 60)
+    assert then.progress.outcome is Outcome.PLACED
+
+
+def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    old = pipeline.live_run()
+    pipeline.runs.recover(CATALOG, old.epoch)
+
+    for task in (pipeline.ingestion.ensure_data_source, pipeline.ingestion.start):
+        with pytest.raises(RunSuperseded):
+            task(old)
+
+    assert not pipeline.bedrock.jobs
+    assert not pipeline.bedrock.sources
+
+
+def test_a_broken_run_leaves_its_documents_waiting_for_the_next(pipeline: Pipeline) -> None:
+    pipeline.drop()
+
+    pipeline.ingestion.record_failure(CATALOG, 1, "AccessDeniedException")
+
+    assert pipeline.document().status is DocumentStatus.PENDING
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.FAILED
+    assert f"{CATALOG}-2" in pipeline.executions.started
+
+
+def test_documents_fail_with_the_error_when_run_after_run_has_broken(pipeline: Pipeline) -> None:
+    pipeline.drop()
+
+    for epoch in range(1, MAX_FAILURES + 1):
+        pipeline.ingestion.record_failure(CATALOG, epoch, "AccessDeniedException")
+
+    assert pipeline.document().status is DocumentStatus.FAILED
+    assert "AccessDeniedException" in str(pipeline.document().status_reason)
+
+
+def test_waits_are_whole_seconds_that_grow_to_a_minute() -> None:
+    waits = [waiting_time(turn) for turn in range(10)]
+
+    assert waits == [5, 8, 11, 17, 25, 38, 57, 60, 60, 60]

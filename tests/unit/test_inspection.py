@@ -1,0 +1,200 @@
+import pytest
+
+from stackroom import inspection
+from stackroom.errors import RecordChanged
+from stackroom.extraction import read_pages
+from stackroom.inspection import Inspected, Inspection, Outcome
+from stackroom.keys import Location, locate
+from tests import files
+from tests.fakes.inspection import FakeFiles, FakeInspections, FakeMapShelf
+
+KEY = "alice/handbook/travel.pdf"
+ENCRYPTED = "the PDF is encrypted; remove its password and upload it again"
+
+
+def document_id(key: str = KEY) -> str:
+    place = locate(key)
+    assert isinstance(place, Location)
+    return place.document_id
+
+
+@pytest.fixture
+def bucket() -> FakeFiles:
+    return FakeFiles()
+
+
+@pytest.fixture
+def page_maps() -> FakeMapShelf:
+    return FakeMapShelf()
+
+
+@pytest.fixture
+def inspections() -> FakeInspections:
+    return FakeInspections()
+
+
+@pytest.fixture
+def inspecting(
+    bucket: FakeFiles, page_maps: FakeMapShelf, inspections: FakeInspections
+) -> Inspection:
+    return Inspection(
+        files=bucket, page_maps=page_maps, inspections=inspections, extract=read_pages
+    )
+
+
+def test_a_sound_pdf_gets_a_page_map_and_no_reason(
+    inspecting: Inspection,
+    bucket: FakeFiles,
+    page_maps: FakeMapShelf,
+    inspections: FakeInspections,
+) -> None:
+    bucket.put(KEY, "e1", files.pdf("Meals are 48 euros", "Trains go first class"))
+
+    inspected = inspecting.inspect(KEY)
+
+    assert inspected == Inspected(outcome=Outcome.SOUND, document_id=document_id(), pages=2)
+    assert page_maps.maps[document_id()].etag == "e1"
+    assert page_maps.maps[document_id()].page_of("Trains go first class") == 2
+    assert inspections.found == {document_id(): ("e1", None)}
+
+
+def test_a_defective_file_gets_its_reason_and_loses_the_map_of_its_earlier_version(
+    inspecting: Inspection,
+    bucket: FakeFiles,
+    page_maps: FakeMapShelf,
+    inspections: FakeInspections,
+) -> None:
+    bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
+    inspecting.inspect(KEY)
+    bucket.put(KEY, "e2", files.encrypted_pdf())
+
+    inspected = inspecting.inspect(KEY)
+
+    assert inspected.outcome is Outcome.DEFECTIVE
+    assert inspected.reason == ENCRYPTED
+    assert inspections.found == {document_id(): ("e2", ENCRYPTED)}
+    assert page_maps.maps == {}
+
+
+def test_a_format_without_pages_is_inspected_and_gets_no_map(
+    inspecting: Inspection,
+    bucket: FakeFiles,
+    page_maps: FakeMapShelf,
+    inspections: FakeInspections,
+) -> None:
+    key = "alice/handbook/notes.txt"
+    bucket.put(key, "e1", b"Meals are 48 euros")
+
+    inspected = inspecting.inspect(key)
+
+    assert inspected.outcome is Outcome.SOUND
+    assert page_maps.maps == {}
+    assert inspections.found == {document_id(key): ("e1", None)}
+
+
+def test_a_removed_file_loses_its_page_map(
+    inspecting: Inspection, bucket: FakeFiles, page_maps: FakeMapShelf
+) -> None:
+    bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
+    inspecting.inspect(KEY)
+    bucket.objects.clear()
+
+    inspected = inspecting.inspect(KEY)
+
+    assert inspected.outcome is Outcome.GONE
+    assert page_maps.maps == {}
+
+
+def test_a_file_that_changes_meanwhile_is_inspected_again(
+    inspecting: Inspection,
+    bucket: FakeFiles,
+    page_maps: FakeMapShelf,
+    inspections: FakeInspections,
+) -> None:
+    bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
+    bucket.on_read = lambda: bucket.put(KEY, "e2", files.encrypted_pdf())
+
+    inspecting.inspect(KEY)
+
+    assert inspections.found == {document_id(): ("e2", ENCRYPTED)}
+    assert page_maps.maps == {}
+
+
+def test_a_file_that_vanishes_meanwhile_leaves_no_page_map(
+    inspecting: Inspection, bucket: FakeFiles, page_maps: FakeMapShelf
+) -> None:
+    bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
+    bucket.on_read = bucket.objects.clear
+
+    inspected = inspecting.inspect(KEY)
+
+    assert inspected.outcome is Outcome.GONE
+    assert page_maps.maps == {}
+
+
+def test_a_file_that_keeps_changing_is_delivered_again(
+    inspecting: Inspection, bucket: FakeFiles
+) -> None:
+    versions = iter(range(100))
+    bucket.put(KEY, "first", b"%PDF-")
+    bucket.on_read = lambda: bucket.put(KEY, f"e{next(versions)}", b"%PDF-")
+
+    with pytest.raises(RecordChanged):
+        inspecting.inspect(KEY)
+
+
+def test_a_reader_that_gives_up_leaves_the_document_undecided(
+    bucket: FakeFiles, page_maps: FakeMapShelf, inspections: FakeInspections
+) -> None:
+    bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
+    giving_up = Inspection(
+        files=bucket, page_maps=page_maps, inspections=inspections, extract=lambda *_: None
+    )
+
+    inspected = giving_up.inspect(KEY)
+
+    assert inspected.outcome is Outcome.UNDECIDED
+    assert page_maps.maps == {}
+    assert inspections.found == {}
+
+
+def test_a_file_that_is_too_large_is_left_to_the_upload_handler(
+    inspecting: Inspection,
+    bucket: FakeFiles,
+    inspections: FakeInspections,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(inspection, "MAX_FILE_BYTES", 100)
+    bucket.put(KEY, "e1", b"x" * 101)
+
+    inspected = inspecting.inspect(KEY)
+
+    assert inspected.outcome is Outcome.IGNORED
+    assert inspections.found == {}
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "alice/handbook/setup.exe",
+        "alice/handbook/travel.pdf.metadata.json",
+        "_pagemaps/doc-1.json.gz",
+        "alice/handbook/folder/",
+        "no-folder.pdf",
+        "alice/../travel.pdf",
+    ],
+)
+def test_what_is_no_document_is_left_alone(
+    inspecting: Inspection,
+    bucket: FakeFiles,
+    page_maps: FakeMapShelf,
+    inspections: FakeInspections,
+    key: str,
+) -> None:
+    bucket.put(key, "e1", files.encrypted_pdf())
+
+    inspected = inspecting.inspect(key)
+
+    assert inspected.outcome is Outcome.IGNORED
+    assert inspections.found == {}
+    assert page_maps.maps == {}

@@ -1,0 +1,81 @@
+import pytest
+
+from stackroom.keys import Location, Misplaced, catalog_id_of, is_folder_marker, is_ours, locate
+
+
+@pytest.mark.parametrize(
+    "filename",
+    [
+        "report.pdf",
+        "2026/Q1 résumé (final)+v2.pdf",
+        "100% sure?.txt",
+        "🎉 party.md",
+        "re\u0301sume\u0301.txt",
+        "…/three dots.txt",
+    ],
+)
+def test_any_file_name_has_its_place(filename: str) -> None:
+    place = locate(f"alice/research/{filename}")
+
+    assert isinstance(place, Location)
+    assert (place.user_id, place.folder, place.filename) == ("alice", "research", filename)
+    assert place.prefix == "alice/research/"
+
+
+def test_catalog_names_differ_by_more_than_case_and_composition() -> None:
+    same = {catalog_id_of("alice", name) for name in ("Café", "café", "CAFE\u0301")}
+
+    assert len(same) == 1
+    assert catalog_id_of("alice", "cafe") not in same
+    assert catalog_id_of("bob", "Café") not in same
+
+
+def test_a_document_is_its_file_name_in_its_catalog() -> None:
+    keys = ["alice/research/a.txt", "alice/research/b.txt", "alice/other/a.txt", "bob/research/a.txt"]
+
+    places = [locate(key) for key in keys]
+
+    assert len({place.document_id for place in places}) == 4
+    assert locate(keys[0]).document_id == places[0].document_id
+
+
+def test_a_catalogs_id_as_folder_names_that_catalog() -> None:
+    catalog_id = catalog_id_of("alice", "Research")
+
+    place = locate(f"alice/{catalog_id}/a.txt")
+
+    assert isinstance(place, Location)
+    assert place.catalog_id == catalog_id
+    assert place.names_a_catalog_id
+
+
+@pytest.mark.parametrize(
+    ("key", "user_id", "reason"),
+    [
+        ("lost.pdf", "!none", "it has no folder"),
+        ("alice/lost.pdf", "alice", "no catalog folder"),
+        ("alice/re_search/a.pdf", "alice", "invalid characters"),
+        ("alice/research /a.pdf", "alice", "start or end with a space"),
+        (f"alice/{'x' * 101}/a.pdf", "alice", "1 to 100 characters"),
+        ("alice//a.pdf", "alice", "1 to 100 characters"),
+        ("alice/research/../a.pdf", "alice", "'..' folder"),
+        ("alice/research//a.pdf", "alice", "empty"),
+        ("_sys/research/a.pdf", "!none", "'_sys' can't be a user id"),
+        (f"{'u' * 120}/{'é' * 100}/a.pdf", "u" * 120, "exceed 300 bytes"),
+    ],
+)
+def test_a_key_without_a_place_says_why_and_whose_it_is(
+    key: str, user_id: str, reason: str
+) -> None:
+    place = locate(key)
+
+    assert isinstance(place, Misplaced)
+    assert place.user_id == user_id
+    assert reason in place.reason
+
+
+def test_what_stackroom_writes_and_folder_markers_are_no_documents() -> None:
+    assert is_ours("alice/research/a.pdf.metadata.json")
+    assert is_ours("_pagemaps/doc-1.json.gz")
+    assert not is_ours("alice/research/metadata.json")
+    assert is_folder_marker("alice/research/")

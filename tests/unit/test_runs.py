@@ -1,0 +1,131 @@
+from stackroom.runs import LEASE, MAX_FAILURES
+from tests.unit.pipeline import CATALOG, Pipeline
+
+
+def names(pipeline: Pipeline) -> list[str]:
+    return list(pipeline.executions.started)
+
+
+def test_asking_while_a_run_is_live_starts_no_other(pipeline: Pipeline) -> None:
+    for _ in range(50):
+        pipeline.runs.ask(CATALOG)
+
+    assert names(pipeline) == [f"{CATALOG}-1"]
+    assert pipeline.leases.kept[CATALOG].requested == 50
+
+
+def test_a_run_that_has_seen_every_request_ends_and_the_next_request_starts_another(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.runs.ask(CATALOG)
+
+    released = pipeline.runs.release(CATALOG, 1, served=1)
+    pipeline.runs.ask(CATALOG)
+
+    assert released
+    assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
+
+
+def test_a_request_that_came_after_the_listing_keeps_the_run_from_ending(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.runs.ask(CATALOG)
+    served = pipeline.runs.renew(CATALOG, 1).requested
+    pipeline.runs.ask(CATALOG)
+
+    assert not pipeline.runs.release(CATALOG, 1, served=served)
+
+
+def test_whoever_finds_a_lease_without_execution_starts_it(pipeline: Pipeline) -> None:
+    pipeline.executions.refuse = ConnectionError()
+    try:
+        pipeline.runs.ask(CATALOG)
+    except ConnectionError:
+        pipeline.executions.refuse = None
+
+    pipeline.runs.ask(CATALOG)
+
+    assert names(pipeline) == [f"{CATALOG}-1"]
+    assert pipeline.leases.kept[CATALOG].started
+
+
+def test_an_expired_lease_is_taken_over_only_if_its_execution_has_ended(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.runs.ask(CATALOG)
+    pipeline.clock.pass_by(LEASE.total_seconds() + 1)
+
+    pipeline.runs.ask(CATALOG)
+    while_running = names(pipeline)
+    pipeline.executions.ended.add(f"{CATALOG}-1")
+    pipeline.runs.ask(CATALOG)
+
+    assert while_running == [f"{CATALOG}-1"]
+    assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
+
+
+def test_a_broken_run_is_followed_once_however_often_it_is_told(pipeline: Pipeline) -> None:
+    pipeline.runs.ask(CATALOG)
+
+    told = [pipeline.runs.recover(CATALOG, 1) for _ in range(3)]
+
+    assert [each is not None for each in told] == [True, False, False]
+    assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
+
+
+def test_followers_of_broken_runs_wait_longer_each_time_up_to_an_hour(pipeline: Pipeline) -> None:
+    pipeline.runs.ask(CATALOG)
+
+    for epoch in range(1, MAX_FAILURES + 1):
+        pipeline.runs.recover(CATALOG, epoch)
+
+    inputs = list(pipeline.executions.started.values())[1:]
+    delays = [each["progress"]["delay"] for each in inputs]  # type: ignore[index]
+    assert delays == [60, 120, 240, 480, 960, 1920, 3600, 3600, 3600, 3600]
+    assert sum(delays[:-1]) > 3 * 3600
+
+
+def test_a_delayed_follower_does_not_look_dead_while_it_waits(pipeline: Pipeline) -> None:
+    pipeline.runs.ask(CATALOG)
+    for epoch in range(1, 8):
+        pipeline.runs.recover(CATALOG, epoch)
+
+    until = pipeline.leases.kept[CATALOG].until
+
+    assert until is not None
+    assert (until - pipeline.clock()).total_seconds() > 3600
+
+
+def test_the_sweep_follows_runs_that_ended_without_a_word_and_no_others(
+    pipeline: Pipeline,
+) -> None:
+    for catalog in ("cat-live", "cat-dead", "cat-done"):
+        pipeline.runs.ask(catalog)
+    pipeline.runs.release("cat-done", 1, served=1)
+    pipeline.executions.ended |= {"cat-dead-1", "cat-done-1"}
+
+    followed = pipeline.runs.sweep()
+
+    assert followed == ["cat-dead-1"]
+    assert "cat-dead-2" in pipeline.executions.started
+
+
+def test_the_sweep_starts_what_a_crash_left_unstarted(pipeline: Pipeline) -> None:
+    pipeline.executions.refuse = ConnectionError()
+    try:
+        pipeline.runs.ask(CATALOG)
+    except ConnectionError:
+        pipeline.executions.refuse = None
+
+    followed = pipeline.runs.sweep()
+
+    assert followed == []
+    assert names(pipeline) == [f"{CATALOG}-1"]
+
+
+def test_handing_over_goes_on_at_once_under_the_next_epoch(pipeline: Pipeline) -> None:
+    pipeline.runs.ask(CATALOG)
+
+    pipeline.runs.hand_over(CATALOG, 1)
+
+    assert pipeline.executions.started[f"{CATALOG}-2"]["progress"] == {"delay": 0}

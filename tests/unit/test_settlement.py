@@ -1,0 +1,317 @@
+import pytest
+
+from stackroom.ingestion import Outcome
+from stackroom.model import CatalogStatus, DocumentStatus
+from stackroom.ports import JobState
+from stackroom.settlement import DEADLINE
+from stackroom.verdicts import KNOWN_STATUSES, MAX_ATTEMPTS, NO_REASON
+from tests.fakes.pipeline import BUCKET
+from tests.unit.pipeline import CATALOG, KEY, Pipeline
+
+OTHER = "alice/research/other.pdf"
+
+
+def settled_with(pipeline: Pipeline, status: str, reason: str | None = None) -> None:
+    """One round over a dropped file in which Bedrock says `status` of it."""
+    pipeline.drop()
+    run = pipeline.started()
+    pipeline.clock.pass_by(1)
+    pipeline.bedrock.say(KEY, status, reason)
+    pipeline.bedrock.finish(str(run.progress.job_id))
+    pipeline.settle(run)
+
+
+def test_an_indexed_document_says_since_when(pipeline: Pipeline) -> None:
+    settled_with(pipeline, "INDEXED")
+
+    document = pipeline.document()
+    assert document.status is DocumentStatus.INDEXED
+    assert document.indexed_at == pipeline.clock()
+    assert document.status_reason is None
+    assert pipeline.catalogs.kept[CATALOG].document_count == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        ("FAILED", NO_REASON),
+        ("PARTIALLY_INDEXED", "indexed only a part of the file"),
+        ("METADATA_PARTIALLY_INDEXED", "part of the file's attributes"),
+        ("METADATA_UPDATE_FAILED", "could not store the file's attributes"),
+        ("IGNORED", "does not take this file"),
+    ],
+)
+def test_every_bad_status_fails_the_document_with_a_reason(
+    pipeline: Pipeline, status: str, reason: str
+) -> None:
+    settled_with(pipeline, status)
+
+    assert pipeline.document().status is DocumentStatus.FAILED
+    assert reason in str(pipeline.document().status_reason)
+
+
+@pytest.mark.parametrize(
+    "status", ["PENDING", "STARTING", "IN_PROGRESS", "DELETING", "DELETE_IN_PROGRESS"]
+)
+def test_a_document_still_under_way_keeps_the_round_open(pipeline: Pipeline, status: str) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+    pipeline.bedrock.say(KEY, status)
+    pipeline.bedrock.finish(str(run.progress.job_id))
+
+    outcome, settled = pipeline.settle(run)
+
+    assert (outcome, settled) == (Outcome.UNSETTLED, [])
+    assert pipeline.document().status is DocumentStatus.INDEXING
+
+
+def test_all_twelve_statuses_are_known_and_a_thirteenth_is_not_guessed_at(
+    pipeline: Pipeline,
+) -> None:
+    with pytest.raises(AssertionError, match="SOMETHING_NEW"):
+        settled_with(pipeline, "SOMETHING_NEW")
+
+    assert len(KNOWN_STATUSES) == 12
+
+
+def test_our_inspections_reason_beats_bedrocks_silence(pipeline: Pipeline) -> None:
+    pipeline.findings.reasons["etag of text"] = "the PDF is encrypted"
+
+    settled_with(pipeline, "FAILED")
+
+    assert pipeline.document().status_reason == "the PDF is encrypted"
+
+
+def test_an_inspection_that_ends_while_we_write_is_not_missed(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+    pipeline.bedrock.say(KEY, "FAILED")
+    pipeline.bedrock.finish(str(run.progress.job_id))
+
+    def inspected(_: object) -> None:
+        pipeline.findings.reasons["etag of text"] = "the PDF is damaged"
+
+    pipeline.documents.before_save = inspected
+    _, settled = pipeline.settle(run)
+
+    assert pipeline.document().status_reason == "the PDF is damaged"
+    assert settled[0].document == pipeline.document()
+
+
+def test_indexed_contradicted_by_a_failed_vector_write_is_failed(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.drop(KEY + ".txt")
+    run = pipeline.started()
+    pipeline.clock.pass_by(1)
+    for key in (KEY, KEY + ".txt"):
+        pipeline.bedrock.say(key, "INDEXED")
+    why = f"Invalid record [Files: s3://{BUCKET}/{KEY}.txt]"
+    pipeline.bedrock.finish(str(run.progress.job_id), JobState.COMPLETE, why)
+
+    pipeline.settle(run)
+
+    assert pipeline.document(KEY).status is DocumentStatus.INDEXED
+    assert pipeline.document(KEY + ".txt").status is DocumentStatus.FAILED
+    assert "Invalid record" in str(pipeline.document(KEY + ".txt").status_reason)
+
+
+def test_a_document_dropped_again_meanwhile_is_left_to_the_next_round(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+    pipeline.drop(KEY, "newer")
+    pipeline.bedrock.say(KEY, "INDEXED")
+    pipeline.bedrock.finish(str(run.progress.job_id))
+
+    outcome, settled = pipeline.settle(run)
+    released = pipeline.ingestion.release(run)
+
+    assert (outcome, settled) == (Outcome.SETTLED, [])
+    assert pipeline.document().status is DocumentStatus.PENDING
+    assert released.progress.outcome is Outcome.MORE
+
+
+def test_an_old_indexed_does_not_speak_for_a_new_version(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.drop(KEY, "newer")
+    run = pipeline.started()
+    pipeline.bedrock.finish(str(run.progress.job_id))  # and INDEXED still stands from before
+
+    pipeline.settle(run)
+
+    assert pipeline.document().status is DocumentStatus.PENDING
+    assert not pipeline.ingestion.release(run).progress.outcome is Outcome.RELEASED
+
+
+def test_unchanged_since_an_earlier_job_counts_when_this_one_went_over_everything(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.clock.pass_by(1)
+    pipeline.bedrock.say(KEY, "INDEXED")  # by a job before this round, of this very version
+    run = pipeline.started()
+    pipeline.bedrock.finish(str(run.progress.job_id))
+
+    pipeline.settle(run)
+
+    assert pipeline.document().status is DocumentStatus.INDEXED
+
+
+def test_unchanged_since_an_earlier_job_does_not_count_if_this_one_failed(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.clock.pass_by(1)
+    pipeline.bedrock.say(KEY, "INDEXED")
+    run = pipeline.started()
+    pipeline.bedrock.finish(str(run.progress.job_id), JobState.FAILED)
+
+    pipeline.settle(run)
+
+    assert pipeline.document().status is DocumentStatus.PENDING
+
+
+@pytest.mark.parametrize("state", [JobState.FAILED, JobState.STOPPED])
+def test_jobs_that_end_badly_are_followed_by_others_and_then_the_documents_fail(
+    pipeline: Pipeline, state: JobState
+) -> None:
+    pipeline.drop()
+
+    for _ in range(MAX_ATTEMPTS):
+        run = pipeline.started()
+        pipeline.bedrock.finish(str(run.progress.job_id), state, "the role may not")
+        pipeline.settle(run)
+        pipeline.bedrock.tokens.clear()
+
+    assert len(pipeline.bedrock.jobs) == MAX_ATTEMPTS
+    assert pipeline.document().status is DocumentStatus.FAILED
+    assert "the role may not" in str(pipeline.document().status_reason)
+
+
+def test_a_deleted_document_is_forgotten_once_bedrock_does_not_know_it(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.delete()
+    run = pipeline.started()
+    pipeline.bedrock.finish(str(run.progress.job_id))
+
+    still_there, _ = pipeline.settle(run)
+    status_meanwhile = pipeline.document().status
+    del pipeline.bedrock.says[f"s3://{BUCKET}/{KEY}"]
+    pipeline.settle(run)
+
+    assert still_there is Outcome.SETTLED
+    assert status_meanwhile is DocumentStatus.DELETING
+    assert not pipeline.documents.kept
+    assert pipeline.catalogs.kept[CATALOG].document_count == 0
+
+
+def test_a_document_uploaded_again_during_its_deletion_is_kept(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.delete()
+    run = pipeline.started()
+    pipeline.drop()
+    pipeline.bedrock.says.clear()
+    pipeline.bedrock.finish(str(run.progress.job_id))
+
+    pipeline.settle(run)
+
+    assert pipeline.document().status is DocumentStatus.PENDING
+
+
+def test_a_complete_job_evicts_the_earlier_version_of_a_rejected_file(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.drop(KEY, "")
+    run = pipeline.started()
+    pipeline.bedrock.finish(str(run.progress.job_id))
+
+    pipeline.settle(run)
+
+    document = pipeline.document()
+    assert (document.status, document.status_reason) == (DocumentStatus.FAILED, "the file is empty")
+    assert not document.lingering
+
+
+def test_a_rejected_file_that_cannot_be_evicted_says_so(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.drop(KEY, "")
+
+    for _ in range(MAX_ATTEMPTS):
+        run = pipeline.started()
+        pipeline.bedrock.finish(str(run.progress.job_id), JobState.FAILED)
+        pipeline.settle(run)
+        pipeline.bedrock.tokens.clear()
+
+    assert str(pipeline.document().status_reason).endswith("may still be searchable")
+    assert pipeline.document().lingering
+
+
+def test_polling_waits_longer_while_the_job_runs_and_ends_with_it(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+
+    waits = []
+    for _ in range(5):
+        run = pipeline.settlement.poll(run)
+        waits.append(run.progress.wait_seconds)
+    pipeline.bedrock.finish(str(run.progress.job_id))
+    over = pipeline.settlement.poll(run)
+
+    assert waits == sorted(set(waits))
+    assert over.progress.outcome is Outcome.OVER
+
+
+def test_a_job_past_its_deadline_is_stopped_and_its_documents_fail(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+    pipeline.bedrock.say(KEY, "IN_PROGRESS")
+    pipeline.clock.pass_by(DEADLINE + 1)
+
+    running = pipeline.settlement.poll(run)
+    pipeline.bedrock.finish(str(run.progress.job_id), JobState.STOPPED)
+    over = pipeline.settlement.poll(run)
+    pipeline.settle(run)
+
+    assert running.progress.outcome is Outcome.RUNNING
+    assert pipeline.bedrock.stopped == [run.progress.job_id]
+    assert over.progress.outcome is Outcome.OVER
+    assert "did not finish in time" in str(pipeline.document().status_reason)
+
+
+def test_a_job_that_never_stops_is_given_up(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+    pipeline.clock.pass_by(DEADLINE + 3601)
+
+    assert pipeline.settlement.poll(run).progress.outcome is Outcome.OVER
+
+
+def test_a_job_nobody_knows_any_more_is_followed_by_another(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+    pipeline.bedrock.jobs.clear()
+
+    over = pipeline.settlement.poll(run)
+    pipeline.settle(run)
+
+    assert over.progress.outcome is Outcome.OVER
+    assert pipeline.document().status is DocumentStatus.PENDING
+
+
+def test_settling_twice_changes_nothing_more(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.drop(OTHER)
+    run = pipeline.started()
+    pipeline.clock.pass_by(1)
+    for key in (KEY, OTHER):
+        pipeline.bedrock.say(key, "INDEXED")
+    pipeline.bedrock.finish(str(run.progress.job_id))
+
+    _, first = pipeline.settle(run)
+    outcome, second = pipeline.settle(run)
+
+    assert (len(first), len(second), outcome) == (2, 0, Outcome.SETTLED)
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY

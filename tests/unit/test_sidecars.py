@@ -1,0 +1,81 @@
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from stackroom.errors import ValidationError
+from stackroom.sidecars import Attribute, sidecar, user_attributes
+
+
+def a_sidecar(attributes: dict[str, Attribute]) -> bytes:
+    return sidecar(
+        user_id="alice",
+        catalog_id="cat-1",
+        document_id="doc-1",
+        filename="report.pdf",
+        uploaded_at=datetime(2026, 2, 3, 10, 30, tzinfo=UTC),
+        attributes=attributes,
+    )
+
+
+def test_a_sidecar_says_whose_document_it_is_and_what_the_user_attached() -> None:
+    body = a_sidecar({"domain": "hr", "allowed_groups": ["staff", "board"]})
+
+    assert json.loads(body) == {
+        "metadataAttributes": {
+            "domain": "hr",
+            "allowed_groups": ["staff", "board"],
+            "user_id": "alice",
+            "catalog_id": "cat-1",
+            "document_id": "doc-1",
+            "filename": "report.pdf",
+            "uploaded_at": "2026-02-03T10:30:00Z",
+        }
+    }
+
+
+def test_attributes_come_from_object_metadata_of_our_prefix_alone() -> None:
+    attributes = user_attributes(
+        {
+            "kb-domain": "hr",
+            "kb-list-taxonomy": "pay, leave ,travel",
+            "kb-author": "=?UTF-8?Q?Ren=C3=A9?=",
+            "camera": "none of our business",
+        }
+    )
+
+    assert attributes == {"domain": "hr", "taxonomy": ["pay", "leave", "travel"], "author": "René"}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "problem"),
+    [
+        ({"kb-user_id": "bob"}, "'user_id' is reserved"),
+        ({"kb-list-catalog_id": "x"}, "'catalog_id' is reserved"),
+        ({"kb-x-amz-bedrock-kb-source-uri": "x"}, "is reserved"),
+        ({"kb-": "x"}, "attribute name '' is malformed"),
+        ({"kb-a.b": "x"}, "attribute name 'a.b' is malformed"),
+        ({"kb-domain": ""}, "'domain' must have 1 to 2048 characters"),
+        ({"kb-list-tags": "a,,b"}, "'tags' must list 1 to 10 values"),
+        ({"kb-list-tags": ",".join("abcdefghijk")}, "'tags' must list 1 to 10 values"),
+        ({"kb-tags": "a", "kb-list-tags": "b"}, "'tags' is given both as"),
+        ({"kb-a": "=?martian?Q?x?="}, "in no known encoding"),
+    ],
+)
+def test_wrong_attributes_are_named(metadata: dict[str, str], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem.replace("(", r"\(")):
+        user_attributes(metadata)
+
+
+def test_too_many_attributes_are_refused_with_the_number_allowed() -> None:
+    a_sidecar({f"a{n}": "x" for n in range(30)})
+
+    with pytest.raises(ValidationError, match="31 user attributes are too many; at most 30"):
+        a_sidecar({f"a{n}": "x" for n in range(31)})
+
+
+def test_too_large_attributes_are_refused_with_the_size_allowed() -> None:
+    a_sidecar({"note": "x" * 800})
+
+    with pytest.raises(ValidationError, match="at most 1024 are allowed"):
+        a_sidecar({"note": "x" * 1000})

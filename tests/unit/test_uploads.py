@@ -1,0 +1,290 @@
+import pytest
+
+from stackroom.errors import RecordChanged
+from stackroom.keys import catalog_id_of, locate
+from stackroom.model import Document, DocumentStatus
+from stackroom.uploads import Outcome, rejected_shelf
+from tests.unit.pipeline import CATALOG, KEY, Pipeline
+
+
+def rejects_of(pipeline: Pipeline, user_id: str) -> list[Document]:
+    return list(pipeline.documents.of_catalog(rejected_shelf(user_id)))
+
+
+def test_an_upload_opens_its_catalog_writes_the_sidecar_and_waits_for_a_run(
+    pipeline: Pipeline,
+) -> None:
+    reconciled = pipeline.drop(KEY, "text", kb_domain="hr")
+
+    catalog = pipeline.catalogs.kept[CATALOG]
+    assert (catalog.name, catalog.s3_prefix) == ("research", "alice/research/")
+    assert pipeline.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
+    assert pipeline.bucket.sidecar_attributes(KEY)["domain"] == "hr"
+    assert pipeline.document().status is DocumentStatus.PENDING
+    assert pipeline.document().correlation_id == "event-1"
+    assert reconciled.catalog_id == CATALOG
+    assert list(pipeline.executions.started) == [f"{CATALOG}-1"]
+
+
+def test_the_sidecar_is_there_before_the_record(pipeline: Pipeline) -> None:
+    seen: list[bool] = []
+    pipeline.documents.before_save = lambda _: seen.append(KEY in pipeline.bucket.sidecars)
+
+    pipeline.drop()
+
+    assert seen == [True]
+
+
+def test_the_same_event_twice_changes_nothing_but_asks_again_until_settled(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    before = pipeline.document()
+
+    again = pipeline.deliver()
+
+    assert pipeline.document() == before
+    assert again.outcome is Outcome.UNCHANGED
+    assert again.catalog_id == CATALOG
+
+
+def test_dropping_an_indexed_file_again_unchanged_asks_for_nothing(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+
+    again = pipeline.drop()
+
+    assert (again.outcome, again.catalog_id) == (Outcome.UNCHANGED, None)
+    assert pipeline.document().status is DocumentStatus.INDEXED
+
+
+@pytest.mark.parametrize(("body", "attributes"), [("other", {}), ("text", {"kb_domain": "it"})])
+def test_other_content_or_other_attributes_are_indexed_again(
+    pipeline: Pipeline, body: str, attributes: dict[str, str]
+) -> None:
+    pipeline.drop()
+    pipeline.index()
+
+    again = pipeline.drop(KEY, body, **attributes)
+
+    assert again.catalog_id == CATALOG
+    assert pipeline.document().status is DocumentStatus.PENDING
+    assert len(pipeline.documents.kept) == 1
+
+
+def test_a_delete_event_for_an_old_version_leaves_the_document(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+
+    stale = pipeline.deliver()  # "Object Deleted" of a version; the key still holds the file
+
+    assert stale.outcome is Outcome.UNCHANGED
+    assert pipeline.document().status is DocumentStatus.INDEXED
+
+
+def test_a_removed_object_is_deleted_and_its_sidecar_with_it(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+
+    reconciled = pipeline.delete()
+
+    assert pipeline.document().status is DocumentStatus.DELETING
+    assert KEY not in pipeline.bucket.sidecars
+    assert reconciled.catalog_id == CATALOG
+
+
+def test_an_undeleted_object_is_taken_up_again(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+    kept = pipeline.bucket.objects[KEY]
+    pipeline.delete()
+
+    pipeline.bucket.objects[KEY] = kept
+    pipeline.deliver()
+
+    assert pipeline.document().status is DocumentStatus.PENDING
+    assert pipeline.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
+
+
+def test_an_event_after_everything_is_gone_is_ignored(pipeline: Pipeline) -> None:
+    pipeline.drop("alice/research/other.pdf")
+
+    reconciled = pipeline.deliver("alice/research/never.pdf")
+
+    assert reconciled.outcome is Outcome.IGNORED
+    assert len(pipeline.documents.kept) == 1
+
+
+def test_an_upload_between_reading_and_writing_is_not_lost(pipeline: Pipeline) -> None:
+    pipeline.drop()
+
+    def interfere(document: Document) -> None:
+        pipeline.documents.before_save = lambda _: None
+        pipeline.drop(KEY, "newest")
+
+    pipeline.documents.before_save = interfere
+    pipeline.drop(KEY, "newer")
+
+    assert pipeline.document().etag == "etag of newest"
+
+
+def test_a_record_that_never_stands_still_is_delivered_again_later(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.bucket.upload(KEY, "newer")
+
+    def bump(document: Document) -> None:
+        key = (document.catalog_id, document.document_id)
+        kept = pipeline.documents.kept[key]
+        pipeline.documents.kept[key] = kept.model_copy(update={"version": kept.version + 1})
+
+    pipeline.documents.before_save = bump
+
+    with pytest.raises(RecordChanged):
+        pipeline.deliver()
+
+
+@pytest.mark.parametrize(
+    ("key", "body", "attributes", "reason"),
+    [
+        ("alice/research/a.exe", "MZ", {}, "File type '.exe' not supported"),
+        ("alice/research/README", "x", {}, "no type in its name"),
+        ("alice/research/a.txt", "", {}, "the file is empty"),
+        ("alice/research/a.txt", "x" * 52_428_801, {}, "File exceeds 50MB limit"),
+        (f"alice/research/{'n' * 397}.txt", "x", {}, "401 bytes; at most 400"),
+        ("alice/research/a.txt", "x", {"kb_user_id": "bob"}, "'user_id' is reserved"),
+        ("alice/research/a.txt", "x", {"kb_a": "y" * 2000}, "at most 1024 are allowed"),
+    ],
+)
+def test_a_file_that_cannot_be_taken_fails_with_a_reason_and_is_quarantined(
+    pipeline: Pipeline, key: str, body: str, attributes: dict[str, str], reason: str
+) -> None:
+    reconciled = pipeline.drop(key, body, **attributes)
+
+    assert pipeline.document(key).status is DocumentStatus.FAILED
+    assert reason in str(pipeline.document(key).status_reason)
+    assert pipeline.bucket.sidecar_attributes(key) == {"user_id": "!rejected"}
+    assert reconciled.catalog_id is None
+
+
+def test_a_name_of_400_bytes_is_taken(pipeline: Pipeline) -> None:
+    key = f"alice/research/{'é' * 198}.txt"
+
+    pipeline.drop(key)
+
+    assert pipeline.document(key).status is DocumentStatus.PENDING
+
+
+def test_a_bad_version_of_an_indexed_file_is_quarantined_and_asks_for_a_run(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.index()
+
+    reconciled = pipeline.drop(KEY, "")
+
+    assert reconciled.catalog_id == CATALOG
+    assert pipeline.document().lingering
+    assert pipeline.bucket.sidecar_attributes(KEY) == {"user_id": "!rejected"}
+
+
+def test_a_failed_file_dropped_again_is_tried_again_but_not_on_the_same_event(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+    pipeline.bedrock.say(KEY, "FAILED")
+    pipeline.bedrock.finish(str(run.progress.job_id))
+    pipeline.settle(run)
+
+    same_event = pipeline.deliver()
+    status_after_event = pipeline.document().status
+    dropped_again = pipeline.drop()
+
+    assert (same_event.outcome, status_after_event) == (Outcome.UNCHANGED, DocumentStatus.FAILED)
+    assert dropped_again.catalog_id == CATALOG
+    assert pipeline.document().status is DocumentStatus.PENDING
+
+
+def test_a_removed_file_that_was_never_indexed_is_forgotten_at_once(pipeline: Pipeline) -> None:
+    pipeline.drop("alice/research/a.exe")
+
+    reconciled = pipeline.delete("alice/research/a.exe")
+
+    assert reconciled.outcome is Outcome.FORGOTTEN
+    assert not pipeline.documents.kept
+    assert not pipeline.bucket.sidecars
+
+
+@pytest.mark.parametrize(
+    ("key", "user_id", "reason"),
+    [
+        ("lost.pdf", "!none", "no folder"),
+        ("alice/lost.pdf", "alice", "no catalog folder"),
+        ("alice/a_b/x.pdf", "alice", "invalid characters"),
+        ("alice/research/../x.pdf", "alice", "'..'"),
+    ],
+)
+def test_an_object_of_no_catalog_is_recorded_and_forgotten_with_the_object(
+    pipeline: Pipeline, key: str, user_id: str, reason: str
+) -> None:
+    pipeline.drop(key)
+    recorded = rejects_of(pipeline, user_id)
+    pipeline.delete(key)
+
+    assert [each.s3_key for each in recorded] == [key]
+    assert reason in str(recorded[0].status_reason)
+    assert not rejects_of(pipeline, user_id)
+
+
+def test_another_spelling_of_a_catalog_is_rejected_naming_the_prefix(pipeline: Pipeline) -> None:
+    pipeline.drop()
+
+    pipeline.drop("alice/Research/report.pdf")
+
+    (reject,) = rejects_of(pipeline, "alice")
+    assert "drop the file there" in str(reject.status_reason)
+    assert "'alice/research/'" in str(reject.status_reason)
+    assert len(pipeline.catalogs.kept) == 1
+
+
+def test_the_101st_catalog_is_recorded_not_opened(pipeline: Pipeline) -> None:
+    for number in range(100):
+        pipeline.drop(f"alice/shelf {number}/a.txt")
+
+    pipeline.drop("alice/one more/a.txt")
+
+    (reject,) = rejects_of(pipeline, "alice")
+    assert reject.status_reason == "Maximum catalog limit (100) reached"
+    assert len(pipeline.catalogs.kept) == 100
+
+
+def test_an_upload_under_an_unknown_catalog_id_is_recorded(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    somebody_elses = f"bob/{CATALOG}/a.txt"
+    nobodys = f"alice/{catalog_id_of('alice', 'never made')}/a.txt"
+
+    pipeline.drop(somebody_elses)
+    pipeline.drop(nobodys)
+
+    for user_id in ("bob", "alice"):
+        (reject,) = rejects_of(pipeline, user_id)
+        assert "create it first" in str(reject.status_reason)
+    assert locate(somebody_elses).document_id not in [d for _, d in pipeline.documents.kept if _ == CATALOG]
+
+
+def test_a_record_rebuilt_from_the_bucket_leaves_the_sidecar_alone(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    written = pipeline.bucket.sidecars[KEY]
+    pipeline.documents.kept.clear()
+
+    pipeline.deliver()
+
+    assert pipeline.bucket.sidecars[KEY] is written
+    assert pipeline.document().present_since == written.last_modified
+
+
+def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> None:
+    for key in ("alice/research/", KEY + ".metadata.json", "_pagemaps/doc-1.json.gz"):
+        assert pipeline.drop(key).outcome is Outcome.IGNORED
+
+    assert not pipeline.documents.kept
