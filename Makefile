@@ -48,3 +48,8 @@ destroy: setup ## remove what runs and keep the data; PURGE=yes deletes that too
 ifeq ($(PURGE),yes)
 	@$(BIN)/python infra/purge.py --project $(PROJECT)
 endif
+
+# What is claimed of speed is measured here, never in a test.
+.PHONY: bench-cold
+bench-cold: setup ## import time and zip size of each function
+	@$(BIN)/python -m benchmarks.cold

@@ -58,10 +58,10 @@ class _Bundler:
     # The name and the spelling of the arguments are the interface's.
     def try_bundle(self, output_dir: str, _options: Any = None, **_: Any) -> bool:
         target = Path(output_dir)
-        _copy_own_code(target)
+        copy_own_code(target)
         if self._with_dependencies:
             _install(self._group, target)
-            _prune(target)
+            prune(target)
             _compile(target)
         return True
 
@@ -81,7 +81,7 @@ def code_of(group: Group, *, with_dependencies: bool) -> lambda_.Code:
     )
 
 
-def _copy_own_code(target: Path) -> None:
+def copy_own_code(target: Path) -> None:
     unwanted = shutil.ignore_patterns("__pycache__", "*.pyc")
     shutil.copytree(ROOT / "functions", target / "functions", ignore=unwanted)
     shutil.copytree(ROOT / "src" / "stackroom", target / "stackroom", ignore=unwanted)
@@ -107,7 +107,7 @@ def _uv(*arguments: str) -> None:
     subprocess.run(command, cwd=ROOT, env=environment, check=True)  # noqa: S603 - our own words
 
 
-def _prune(target: Path) -> None:
+def prune(target: Path) -> None:
     for pattern in _NEVER_SHIPPED:
         for path in target.glob(pattern):
             shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -7,7 +7,7 @@ from typing import Self
 import aws_cdk as cdk
 from constructs import Construct
 
-# The longest name built from it, `{project}-identity-interceptor-{region}`, is a role's: 64 characters.
+# The longest name made of it is a role's, `{project}-identity-interceptor-{region}`: 64 at most.
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 _PROJECT = re.compile(r"[a-z]([-]?[a-z0-9]){1,19}")
 

@@ -84,7 +84,7 @@ def event(key: str, detail_type: str = "Object Created") -> str:
 
 def failures(*bodies: str) -> list[str]:
     records = [message(number, body) for number, body in enumerate(bodies)]
-    answer = function.handler({"Records": records}, Context())  # type: ignore[arg-type]
+    answer = function.handler({"Records": records}, Context())
     return [each["itemIdentifier"] for each in answer["batchItemFailures"]]
 
 

@@ -1,9 +1,11 @@
 """Extraction in a child process: what it ends by itself, and what ends it."""
 
+import sys
+
 import pytest
 
 from stackroom.errors import Unreadable
-from stackroom.extraction import Page, apart
+from stackroom.extraction import Page
 from stackroom.extraction.apart import read_pages_apart
 from tests import files
 
@@ -36,7 +38,7 @@ def test_a_reader_that_runs_out_of_memory_is_given_up() -> None:
 
 
 def test_a_reader_that_crashes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart.sys, "executable", "/bin/false")
+    monkeypatch.setattr(sys, "executable", "/bin/false")
 
     pages = read_pages_apart(b"text", "notes.txt", seconds=60)
 

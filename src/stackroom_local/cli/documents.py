@@ -1,36 +1,21 @@
 """drop and status: documents on their way into the bucket, and through their statuses."""
 
-import sys
 import time
-from collections import Counter
-from collections.abc import Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 
-from rich.console import Group, RenderableType
-from rich.live import Live
+from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
-from rich.table import Table
-from rich.text import Text
 
 from stackroom.errors import ValidationError
 from stackroom.model import Document, DocumentStatus
-from stackroom_local.cli.console import console, size
-from stackroom_local.dropping import Dropped, File, NotDropped, find
+from stackroom_local.cli.console import console
+from stackroom_local.cli.watching import REFRESH_SECONDS, Watch, overview
+from stackroom_local.dropping import Dropped, File, Found, NotDropped, find
 from stackroom_local.dropping import drop as drop_files
 from stackroom_local.problems import LocalModeError
 from stackroom_local.records import Records, Shelf
 from stackroom_local.state import Instance, StateDirectory
-
-_REFRESH_SECONDS = 0.25
-_STYLES = {
-    DocumentStatus.UPLOADING: "dim",
-    DocumentStatus.PENDING: "yellow",
-    DocumentStatus.INDEXING: "cyan",
-    DocumentStatus.INDEXED: "green",
-    DocumentStatus.FAILED: "red",
-    DocumentStatus.DELETING: "magenta",
-}
 
 
 class SomeFailed(LocalModeError):
@@ -40,26 +25,22 @@ class SomeFailed(LocalModeError):
 
 def drop(state_dir: Path, paths: list[Path], *, user: str, catalog: str, wait: bool) -> None:
     instance = StateDirectory(state_dir).instance()
-    try:
-        found = find(paths)
-    except FileNotFoundError as error:
-        raise ValidationError(f"no such file or folder: {error}") from error
     out = console()
+    found = _found(paths)
     started = time.monotonic()
-    outcomes = _put(instance, found.files, prefix=f"{user}/{catalog}/")
-    dropped = [each for each in outcomes if isinstance(each, Dropped)]
-    refused = [each for each in outcomes if isinstance(each, NotDropped)]
-    for path in found.left_out:
-        out.print(f"left out {path}: hidden, or a sidecar, which only Stackroom writes")
-    for each in refused:
-        out.print(f"[red]not dropped[/red] {each.key}: {each.reason}")
+    outcomes = put(instance, found.files, prefix=f"{user}/{catalog}/", out=out)
+    _tell(out, found, outcomes)
     out.print(
-        f"dropped {len(dropped)} of {len(outcomes)} files into {user}/{catalog}/ "
-        f"in {time.monotonic() - started:.1f} s"
+        f"dropped {sum(isinstance(each, Dropped) for each in outcomes)} of {len(outcomes)} files "
+        f"into {user}/{catalog}/ in {time.monotonic() - started:.1f} s"
     )
-    failed = _settle(Records(instance), user, dropped) if wait else []
-    if refused or failed:
-        raise SomeFailed(len(refused) + len(failed), len(outcomes))
+    bad = sum(isinstance(each, NotDropped) for each in outcomes)
+    if wait:
+        dropped = [each for each in outcomes if isinstance(each, Dropped)]
+        settled = settle(Records(instance), dropped, out=out, user=user)
+        bad += sum(each.status is DocumentStatus.FAILED for each in settled)
+    if bad:
+        raise SomeFailed(bad, len(outcomes))
 
 
 def status(state_dir: Path, *, user: str | None, watch: bool) -> None:
@@ -68,61 +49,19 @@ def status(state_dir: Path, *, user: str | None, watch: bool) -> None:
     if not watch:
         out.print(overview(records.shelves(user)))
         return
-    with Live(console=out, auto_refresh=False) as live:
+    with Watch(out) as watching:
         while True:
-            live.update(overview(records.shelves(user)), refresh=True)
-            time.sleep(_REFRESH_SECONDS)
+            watching.show(records.shelves(user))
+            time.sleep(REFRESH_SECONDS)
 
 
-def overview(shelves: Iterable[Shelf]) -> RenderableType:
-    """One row per document, and how many are in which status."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading, options in _COLUMNS.items():
-        table.add_column(heading, **options)  # type: ignore[arg-type]
-    counts: Counter[DocumentStatus] = Counter()
-    for shelf in shelves:
-        for document in shelf.documents:
-            counts[document.status] += 1
-            table.add_row(f"{shelf.user_id}/{shelf.name}", *_cells(document))
-    if not counts:
-        return Text("no documents yet")
-    total = ", ".join(f"{counts[each]} {each}" for each in DocumentStatus if counts[each])
-    return Group(table, Text(total, style="dim"))
-
-
-_COLUMNS: dict[str, dict[str, object]] = {
-    "Catalog": {"no_wrap": True},
-    "Document": {"overflow": "fold"},
-    "Size": {"justify": "right", "no_wrap": True},
-    "Status": {"no_wrap": True},
-    "Age": {"justify": "right", "no_wrap": True},
-    "Reason": {"overflow": "fold"},
-}
-
-
-def _cells(document: Document) -> list[RenderableType]:
-    return [
-        Text(document.filename),
-        size(document.size),
-        Text(str(document.status), style=_STYLES[document.status]),
-        _age(document.updated_at),
-        Text(document.status_reason or ""),
-    ]
-
-
-def _age(since: datetime) -> str:
-    seconds = max(0, int((datetime.now(UTC) - since).total_seconds()))
-    for unit, length in (("d", 86_400), ("h", 3600), ("m", 60)):
-        if seconds >= length:
-            return f"{seconds // length}{unit}"
-    return f"{seconds}s"
-
-
-def _put(instance: Instance, files: tuple[File, ...], *, prefix: str) -> list[Dropped | NotDropped]:
+def put(
+    instance: Instance, files: tuple[File, ...], *, prefix: str, out: Console
+) -> list[Dropped | NotDropped]:
+    """Uploads them, with a bar on a terminal."""
     columns = (TextColumn("uploading"), BarColumn(), DownloadColumn())
-    with Progress(*columns, console=console(), disable=not sys.stdout.isatty()) as progress:
-        total = sum(file.path.stat().st_size for file in files)
-        bar = progress.add_task("uploading", total=total)
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
+        bar = progress.add_task("", total=sum(file.path.stat().st_size for file in files))
 
         def advance(file: File) -> None:
             progress.advance(bar, file.path.stat().st_size)
@@ -130,19 +69,51 @@ def _put(instance: Instance, files: tuple[File, ...], *, prefix: str) -> list[Dr
         return list(drop_files(instance, files, prefix=prefix, on_put=advance))
 
 
-def _settle(records: Records, user: str, dropped: list[Dropped]) -> list[Document]:
-    """Shows each of them until it is indexed or failed; those that failed."""
-    out = console()
+def settle(
+    records: Records,
+    dropped: list[Dropped],
+    *,
+    out: Console,
+    user: str | None = None,
+    seconds: float = float("inf"),
+) -> list[Document]:
+    """
+    Shows each of them until it is indexed or failed; their records then.
+
+    Raises `TimeoutError` naming those that were neither within `seconds`.
+    """
     started = time.monotonic()
-    settled: dict[str, Document] = {}
-    with Live(console=out, auto_refresh=False) as live:
-        while len(settled) < len(dropped):
-            shelves = records.shelves(user)
+    with Watch(out) as watching:
+        while True:
+            shelves = _only(records.shelves(user), dropped)
+            watching.show(shelves)
             settled = _settled(shelves, dropped)
-            live.update(overview(_only(shelves, dropped)), refresh=True)
-            time.sleep(_REFRESH_SECONDS)
-    out.print(f"settled in {time.monotonic() - started:.1f} s")
-    return [each for each in settled.values() if each.status is DocumentStatus.FAILED]
+            if len(settled) == len(dropped):
+                break
+            if time.monotonic() - started > seconds:
+                missing = sorted({each.key for each in dropped} - settled.keys())
+                raise TimeoutError(f"not settled within {seconds:g} s: {', '.join(missing)}")
+            time.sleep(REFRESH_SECONDS)
+    out.print(f"all settled in {time.monotonic() - started:.1f} s")
+    return list(settled.values())
+
+
+def _found(paths: list[Path]) -> Found:
+    try:
+        found = find(paths)
+    except FileNotFoundError as error:
+        raise ValidationError(f"no such file or folder: {error}") from error
+    if not found.files:
+        raise ValidationError("there is no file to drop in " + ", ".join(map(str, paths)))
+    return found
+
+
+def _tell(out: Console, found: Found, outcomes: list[Dropped | NotDropped]) -> None:
+    for path in found.left_out:
+        out.print(escape(f"left out {path}: hidden, or a sidecar, which only Stackroom writes"))
+    for each in outcomes:
+        if isinstance(each, NotDropped):
+            out.print(escape(f"not dropped: {each.key}: {each.reason}"), style="red")
 
 
 def _settled(shelves: list[Shelf], dropped: list[Dropped]) -> dict[str, Document]:
@@ -156,7 +127,7 @@ def _settled(shelves: list[Shelf], dropped: list[Dropped]) -> dict[str, Document
 
 def _only(shelves: list[Shelf], dropped: list[Dropped]) -> list[Shelf]:
     keys = {each.key for each in dropped}
-    return [
+    narrowed = [
         Shelf(
             shelf.user_id,
             shelf.name,
@@ -164,3 +135,4 @@ def _only(shelves: list[Shelf], dropped: list[Dropped]) -> list[Shelf]:
         )
         for shelf in shelves
     ]
+    return [shelf for shelf in narrowed if shelf.documents]

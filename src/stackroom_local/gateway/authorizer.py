@@ -56,7 +56,7 @@ class Authorizer:
                 values[0][len("bearer ") :].strip(),
                 self.issuer.private_key.public_key(),
                 algorithms=[ALGORITHM],
-                
+                issuer=self.issuer.url,
                 options={"require": ["exp", "iss"], "verify_aud": False},
             )
         except jwt.PyJWTError as error:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from stackroom_local.simulator.documents import key_of, kind_of
@@ -33,7 +33,7 @@ class Content:
     body: bytes = b""
     filename: str = ""
     sidecar_uri: str | None = None
-    given: Attributes = Attributes()
+    given: Attributes = field(default_factory=Attributes)
 
 
 def contents_of(source: Row, documents: Iterable[dict[str, Any]]) -> list[Content]:

@@ -72,7 +72,7 @@ class Direct:
             for content in contents:
                 self._index(home, content)
 
-        self._accept(parameters, source, "Ingest", keys, "STARTING", work)
+        self._accept(parameters, source, keys=keys, status="STARTING", work=work)
         return {"documentDetails": self._details(source, keys)}
 
     def delete(self, parameters: Parameters) -> Parameters:
@@ -86,20 +86,20 @@ class Direct:
                 self.indexing.records.mark(home.data_source_id, [key], "DELETE_IN_PROGRESS")
                 self.indexing.remove(home, key)
 
-        self._accept(parameters, source, "Delete", keys, "DELETING", work)
+        self._accept(parameters, source, keys=keys, status="DELETING", work=work)
         return {"documentDetails": self._details(source, named)}
 
     def _accept(
         self,
         parameters: Parameters,
         source: Row,
-        verb: str,
+        *,
         keys: list[str],
         status: str,
         work: Callable[[Home], None],
     ) -> None:
         """Begin unless the client token has begun it already."""
-        scope, token = f"{verb}Documents/{source['id']}", parameters.get("clientToken")
+        scope, token = f"documents/{status}/{source['id']}", parameters.get("clientToken")
         home = _home(source)
         with self.store.transaction():
             if self.tokens.made(scope, token) is not None:

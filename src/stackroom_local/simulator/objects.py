@@ -8,7 +8,6 @@ from typing import Any
 from stackroom_local.simulator.rules import FORMATS
 from stackroom_local.simulator.sidecars import SUFFIX
 
-
 _MISSING = ("NoSuchKey", "404")
 
 

@@ -1,0 +1,109 @@
+"""Documents as they move: a table that redraws itself on a terminal, a line per change in a pipe."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from stackroom.model import Document, DocumentStatus
+from stackroom_local.cli.console import size
+from stackroom_local.records import Shelf
+
+REFRESH_SECONDS = 0.2
+_STYLES = {
+    DocumentStatus.UPLOADING: "dim",
+    DocumentStatus.PENDING: "yellow",
+    DocumentStatus.INDEXING: "cyan",
+    DocumentStatus.INDEXED: "green",
+    DocumentStatus.FAILED: "red",
+    DocumentStatus.DELETING: "magenta",
+}
+
+
+def overview(shelves: Iterable[Shelf]) -> RenderableType:
+    """One row per document, and how many are in which status."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("Catalog", no_wrap=True)
+    table.add_column("Document", overflow="fold")
+    table.add_column("Size", justify="right", no_wrap=True)
+    table.add_column("Status", no_wrap=True)
+    table.add_column("Age", justify="right", no_wrap=True)
+    table.add_column("Reason", overflow="fold")
+    counts: Counter[DocumentStatus] = Counter()
+    for shelf in shelves:
+        for document in shelf.documents:
+            counts[document.status] += 1
+            table.add_row(Text(f"{shelf.user_id}/{shelf.name}"), *_cells(document))
+    if not counts:
+        return Text("no documents yet")
+    total = ", ".join(f"{counts[each]} {each}" for each in DocumentStatus if counts[each])
+    return Group(table, Text(total, style="dim"))
+
+
+def _cells(document: Document) -> list[RenderableType]:
+    return [
+        Text(document.filename),
+        size(document.size),
+        Text(str(document.status), style=_STYLES[document.status]),
+        _age(document.updated_at),
+        Text(document.status_reason or ""),
+    ]
+
+
+def _age(since: datetime) -> str:
+    seconds = max(0, int((datetime.now(UTC) - since).total_seconds()))
+    for unit, length in (("d", 86_400), ("h", 3600), ("m", 60)):
+        if seconds >= length:
+            return f"{seconds // length}{unit}"
+    return f"{seconds}s"
+
+
+@dataclass
+class Watch:
+    """`show` whatever is the case now, as often as you like; a context manager."""
+
+    out: Console
+    _live: Live | None = None
+    _shown: dict[str, DocumentStatus] = field(default_factory=dict)
+    _started: float = field(default_factory=time.monotonic)
+
+    def __enter__(self) -> Self:
+        if self.out.is_terminal:
+            self._live = Live(console=self.out, auto_refresh=False)
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._live:
+            self._live.stop()
+
+    def show(self, shelves: list[Shelf]) -> None:
+        if self._live:
+            self._live.update(overview(shelves), refresh=True)
+            return
+        for shelf in shelves:
+            for document in shelf.documents:
+                if self._shown.get(document.s3_key) is not document.status:
+                    self._shown[document.s3_key] = document.status
+                    self.out.print(self._line(shelf, document))
+
+    def _line(self, shelf: Shelf, document: Document) -> Text:
+        seconds = time.monotonic() - self._started
+        reason = f"  {document.status_reason}" if document.status_reason else ""
+        return Text(
+            f"{seconds:6.1f} s  {document.status:<9} "
+            f"{shelf.user_id}/{shelf.name}  {document.filename}{reason}"
+        )

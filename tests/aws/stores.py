@@ -1,0 +1,43 @@
+"""The tables and the bucket as `infra/data.py` has them, made in whatever answers the clients."""
+
+from typing import Any
+
+CATALOG_TABLE = "stackroom-kb-catalog"
+CONTROL_TABLE = "stackroom-kb-control"
+BUCKET = "stackroom-kb-docs-123456789012-us-east-1"
+
+
+def create_tables(dynamodb: Any) -> None:
+    dynamodb.create_table(
+        TableName=CATALOG_TABLE,
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=_strings("catalog_id", "sk", "user_id"),
+        KeySchema=_keys("catalog_id", "sk"),
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "user_id-index",
+                "KeySchema": _keys("user_id"),
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            }
+        ],
+    )
+    dynamodb.create_table(
+        TableName=CONTROL_TABLE,
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=_strings("pk", "sk"),
+        KeySchema=_keys("pk", "sk"),
+    )
+
+
+def create_bucket(s3: Any) -> None:
+    s3.create_bucket(Bucket=BUCKET)
+    s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
+
+
+def _strings(*names: str) -> list[dict[str, str]]:
+    return [{"AttributeName": name, "AttributeType": "S"} for name in names]
+
+
+def _keys(partition: str, sort: str | None = None) -> list[dict[str, str]]:
+    keys = [{"AttributeName": partition, "KeyType": "HASH"}]
+    return keys + ([{"AttributeName": sort, "KeyType": "RANGE"}] if sort else [])

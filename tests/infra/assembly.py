@@ -1,0 +1,129 @@
+"""The synthesised templates, readable: references resolved to the names that AWS will show."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_PSEUDO = {
+    "AWS::AccountId": "{account}",
+    "AWS::Region": "{region}",
+    "AWS::Partition": "aws",
+    "AWS::URLSuffix": "amazonaws.com",
+}
+_NAMES = (
+    "BucketName",
+    "TableName",
+    "QueueName",
+    "FunctionName",
+    "RoleName",
+    "StateMachineName",
+    "LogGroupName",
+    "TopicName",
+    "ManagedPolicyName",
+)
+_ARNS = {
+    "AWS::S3::Bucket": "arn:aws:s3:::{name}",
+    "AWS::DynamoDB::GlobalTable": "arn:aws:dynamodb:{{region}}:{{account}}:table/{name}",
+    "AWS::SQS::Queue": "arn:aws:sqs:{{region}}:{{account}}:{name}",
+    "AWS::Lambda::Function": "arn:aws:lambda:{{region}}:{{account}}:function:{name}",
+    "AWS::Logs::LogGroup": "arn:aws:logs:{{region}}:{{account}}:log-group:{name}",
+    "AWS::IAM::Role": "arn:aws:iam::{{account}}:role/{name}",
+    "AWS::Bedrock::KnowledgeBase": "arn:aws:bedrock:{{region}}:{{account}}:knowledge-base/{name}",
+    "AWS::S3Vectors::Index": "arn:aws:s3vectors:{{region}}:{{account}}:index/{name}",
+    "AWS::BedrockAgentCore::PolicyEngine": (
+        "arn:aws:bedrock-agentcore:{{region}}:{{account}}:policy-engine/{name}"
+    ),
+    "AWS::BedrockAgentCore::Gateway": (
+        "arn:aws:bedrock-agentcore:{{region}}:{{account}}:gateway/{name}"
+    ),
+    "AWS::StepFunctions::StateMachine": (
+        "arn:aws:states:{{region}}:{{account}}:stateMachine:{name}"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Resource:
+    logical_id: str
+    type: str
+    properties: dict[str, Any]
+    raw: dict[str, Any]
+
+
+class Assembly:
+    """Stacks by what they are for: `data`, `knowledge-base`, `pipeline`, `gateway`, `operations`."""
+
+    def __init__(self, directory: Path, project: str = "stackroom") -> None:
+        self.directory = directory
+        self.files = sorted(directory.glob("*.template.json"))
+        self._templates = {
+            path.name.removeprefix(f"{project}-").removesuffix(".template.json"): json.loads(
+                path.read_text("utf-8")
+            )
+            for path in self.files
+        }
+        self._exports = {
+            output["Export"]["Name"]: (stack, output["Value"])
+            for stack, template in self._templates.items()
+            for output in template.get("Outputs", {}).values()
+            if "Export" in output
+        }
+
+    @property
+    def stacks(self) -> set[str]:
+        return set(self._templates)
+
+    def all(self, stack: str, *types: str) -> list[Resource]:
+        return [
+            Resource(
+                logical_id, raw["Type"], self.readable(stack, raw.get("Properties", {})), raw
+            )
+            for logical_id, raw in self._templates[stack]["Resources"].items()
+            if not types or raw["Type"] in types
+        ]
+
+    def one(self, stack: str, type_: str, name: str = "") -> Resource:
+        """The only resource of a type, or the one whose logical id starts with `name`."""
+        [found] = [each for each in self.all(stack, type_) if each.logical_id.startswith(name)]
+        return found
+
+    def outputs(self, stack: str) -> dict[str, Any]:
+        """What a person reads; exports are CloudFormation's own affair."""
+        return {
+            name: self.readable(stack, output["Value"])
+            for name, output in self._templates[stack].get("Outputs", {}).items()
+            if "Export" not in output
+        }
+
+    def readable(self, stack: str, value: Any) -> Any:
+        match value:
+            case {"Ref": name}:
+                return _PSEUDO.get(name) or self._name(stack, name)
+            case {"Fn::GetAtt": [name, attribute]}:
+                return self._attribute(stack, name, attribute)
+            case {"Fn::ImportValue": name}:
+                return self.readable(*self._exports[name])
+            case {"Fn::Join": [separator, parts]}:
+                return separator.join(str(self.readable(stack, part)) for part in parts)
+            case {"Fn::Sub": str(text)}:
+                return re.sub(r"\$\{([^}]+)\}", lambda found: _PSEUDO[found[1]], text)
+            case dict():
+                return {key: self.readable(stack, member) for key, member in value.items()}
+            case list():
+                return [self.readable(stack, member) for member in value]
+            case _:
+                return value
+
+    def _name(self, stack: str, logical_id: str) -> str:
+        properties = self._templates[stack]["Resources"][logical_id].get("Properties", {})
+        named = next((properties[name] for name in _NAMES if name in properties), logical_id)
+        return str(self.readable(stack, named))
+
+    def _attribute(self, stack: str, logical_id: str, attribute: str) -> str:
+        name = self._name(stack, logical_id)
+        pattern = _ARNS.get(self._templates[stack]["Resources"][logical_id]["Type"])
+        if attribute.endswith("Arn") and pattern:
+            return pattern.format(name=name)
+        return f"{name}.{attribute}"

@@ -1,0 +1,263 @@
+"""Who may do what, in full: a right that is not in these tables is a right too many."""
+
+from collections import defaultdict
+from typing import Any
+
+import pytest
+
+from tests.infra.assembly import Assembly
+
+DOCUMENTS = "stackroom-kb-docs-{account}-{region}"
+CATALOGS = "table/stackroom-kb-catalog"
+CATALOGS_BY_USER = "table/stackroom-kb-catalog/index/user_id-index"
+CONTROL = "table/stackroom-kb-control"
+KNOWLEDGE_BASE = "knowledge-base/KnowledgeBase1"
+MACHINE = "stateMachine:stackroom-ingest-catalog"
+EXECUTIONS = "execution:stackroom-ingest-catalog:*"
+
+# By function, by resource (the ARN after account and region): the actions and nothing else.
+RIGHTS = {
+    ("pipeline", "upload-handler"): {
+        CATALOGS: "dynamodb: GetItem PutItem UpdateItem DeleteItem ConditionCheckItem Query",
+        CATALOGS_BY_USER: "dynamodb: Query",
+        CONTROL: "dynamodb: GetItem PutItem UpdateItem DeleteItem ConditionCheckItem Query",
+        DOCUMENTS: "s3: ListBucket",
+        f"{DOCUMENTS}/*": "s3: GetObject",
+        f"{DOCUMENTS}/*.metadata.json": "s3: PutObject DeleteObject",
+        MACHINE: "states: StartExecution",
+        EXECUTIONS: "states: DescribeExecution",
+    },
+    ("pipeline", "inspect"): {
+        CATALOGS: "dynamodb: GetItem PutItem UpdateItem",
+        CONTROL: "dynamodb: GetItem PutItem UpdateItem",
+        DOCUMENTS: "s3: ListBucket",
+        f"{DOCUMENTS}/*": "s3: GetObject",
+        f"{DOCUMENTS}/_pagemaps/*": "s3: PutObject DeleteObject",
+    },
+    ("pipeline", "ingest"): {
+        CATALOGS: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query",
+        CONTROL: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query Scan",
+        KNOWLEDGE_BASE: "bedrock: CreateDataSource ListDataSources GetDataSource StartIngestionJob"
+        " ListIngestionJobs GetIngestionJob",
+        MACHINE: "states: StartExecution",
+        EXECUTIONS: "states: DescribeExecution",
+    },
+    ("pipeline", "status-poller"): {
+        CATALOGS: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query",
+        CONTROL: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query",
+        KNOWLEDGE_BASE: "bedrock: GetIngestionJob StopIngestionJob ListKnowledgeBaseDocuments"
+        " GetKnowledgeBaseDocuments",
+    },
+    ("gateway", "retrieve"): {
+        CATALOGS: "dynamodb: GetItem BatchGetItem Query",
+        CATALOGS_BY_USER: "dynamodb: Query",
+        DOCUMENTS: "s3: ListBucket",
+        f"{DOCUMENTS}/_pagemaps/*": "s3: GetObject",
+        KNOWLEDGE_BASE: "bedrock: Retrieve",
+    },
+    ("gateway", "identity-interceptor"): {},
+}
+CONSUMED = {"upload-handler": "stackroom-uploads", "inspect": "stackroom-inspections"}
+
+
+@pytest.mark.parametrize(("stack", "function"), RIGHTS)
+def test_a_function_has_exactly_its_rights(assembly: Assembly, stack: str, function: str) -> None:
+    expected = {resource: _actions(text) for resource, text in RIGHTS[stack, function].items()}
+
+    granted = _granted(assembly, stack, f"stackroom-{function}-{{region}}")
+
+    assert granted == expected | _of_the_platform(function)
+
+
+def test_every_function_is_in_the_table(assembly: Assembly) -> None:
+    functions = {
+        (stack, each.properties["FunctionName"].removeprefix("stackroom-"))
+        for stack in assembly.stacks
+        for each in assembly.all(stack, "AWS::Lambda::Function")
+    }
+
+    assert functions == set(RIGHTS)
+
+
+def test_the_state_machine_invokes_its_two_functions(assembly: Assembly) -> None:
+    role = assembly.one("pipeline", "AWS::IAM::Role", "IngestCatalogRole")
+
+    granted = _flattened(role.properties["Policies"][0]["PolicyDocument"]["Statement"])
+
+    assert granted == {
+        "function:stackroom-ingest": {"lambda:InvokeFunction"},
+        "function:stackroom-status-poller": {"lambda:InvokeFunction"},
+    }
+
+
+def test_the_gateway_invokes_checks_and_nothing_else(assembly: Assembly) -> None:
+    role = assembly.one("gateway", "AWS::IAM::Role", "GatewayRole")
+
+    granted = _flattened(role.properties["Policies"][0]["PolicyDocument"]["Statement"])
+
+    authorize = _actions("bedrock-agentcore: AuthorizeAction PartiallyAuthorizeActions")
+    token = _actions("bedrock-agentcore: GetWorkloadAccessToken")
+    directory = "workload-identity-directory/default"
+    [engine] = [each for each in granted if each.startswith("policy-engine/")]
+    assert granted == {
+        "function:stackroom-retrieve": {"lambda:InvokeFunction"},
+        "function:stackroom-identity-interceptor": {"lambda:InvokeFunction"},
+        "gateway/stackroom-*": authorize,
+        engine: authorize | _actions("bedrock-agentcore: GetPolicyEngine"),
+        directory: token,
+        f"{directory}/workload-identity/stackroom-*": token,
+    }
+
+
+def test_a_knowledge_base_reads_documents_and_writes_its_own_index(assembly: Assembly) -> None:
+    role = assembly.one("knowledge-base", "AWS::IAM::Role")
+
+    granted = _flattened(role.properties["Policies"][0]["PolicyDocument"]["Statement"])
+
+    assert granted == {
+        "foundation-model/amazon.titan-embed-text-v2:0": {"bedrock:InvokeModel"},
+        DOCUMENTS: {"s3:ListBucket"},
+        f"{DOCUMENTS}/*": {"s3:GetObject"},
+        "index/Index1": _actions(
+            "s3vectors: PutVectors GetVectors DeleteVectors QueryVectors GetIndex"
+        ),
+    }
+
+
+def test_uploaders_write_below_the_prefix_that_their_tag_names(assembly: Assembly) -> None:
+    policy = assembly.one("data", "AWS::IAM::ManagedPolicy")
+
+    granted = _flattened(policy.properties["PolicyDocument"]["Statement"])
+
+    assert granted == {
+        f"{DOCUMENTS}/${{aws:PrincipalTag/user_id}}/*": _actions(
+            "s3: PutObject AbortMultipartUpload ListMultipartUploadParts"
+        )
+    }
+
+
+def test_only_a_signed_in_user_of_this_pool_becomes_an_uploader(assembly: Assembly) -> None:
+    role = assembly.one("gateway", "AWS::IAM::Role", "SignInUploader")
+    tag = assembly.one("gateway", "AWS::Cognito::IdentityPoolPrincipalTag")
+
+    [trust] = role.properties["AssumeRolePolicyDocument"]["Statement"]
+
+    assert set(trust["Action"]) == {"sts:AssumeRoleWithWebIdentity", "sts:TagSession"}
+    [audience] = trust["Condition"]["StringEquals"].values()
+    assert audience.startswith("SignInIdentityPool")
+    assert list(trust["Condition"]["ForAnyValue:StringLike"].values()) == ["authenticated"]
+    assert tag.properties["PrincipalTags"] == {"user_id": "sub"}
+
+
+@pytest.mark.parametrize(
+    ("sid", "function", "keys"),
+    [
+        ("SidecarsAreTheUploadHandlers", "upload-handler", "*.metadata.json"),
+        ("PageMapsAreTheInspections", "inspect", "_pagemaps/*"),
+    ],
+)
+def test_the_bucket_denies_what_is_ours_to_everyone_else(
+    assembly: Assembly, sid: str, function: str, keys: str
+) -> None:
+    policy = assembly.one("data", "AWS::S3::BucketPolicy").properties["PolicyDocument"]
+
+    [statement] = [each for each in policy["Statement"] if each.get("Sid") == sid]
+
+    role = f"stackroom-{function}-{{region}}"
+    assert statement["Effect"] == "Deny"
+    assert statement["Principal"] == {"AWS": "*"}
+    assert set(statement["Action"]) == _actions("s3: PutObject DeleteObject DeleteObjectVersion")
+    assert statement["Resource"] == f"arn:aws:s3:::{DOCUMENTS}/{keys}"
+    assert statement["Condition"] == {
+        "ArnNotLike": {
+            "aws:PrincipalArn": [
+                f"arn:aws:iam::{{account}}:role/{role}",
+                f"arn:aws:sts::{{account}}:assumed-role/{role}/*",
+            ]
+        }
+    }
+
+
+def test_the_bucket_refuses_what_is_not_encrypted_on_the_way(assembly: Assembly) -> None:
+    policy = assembly.one("data", "AWS::S3::BucketPolicy").properties["PolicyDocument"]
+
+    denied = [each["Condition"] for each in policy["Statement"] if each["Effect"] == "Deny"]
+
+    assert {"Bool": {"aws:SecureTransport": "false"}} in denied
+    assert {"NumericLessThan": {"s3:TlsVersion": 1.2}} in denied
+
+
+@pytest.mark.parametrize("function", ["retrieve", "identity-interceptor"])
+def test_only_the_gateway_can_invoke_a_tool(assembly: Assembly, function: str) -> None:
+    arn = f"arn:aws:lambda:{{region}}:{{account}}:function:stackroom-{function}"
+    policies = [each.properties for each in assembly.all("gateway", "AWS::Lambda::ResourcePolicy")]
+
+    [policy] = [each for each in policies if each["ResourceArn"] == arn]
+
+    role = "arn:aws:iam::{account}:role/stackroom-gateway-{region}"
+    allow, deny = policy["PolicyDocument"]["Statement"]
+    assert (allow["Effect"], allow["Principal"]) == ("Allow", {"AWS": role})
+    assert (deny["Effect"], deny["Principal"]) == ("Deny", {"AWS": "*"})
+    assert allow["Action"] == deny["Action"] == "lambda:InvokeFunction"
+    assert allow["Resource"] == deny["Resource"] == arn
+    session = "arn:aws:sts::{account}:assumed-role/stackroom-gateway-{region}/*"
+    assert deny["Condition"] == {"ArnNotLike": {"aws:PrincipalArn": [role, session]}}
+
+
+def test_no_permission_opens_a_tool_beside_its_policy(assembly: Assembly) -> None:
+    assert assembly.all("gateway", "AWS::Lambda::Permission") == []
+
+
+def _granted(assembly: Assembly, stack: str, role_name: str) -> dict[str, set[str]]:
+    [role] = [
+        each
+        for each in assembly.all(stack, "AWS::IAM::Role")
+        if each.properties.get("RoleName") == role_name
+    ]
+    assert "ManagedPolicyArns" not in role.properties
+    assert "Policies" not in role.properties
+    statements = [
+        statement
+        for policy in assembly.all(stack, "AWS::IAM::Policy")
+        if role_name in policy.properties["Roles"]
+        for statement in policy.properties["PolicyDocument"]["Statement"]
+    ]
+    return _flattened(statements)
+
+
+def _flattened(statements: list[dict[str, Any]]) -> dict[str, set[str]]:
+    granted: dict[str, set[str]] = defaultdict(set)
+    for statement in statements:
+        assert statement["Effect"] == "Allow"
+        for resource in _listed(statement["Resource"]):
+            granted[_short(resource)] |= set(_listed(statement["Action"]))
+    return dict(granted)
+
+
+def _of_the_platform(function: str) -> dict[str, set[str]]:
+    """Logs and traces of every function, and the queue that Lambda reads for it."""
+    rights = {
+        "*": _actions("xray: PutTraceSegments PutTelemetryRecords"),
+        f"log-group:/aws/lambda/stackroom-{function}:*": _actions(
+            "logs: CreateLogStream PutLogEvents"
+        ),
+    }
+    if function in CONSUMED:
+        rights[CONSUMED[function]] = _actions(
+            "sqs: ReceiveMessage DeleteMessage ChangeMessageVisibility GetQueueAttributes"
+            " GetQueueUrl"
+        )
+    return rights
+
+
+def _actions(text: str) -> set[str]:
+    service, *names = text.split()
+    return {f"{service}{name}" for name in names}
+
+
+def _short(arn: str) -> str:
+    return arn if arn == "*" else arn.split(":", 5)[5]
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

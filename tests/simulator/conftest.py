@@ -1,0 +1,93 @@
+"""An S3 for the documents and a simulator beside it, both on free ports of this machine."""
+
+import os
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from stackroom_local.simulator.server import Configuration, Simulator
+from tests.simulator.world import REGION, World, eventually
+
+FAST = 100.0
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _fake_credentials() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ACCESS_KEY_ID", "test")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        patch.setenv("AWS_DEFAULT_REGION", REGION)
+        yield
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=1):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+@pytest.fixture(scope="session")
+def s3_endpoint(_fake_credentials: None) -> Iterator[str]:
+    port = free_port()
+    settings = {
+        "GATEWAY_PORT": str(port),
+        "BIND_HOST": "127.0.0.1",
+        "SFTP_ENABLED": "0",
+        "IOT_MTLS_ENABLED": "0",
+    }
+    with subprocess.Popen(
+        [sys.executable, "-m", "ministack"],
+        env={**os.environ, **settings},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        endpoint = f"http://127.0.0.1:{port}"
+        eventually(lambda: answers(f"{endpoint}/_ministack/health"))
+        yield endpoint
+        process.terminate()
+
+
+@pytest.fixture(scope="session")
+def _endpoint(s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    configuration = Configuration(
+        data_dir=tmp_path_factory.mktemp("simulator"), s3_endpoint=s3_endpoint, speed=FAST
+    )
+    with Simulator(configuration) as simulator:
+        yield simulator.endpoint
+
+
+@pytest.fixture
+def world(_endpoint: str, s3_endpoint: str) -> World:
+    """The simulator that all tests share, with a bucket of the test's own."""
+    return World(_endpoint, s3_endpoint)
+
+
+@pytest.fixture
+def world_at(s3_endpoint: str, tmp_path: Path) -> Iterator[Callable[[float], World]]:
+    """A fresh simulator at a speed of the test's choice."""
+    running: list[Simulator] = []
+
+    def start(speed: float) -> World:
+        configuration = Configuration(
+            data_dir=tmp_path / str(len(running)), s3_endpoint=s3_endpoint, speed=speed
+        )
+        running.append(Simulator(configuration).__enter__())
+        return World(running[-1].endpoint, s3_endpoint)
+
+    yield start
+    for simulator in running:
+        simulator.__exit__(None, None, None)

@@ -1,0 +1,203 @@
+"""A small AWS of real boto3 clients for the tests: an S3, a simulator, and what is in them."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+REGION = "us-east-1"
+TITAN = f"arn:aws:bedrock:{REGION}::foundation-model/amazon.titan-embed-text-v2:0"
+ROLE = "arn:aws:iam::000000000000:role/knowledge-base"
+NON_FILTERABLE = ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
+
+# One attempt: a test wants to see the throttle, not have it retried away.
+_ONCE = Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path"})
+
+
+def client(service: str, endpoint: str) -> Any:
+    return boto3.client(service, endpoint_url=endpoint, region_name=REGION, config=_ONCE)  # type: ignore[call-overload]
+
+
+def eventually(probe: Callable[[], Any], seconds: float = 20) -> Any:
+    """The first true answer of `probe`."""
+    deadline = time.monotonic() + seconds
+    while not (answer := probe()):
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.02)
+    return answer
+
+
+def refused(call: Callable[..., Any], **parameters: Any) -> dict[str, str]:
+    """The error of a call that must fail: its `Code` and `Message`."""
+    with pytest.raises(ClientError) as caught:
+        call(**parameters)
+    error: dict[str, str] = caught.value.response["Error"]  # type: ignore[assignment]
+    return error
+
+
+@dataclass(frozen=True)
+class World:
+    """Everything a test needs of one simulator; each test makes its own knowledge base."""
+
+    endpoint: str
+    s3_endpoint: str
+    bucket: str = field(default_factory=lambda: f"docs-{uuid4().hex}")
+
+    def __post_init__(self) -> None:
+        self.s3.create_bucket(Bucket=self.bucket)
+
+    @property
+    def s3(self) -> Any:
+        return client("s3", self.s3_endpoint)
+
+    @property
+    def agent(self) -> Any:
+        return client("bedrock-agent", self.endpoint)
+
+    @property
+    def runtime(self) -> Any:
+        return client("bedrock-agent-runtime", self.endpoint)
+
+    @property
+    def s3vectors(self) -> Any:
+        return client("s3vectors", self.endpoint)
+
+    def put(self, key: str, body: bytes | str, sidecar: object | None = None) -> str:
+        """Upload a document, and its sidecar's attributes if given; answers its URI."""
+        if sidecar is not None:
+            text = json.dumps({"metadataAttributes": sidecar}, ensure_ascii=False)
+            self.put(f"{key}.metadata.json", text)
+        content = body.encode() if isinstance(body, str) else body
+        self.s3.put_object(Bucket=self.bucket, Key=key, Body=content)
+        return f"s3://{self.bucket}/{key}"
+
+    def drop(self, key: str) -> None:
+        self.s3.delete_object(Bucket=self.bucket, Key=key)
+
+    def index(self, *, dimension: int = 1024, non_filterable: list[str] | None = None) -> str:
+        bucket = f"vectors-{uuid4().hex}"
+        self.s3vectors.create_vector_bucket(vectorBucketName=bucket)
+        keys = NON_FILTERABLE if non_filterable is None else non_filterable
+        metadata = {"metadataConfiguration": {"nonFilterableMetadataKeys": keys}} if keys else {}
+        created = self.s3vectors.create_index(
+            vectorBucketName=bucket,
+            indexName="passages",
+            dataType="float32",
+            dimension=dimension,
+            distanceMetric="cosine",
+            **metadata,
+        )
+        return str(created["indexArn"])
+
+    def knowledge_base(self, index: str | None = None) -> str:
+        request = knowledge_base_request(index or self.index())
+        created = self.agent.create_knowledge_base(**request)
+        return str(created["knowledgeBase"]["knowledgeBaseId"])
+
+    def data_source(self, knowledge_base: str, prefix: str = "", **more: Any) -> str:
+        request = data_source_request(knowledge_base, self.bucket, prefix)
+        created = self.agent.create_data_source(**{**request, **more})
+        return str(created["dataSource"]["dataSourceId"])
+
+    def sync(self, knowledge_base: str, data_source: str) -> dict[str, Any]:
+        """Run a job to its end and answer it."""
+        job = self.start(knowledge_base, data_source)
+        return self.finished(job)
+
+    def start(self, knowledge_base: str, data_source: str) -> dict[str, Any]:
+        """Start a job, waiting for its turn."""
+
+        def started() -> dict[str, Any] | None:
+            try:
+                answer = self.agent.start_ingestion_job(
+                    knowledgeBaseId=knowledge_base, dataSourceId=data_source
+                )
+            except ClientError as error:
+                assert error.response["Error"]["Code"] == "ThrottlingException", error
+                return None
+            job: dict[str, Any] = answer["ingestionJob"]
+            return job
+
+        job: dict[str, Any] = eventually(started)
+        return job
+
+    def job(self, job: dict[str, Any]) -> dict[str, Any]:
+        answer = self.agent.get_ingestion_job(
+            knowledgeBaseId=job["knowledgeBaseId"],
+            dataSourceId=job["dataSourceId"],
+            ingestionJobId=job["ingestionJobId"],
+        )
+        found: dict[str, Any] = answer["ingestionJob"]
+        return found
+
+    def finished(self, job: dict[str, Any]) -> dict[str, Any]:
+        def over() -> dict[str, Any] | None:
+            found = self.job(job)
+            return found if found["status"] in ("COMPLETE", "FAILED", "STOPPED") else None
+
+        found: dict[str, Any] = eventually(over, seconds=60)
+        return found
+
+    def statuses(self, knowledge_base: str, data_source: str) -> dict[str, str]:
+        """By key of the bucket."""
+        answer = self.agent.list_knowledge_base_documents(
+            knowledgeBaseId=knowledge_base, dataSourceId=data_source
+        )
+        return {
+            detail["identifier"]["s3"]["uri"].removeprefix(f"s3://{self.bucket}/"): detail["status"]
+            for detail in answer["documentDetails"]
+        }
+
+    def search(
+        self, knowledge_base: str, text: str, condition: object | None = None, results: int = 100
+    ) -> list[dict[str, Any]]:
+        search = {"numberOfResults": results, **({"filter": condition} if condition else {})}
+        answer = self.runtime.retrieve(
+            knowledgeBaseId=knowledge_base,
+            retrievalQuery={"text": text},
+            retrievalConfiguration={"vectorSearchConfiguration": search},
+        )
+        found: list[dict[str, Any]] = answer["retrievalResults"]
+        return found
+
+    def found_keys(
+        self, knowledge_base: str, text: str, condition: object | None = None
+    ) -> set[str]:
+        """Of the documents that a search finds, the keys in the bucket."""
+        return {
+            result["location"]["s3Location"]["uri"].removeprefix(f"s3://{self.bucket}/")
+            for result in self.search(knowledge_base, text, condition)
+        }
+
+
+def knowledge_base_request(index: str, name: str | None = None) -> dict[str, Any]:
+    return {
+        "name": name or f"kb-{uuid4().hex}",
+        "roleArn": ROLE,
+        "knowledgeBaseConfiguration": {
+            "type": "VECTOR",
+            "vectorKnowledgeBaseConfiguration": {"embeddingModelArn": TITAN},
+        },
+        "storageConfiguration": {
+            "type": "S3_VECTORS",
+            "s3VectorsConfiguration": {"indexArn": index},
+        },
+    }
+
+
+def data_source_request(knowledge_base: str, bucket: str, prefix: str = "") -> dict[str, Any]:
+    s3: dict[str, Any] = {"bucketArn": f"arn:aws:s3:::{bucket}"}
+    if prefix:
+        s3["inclusionPrefixes"] = [prefix]
+    return {
+        "knowledgeBaseId": knowledge_base,
+        "name": f"ds-{uuid4().hex}",
+        "dataSourceConfiguration": {"type": "S3", "s3Configuration": s3},
+    }

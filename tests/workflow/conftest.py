@@ -1,0 +1,82 @@
+"""One world a test, all of it in memory, in which nothing waits."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import boto3
+import pytest
+from moto import mock_aws
+
+import functions.ingest.handler as ingest
+import functions.status_poller.handler as status_poller
+import stackroom.ingestion
+import stackroom.runs
+from stackroom.aws import session
+from stackroom.aws.catalogs import DynamoCatalogs
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.leases import DynamoLeases
+from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE, create_bucket, create_tables
+from tests.workflow import engine
+from tests.workflow.bedrock import Bedrock
+from tests.workflow.functions import Functions, forget_clients
+from tests.workflow.machine import Machine, definition
+from tests.workflow.world import World
+
+MOTO = {"stepfunctions": {"execute_state_machine": True}, "lambda": {"use_docker": False}}
+NAME = f"ingest-{uuid4().hex[:12]}"  # an engine elsewhere outlives the tests
+ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "KB_CATALOG_TABLE": CATALOG_TABLE,
+        "KB_CONTROL_TABLE": CONTROL_TABLE,
+        "KB_DOCS_BUCKET": BUCKET,
+        "KB_POOL": '[{"knowledge_base_id": "KB00000001"}, {"knowledge_base_id": "KB00000002"}]',
+    }.items():
+        monkeypatch.setenv(name, value)
+    if engine.ENDPOINT:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", engine.ENDPOINT)
+    monkeypatch.setattr(stackroom.ingestion, "FIRST_WAIT", 0)
+    monkeypatch.setattr(stackroom.runs, "_FIRST_DELAY", 0)
+
+
+@pytest.fixture
+def world(environment: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    functions = Functions()
+    with mock_aws(config=MOTO), engine.calling(functions):
+        forget_clients()
+        s3, dynamodb = session.client("s3"), session.client("dynamodb")
+        create_tables(dynamodb)
+        create_bucket(s3)
+        bedrock = Bedrock(s3, BUCKET)
+        bedrock.attach(session.client("bedrock-agent"))
+        machine = _machine(monkeypatch)
+        yield World(
+            s3=s3,
+            functions=functions,
+            machine=machine,
+            bedrock=bedrock,
+            catalogs=DynamoCatalogs(
+                client=dynamodb, table=CATALOG_TABLE, control_table=CONTROL_TABLE
+            ),
+            documents=DynamoDocuments(client=dynamodb, table=CATALOG_TABLE),
+            leases=DynamoLeases(client=dynamodb, table=CONTROL_TABLE),
+        )
+        machine.stop()
+    forget_clients()
+
+
+def _machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    client: Any = boto3.client("stepfunctions")
+    created = client.create_state_machine(
+        name=f"{NAME}-{uuid4().hex[:8]}", definition=definition(), roleArn=ROLE
+    )
+    arn = created["stateMachineArn"]
+    monkeypatch.setenv("STATE_MACHINE_ARN", arn)
+    return Machine(client=client, arn=arn)

@@ -1,0 +1,90 @@
+"""
+Which Step Functions runs the machine: moto's interpreter in this process, or another one.
+
+STACKROOM_SFN_ENDPOINT names the other one, such as AWS Step Functions Local (docs/testing.md). It
+calls our handlers at `http://127.0.0.1:{STACKROOM_LAMBDA_PORT}`, which speaks Lambda's Invoke.
+"""
+
+import json
+import os
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+from moto.awslambda_simple.models import LambdaSimpleBackend
+from moto.core.exceptions import JsonRESTError
+from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
+
+from tests.workflow.functions import Functions
+
+ENDPOINT = os.environ.get("STACKROOM_SFN_ENDPOINT")
+LAMBDA_PORT = int(os.environ.get("STACKROOM_LAMBDA_PORT", "9101"))
+_INVOKE = re.compile(r"/2015-03-31/functions/(?P<name>[^/]+)/invocations")
+
+
+@contextmanager
+def calling(functions: Functions) -> Iterator[None]:
+    """Lets the engine's Lambda tasks call these functions."""
+    with _over_http(functions) if ENDPOINT else _in_moto(functions):
+        yield
+
+
+@contextmanager
+def _in_moto(functions: Functions) -> Iterator[None]:
+    def invoke(
+        backend: object, function_name: str, qualifier: object, body: Any, headers: Any, answer: Any
+    ) -> bytes:
+        reply = functions.invoke(_bare(function_name), json.loads(body))
+        if reply.refusal:
+            raise JsonRESTError(reply.refusal, "as the test will have it")
+        if reply.function_error:
+            answer["x-amz-function-error"] = "Unhandled"
+        return json.dumps(reply.payload).encode()
+
+    # Retries are waited for with time.sleep, a second at least.
+    at_once = SimpleNamespace(sleep=lambda _: None)
+    with (
+        patch.object(LambdaSimpleBackend, "invoke", invoke),
+        patch.object(retrier_decl, "time", at_once),
+    ):
+        yield
+
+
+@contextmanager
+def _over_http(functions: Functions) -> Iterator[None]:
+    class Invocations(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:  # noqa: N802
+            found = _INVOKE.match(self.path)
+            assert found is not None, f"only Invoke is known here, not {self.path}"
+            event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            reply = functions.invoke(_bare(found["name"]), event)
+            body = json.dumps({"message": "refused"} if reply.refusal else reply.payload).encode()
+            self.send_response(400 if reply.refusal else 200)
+            if reply.refusal:
+                self.send_header("x-amzn-ErrorType", reply.refusal)
+            if reply.function_error:
+                self.send_header("X-Amz-Function-Error", "Unhandled")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            return
+
+    with ThreadingHTTPServer(("127.0.0.1", LAMBDA_PORT), Invocations) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def _bare(function: str) -> str:
+    return function.replace("%3A", ":").rpartition(":")[2]

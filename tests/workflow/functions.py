@@ -1,0 +1,120 @@
+"""The project's own Lambda handlers, run in this process, with a test's hand on the wire."""
+
+import json
+import threading
+import traceback
+from collections import defaultdict, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import functions.ingest.handler as ingest
+import functions.status_poller.handler as status_poller
+import functions.upload_handler.handler as upload_handler
+from stackroom.aws import session
+
+Payload = dict[str, Any]
+
+_HANDLERS: dict[str, Callable[[Any, Any], Payload]] = {
+    "upload_handler": upload_handler.handler,
+    "ingest": ingest.handler,
+    "status_poller": status_poller.handler,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What Lambda answers: a payload, a payload that tells of an exception, or a refusal."""
+
+    payload: object = None
+    function_error: bool = False
+    refusal: str | None = None  # the error code of Invoke itself
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interruption:
+    error: str
+    late: bool  # the work was done, only its answer got lost
+
+
+class Context:
+    function_name = "a_function"
+    memory_limit_in_mb = 512
+    invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:a_function"
+    aws_request_id = "00000000-0000-0000-0000-000000000000"
+
+
+@dataclass
+class Functions:
+    """
+    By function name; tasks are told apart by their `action`.
+
+    `calls` are the events in order. One task runs at a time, as a test reads them.
+    """
+
+    calls: list[Payload] = field(default_factory=list)
+    interruptions: dict[str, deque[Interruption]] = field(
+        default_factory=lambda: defaultdict(deque)
+    )
+    answers: dict[str, deque[str]] = field(default_factory=lambda: defaultdict(deque))
+    before: dict[str, deque[Callable[[], None]]] = field(default_factory=lambda: defaultdict(deque))
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def interrupt(self, action: str, error: str, *, times: int = 1, late: bool = False) -> None:
+        self.interruptions[action].extend([Interruption(error=error, late=late)] * times)
+
+    def actions(self) -> list[str]:
+        return [str(call["action"]) for call in self.calls if "action" in call]
+
+    def invoke(self, name: str, event: Payload) -> Reply:
+        with self._lock:
+            self.calls.append(event)
+            action = str(event.get("action", name))
+            if self.before[action]:
+                self.before[action].popleft()()
+            interruptions = self.interruptions[action]
+            interruption = interruptions.popleft() if interruptions else None
+            if interruption and not interruption.late:
+                return _failed(interruption.error)
+            reply = self._run(name, event)
+            if interruption:
+                return _failed(interruption.error)
+            return self._bent(action, reply)
+
+    def _run(self, name: str, event: Payload) -> Reply:
+        try:
+            answer = _HANDLERS[name](event, Context())
+        except Exception as error:
+            return _told(type(error).__name__, str(error), traceback.format_exc())
+        return Reply(payload=json.loads(json.dumps(answer)))
+
+    def _bent(self, action: str, reply: Reply) -> Reply:
+        if not self.answers[action] or not isinstance(reply.payload, dict):
+            return reply
+        progress = {**reply.payload["progress"], "outcome": self.answers[action].popleft()}
+        return Reply(payload={**reply.payload, "progress": progress})
+
+
+def forget_clients() -> None:
+    """What the handlers keep between invocations, as a new sandbox has it."""
+    for kept in (
+        upload_handler.settings,
+        upload_handler.uploads,
+        upload_handler.runs,
+        ingest.ingestion,
+        status_poller.settlement,
+        session.client,
+        session._session,
+    ):
+        kept.cache_clear()
+
+
+def _failed(error: str) -> Reply:
+    if error.startswith("Lambda."):
+        return Reply(refusal=error.removeprefix("Lambda."))
+    return _told(error, "as the test will have it")
+
+
+def _told(error: str, message: str, trace: str = "") -> Reply:
+    payload = {"errorType": error, "errorMessage": message, "stackTrace": trace.splitlines()}
+    return Reply(payload=payload, function_error=True)

@@ -1,0 +1,87 @@
+"""The state machine's own definition, with waits cut short, and what an execution went through."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+DEFINITION = Path(__file__).parents[2] / "statemachines" / "ingest_catalog.asl.json"
+_ARN = "arn:aws:lambda:us-east-1:123456789012:function:"
+_PATIENCE = 30.0  # seconds
+
+
+def definition() -> str:
+    """The file as deployed, but that retries come as soon as the engine allows."""
+    text = DEFINITION.read_text("utf-8")
+    text = text.replace("${IngestFunctionArn}", f"{_ARN}ingest")
+    text = text.replace("${StatusPollerFunctionArn}", f"{_ARN}status_poller")
+    machine = json.loads(text)
+    for state in machine["States"].values():
+        for retry in state.get("Retry", []):
+            retry.update(IntervalSeconds=1, BackoffRate=1.0, MaxDelaySeconds=2)
+    return json.dumps(machine)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    name: str
+    status: str
+    error: str | None
+    input: dict[str, Any]
+    states: list[str]  # entered, in order
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    client: Any
+    arn: str
+
+    def executions(self) -> list[Execution]:
+        """All that have ended by now, the first first; waits for those that run."""
+        deadline = monotonic() + _PATIENCE
+        while running := self.running():
+            assert monotonic() < deadline, f"still running: {running}"
+            sleep(0.01)
+        pages = self.client.get_paginator("list_executions").paginate(stateMachineArn=self.arn)
+        arns = [each["executionArn"] for page in pages for each in page["executions"]]
+        ended = [self.client.describe_execution(executionArn=arn) for arn in arns]
+        return [self._read(each) for each in sorted(ended, key=lambda each: each["startDate"])]
+
+    def running(self) -> list[str]:
+        found = self.client.list_executions(stateMachineArn=self.arn, statusFilter="RUNNING")
+        return [each["executionArn"] for each in found["executions"]]
+
+    def wait_until_entered(self, execution_arn: str, state: str) -> None:
+        deadline = monotonic() + _PATIENCE
+        while state not in self.states(execution_arn):
+            assert monotonic() < deadline, f"never came to {state}"
+            sleep(0.01)
+
+    def states(self, execution_arn: str) -> list[str]:
+        pages = self.client.get_paginator("get_execution_history").paginate(
+            executionArn=execution_arn
+        )
+        return [
+            event["stateEnteredEventDetails"]["name"]
+            for page in pages
+            for event in page["events"]
+            if "stateEnteredEventDetails" in event
+        ]
+
+    def stop(self) -> None:
+        for arn in self.running():
+            self.client.stop_execution(executionArn=arn)
+        deadline = monotonic() + _PATIENCE
+        while self.running():
+            assert monotonic() < deadline, "an execution won't stop"
+            sleep(0.01)
+
+    def _read(self, found: dict[str, Any]) -> Execution:
+        return Execution(
+            name=found["name"],
+            status=found["status"],
+            error=found.get("error"),
+            input=json.loads(found["input"]),
+            states=self.states(found["executionArn"]),
+        )
