@@ -57,6 +57,27 @@ def truncated_pdf() -> bytes:
     return whole[: len(whole) * 2 // 3]
 
 
+def truncated_linearised_pdf() -> bytes:
+    """Cut off, but what a reader opens it by stands at its head, as in PDFs for the web."""
+    head = (
+        b"%PDF-1.4\ntrailer\n<< /Root 1 0 R /Size 8 >>\n"
+        b"1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n"
+        b"2 0 obj\n<< /Type /Pages /Count 2 /Kids [3 0 R 6 0 R] >>\nendobj\n"
+        b"5 0 obj\n<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>\nendobj\n"
+    )
+    return head + _pdf_page(3, "The first page is whole") + _pdf_page(6, "The second is not")[:150]
+
+
+def _pdf_page(number: int, text: str) -> bytes:
+    content = f"BT /F1 12 Tf 72 700 Td ({text}) Tj ET"
+    return (
+        f"{number} 0 obj\n<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] "
+        f"/Contents {number + 1} 0 R /Resources << /Font << /F1 5 0 R >> >> >>\nendobj\n"
+        f"{number + 1} 0 obj\n<< /Length {len(content)} >>\n"
+        f"stream\n{content}\nendstream\nendobj\n"
+    ).encode()
+
+
 def word(*paragraphs: str, table: Sequence[Sequence[str]] = ()) -> bytes:
     document = docx.Document()
     for paragraph in paragraphs:
@@ -96,6 +117,18 @@ def word_bomb() -> bytes:
     return word_of_xml(f"<w:document {_W}>" + " " * 210 * _MEGABYTE + "</w:document>")
 
 
+def word_bomb_beside_the_text() -> bytes:
+    """The text itself is harmless; what unpacks to 210 MB is a picture."""
+    paragraph = f"<w:document {_W}><w:p><w:t>harmless</w:t></w:p></w:document>"
+    return archive(
+        {
+            "_rels/.rels": _DOCUMENT_RELATION.format(target="word/document.xml"),
+            "word/document.xml": paragraph,
+            "word/media/image1.bmp": bytes(210 * _MEGABYTE),
+        }
+    )
+
+
 def lying_word_bomb() -> bytes:
     """A bomb whose archive says that it unpacks to a thousand bytes."""
     bomb = bytearray(word_bomb())
@@ -112,6 +145,14 @@ def entity_bomb() -> bytes:
     return word_of_xml(
         f"<!DOCTYPE bomb [{''.join(entities)}]>"
         f"<w:document {_W}><w:body><w:p><w:r><w:t>&e9;</w:t></w:r></w:p></w:body></w:document>"
+    )
+
+
+def word_with_doctype() -> bytes:
+    """Harmless, but no word processor writes it."""
+    return word_of_xml(
+        '<!DOCTYPE d [<!ENTITY e "x">]>'
+        f"<w:document {_W}><w:p><w:t>text &e;</w:t></w:p></w:document>"
     )
 
 

@@ -12,6 +12,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from stackroom.identity import is_user_id
+
 SIDECAR_SUFFIX = ".metadata.json"
 PAGE_MAP_PREFIX = "_pagemaps/"
 # Bedrock: an S3 data source's inclusionPrefix has 1..300 characters (CloudFormation schema of
@@ -20,7 +22,6 @@ MAX_PREFIX_BYTES = 300
 MAX_CATALOG_NAME = 100
 NO_USER = "!none"  # files rejected for having no user folder; no user id starts with "!"
 
-_USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}")
 _CATALOG_ID = re.compile(r"cat-[0-9a-f]{24}")
 
 
@@ -61,7 +62,7 @@ def locate(key: str) -> Location | Misplaced:
     folder, has_file, filename = rest.partition("/")
     if not rest:
         return _misplaced(key, NO_USER, "it has no folder; drop it under {user}/{catalog}/")
-    if not _USER_ID.fullmatch(user_id):
+    if not is_user_id(user_id):
         return _misplaced(key, NO_USER, f"{user_id!r} can't be a user id")
     if not has_file:
         return _misplaced(

@@ -62,7 +62,7 @@ class Child:
             self.process.terminate()
 
     def end(self, seconds: float = _STOP_SECONDS) -> None:
-        """Waits for an end that was asked for, then makes sure that nothing of its group is left."""
+        """Waits for the end that was asked for; then nothing of its process group is left."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(seconds)
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -86,7 +86,7 @@ def spawn(name: str, command: Sequence[str], *, log: Path, environment: Mapping[
             stderr=subprocess.STDOUT,
             env={**os.environ, **environment},
             start_new_session=True,
-            preexec_fn=_die_with_parent(),
+            preexec_fn=_die_with_parent(),  # noqa: PLW1509 - there are no threads yet
         )
     return Child(name=name, process=process, log=log)
 

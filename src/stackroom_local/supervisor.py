@@ -40,7 +40,7 @@ _PORT_FREE_SECONDS = 10.0  # what a killed supervisor's children may take to end
 Announce = Callable[[str], None]
 
 
-class Stopped(BaseException):  # noqa: N818 - like KeyboardInterrupt, it is no error
+class Stopped(BaseException):
     """SIGTERM or SIGINT arrived; not an `Exception`, so that nothing in between swallows it."""
 
 

@@ -1,4 +1,4 @@
-"""The CloudFormation templates that deploy to AWS, synthesised once per content of their sources."""
+"""The templates that deploy to AWS, synthesised once per content of their sources."""
 
 import hashlib
 import os

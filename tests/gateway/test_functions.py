@@ -9,11 +9,13 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import psutil
 import pytest
 
 from stackroom_local.gateway.configuration import FunctionConfiguration
 from stackroom_local.gateway.functions import LambdaFunction
+from stackroom_local.gateway.runtime_api import RuntimeApi
 from tests.gateway.serving import ROOT, a_call, serving
 
 Make = Callable[..., LambdaFunction]
@@ -165,6 +167,18 @@ def test_a_handler_that_can_not_be_loaded_fails_every_invocation_with_the_reason
     errors = [error(function)["errorType"] for _ in range(2)]
 
     assert errors == [error_type, error_type]
+
+
+def test_an_environment_is_broken_before_its_failed_import_is_told() -> None:
+    api = RuntimeApi()
+
+    response = httpx2.post(f"http://{api.address}/2018-06-01/runtime/init/error", content=b"{}")
+    outcome = api.outcomes.get(timeout=5)
+
+    assert response.status_code == 202
+    assert outcome.failed
+    assert api.broken  # so that it isn't handed the next invocation while it exits
+    api.close()
 
 
 def test_an_answer_over_six_megabytes_is_an_error_and_the_function_lives_on(make: Make) -> None:

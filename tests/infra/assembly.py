@@ -21,6 +21,7 @@ _NAMES = (
     "StateMachineName",
     "LogGroupName",
     "TopicName",
+    "UserPoolName",
     "ManagedPolicyName",
 )
 _ARNS = {
@@ -77,9 +78,7 @@ class Assembly:
 
     def all(self, stack: str, *types: str) -> list[Resource]:
         return [
-            Resource(
-                logical_id, raw["Type"], self.readable(stack, raw.get("Properties", {})), raw
-            )
+            Resource(logical_id, raw["Type"], self.readable(stack, raw.get("Properties", {})), raw)
             for logical_id, raw in self._templates[stack]["Resources"].items()
             if not types or raw["Type"] in types
         ]

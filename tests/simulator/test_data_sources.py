@@ -85,9 +85,9 @@ def test_a_deleted_data_source_goes_with_its_passages(world: World) -> None:
 
     assert deleted["status"] == "DELETING"
     eventually(
-        lambda: not world.agent.list_data_sources(knowledgeBaseId=knowledge_base)[
-            "dataSourceSummaries"
-        ]
+        lambda: (
+            not world.agent.list_data_sources(knowledgeBaseId=knowledge_base)["dataSourceSummaries"]
+        )
     )
     assert world.search(knowledge_base, "tea") == []
 
@@ -101,9 +101,11 @@ def test_a_data_source_whose_index_is_gone_can_only_be_deleted_by_retaining(worl
     world.agent.delete_data_source(**key)
 
     failed = eventually(
-        lambda: (found := world.agent.get_data_source(**key)["dataSource"])["status"]
-        == "DELETE_UNSUCCESSFUL"
-        and found
+        lambda: (
+            (found := world.agent.get_data_source(**key)["dataSource"])["status"]
+            == "DELETE_UNSUCCESSFUL"
+            and found
+        )
     )
     request = data_source_request(knowledge_base, world.bucket)
     world.agent.update_data_source(**{**request, **key, "dataDeletionPolicy": "RETAIN"})
@@ -111,7 +113,7 @@ def test_a_data_source_whose_index_is_gone_can_only_be_deleted_by_retaining(worl
 
     assert "RETAIN" in failed["failureReasons"][0]
     eventually(
-        lambda: not world.agent.list_data_sources(knowledgeBaseId=knowledge_base)[
-            "dataSourceSummaries"
-        ]
+        lambda: (
+            not world.agent.list_data_sources(knowledgeBaseId=knowledge_base)["dataSourceSummaries"]
+        )
     )

@@ -14,9 +14,7 @@ def test_a_new_knowledge_base_is_creating_and_then_active(world: World) -> None:
 
     assert created["status"] == "CREATING"
     key = {"knowledgeBaseId": created["knowledgeBaseId"]}
-    eventually(
-        lambda: world.agent.get_knowledge_base(**key)["knowledgeBase"]["status"] == "ACTIVE"
-    )
+    eventually(lambda: world.agent.get_knowledge_base(**key)["knowledgeBase"]["status"] == "ACTIVE")
 
 
 def test_a_name_is_taken_once(world: World) -> None:

@@ -64,6 +64,10 @@ def test_a_pdf_with_junk_around_it_is_still_read() -> None:
             "the PDF is damaged or cut off; export it again and upload that",
         ),
         (
+            files.truncated_linearised_pdf(),
+            "the PDF is damaged or cut off; export it again and upload that",
+        ),
+        (
             files.pdf("Cut off in its last line")[:-40],
             "the PDF is damaged or cut off; export it again and upload that",
         ),
@@ -73,7 +77,16 @@ def test_a_pdf_with_junk_around_it_is_still_read() -> None:
         ),
         (files.word("A letter"), "the file is not a PDF, whatever its name says"),
     ],
-    ids=["empty", "encrypted", "scan", "two thirds", "no end", "no objects", "no PDF"],
+    ids=[
+        "empty",
+        "encrypted",
+        "scan",
+        "two thirds",
+        "linearised",
+        "no end",
+        "no objects",
+        "no PDF",
+    ],
 )
 def test_a_pdf_that_can_not_be_read_says_what_to_do(body: bytes, expected: str) -> None:
     assert reason(body, "report.pdf") == expected
@@ -140,6 +153,11 @@ def test_a_docx_is_read_with_its_footnotes_and_wherever_its_main_part_lies() -> 
             files.word_bomb(),
             "the file unpacks to more than 200 MB; split it and upload the parts",
         ),
+        (
+            files.word_bomb_beside_the_text(),
+            "the file unpacks to more than 200 MB; split it and upload the parts",
+        ),
+        (files.word_with_doctype(), "the DOCX is damaged; save it again and upload that"),
         (files.lying_word_bomb(), "the DOCX is damaged; save it again and upload that"),
         (files.entity_bomb(), "the DOCX is damaged; save it again and upload that"),
         (
@@ -158,6 +176,8 @@ def test_a_docx_is_read_with_its_footnotes_and_wherever_its_main_part_lies() -> 
         "truncated",
         "encrypted",
         "bomb",
+        "bomb beside the text",
+        "document type",
         "lying bomb",
         "entities",
         "cut xml",
@@ -230,6 +250,7 @@ def test_a_web_page_is_decoded_as_it_declares_unless_that_is_wrong() -> None:
         ("Übergröße für 10 €".encode("cp1252"), "Übergröße für 10 €"),
         ("Это обычный русский текст.".encode("cp1251"), "Это обычный русский текст."),
         ("これは日本語の文章です。".encode("shift_jis"), "これは日本語の文章です。"),
+        ("id,name\n1,東京\n2,大阪\n".encode("shift_jis"), "id,name\n1,東京\n2,大阪\n"),
         (b"x" * 200_000 + "ü late".encode("latin-1"), "x" * 200_000 + "ü late"),
     ],
     ids=[
@@ -242,6 +263,7 @@ def test_a_web_page_is_decoded_as_it_declares_unless_that_is_wrong() -> None:
         "windows-1252",
         "cyrillic",
         "japanese",
+        "a little japanese",
         "late accent",
     ],
 )

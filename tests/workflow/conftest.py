@@ -1,5 +1,6 @@
 """One world a test, all of it in memory, in which nothing waits."""
 
+import logging
 from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
@@ -43,6 +44,12 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     if engine.ENDPOINT:
         monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", engine.ENDPOINT)
     monkeypatch.setattr(stackroom.ingestion, "FIRST_WAIT", 0)
+    logging.getLogger("moto.stepfunctions").setLevel(logging.CRITICAL)  # tells of every Fail
+
+
+@pytest.fixture
+def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs follow broken ones at once."""
     monkeypatch.setattr(stackroom.runs, "_FIRST_DELAY", 0)
 
 

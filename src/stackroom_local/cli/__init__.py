@@ -7,11 +7,9 @@ longer to import than most verbs take to do their work.
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import click
 import typer
-from typer.core import TyperGroup
 
 from stackroom.errors import StackroomError
 from stackroom_local.state import default_state_dir
@@ -33,25 +31,24 @@ CatalogId = Annotated[
 ]
 
 
-class _Group(TyperGroup):
-    def invoke(self, context: click.Context) -> Any:
-        """Our own errors are for the person at the keyboard: their text, and no traceback."""
-        try:
-            return super().invoke(context)
-        except StackroomError as error:
-            print(f"stackroom: {error}", file=sys.stderr)  # noqa: T201 - this is the command line
-            raise typer.Exit(1) from error
-
-
-app = typer.Typer(
-    cls=_Group,
+verbs = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
+    pretty_exceptions_show_locals=False,  # they would print environments and tokens
     help="Drop a file into S3 and it becomes searchable by agents. All of it on this machine.",
 )
 
 
-@app.command()
+def app() -> None:
+    """The console script; our own errors are their text and exit code 1, without a traceback."""
+    try:
+        verbs()
+    except StackroomError as error:
+        print(f"stackroom: {error}", file=sys.stderr)  # noqa: T201 - this is the command line
+        sys.exit(1)
+
+
+@verbs.command()
 def up(
     state_dir: StateDir,
     speed: Annotated[
@@ -68,7 +65,7 @@ def up(
     serving.up(state_dir, speed=speed, port=port, fresh=fresh)
 
 
-@app.command()
+@verbs.command()
 def down(state_dir: StateDir) -> None:
     """Stop what is up, wherever it was started."""
     from stackroom_local.cli import serving
@@ -76,7 +73,7 @@ def down(state_dir: StateDir) -> None:
     serving.down(state_dir)
 
 
-@app.command()
+@verbs.command()
 def env(state_dir: StateDir) -> None:
     """Print exports for a shell: eval "$(.venv/bin/stackroom env)"."""
     from stackroom_local.cli import serving
@@ -84,7 +81,7 @@ def env(state_dir: StateDir) -> None:
     serving.env(state_dir)
 
 
-@app.command()
+@verbs.command()
 def doctor(state_dir: StateDir) -> None:
     """Look for what could keep it from working here, and say what to do about it."""
     from stackroom_local.cli import checkup
@@ -92,7 +89,7 @@ def doctor(state_dir: StateDir) -> None:
     checkup.doctor(state_dir)
 
 
-@app.command()
+@verbs.command()
 def drop(
     paths: Annotated[list[Path], typer.Argument(help="Files, or folders with all below them.")],
     state_dir: StateDir,
@@ -106,7 +103,7 @@ def drop(
     documents.drop(state_dir, paths, user=user, catalog=catalog, wait=wait)
 
 
-@app.command()
+@verbs.command()
 def status(
     state_dir: StateDir,
     user: SomeUser = None,
@@ -118,7 +115,7 @@ def status(
     documents.status(state_dir, user=user, watch=watch)
 
 
-@app.command()
+@verbs.command()
 def ask(
     question: str,
     *,
@@ -133,7 +130,7 @@ def ask(
     asking.ask(state_dir, question, user=user, catalog=catalog, top=top)
 
 
-@app.command()
+@verbs.command()
 def retrieve(
     query: str,
     *,
@@ -151,7 +148,7 @@ def retrieve(
     asking.retrieve(state_dir, query, user=user, catalog=catalog, top=top, arguments=arguments)
 
 
-@app.command()
+@verbs.command()
 def token(
     state_dir: StateDir,
     user: User,
@@ -166,7 +163,7 @@ def token(
     asking.token(state_dir, user=user, groups=group or [], minutes=minutes)
 
 
-@app.command()
+@verbs.command()
 def whoami(
     state_dir: StateDir,
     token: Annotated[
@@ -179,7 +176,7 @@ def whoami(
     asking.whoami(state_dir, token or sys.stdin.read().strip())
 
 
-@app.command()
+@verbs.command()
 def demo(
     speed: Annotated[
         float, typer.Option(min=0.1, max=1000, help="How many times faster AWS's delays pass.")

@@ -16,6 +16,7 @@ from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
 from stackroom_local.state import Instance, StateDirectory
 
 TOOL = "knowledge___knowledge_base_retrieve"
+_BRIEF = 2
 
 
 def ask(state_dir: Path, question: str, *, user: str, catalog: str | None, top: int) -> None:
@@ -61,7 +62,8 @@ def issuer_of(instance: Instance) -> Issuer:
     return Issuer.open(instance.state_dir / "gateway", url=url)
 
 
-def print_passages(out: Console, answer: dict[str, Any]) -> None:
+def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False) -> None:
+    """`brief`: the first passage whole, of the others two lines."""
     if not answer["success"]:
         raise ValidationError(f"{answer['errorType']}: {answer['error']}")
     for number, result in enumerate(answer["results"], start=1):
@@ -71,13 +73,15 @@ def print_passages(out: Console, answer: dict[str, Any]) -> None:
             f"[bold]\\[{number}][/bold] [cyan]{source['filename']}{page}[/cyan]"
             f"  [dim]score {result['score']:.2f}[/dim]"
         )
-        out.print(_indented(result["content"]), markup=False)
+        clip = _BRIEF if brief and number > 1 else None
+        out.print(_indented(result["content"], clip), markup=False)
     if not answer["results"]:
         out.print("nothing found in this user's documents")
 
 
-def _indented(passage: str) -> str:
-    return "\n".join(f"    {line}" for line in passage.strip().splitlines() if line.strip())
+def _indented(passage: str, clip: int | None = None) -> str:
+    lines = [f"    {line}" for line in passage.strip().splitlines() if line.strip()]
+    return "\n".join(lines if clip is None or len(lines) <= clip else [*lines[:clip], "    ..."])
 
 
 def _within(catalog: str | None, user: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from stackroom_local import synthesis
 from stackroom_local.cli.console import console, size
+from stackroom_local.clients import client
 from stackroom_local.problems import LocalModeError
 from stackroom_local.state import StateDirectory
 
@@ -74,8 +75,6 @@ def _instance(state: StateDirectory) -> Iterator[Finding]:
         yield Finding(True, f"nothing is up in {state.path}; start it with: make up")
         return
     instance = state.instance()
-    from stackroom_local.clients import client
-
     checks: dict[str, Callable[[], object]] = {
         f"bucket {instance.bucket} answers": lambda: client(
             "s3", instance.aws_endpoint
@@ -92,14 +91,12 @@ def _instance(state: StateDirectory) -> Iterator[Finding]:
 def _checked(text: str, check: Callable[[], object]) -> Finding:
     try:
         check()
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is the finding
+    except Exception as error:  # whatever it is, it is the finding
         return Finding(False, f"{text}: no, {error}")
     return Finding(True, text)
 
 
 def _no_dead_letters(endpoint: str) -> None:
-    from stackroom_local.clients import client
-
     sqs = client("sqs", endpoint)
     for url in sqs.list_queues().get("QueueUrls", []):
         attributes = sqs.get_queue_attributes(

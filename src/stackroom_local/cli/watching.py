@@ -1,4 +1,4 @@
-"""Documents as they move: a table that redraws itself on a terminal, a line per change in a pipe."""
+"""Documents as they move: a table that redraws on a terminal, a line per change in a pipe."""
 
 import time
 from collections import Counter

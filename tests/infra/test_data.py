@@ -1,0 +1,91 @@
+import pytest
+
+from tests.infra.assembly import Assembly
+
+
+def test_the_bucket_is_private_encrypted_and_versioned(assembly: Assembly) -> None:
+    bucket = assembly.one("data", "AWS::S3::Bucket").properties
+
+    assert bucket["BucketName"] == "stackroom-kb-docs-{account}-{region}"
+    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+    assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
+    [rule] = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    assert rule == {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
+    assert bucket["OwnershipControls"] == {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]}
+
+
+def test_the_bucket_tells_eventbridge_without_a_function_of_its_own(assembly: Assembly) -> None:
+    bucket = assembly.one("data", "AWS::S3::Bucket").properties
+
+    assert bucket["NotificationConfiguration"] == {
+        "EventBridgeConfiguration": {"EventBridgeEnabled": True}
+    }
+    assert assembly.all("data", "AWS::Lambda::Function", "Custom::S3BucketNotifications") == []
+
+
+def test_old_versions_and_half_uploads_are_forgotten(assembly: Assembly) -> None:
+    bucket = assembly.one("data", "AWS::S3::Bucket").properties
+
+    [rule] = bucket["LifecycleConfiguration"]["Rules"]
+
+    assert rule["NoncurrentVersionExpiration"] == {"NoncurrentDays": 30}
+    assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 7}
+    assert "ExpirationInDays" not in rule
+
+
+def test_a_browser_may_upload(assembly: Assembly) -> None:
+    bucket = assembly.one("data", "AWS::S3::Bucket").properties
+
+    [rule] = bucket["CorsConfiguration"]["CorsRules"]
+
+    assert {"PUT", "POST"} <= set(rule["AllowedMethods"])
+
+
+@pytest.mark.parametrize(
+    ("name", "partition_key", "sort_key"),
+    [("stackroom-kb-catalog", "catalog_id", "sk"), ("stackroom-kb-control", "pk", "sk")],
+)
+def test_a_table_is_on_demand_encrypted_and_recoverable(
+    assembly: Assembly, name: str, partition_key: str, sort_key: str
+) -> None:
+    tables = [each.properties for each in assembly.all("data", "AWS::DynamoDB::GlobalTable")]
+    [table] = [each for each in tables if each["TableName"] == name]
+
+    [replica] = table["Replicas"]
+
+    assert table["KeySchema"] == [
+        {"AttributeName": partition_key, "KeyType": "HASH"},
+        {"AttributeName": sort_key, "KeyType": "RANGE"},
+    ]
+    assert table["BillingMode"] == "PAY_PER_REQUEST"
+    assert table["SSESpecification"]["SSEEnabled"] is True
+    assert replica["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+
+
+def test_a_users_catalogs_are_found_by_an_index_of_keys(assembly: Assembly) -> None:
+    catalogs = assembly.one("data", "AWS::DynamoDB::GlobalTable", "Catalogs").properties
+
+    [index] = catalogs["GlobalSecondaryIndexes"]
+
+    assert index["IndexName"] == "user_id-index"
+    assert index["KeySchema"] == [{"AttributeName": "user_id", "KeyType": "HASH"}]
+    assert index["Projection"] == {"ProjectionType": "KEYS_ONLY"}
+
+
+def test_control_items_expire(assembly: Assembly) -> None:
+    control = assembly.one("data", "AWS::DynamoDB::GlobalTable", "Control").properties
+
+    assert control["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+
+
+@pytest.mark.parametrize("stack", ["data", "knowledge-base"])
+def test_what_is_kept_outlives_its_stack(assembly: Assembly, stack: str) -> None:
+    kept = {
+        each.type
+        for each in assembly.all(stack)
+        if each.raw.get("DeletionPolicy") == each.raw.get("UpdateReplacePolicy") == "Retain"
+    }
+
+    others = {each.type for each in assembly.all(stack)} - kept
+
+    assert others <= {"AWS::S3::BucketPolicy", "AWS::IAM::ManagedPolicy"}

@@ -1,0 +1,69 @@
+import re
+from pathlib import Path
+
+from infra.app import build_app
+from tests.infra.assembly import Assembly
+
+
+def test_a_knowledge_base_keeps_titan_vectors_in_its_own_index(assembly: Assembly) -> None:
+    knowledge_base = assembly.one("knowledge-base", "AWS::Bedrock::KnowledgeBase").properties
+    index = assembly.one("knowledge-base", "AWS::S3Vectors::Index").properties
+
+    vectors = knowledge_base["KnowledgeBaseConfiguration"]["VectorKnowledgeBaseConfiguration"]
+    embedding = vectors["EmbeddingModelConfiguration"]["BedrockEmbeddingModelConfiguration"]
+
+    assert embedding["Dimensions"] == index["Dimension"] == 1024
+    assert vectors["EmbeddingModelArn"].endswith("::foundation-model/amazon.titan-embed-text-v2:0")
+    assert (index["DataType"], index["DistanceMetric"]) == ("float32", "cosine")
+    assert knowledge_base["StorageConfiguration"] == {
+        "Type": "S3_VECTORS",
+        "S3VectorsConfiguration": {"IndexArn": "arn:aws:s3vectors:{region}:{account}:index/Index1"},
+    }
+
+
+def test_bedrocks_long_metadata_is_not_filterable(assembly: Assembly) -> None:
+    index = assembly.one("knowledge-base", "AWS::S3Vectors::Index").properties
+
+    assert index["MetadataConfiguration"] == {
+        "NonFilterableMetadataKeys": ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
+    }
+
+
+def test_a_knowledge_base_comes_after_its_role_and_index_and_goes_before_them(
+    assembly: Assembly,
+) -> None:
+    knowledge_base = assembly.one("knowledge-base", "AWS::Bedrock::KnowledgeBase")
+    role = assembly.one("knowledge-base", "AWS::IAM::Role")
+    index = assembly.one("knowledge-base", "AWS::S3Vectors::Index")
+
+    assert {role.logical_id, index.logical_id} <= set(knowledge_base.raw["DependsOn"])
+    assert "Policies" in role.properties
+
+
+def test_only_bedrock_on_behalf_of_this_account_takes_the_role(assembly: Assembly) -> None:
+    role = assembly.one("knowledge-base", "AWS::IAM::Role").properties
+
+    [trust] = role["AssumeRolePolicyDocument"]["Statement"]
+
+    assert trust["Principal"] == {"Service": "bedrock.amazonaws.com"}
+    assert trust["Condition"] == {
+        "StringEquals": {"aws:SourceAccount": "{account}"},
+        "ArnLike": {"aws:SourceArn": "arn:aws:bedrock:{region}:{account}:knowledge-base/*"},
+    }
+
+
+def test_a_larger_pool_has_an_index_and_a_legal_name_each(tmp_path: Path) -> None:
+    app = build_app(str(tmp_path), {"knowledge_base_pool_size": 3, "project": "docs"})
+    app.synth()
+
+    pool = Assembly(tmp_path, "docs").all("knowledge-base", "AWS::Bedrock::KnowledgeBase")
+
+    names = [each.properties["Name"] for each in pool]
+    indexes = {
+        each.properties["StorageConfiguration"]["S3VectorsConfiguration"]["IndexArn"]
+        for each in pool
+    }
+    assert names == ["docs-1", "docs-2", "docs-3"]
+    assert len(indexes) == 3
+    # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent_CreateKnowledgeBase.html
+    assert all(re.fullmatch(r"([0-9a-zA-Z][_-]?){1,100}", name) for name in names)

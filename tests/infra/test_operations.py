@@ -1,0 +1,97 @@
+import json
+import re
+from typing import Any
+
+from tests.infra.assembly import Assembly
+
+
+def test_the_dashboard_shows_about_fifteen_things(assembly: Assembly) -> None:
+    widgets = _widgets(assembly)
+
+    titles = [widget["properties"]["title"] for widget in widgets]
+
+    assert 15 <= len(widgets) <= 20
+    assert len(set(titles)) == len(titles)
+
+
+def test_the_dashboard_shows_every_figure_that_the_functions_report(assembly: Assembly) -> None:
+    shown = json.dumps(_widgets(assembly))
+
+    reported = {
+        "DocumentsSettled",
+        "UploadToIndexedSeconds",
+        "Polls",
+        "BusyAnswers",
+        "RetrieveLatency",
+        "RetrieveResults",
+        "RejectedUploads",
+    }
+
+    assert {name for name in reported if name in shown} == reported
+
+
+def test_widgets_fit_their_rows(assembly: Assembly) -> None:
+    widgets = _widgets(assembly)
+
+    corners = [(widget["x"], widget["y"]) for widget in widgets]
+
+    assert all(widget["x"] + widget["width"] <= 24 for widget in widgets)
+    assert len(set(corners)) == len(corners)
+
+
+def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -> None:
+    alarms = assembly.all("operations", "AWS::CloudWatch::Alarm")
+
+    names = {each.properties["AlarmName"].removeprefix("stackroom-") for each in alarms}
+
+    assert names == {
+        "UploadsUndeliverable",
+        "InspectionsUndeliverable",
+        "RecoveryUndeliverable",
+        "UploadsLate",
+        "InspectionsLate",
+        "BrokenRuns",
+        "FailedDocuments",
+        "FunctionThrottles",
+        "TableThrottles",
+        "FunctionErrors",
+    }
+
+
+def test_every_alarm_reaches_the_topic_and_silence_is_no_alarm(assembly: Assembly) -> None:
+    alarms = [each.properties for each in assembly.all("operations", "AWS::CloudWatch::Alarm")]
+
+    assert all(alarm["AlarmActions"] == ["stackroom-alarms"] for alarm in alarms)
+    assert all(alarm["TreatMissingData"] == "notBreaching" for alarm in alarms)
+    assert all(alarm["AlarmDescription"] for alarm in alarms)
+    # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Create-alarm-on-metric-math-expression.html
+    assert all(len(alarm.get("Metrics", [])) <= 11 for alarm in alarms)
+
+
+def test_alarms_may_publish_and_nobody_without_tls(assembly: Assembly) -> None:
+    policy = assembly.one("operations", "AWS::SNS::TopicPolicy").properties["PolicyDocument"]
+
+    by_effect = {statement["Effect"]: statement for statement in policy["Statement"]}
+
+    assert by_effect["Allow"]["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    assert by_effect["Allow"]["Condition"] == {"StringEquals": {"aws:SourceAccount": "{account}"}}
+    assert by_effect["Deny"]["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+
+
+def test_formulas_use_only_what_they_define(assembly: Assembly) -> None:
+    # CloudWatch takes 2.5e-05 for a metric named e, and says so on the dashboard only.
+    lines = [
+        line
+        for widget in _widgets(assembly)
+        for line in widget["properties"].get("metrics", [])
+        if "expression" in line[-1] and "SEARCH" not in line[-1]["expression"]
+    ]
+
+    assert lines
+    assert not any(re.search(r"\d[eE][-+]?\d", line[-1]["expression"]) for line in lines)
+
+
+def _widgets(assembly: Assembly) -> list[dict[str, Any]]:
+    body = assembly.one("operations", "AWS::CloudWatch::Dashboard").properties["DashboardBody"]
+    widgets: list[dict[str, Any]] = json.loads(body)["widgets"]
+    return widgets

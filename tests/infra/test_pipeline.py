@@ -1,0 +1,226 @@
+import json
+from typing import Any
+
+import pytest
+
+from infra.bundling import ROOT
+from tests.infra.assembly import Assembly
+
+STORES = {
+    "KB_CATALOG_TABLE": "stackroom-kb-catalog",
+    "KB_CONTROL_TABLE": "stackroom-kb-control",
+    "KB_DOCS_BUCKET": "stackroom-kb-docs-{account}-{region}",
+}
+MACHINE = "arn:aws:states:{region}:{account}:stateMachine:stackroom-ingest-catalog"
+POOL = (
+    '[{"knowledge_base_id": "KnowledgeBase1.KnowledgeBaseId", "data_source_id": null,'
+    ' "index": "arn:aws:s3vectors:{region}:{account}:index/Index1"}]'
+)
+ISSUER = "stackroom-users.ProviderURL"
+
+# By function: what it reads beside the three variables that every function has.
+ENVIRONMENT = {
+    ("pipeline", "upload_handler"): {**STORES, "STATE_MACHINE_ARN": MACHINE},
+    ("pipeline", "inspect"): STORES,
+    ("pipeline", "ingest"): {**STORES, "KB_POOL": POOL, "STATE_MACHINE_ARN": MACHINE},
+    ("pipeline", "status_poller"): STORES,
+    ("gateway", "retrieve"): {
+        "KB_CATALOG_TABLE": "stackroom-kb-catalog",
+        "KB_DOCS_BUCKET": "stackroom-kb-docs-{account}-{region}",
+        "KB_POOL": POOL,
+        "RETRIEVE_MIN_SCORE": "0.0",
+        "RETRIEVE_MAX_TOKENS": "4000",
+    },
+    ("gateway", "identity_interceptor"): {
+        "IDENTITY_ISSUER": ISSUER,
+        "IDENTITY_JWKS_URL": f"{ISSUER}/.well-known/jwks.json",
+        "IDENTITY_CLIENT_IDS": '["SignInClient"]',
+    },
+}
+# Seconds and megabytes.
+SIZES = {
+    "upload_handler": (60, 512),
+    "inspect": (120, 1536),
+    "ingest": (120, 512),
+    "status_poller": (120, 512),
+    "retrieve": (30, 1024),
+    "identity_interceptor": (10, 512),
+}
+
+
+@pytest.mark.parametrize(("stack", "package"), ENVIRONMENT)
+def test_a_function_reads_exactly_its_environment(
+    assembly: Assembly, stack: str, package: str
+) -> None:
+    function = _function(assembly, stack, package)
+
+    variables = function["Environment"]["Variables"]
+
+    assert _without_hashes(variables) == {
+        "POWERTOOLS_SERVICE_NAME": package,
+        "POWERTOOLS_METRICS_NAMESPACE": "Stackroom",
+        "LOG_LEVEL": "INFO",
+        **ENVIRONMENT[stack, package],
+    }
+
+
+@pytest.mark.parametrize(("stack", "package"), ENVIRONMENT)
+def test_a_function_has_the_house_defaults(assembly: Assembly, stack: str, package: str) -> None:
+    function = _function(assembly, stack, package)
+    name = f"stackroom-{package.replace('_', '-')}"
+
+    [group] = [
+        each.properties
+        for each in assembly.all(stack, "AWS::Logs::LogGroup")
+        if each.properties["LogGroupName"] == f"/aws/lambda/{name}"
+    ]
+
+    assert function["FunctionName"] == name
+    assert function["Runtime"] == "python3.13"
+    assert function["Architectures"] == ["arm64"]
+    assert function["TracingConfig"] == {"Mode": "Active"}
+    assert (function["Timeout"], function["MemorySize"]) == SIZES[package]
+    assert function["LoggingConfig"] == {"LogGroup": group["LogGroupName"]}
+    assert group["RetentionInDays"] == 30
+
+
+@pytest.mark.parametrize("name", ["uploads", "inspections"])
+def test_a_message_stays_hidden_for_six_timeouts_and_the_window(
+    assembly: Assembly, name: str
+) -> None:
+    queue = _queue(assembly, f"stackroom-{name}")
+    mapping = _mapping(assembly, f"stackroom-{name}")
+
+    timeout = SIZES[mapping["FunctionName"].removeprefix("stackroom-").replace("-", "_")][0]
+
+    window = mapping.get("MaximumBatchingWindowInSeconds", 0)
+    assert queue["VisibilityTimeout"] >= 6 * timeout + window
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_uploads_come_in_batches_and_inspections_a_few_at_a_time(assembly: Assembly) -> None:
+    uploads = _mapping(assembly, "stackroom-uploads")
+    inspections = _mapping(assembly, "stackroom-inspections")
+
+    assert (uploads["BatchSize"], uploads["MaximumBatchingWindowInSeconds"]) == (100, 5)
+    assert inspections["BatchSize"] == 5
+
+
+@pytest.mark.parametrize("name", ["uploads", "inspections"])
+def test_what_fails_five_times_goes_to_a_queue_of_its_own(assembly: Assembly, name: str) -> None:
+    queue = _queue(assembly, f"stackroom-{name}")
+    dead = _queue(assembly, f"stackroom-{name}-dead")
+
+    assert queue["RedrivePolicy"] == {
+        "deadLetterTargetArn": f"arn:aws:sqs:{{region}}:{{account}}:stackroom-{name}-dead",
+        "maxReceiveCount": 5,
+    }
+    assert dead["MessageRetentionPeriod"] == 14 * 24 * 3600
+    assert queue["SqsManagedSseEnabled"] is dead["SqsManagedSseEnabled"] is True
+
+
+def test_documents_reach_both_queues_and_our_own_files_neither(assembly: Assembly) -> None:
+    rule = assembly.one("pipeline", "AWS::Events::Rule", "ObjectEvents").properties
+
+    targets = [target["Arn"].rpartition(":")[2] for target in rule["Targets"]]
+
+    assert targets == ["stackroom-uploads", "stackroom-inspections"]
+    assert rule["EventPattern"] == {
+        "source": ["aws.s3"],
+        "detail-type": ["Object Created", "Object Deleted"],
+        "detail": {
+            "bucket": {"name": ["stackroom-kb-docs-{account}-{region}"]},
+            "object": {"key": [{"anything-but": {"wildcard": ["*.metadata.json", "_pagemaps/*"]}}]},
+        },
+    }
+
+
+def test_a_run_that_broke_is_recovered(assembly: Assembly) -> None:
+    rule = assembly.one("pipeline", "AWS::Events::Rule", "BrokenRuns").properties
+
+    [target] = rule["Targets"]
+
+    assert rule["EventPattern"]["detail"] == {
+        "stateMachineArn": [MACHINE],
+        "status": ["FAILED", "TIMED_OUT", "ABORTED"],
+    }
+    assert target["Arn"].endswith("function:stackroom-ingest")
+    assert target["InputTransformer"] == {
+        "InputPathsMap": {"detail-name": "$.detail.name"},
+        "InputTemplate": '{"action":"recover","execution_name":<detail-name>}',
+    }
+
+
+def test_every_five_minutes_somebody_looks_for_what_a_crash_forgot(assembly: Assembly) -> None:
+    rule = assembly.one("pipeline", "AWS::Events::Rule", "Sweep").properties
+
+    [target] = rule["Targets"]
+
+    assert rule["ScheduleExpression"] == "rate(5 minutes)"
+    assert target["Arn"].endswith("function:stackroom-ingest")
+    assert json.loads(target["Input"]) == {"action": "sweep"}
+
+
+def test_no_event_is_lost_when_its_target_refuses_it(assembly: Assembly) -> None:
+    rules = assembly.all("pipeline", "AWS::Events::Rule")
+
+    dead = [
+        target["DeadLetterConfig"]["Arn"].rpartition(":")[2]
+        for rule in rules
+        for target in rule.properties["Targets"]
+    ]
+
+    assert sorted(dead) == [
+        "stackroom-inspections-dead",
+        "stackroom-recovery-dead",
+        "stackroom-recovery-dead",
+        "stackroom-uploads-dead",
+    ]
+
+
+def test_the_state_machine_is_the_file_and_logs_its_errors(assembly: Assembly) -> None:
+    machine = assembly.one("pipeline", "AWS::StepFunctions::StateMachine").properties
+    definition = ROOT / "statemachines" / "ingest_catalog.asl.json"
+
+    assert json.loads(machine["DefinitionString"]) == json.loads(definition.read_text("utf-8"))
+    assert machine["StateMachineName"] == "stackroom-ingest-catalog"
+    assert machine["StateMachineType"] == "STANDARD"
+    assert set(machine["DefinitionSubstitutions"]) == {
+        "IngestFunctionArn",
+        "StatusPollerFunctionArn",
+    }
+    assert machine["LoggingConfiguration"]["Level"] == "ERROR"
+    assert machine["LoggingConfiguration"]["IncludeExecutionData"] is False
+    assert machine["TracingConfiguration"] == {"Enabled": True}
+
+
+def _function(assembly: Assembly, stack: str, package: str) -> dict[str, Any]:
+    handler = f"functions.{package}.handler.handler"
+    functions = [each.properties for each in assembly.all(stack, "AWS::Lambda::Function")]
+    [found] = [each for each in functions if each["Handler"] == handler]
+    return found
+
+
+def _queue(assembly: Assembly, name: str) -> dict[str, Any]:
+    queues = [each.properties for each in assembly.all("pipeline", "AWS::SQS::Queue")]
+    [found] = [each for each in queues if each["QueueName"] == name]
+    return found
+
+
+def _mapping(assembly: Assembly, queue: str) -> dict[str, Any]:
+    mappings = assembly.all("pipeline", "AWS::Lambda::EventSourceMapping")
+    [found] = [
+        each.properties
+        for each in mappings
+        if each.properties["EventSourceArn"].endswith(f":{queue}")
+    ]
+    return found
+
+
+def _without_hashes(variables: dict[str, str]) -> dict[str, str]:
+    """The client's logical id ends in a hash of its path, the pool's name has no property."""
+    client = variables.get("IDENTITY_CLIENT_IDS")
+    if client is None:
+        return variables
+    [name] = json.loads(client)
+    return {**variables, "IDENTITY_CLIENT_IDS": json.dumps([name[:-8]])}

@@ -1,0 +1,69 @@
+"""A SIGKILL loses nothing that was finished, and what was under way says so."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.simulator.conftest import answers, free_port
+from tests.simulator.world import World, eventually
+
+
+@contextmanager
+def running(data_dir: Path, s3_endpoint: str, speed: float) -> Iterator[str]:
+    """The simulator as a process of its own, killed at the end."""
+    port = free_port()
+    options = {"--port": port, "--data-dir": data_dir, "--s3-endpoint": s3_endpoint}
+    command = [sys.executable, "-m", "stackroom_local.simulator", "--speed", str(speed)]
+    for name, value in options.items():
+        command += [name, str(value)]
+    with subprocess.Popen(command) as process:
+        endpoint = f"http://127.0.0.1:{port}"
+        eventually(lambda: answers(f"{endpoint}/health"))
+        yield endpoint
+        process.kill()
+
+
+def test_documents_are_still_found_after_a_kill(tmp_path: Path, s3_endpoint: str) -> None:
+    with running(tmp_path, s3_endpoint, speed=50) as endpoint:
+        world = World(endpoint, s3_endpoint)
+        knowledge_base = world.knowledge_base()
+        source = world.data_source(knowledge_base)
+        world.put("otter.txt", "Otters hold hands.", {"owner": "alice"})
+        job = world.sync(knowledge_base, source)
+
+    with running(tmp_path, s3_endpoint, speed=50) as endpoint:
+        again = World(endpoint, s3_endpoint)
+        alices = {"equals": {"key": "owner", "value": "alice"}}
+        (found,) = eventually(lambda: again.search(knowledge_base, "otters", alices))
+        after = again.job(job)
+
+    assert found["content"]["text"] == "Otters hold hands."
+    assert after["statistics"] == job["statistics"]
+
+
+def test_a_job_that_was_killed_is_failed_and_the_next_one_finishes_its_work(
+    tmp_path: Path, s3_endpoint: str
+) -> None:
+    with running(tmp_path, s3_endpoint, speed=50) as endpoint:
+        world = World(endpoint, s3_endpoint)
+        knowledge_base = world.knowledge_base()
+        source = world.data_source(knowledge_base)
+        for number in range(60):
+            world.put(f"{number:02}.txt", f"Otter number {number} holds hands.")
+        job = world.start(knowledge_base, source)
+        eventually(lambda: world.job(job)["statistics"]["numberOfNewDocumentsIndexed"] > 3)
+
+    with running(tmp_path, s3_endpoint, speed=50) as endpoint:
+        again = World(endpoint, s3_endpoint)
+        killed = again.job(job)
+        statuses = set(again.statuses(knowledge_base, source).values())
+        again.sync(knowledge_base, source)
+        texts = eventually(
+            lambda: len(found := again.search(knowledge_base, "otter")) == 60 and found
+        )
+
+    assert killed["status"] == "FAILED"
+    assert statuses == {"INDEXED", "FAILED"}
+    assert len({hit["content"]["text"] for hit in texts}) == 60

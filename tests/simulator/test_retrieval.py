@@ -1,0 +1,221 @@
+"""Retrieve: results, filters as S3 Vectors has them, and what is refused."""
+
+from typing import Any
+
+import pytest
+
+from tests.simulator.world import World, eventually, refused
+
+
+@pytest.fixture(scope="module")
+def shelf(_endpoint: str, s3_endpoint: str) -> tuple[World, str, str]:
+    """Four documents with attributes, one without; read only."""
+    world = World(_endpoint, s3_endpoint)
+    knowledge_base = world.knowledge_base()
+    source = world.data_source(knowledge_base)
+    world.put("berlin.txt", "Berlin has lakes.", {"city": "Berlin", "year": 2024, "open": True})
+    world.put("rome.txt", "Rome has seven hills.", {"city": "Rome", "year": 2025, "open": False})
+    world.put(
+        "paris.txt", "Paris has a tower.", {"city": "Paris", "year": 2026, "tags": ["a", "b"]}
+    )
+    world.put("bonn.txt", "Bonn has a river.", {"city": "Bonn", "year": 1, "tags": ["b", "c"]})
+    world.put("plain.txt", "No attributes here.")
+    world.sync(knowledge_base, source)
+    eventually(lambda: len(world.search(knowledge_base, "city")) == 5)
+    return world, knowledge_base, source
+
+
+def _is(operator: str, key: str, value: object) -> dict[str, Any]:
+    return {operator: {"key": key, "value": value}}
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        (_is("equals", "city", "Rome"), {"rome"}),
+        (_is("equals", "tags", "b"), {"paris", "bonn"}),
+        (_is("equals", "year", 1), {"bonn"}),
+        (_is("equals", "open", True), {"berlin"}),
+        (_is("notEquals", "city", "Rome"), {"berlin", "paris", "bonn", "plain"}),
+        (_is("notEquals", "tags", "a"), {"berlin", "rome", "bonn", "plain"}),
+        (_is("greaterThan", "year", 2025), {"paris"}),
+        (_is("greaterThanOrEquals", "year", 2025), {"rome", "paris"}),
+        (_is("lessThan", "year", 2024), {"bonn"}),
+        (_is("lessThanOrEquals", "year", 2024), {"berlin", "bonn"}),
+        (_is("greaterThan", "city", 1), set()),
+        (_is("listContains", "tags", "c"), {"bonn"}),
+        (_is("listContains", "city", "Rome"), set()),
+        (
+            {"andAll": [_is("equals", "tags", "b"), _is("greaterThan", "year", 100)]},
+            {"paris"},
+        ),
+        (
+            {
+                "orAll": [
+                    _is("equals", "city", "Rome"),
+                    {"andAll": [_is("equals", "tags", "b"), _is("notEquals", "city", "Paris")]},
+                ]
+            },
+            {"rome", "bonn"},
+        ),
+    ],
+)
+def test_a_filter_means_what_it_means_on_aws(
+    shelf: tuple[World, str, str], condition: dict[str, Any], found: set[str]
+) -> None:
+    world, knowledge_base, _ = shelf
+
+    keys = world.found_keys(knowledge_base, "a city", condition)
+
+    assert keys == {f"{name}.txt" for name in found}
+
+
+def test_the_reserved_keys_can_be_filtered_by(shelf: tuple[World, str, str]) -> None:
+    world, knowledge_base, source = shelf
+    key = "x-amz-bedrock-kb-data-source-id"
+
+    here = world.search(knowledge_base, "a city", _is("equals", key, source))
+    elsewhere = world.search(knowledge_base, "a city", _is("equals", key, "ELSEWHERE0"))
+
+    assert len(here) == 5
+    assert elsewhere == []
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        (_is("startsWith", "city", "R"), "STARTS_WITH operation type is not supported"),
+        (_is("stringContains", "city", "R"), "STRING_CONTAINS operation type is not supported"),
+        (_is("in", "city", ["Rome"]), "IN operation type is not supported"),
+        (_is("notIn", "city", ["Rome"]), "NOT_IN operation type is not supported"),
+        (_is("greaterThan", "city", "Rome"), "greaterThan"),
+        (_is("equals", "city", {"nested": 1}), "equals"),
+        ({"andAll": [_is("equals", "city", "Rome")]}, "andAll"),
+        ({"orAll": [_is("equals", "city", "Rome")] * 6}, "between 2 and 5"),
+        (
+            {"andAll": [{"orAll": [{"andAll": [_is("equals", "a", 1)] * 2}] * 2}] * 2},
+            "one level deep",
+        ),
+        ({**_is("equals", "a", 1), **_is("equals", "b", 1), "notEquals": {}}, ""),
+    ],
+)
+def test_a_filter_that_s3_vectors_does_not_take_is_refused(
+    shelf: tuple[World, str, str], condition: dict[str, Any], message: str
+) -> None:
+    world, knowledge_base, _ = shelf
+
+    error = refused(
+        world.runtime.retrieve,
+        knowledgeBaseId=knowledge_base,
+        retrievalQuery={"text": "a city"},
+        retrievalConfiguration={"vectorSearchConfiguration": {"filter": condition}},
+    )
+
+    assert error["Code"] == "ValidationException"
+    assert message in error["Message"]
+
+
+def test_a_result_has_the_shape_of_aws(shelf: tuple[World, str, str]) -> None:
+    world, knowledge_base, source = shelf
+
+    best = world.search(knowledge_base, "the town with hills")[0]
+
+    uri = f"s3://{world.bucket}/rome.txt"
+    chunk = best["metadata"].pop("x-amz-bedrock-kb-chunk-id")
+    assert chunk
+    assert 0 < best.pop("score") <= 1
+    assert best == {
+        "content": {"type": "TEXT", "text": "Rome has seven hills."},
+        "location": {"type": "S3", "s3Location": {"uri": uri}},
+        "metadata": {
+            "city": "Rome",
+            "year": 2025,
+            "open": False,
+            "x-amz-bedrock-kb-source-uri": uri,
+            "x-amz-bedrock-kb-data-source-id": source,
+        },
+    }
+
+
+def test_results_are_best_first_and_as_many_as_asked_for(shelf: tuple[World, str, str]) -> None:
+    world, knowledge_base, _ = shelf
+
+    found = world.search(knowledge_base, "river", results=3)
+
+    scores = [result["score"] for result in found]
+    assert len(found) == 3
+    assert scores == sorted(scores, reverse=True)
+    assert found[0]["content"]["text"] == "Bonn has a river."
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"knowledgeBaseId": "NOSUCHBASE"}, "ResourceNotFoundException"),
+        ({"knowledgeBaseId": "too-long-an-id"}, "ValidationException"),
+        ({"retrievalQuery": {"text": ""}}, "ValidationException"),
+        ({"retrievalQuery": {"text": "x" * 1001}}, "ValidationException"),
+        ({"retrievalConfiguration": {"vectorSearchConfiguration": {"numberOfResults": 0}}}, None),
+        ({"retrievalConfiguration": {"vectorSearchConfiguration": {"numberOfResults": 101}}}, None),
+        (
+            {
+                "retrievalConfiguration": {
+                    "vectorSearchConfiguration": {"overrideSearchType": "HYBRID"}
+                }
+            },
+            None,
+        ),
+        (
+            {"retrievalConfiguration": {"managedSearchConfiguration": {"numberOfResults": 1}}},
+            None,
+        ),
+        (
+            {"guardrailConfiguration": {"guardrailId": "gr123", "guardrailVersion": "DRAFT"}},
+            None,
+        ),
+        ({"userContext": {"userId": "alice@example.com"}}, None),
+    ],
+)
+def test_a_request_that_aws_refuses_is_refused(
+    shelf: tuple[World, str, str], changes: dict[str, Any], code: str | None
+) -> None:
+    world, knowledge_base, _ = shelf
+    request = {"knowledgeBaseId": knowledge_base, "retrievalQuery": {"text": "a city"}}
+
+    error = refused(world.runtime.retrieve, **{**request, **changes})
+
+    assert error["Code"] == (code or "ValidationException")
+
+
+def test_an_answer_is_extracted_says_so_and_cites(shelf: tuple[World, str, str]) -> None:
+    world, knowledge_base, _ = shelf
+    configuration = {"knowledgeBaseId": knowledge_base, "modelArn": "anthropic.claude-haiku"}
+
+    answer = world.runtime.retrieve_and_generate(
+        input={"text": "Which city has hills?"},
+        retrieveAndGenerateConfiguration={
+            "type": "KNOWLEDGE_BASE",
+            "knowledgeBaseConfiguration": configuration,
+        },
+    )
+
+    text, citation = answer["output"]["text"], answer["citations"][0]
+    assert text.startswith("Extracted, not generated")
+    part = citation["generatedResponsePart"]["textResponsePart"]
+    assert part["text"] == "Rome has seven hills."
+    assert text[part["span"]["start"] : part["span"]["end"] + 1] == part["text"]
+    assert citation["retrievedReferences"][0]["location"]["s3Location"]["uri"].endswith("rome.txt")
+    assert "score" not in citation["retrievedReferences"][0]
+
+
+def test_the_account_retrieves_20_times_a_second(s3_endpoint: str, world_at: Any) -> None:
+    world = world_at(0.5)
+    knowledge_base = world.knowledge_base()
+    for _ in range(20):
+        world.search(knowledge_base, "anything")
+
+    error = refused(
+        world.runtime.retrieve, knowledgeBaseId=knowledge_base, retrievalQuery={"text": "more"}
+    )
+
+    assert error["Code"] == "ThrottlingException"

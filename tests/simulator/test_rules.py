@@ -1,0 +1,58 @@
+"""The table of rules: complete, sourced, and nothing in it that is not enforced."""
+
+from pathlib import Path
+
+from botocore.session import get_session
+
+import stackroom_local.simulator
+from stackroom_local.simulator import rules
+from stackroom_local.simulator.rules import RATES, RULES
+
+SOURCES = ("model", "quotas", "guide", "observed", "assumed", "CloudFormation")
+
+
+def test_every_rule_names_its_source() -> None:
+    sourceless = [rule.name for rule in RULES.values() if not _is_sourced(rule.source)]
+
+    assert sourceless == []
+
+
+def test_every_rule_is_used_by_the_simulator() -> None:
+    package = Path(stackroom_local.simulator.__file__).parent
+    sources = [path.read_text() for path in package.glob("*.py") if path.name != "rules.py"]
+    code = "\n".join(sources)
+
+    constants = [name for name, value in vars(rules).items() if isinstance(value, rules.Rule)]
+    unused = [
+        name
+        for name in constants
+        if not name.startswith("_") and name not in code and getattr(rules, name).name not in code
+    ]
+
+    assert unused == []
+
+
+def test_every_error_of_a_rule_is_modelled_by_aws() -> None:
+    session = get_session()
+    modelled = {
+        shape.name
+        for service in ("bedrock-agent", "bedrock-agent-runtime", "s3vectors")
+        for shape in session.get_service_model(service).error_shapes
+    }
+
+    assert {rule.error for rule in RULES.values()} <= modelled
+
+
+def test_every_rate_is_of_an_operation_that_aws_has() -> None:
+    session = get_session()
+    operations = {
+        name
+        for service in ("bedrock-agent", "bedrock-agent-runtime")
+        for name in session.get_service_model(service).operation_names
+    }
+
+    assert set(RATES) <= operations
+
+
+def _is_sourced(source: str) -> bool:
+    return any(word in source for word in SOURCES)

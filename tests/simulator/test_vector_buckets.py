@@ -1,0 +1,79 @@
+"""Vector buckets and indexes of S3 Vectors."""
+
+from uuid import uuid4
+
+from tests.simulator.world import World, refused
+
+
+def test_a_bucket_holds_indexes_and_goes_only_when_empty(world: World) -> None:
+    bucket = f"vectors-{uuid4().hex}"
+    arn = world.s3vectors.create_vector_bucket(vectorBucketName=bucket)["vectorBucketArn"]
+    made = world.s3vectors.create_index(
+        vectorBucketName=bucket,
+        indexName="passages",
+        dataType="float32",
+        dimension=512,
+        distanceMetric="cosine",
+        metadataConfiguration={"nonFilterableMetadataKeys": ["AMAZON_BEDROCK_TEXT"]},
+    )
+
+    full = refused(world.s3vectors.delete_vector_bucket, vectorBucketName=bucket)
+    index = world.s3vectors.get_index(vectorBucketName=bucket, indexName="passages")["index"]
+    listed = world.s3vectors.list_indexes(vectorBucketArn=arn)["indexes"]
+    world.s3vectors.delete_index(indexArn=made["indexArn"])
+    world.s3vectors.delete_vector_bucket(vectorBucketName=bucket)
+
+    assert full["Code"] == "ConflictException"
+    assert index["dimension"] == 512
+    assert index["metadataConfiguration"]["nonFilterableMetadataKeys"] == ["AMAZON_BEDROCK_TEXT"]
+    assert [found["indexArn"] for found in listed] == [made["indexArn"]]
+    gone = refused(world.s3vectors.get_vector_bucket, vectorBucketName=bucket)
+    assert gone["Code"] == "NotFoundException"
+
+
+def test_names_are_taken_once(world: World) -> None:
+    bucket = f"vectors-{uuid4().hex}"
+    index = {
+        "vectorBucketName": bucket,
+        "indexName": "passages",
+        "dataType": "float32",
+        "dimension": 8,
+        "distanceMetric": "cosine",
+    }
+    world.s3vectors.create_vector_bucket(vectorBucketName=bucket)
+    world.s3vectors.create_index(**index)
+
+    same_bucket = refused(world.s3vectors.create_vector_bucket, vectorBucketName=bucket)
+    same_index = refused(world.s3vectors.create_index, **index)
+
+    assert same_bucket["Code"] == same_index["Code"] == "ConflictException"
+
+
+def test_buckets_are_listed_by_prefix(world: World) -> None:
+    prefix = f"listed-{uuid4().hex[:8]}"
+    names = [f"{prefix}-{number}" for number in range(3)]
+    for name in names:
+        world.s3vectors.create_vector_bucket(vectorBucketName=name)
+
+    pages = world.s3vectors.get_paginator("list_vector_buckets").paginate(
+        prefix=prefix, PaginationConfig={"PageSize": 2}
+    )
+
+    listed = [bucket["vectorBucketName"] for page in pages for bucket in page["vectorBuckets"]]
+    assert listed == names
+
+
+def test_a_dimension_of_4097_is_refused(world: World) -> None:
+    bucket = f"vectors-{uuid4().hex}"
+    world.s3vectors.create_vector_bucket(vectorBucketName=bucket)
+
+    error = refused(
+        world.s3vectors.create_index,
+        vectorBucketName=bucket,
+        indexName="wide",
+        dataType="float32",
+        dimension=4097,
+        distanceMetric="cosine",
+    )
+
+    assert error["Code"] == "ValidationException"

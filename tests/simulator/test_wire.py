@@ -1,0 +1,91 @@
+"""The wire: real clients, modelled errors, rates, and what is not offered."""
+
+import json
+import urllib.request
+from collections.abc import Callable
+
+from tests.simulator.world import World, client, refused
+
+
+def test_answers_carry_a_request_id_and_health_is_plain_http(world: World) -> None:
+    answer = world.s3vectors.list_vector_buckets()
+    with urllib.request.urlopen(f"{world.endpoint}/health") as health:
+        body = health.read()
+
+    assert len(answer["ResponseMetadata"]["RequestId"]) == 36
+    assert body == b"ok"
+
+
+def test_errors_are_the_modelled_exceptions(world: World) -> None:
+    error = refused(world.agent.get_knowledge_base, knowledgeBaseId="NOSUCHBASE")
+
+    assert error["Code"] == "ResourceNotFoundException"
+    assert issubclass(world.agent.exceptions.ResourceNotFoundException, Exception)
+    assert "NOSUCHBASE" in error["Message"]
+
+
+def test_an_operation_that_is_not_offered_says_so(world: World) -> None:
+    error = refused(world.agent.list_agents)
+
+    assert error["Code"] == "ValidationException"
+    assert "ListAgents" in error["Message"]
+
+
+def test_requests_without_a_signature_are_routed_by_their_path(world: World) -> None:
+    request = urllib.request.Request(
+        f"{world.endpoint}/knowledgebases/",
+        data=b"{}",
+        headers={"Content-Type": "application/json"},
+    )
+
+    with urllib.request.urlopen(request) as response:
+        answer = json.load(response)
+
+    assert "knowledgeBaseSummaries" in answer
+
+
+def test_a_job_is_started_once_in_ten_seconds(world_at: Callable[[float], World]) -> None:
+    world = world_at(1)
+    knowledge_base = world.knowledge_base()
+    key = {"knowledgeBaseId": knowledge_base, "dataSourceId": world.data_source(knowledge_base)}
+    world.agent.start_ingestion_job(**key)
+
+    error = refused(world.agent.start_ingestion_job, **key)
+
+    assert error["Code"] == "ThrottlingException"
+
+
+def test_every_rate_is_counted_for_the_account(world_at: Callable[[float], World]) -> None:
+    world = world_at(1)
+    world.knowledge_base()
+    first, second = world.knowledge_base(), "NOSUCHBASE"
+    for _ in range(10):
+        world.agent.get_knowledge_base(knowledgeBaseId=first)
+
+    error = refused(world.agent.get_knowledge_base, knowledgeBaseId=second)
+
+    assert error["Code"] == "ThrottlingException"
+
+
+def test_titan_embeds_with_the_dimensions_that_are_asked_for(world: World) -> None:
+    runtime = client("bedrock-runtime", world.endpoint)
+    request = {"inputText": "A sentence.", "dimensions": 256, "normalize": True}
+
+    answer = runtime.invoke_model(modelId="amazon.titan-embed-text-v2:0", body=json.dumps(request))
+
+    embedded = json.loads(answer["body"].read())
+    assert len(embedded["embedding"]) == 256
+    assert abs(sum(number * number for number in embedded["embedding"]) - 1) < 1e-5
+    assert embedded["inputTextTokenCount"] == 3
+
+
+def test_titan_refuses_an_empty_text(world: World) -> None:
+    runtime = client("bedrock-runtime", world.endpoint)
+
+    error = refused(
+        runtime.invoke_model,
+        modelId="amazon.titan-embed-text-v2:0",
+        body=json.dumps({"inputText": ""}),
+    )
+
+    assert error["Code"] == "ValidationException"

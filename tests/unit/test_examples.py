@@ -1,0 +1,54 @@
+"""The documents in examples/: as their sources make them, and as the demo's questions expect."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.make_examples import make
+from stackroom.extraction import read_pages
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+QUESTIONS: list[dict[str, Any]] = json.loads((EXAMPLES / "questions.json").read_text())["questions"]
+DOCUMENTS = sorted(path for user in ("alice", "bob") for path in (EXAMPLES / user).rglob("*.*"))
+
+
+def pages_with(phrase: str) -> list[tuple[str, int | None]]:
+    """File and page of every page of every example on which the phrase stands."""
+    return [
+        (path.relative_to(EXAMPLES).as_posix(), page.number)
+        for path in DOCUMENTS
+        for page in read_pages(path.read_bytes(), path.name)
+        if phrase in " ".join(page.text.split())
+    ]
+
+
+def test_there_is_a_document_of_every_common_format() -> None:
+    formats = {path.suffix for path in DOCUMENTS}
+
+    assert formats == {".pdf", ".docx", ".txt", ".md", ".csv"}
+
+
+def test_the_committed_documents_are_those_that_the_sources_make(tmp_path: Path) -> None:
+    shelf = Path("alice/handbook")
+
+    make(tmp_path)
+
+    made, committed = (folder / shelf / "employee-handbook.pdf" for folder in (tmp_path, EXAMPLES))
+    assert made.read_bytes() == committed.read_bytes()
+    assert _members(tmp_path / shelf) == _members(EXAMPLES / shelf)
+
+
+def _members(shelf: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(shelf / "incident-guide.docx") as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda each: each["question"])
+def test_the_answer_stands_in_one_place_and_it_is_the_expected_one(
+    question: dict[str, Any],
+) -> None:
+    assert question["file"].startswith(f"{question['user']}/")
+    assert pages_with(question["phrase"]) == [(question["file"], question["page"])]
