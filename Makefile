@@ -53,3 +53,23 @@ endif
 .PHONY: bench-cold
 bench-cold: setup ## import time and zip size of each function
 	@$(BIN)/python -m benchmarks.cold
+
+# The local mode and what proves it. ARGS reach the command: make up ARGS="--speed 20 --port 4566"
+.PHONY: demo
+demo: setup ## show it all: start, drop documents, ask as an agent, stop
+	@$(BIN)/stackroom demo $(ARGS)
+
+.PHONY: up
+up: setup ## serve on this machine until Ctrl-C
+	@$(BIN)/stackroom up $(ARGS)
+
+.PHONY: test
+test: setup ## run every test
+	$(BIN)/python -m pytest $(ARGS)
+
+.PHONY: check
+check: setup ## format, lint, types, direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports

@@ -24,7 +24,7 @@ PYTHON_VERSION = "3.13"
 _UV = Path(sys.executable).with_name("uv")
 
 # What our clients need of botocore/data: the services called, and what resolves their endpoints.
-_SERVICES = {
+SERVICES = {
     "bedrock-agent",
     "bedrock-agent-runtime",
     "dynamodb",
@@ -112,7 +112,7 @@ def prune(target: Path) -> None:
         for path in target.glob(pattern):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     for service in (target / "botocore" / "data").iterdir():
-        if service.is_dir() and service.name not in _SERVICES:
+        if service.is_dir() and service.name not in SERVICES:
             shutil.rmtree(service)
 
 

@@ -77,9 +77,10 @@ class OperationsStack(cdk.Stack):
         return topic
 
     def _dead_letter_alarms(self) -> list[cloudwatch.Alarm]:
+        prefix, suffix = f"{self._deployment.project}-", "-dead"
         return [
             self._alarm(
-                f"{queue.node.path.split('/')[1]}Undeliverable",
+                f"{queue.name.removeprefix(prefix).removesuffix(suffix).title()}Undeliverable",
                 of_queue(
                     queue.name,
                     "ApproximateNumberOfMessagesVisible",

@@ -25,6 +25,7 @@ _NAMES = (
     "ManagedPolicyName",
 )
 _ARNS = {
+    "AWS::SNS::Topic": "arn:aws:sns:{{region}}:{{account}}:{name}",
     "AWS::S3::Bucket": "arn:aws:s3:::{name}",
     "AWS::DynamoDB::GlobalTable": "arn:aws:dynamodb:{{region}}:{{account}}:table/{name}",
     "AWS::SQS::Queue": "arn:aws:sqs:{{region}}:{{account}}:{name}",
@@ -43,6 +44,7 @@ _ARNS = {
         "arn:aws:states:{{region}}:{{account}}:stateMachine:{name}"
     ),
 }
+_REFERRED_BY_ARN = ("AWS::StepFunctions::StateMachine", "AWS::SNS::Topic")
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Resource:
 
 
 class Assembly:
-    """Stacks by what they are for: `data`, `knowledge-base`, `pipeline`, `gateway`, `operations`."""
+    """Stacks by purpose: `data`, `knowledge-base`, `pipeline`, `gateway`, `operations`."""
 
     def __init__(self, directory: Path, project: str = "stackroom") -> None:
         self.directory = directory
@@ -96,10 +98,10 @@ class Assembly:
             if "Export" not in output
         }
 
-    def readable(self, stack: str, value: Any) -> Any:
+    def readable(self, stack: str, value: Any) -> Any:  # noqa: PLR0911 - one per intrinsic
         match value:
             case {"Ref": name}:
-                return _PSEUDO.get(name) or self._name(stack, name)
+                return _PSEUDO.get(name) or self._reference(stack, name)
             case {"Fn::GetAtt": [name, attribute]}:
                 return self._attribute(stack, name, attribute)
             case {"Fn::ImportValue": name}:
@@ -119,6 +121,12 @@ class Assembly:
         properties = self._templates[stack]["Resources"][logical_id].get("Properties", {})
         named = next((properties[name] for name in _NAMES if name in properties), logical_id)
         return str(self.readable(stack, named))
+
+    def _reference(self, stack: str, logical_id: str) -> str:
+        type_ = self._templates[stack]["Resources"][logical_id]["Type"]
+        if type_ in _REFERRED_BY_ARN:
+            return self._attribute(stack, logical_id, "Arn")
+        return self._name(stack, logical_id)
 
     def _attribute(self, stack: str, logical_id: str, attribute: str) -> str:
         name = self._name(stack, logical_id)

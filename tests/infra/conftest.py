@@ -7,11 +7,11 @@ import pytest
 os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 os.environ["CDK_VALIDATION"] = "false"
 
-import aws_cdk as cdk  # noqa: E402
-from cdk_nag import AwsSolutionsChecks  # noqa: E402
+import aws_cdk as cdk
+from cdk_nag import AwsSolutionsChecks
 
-from infra.app import build_app  # noqa: E402
-from tests.infra.assembly import Assembly  # noqa: E402
+from infra.app import build_app
+from tests.infra.assembly import Assembly
 
 
 @pytest.fixture(scope="session")

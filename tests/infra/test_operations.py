@@ -61,7 +61,8 @@ def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -
 def test_every_alarm_reaches_the_topic_and_silence_is_no_alarm(assembly: Assembly) -> None:
     alarms = [each.properties for each in assembly.all("operations", "AWS::CloudWatch::Alarm")]
 
-    assert all(alarm["AlarmActions"] == ["stackroom-alarms"] for alarm in alarms)
+    topic = "arn:aws:sns:{region}:{account}:stackroom-alarms"
+    assert all(alarm["AlarmActions"] == [topic] for alarm in alarms)
     assert all(alarm["TreatMissingData"] == "notBreaching" for alarm in alarms)
     assert all(alarm["AlarmDescription"] for alarm in alarms)
     # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Create-alarm-on-metric-math-expression.html

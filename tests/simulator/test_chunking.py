@@ -1,5 +1,7 @@
 """Chunks: exact spans of the text, of bounded size, that lose nothing."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +26,7 @@ def test_neighbours_overlap_by_about_a_fifth() -> None:
 
     shared = [
         len(set(first.splitlines()) & set(second.splitlines())) / len(first.splitlines())
-        for first, second in zip(chunks, chunks[1:], strict=False)
+        for first, second in pairwise(chunks)
     ]
     assert all(0.1 <= share <= 0.25 for share in shared)
 

@@ -1,4 +1,4 @@
-"""Data sources: five per knowledge base, unique names, replaced whole, deleted in the background."""
+"""Data sources: five per knowledge base, unique names, replaced whole, deleted later."""
 
 from tests.simulator.world import World, data_source_request, eventually, refused
 

@@ -172,7 +172,7 @@ def test_without_non_filterable_keys_long_passages_are_refused_and_still_read_in
     knowledge_base = world.knowledge_base(world.index(non_filterable=[]))
     source = world.data_source(knowledge_base)
     world.put("short.txt", "A short text fits.")
-    world.put("long.txt", "incomprehensibilities " * 200)
+    world.put("long.txt", "international " * 200)
 
     job = world.sync(knowledge_base, source)
 

@@ -1,5 +1,6 @@
 """Retrieve: results, filters as S3 Vectors has them, and what is refused."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -208,8 +209,8 @@ def test_an_answer_is_extracted_says_so_and_cites(shelf: tuple[World, str, str])
     assert "score" not in citation["retrievedReferences"][0]
 
 
-def test_the_account_retrieves_20_times_a_second(s3_endpoint: str, world_at: Any) -> None:
-    world = world_at(0.5)
+def test_the_account_retrieves_20_times_a_second(world_at: Callable[[float], World]) -> None:
+    world = world_at(0.05)
     knowledge_base = world.knowledge_base()
     for _ in range(20):
         world.search(knowledge_base, "anything")

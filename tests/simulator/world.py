@@ -124,11 +124,10 @@ class World:
                 answer = self.agent.start_ingestion_job(
                     knowledgeBaseId=knowledge_base, dataSourceId=data_source
                 )
-            except ClientError as error:
-                assert error.response["Error"]["Code"] == "ThrottlingException", error
+            except self.agent.exceptions.ThrottlingException:
                 return None
-            job: dict[str, Any] = answer["ingestionJob"]
-            return job
+            found: dict[str, Any] = answer["ingestionJob"]
+            return found
 
         job: dict[str, Any] = eventually(started)
         return job

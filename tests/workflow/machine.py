@@ -52,12 +52,6 @@ class Machine:
         found = self.client.list_executions(stateMachineArn=self.arn, statusFilter="RUNNING")
         return [each["executionArn"] for each in found["executions"]]
 
-    def wait_until_entered(self, execution_arn: str, state: str) -> None:
-        deadline = monotonic() + _PATIENCE
-        while state not in self.states(execution_arn):
-            assert monotonic() < deadline, f"never came to {state}"
-            sleep(0.01)
-
     def states(self, execution_arn: str) -> list[str]:
         pages = self.client.get_paginator("get_execution_history").paginate(
             executionArn=execution_arn
@@ -69,9 +63,12 @@ class Machine:
             if "stateEnteredEventDetails" in event
         ]
 
-    def stop(self) -> None:
+    def stop_at_once(self) -> None:
         for arn in self.running():
             self.client.stop_execution(executionArn=arn)
+
+    def stop(self) -> None:
+        self.stop_at_once()
         deadline = monotonic() + _PATIENCE
         while self.running():
             assert monotonic() < deadline, "an execution won't stop"

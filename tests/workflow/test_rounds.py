@@ -1,21 +1,18 @@
 """A catalog's run when nothing goes wrong: rounds, and what may happen while they last."""
 
+from collections import deque
+
+from stackroom.aws import session
+from tests.aws.stores import CATALOG_TABLE
 from tests.workflow.world import World
 
 KEY = "alice/research/report.txt"
-ROUND = [
-    "EnsureDataSource",
-    "IsCatalogPlaced",
-    "StartIngestion",
-    "IsIngestionStarted",
-    "WaitForIngestion",
-    "PollIngestion",
-    "IsIngestionOver",
-    "SettleDocuments",
-    "AreDocumentsSettled",
-    "ReleaseRun",
-    "IsCatalogSettled",
-]
+OTHER = "alice/research/notes.txt"
+PLACED = ["EnsureDataSource", "IsCatalogPlaced"]
+STARTED = ["StartIngestion", "IsIngestionStarted"]
+OVER = ["WaitForIngestion", "PollIngestion", "IsIngestionOver"]
+SETTLED = ["SettleDocuments", "AreDocumentsSettled"]
+RELEASED = ["ReleaseRun", "IsCatalogSettled"]
 
 
 def test_a_dropped_file_is_indexed_by_one_run_of_one_round(world: World) -> None:
@@ -25,7 +22,166 @@ def test_a_dropped_file_is_indexed_by_one_run_of_one_round(world: World) -> None
 
     [execution] = world.executions()
     assert execution.status == "SUCCEEDED"
-    assert execution.states == [*ROUND, "CatalogSettled"]
+    assert execution.states == [*PLACED, *STARTED, *OVER, *SETTLED, *RELEASED, "CatalogSettled"]
     assert world.status(KEY) == "indexed"
     assert world.catalog(KEY).status == "ready"
+    assert not world.lease(KEY).held
+
+
+def test_a_job_that_runs_is_polled_until_it_is_over(world: World) -> None:
+    world.bedrock.polls = 3
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert execution.states.count("PollIngestion") == 4
+    assert execution.states.count("SettleDocuments") == 1
+    assert world.status(KEY) == "indexed"
+
+
+def test_a_data_source_that_is_being_created_is_waited_for(world: World) -> None:
+    world.bedrock.next_sources = deque(["CREATING", "CREATING"])
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert execution.states[:5] == [*PLACED, "WaitForDataSource", *PLACED]
+    assert execution.states.count("WaitForDataSource") == 2
+    assert world.status(KEY) == "indexed"
+
+
+def test_a_second_file_finds_its_catalog_placed(world: World) -> None:
+    world.drop(KEY)
+    world.executions()
+
+    world.drop(OTHER)
+
+    first, second = world.executions()
+    assert (first.input["epoch"], second.input["epoch"]) == (1, 2)
+    assert second.name == f"{world.catalog(KEY).catalog_id}-2"
+    assert len(world.bedrock.sources) == 1
+    assert world.status(OTHER) == "indexed"
+
+
+def test_what_arrives_during_a_job_is_taken_up_by_one_more(world: World) -> None:
+    keys = [f"alice/research/{number}.txt" for number in range(5)]
+    world.functions.before["poll"].append(lambda: [world.drop(key) for key in keys] and None)
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert execution.states.count("StartIngestion") == 2
+    assert len(world.bedrock.jobs) == 2
+    assert [world.status(key) for key in [KEY, *keys]] == ["indexed"] * 6
+
+
+def test_a_duplicate_event_during_a_job_leads_to_a_round_with_nothing_to_do(world: World) -> None:
+    world.functions.before["poll"].append(lambda: world.notify("Object Created", KEY))
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert execution.states[-7:] == [*PLACED, *STARTED, *RELEASED, "CatalogSettled"]
+    assert len(world.bedrock.jobs) == 1
+    assert world.status(KEY) == "indexed"
+
+
+def test_a_file_changed_during_its_job_is_ingested_again(world: World) -> None:
+    world.functions.before["settle"].append(lambda: world.drop(KEY, b"other text"))
+
+    world.drop(KEY)
+
+    world.executions()
+    document = world.document(KEY)
+    assert document is not None
+    assert document.status == "indexed"
+    assert document.size == len(b"other text")
+    assert document.ingestion_job_id == world.bedrock.jobs[1].job_id
+
+
+def test_a_removed_file_leaves_index_and_table(world: World) -> None:
+    world.drop(KEY)
+    world.executions()
+
+    world.remove(KEY)
+
+    assert [each.status for each in world.executions()] == ["SUCCEEDED", "SUCCEEDED"]
+    assert world.document(KEY) is None
+    assert world.bedrock.sources[0].documents == {}
+    assert world.catalog(KEY).document_count == 0
+
+
+def test_a_file_removed_during_its_job_leaves_index_and_table(world: World) -> None:
+    world.functions.before["poll"].append(lambda: world.remove(KEY))
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert execution.status == "SUCCEEDED"
+    assert world.document(KEY) is None
+    assert world.bedrock.sources[0].documents == {}
+
+
+def test_documents_that_bedrock_has_not_decided_on_are_asked_for_again(world: World) -> None:
+    world.bedrock.verdicts["report.txt"] = deque(["IN_PROGRESS", "IN_PROGRESS", "INDEXED"])
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert execution.states.count("SettleDocuments") == 3
+    assert len(world.bedrock.jobs) == 1
+    assert world.status(KEY) == "indexed"
+
+
+def test_a_document_that_no_verdict_names_gets_another_job(world: World) -> None:
+    world.bedrock.verdicts["report.txt"] = deque(["NOT_FOUND", "INDEXED"])
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert execution.states.count("StartIngestion") == 2
+    assert world.status(KEY) == "indexed"
+
+
+def test_a_failed_document_says_why_and_leaves_the_others_alone(world: World) -> None:
+    world.bedrock.verdicts["report.txt"] = deque(["FAILED"])
+
+    world.drop(KEY)
+    world.executions()
+    world.drop(OTHER)
+
+    assert {each.status for each in world.executions()} == {"SUCCEEDED"}
+    document = world.document(KEY)
+    assert document is not None
+    assert (document.status, document.attempts) == ("failed", 1)
+    assert "Bedrock could not ingest the file" in str(document.status_reason)
+    assert world.status(OTHER) == "indexed"
+
+
+def test_a_job_that_fails_is_tried_three_times(world: World) -> None:
+    world.bedrock.ends = deque(["FAILED"] * 3)
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    document = world.document(KEY)
+    assert execution.status == "SUCCEEDED"
+    assert document is not None
+    assert document.status == "failed"
+    assert "3 ingestion jobs ended failed" in str(document.status_reason)
+    assert len(world.bedrock.jobs) == 3
+
+
+def test_a_run_whose_catalog_is_gone_ends_well(world: World) -> None:
+    def forget() -> None:
+        catalog_id = world.catalog(KEY).catalog_id
+        key = {"catalog_id": {"S": catalog_id}, "sk": {"S": "METADATA"}}
+        session.client("dynamodb").delete_item(TableName=CATALOG_TABLE, Key=key)
+
+    world.functions.before["ensure_data_source"].append(forget)
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert execution.states == [*PLACED, *RELEASED, "CatalogSettled"]
     assert not world.lease(KEY).held

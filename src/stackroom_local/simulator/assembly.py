@@ -64,17 +64,11 @@ def create_app(configuration: Configuration) -> Front:
     """An ASGI application; what was under way when the last one ended is put in order first."""
     ground = Ground(configuration)
     calls = DirectCalls()
-    jobs = IngestionJobs(
-        store=ground.store,
-        clock=ground.clock,
-        tokens=ground.tokens,
-        direct=calls,
-        indexing=ground.indexing,
-    )
+    jobs, direct = _jobs(ground, calls), _direct(ground, calls)
     handlers = {
         **_resource_handlers(ground),
         **_job_handlers(jobs),
-        **_document_handlers(ground, calls),
+        **_document_handlers(ground, direct),
         **_runtime_handlers(ground),
         **_vector_handlers(ground),
     }
@@ -83,11 +77,33 @@ def create_app(configuration: Configuration) -> Front:
     ground.embedder.warm()
 
     def close() -> None:
+        ground.clock.stop()
         jobs.close()
+        direct.close()
         ground.parser.close()
         ground.store.close()
 
     return Front(Dispatcher(Quotas(ground.clock), handlers), close=close)
+
+
+def _jobs(ground: Ground, calls: DirectCalls) -> IngestionJobs:
+    return IngestionJobs(
+        store=ground.store,
+        clock=ground.clock,
+        tokens=ground.tokens,
+        direct=calls,
+        indexing=ground.indexing,
+    )
+
+
+def _direct(ground: Ground, calls: DirectCalls) -> Direct:
+    return Direct(
+        store=ground.store,
+        clock=ground.clock,
+        tokens=ground.tokens,
+        calls=calls,
+        indexing=ground.indexing,
+    )
 
 
 def _resource_handlers(ground: Ground) -> Mapping[str, Handler]:
@@ -126,15 +142,8 @@ def _job_handlers(jobs: IngestionJobs) -> Mapping[str, Handler]:
     }
 
 
-def _document_handlers(ground: Ground, calls: DirectCalls) -> Mapping[str, Handler]:
+def _document_handlers(ground: Ground, direct: Direct) -> Mapping[str, Handler]:
     documents = Documents(store=ground.store, records=ground.records)
-    direct = Direct(
-        store=ground.store,
-        clock=ground.clock,
-        tokens=ground.tokens,
-        calls=calls,
-        indexing=ground.indexing,
-    )
     return {
         "bedrock-agent.GetKnowledgeBaseDocuments": documents.get,
         "bedrock-agent.ListKnowledgeBaseDocuments": documents.list,

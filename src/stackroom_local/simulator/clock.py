@@ -17,6 +17,7 @@ class Clock:
     def __init__(self, speed: float = 1.0) -> None:
         assert speed > 0, "time only moves forward"
         self._speed = speed
+        self._timers: set[threading.Timer] = set()
 
     def now(self) -> datetime:
         return datetime.now(UTC)
@@ -34,7 +35,14 @@ class Clock:
         return interrupted.wait(max(0.0, seconds) / self._speed)
 
     def later(self, seconds: float, action: Callable[[], None]) -> None:
-        """Run `action` in a thread of its own `seconds` AWS seconds from now."""
+        """Run `action` in a thread of its own `seconds` AWS seconds from now, unless stopped."""
         timer = threading.Timer(seconds / self._speed, action)
         timer.daemon = True
+        self._timers = {waiting for waiting in self._timers if waiting.is_alive()} | {timer}
         timer.start()
+
+    def stop(self) -> None:
+        """Nothing that was to run later runs any more."""
+        for timer in self._timers:
+            timer.cancel()
+            timer.join()

@@ -9,7 +9,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from stackroom_local.simulator.chunking import Chunking
 from stackroom_local.simulator.clock import Clock
@@ -62,6 +62,8 @@ class Direct:
     tokens: ClientTokens
     calls: DirectCalls
     indexing: Indexing
+    _closing: threading.Event = field(default_factory=threading.Event)
+    _threads: set[threading.Thread] = field(default_factory=set)
 
     def ingest(self, parameters: Parameters) -> Parameters:
         source = usable_data_source(self.store, parameters)
@@ -89,6 +91,12 @@ class Direct:
         self._accept(parameters, source, keys=keys, status="DELETING", work=work)
         return {"documentDetails": self._details(source, named)}
 
+    def close(self) -> None:
+        """What was not begun is FAILED after a restart."""
+        self._closing.set()
+        for thread in tuple(self._threads):
+            thread.join(timeout=5)
+
     def _accept(
         self,
         parameters: Parameters,
@@ -110,16 +118,19 @@ class Direct:
             self.calls.begin(home.knowledge_base_id)
             self.tokens.remember(scope, token, source["id"])
             self.indexing.records.mark(home.data_source_id, keys, status)
-        threading.Thread(target=self._live, args=(home, work), daemon=True).start()
+        thread = threading.Thread(target=self._live, args=(home, work), daemon=True)
+        self._threads.add(thread)
+        thread.start()
 
     def _live(self, home: Home, work: Callable[[Home], None]) -> None:
         try:
-            self.clock.wait(DIRECT_DURATION.value, threading.Event())
-            work(home)
+            if not self.clock.wait(DIRECT_DURATION.value, self._closing):
+                work(home)
         except Exception as error:
             logger.warning("direct request failed", exc_info=error)
         finally:
             self.calls.end(home.knowledge_base_id)
+            self._threads.discard(threading.current_thread())
 
     def _index(self, home: Home, content: Content) -> None:
         self.indexing.records.mark(home.data_source_id, [content.identifier], "IN_PROGRESS")

@@ -40,6 +40,7 @@ class IngestionJobs:
     indexing: Indexing
     _stops: dict[str, threading.Event] = field(default_factory=dict)
     _threads: dict[str, threading.Thread] = field(default_factory=dict)
+    _closing: threading.Event = field(default_factory=threading.Event)
 
     def start(self, parameters: Parameters) -> Parameters:
         home = parameters["knowledgeBaseId"]
@@ -101,6 +102,7 @@ class IngestionJobs:
 
     def close(self) -> None:
         """End the jobs that run, which then count as interrupted."""
+        self._closing.set()
         for stop in list(self._stops.values()):
             stop.set()
         for thread in list(self._threads.values()):
@@ -202,8 +204,8 @@ class IngestionJobs:
     def _finish_stopping(self, job: str) -> None:
         row = self.store.row("SELECT status FROM ingestion_jobs WHERE id = ?", job)
         if row is not None and row["status"] == "STOPPING":
-            self.clock.wait(JOB_STOPPING.value, threading.Event())
-            self._set(job, "STOPPED")
+            if not self.clock.wait(JOB_STOPPING.value, self._closing):
+                self._set(job, "STOPPED")
 
     def _set(self, job: str, status: str | None, **columns: str) -> None:
         """A status of None leaves that as it is; a job that is STOPPING can only be STOPPED."""

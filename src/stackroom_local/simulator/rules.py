@@ -76,7 +76,9 @@ RATE_EXCEEDED = _rule(
 )
 MODEL_CONSTRAINT = _rule(
     "request.model",
-    "required members, lengths, ranges, patterns, enumerations and list sizes of the service model",
+    "required members, lengths, ranges, patterns, enumerations and list sizes of the model,"
+    " among them names (1-100 letters and digits joined by single - or _), client tokens (33-256),"
+    " one inclusion prefix, 10 documents or identifiers per call and 1-100 results",
     "model; the wording is that of AWS's validation framework",
     message="1 validation error detected: Value at '{at}' failed to satisfy constraint: {must}",
 )
@@ -350,9 +352,6 @@ METADATA_SIZE = _rule(
 
 # Documents
 
-DOCUMENTS_PER_CALL = _rule(
-    "document.per-call", "10 documents or identifiers per call", "model", value=10
-)
 NOT_YET_SYNCED = _rule(
     "document.first-sync",
     "a new S3 data source must be synced once before the document operations work",

@@ -1,0 +1,61 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import aws_cdk as cdk
+import pytest
+
+from infra.bundling import ROOT
+from infra.deployment import Deployment
+from tests.infra.assembly import Assembly
+
+
+def test_the_script_writes_what_pytest_sees(assembly: Assembly, tmp_path: Path) -> None:
+    command = [sys.executable, "infra/app.py", "--outdir", str(tmp_path)]
+
+    # Proxies that lead nowhere: it needs neither the network nor credentials.
+    nowhere = {"HTTPS_PROXY": "http://127.0.0.1:9", "HTTP_PROXY": "http://127.0.0.1:9"}
+    subprocess.run(command, cwd=ROOT, env={**os.environ, **nowhere}, check=True, timeout=120)
+
+    written = {path.name: path.read_text("utf-8") for path in tmp_path.glob("*.template.json")}
+    assert written == {path.name: path.read_text("utf-8") for path in assembly.files}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("project", "Stack Room"),
+        ("project", "stack--room"),
+        ("project", "a-name-that-is-far-too-long"),
+        ("knowledge_base_pool_size", 0),
+        ("knowledge_base_pool_size", 101),
+        ("bundling", "docker"),
+    ],
+)
+def test_a_wrong_setting_is_named(name: str, value: object) -> None:
+    right = {"project": "stackroom", "knowledge_base_pool_size": 1, "bundling": "none"}
+    app = cdk.App(context={**right, name: value})
+
+    with pytest.raises(ValueError, match=f"context {name} .* (must|is not)"):
+        Deployment.from_context(app)
+
+
+def test_the_longest_role_name_is_legal() -> None:
+    app = cdk.App(context={"project": "a" * 20, "knowledge_base_pool_size": 1, "bundling": "none"})
+    deployment = Deployment.from_context(app)
+
+    longest = deployment.role_name("identity-interceptor").replace(cdk.Aws.REGION, "ap-southeast-2")
+
+    assert len(longest) <= 64
+
+
+def test_the_longest_bucket_name_is_legal() -> None:
+    app = cdk.App(context={"project": "a" * 20, "knowledge_base_pool_size": 1, "bundling": "none"})
+    name = Deployment.from_context(app).bucket_name("kb-docs")
+
+    longest = name.replace(cdk.Aws.REGION, "ap-southeast-2").replace(
+        cdk.Aws.ACCOUNT_ID, "123456789012"
+    )
+
+    assert len(longest) <= 63

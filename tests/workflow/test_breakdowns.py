@@ -1,0 +1,252 @@
+"""Every Catch, every bad ending, and that no document is forgotten over them."""
+
+from typing import Any
+
+import pytest
+
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.leases import DynamoLeases
+from stackroom.errors import StoreUnavailable
+from stackroom.runs import MAX_FAILURES
+from stackroom.uploads import utc_now
+from tests.workflow.world import World
+
+KEY = "alice/research/report.txt"
+OTHER = "alice/research/notes.txt"
+TASKS = ["ensure_data_source", "start", "poll", "settle", "release"]
+
+
+@pytest.mark.parametrize("action", TASKS)
+def test_a_run_that_broke_is_followed_by_one_that_ends_the_work(
+    world: World, no_delay: None, action: str
+) -> None:
+    world.functions.interrupt(action, "KeyError")
+
+    world.drop(KEY)
+
+    broken, successor = world.executions()
+    assert (broken.status, successor.status) == ("FAILED", "SUCCEEDED")
+    assert successor.states[-1] == "CatalogSettled"
+    assert world.status(KEY) == "indexed"
+    assert not world.lease(KEY).held
+    assert len(world.bedrock.jobs) == 1
+
+
+def test_what_arrives_while_a_broken_run_has_a_job_is_not_forgotten(
+    world: World, no_delay: None
+) -> None:
+    def break_down() -> None:
+        world.drop(OTHER)
+        world.functions.interrupt("poll", "KeyError")
+
+    world.functions.before["poll"].append(break_down)
+
+    world.drop(KEY)
+
+    world.executions()
+    assert world.status(KEY) == "indexed"
+    assert world.status(OTHER) == "indexed"
+    assert not world.lease(KEY).held
+
+
+def test_documents_that_a_cut_short_start_left_behind_are_not_forgotten(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_all = DynamoDocuments.save_all
+    saving: list[str] = []
+
+    def save_one(documents: DynamoDocuments, given: Any) -> Any:
+        saving.append("once")
+        if len(saving) > 1:
+            return save_all(documents, given)
+        save_all(documents, list(given)[:1])
+        raise StoreUnavailable("PutItem", "ThrottlingException")
+
+    monkeypatch.setattr(DynamoDocuments, "save_all", save_one)
+    world.functions.before["ensure_data_source"].append(lambda: world.drop(OTHER))
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert execution.status == "SUCCEEDED"
+    assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
+
+
+def test_a_document_for_another_round_is_not_forgotten_when_asking_for_it_fails(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.bedrock.verdicts["report.txt"].extend(["NOT_FOUND", "INDEXED"])
+    world.drop("alice/other/first.txt")
+    world.executions()
+    ask = DynamoLeases.ask
+    asked: list[str] = []
+
+    def ask_at_third(leases: DynamoLeases, catalog_id: str) -> Any:
+        asked.append(catalog_id)
+        if len(asked) == 2:  # the first was the upload's
+            raise StoreUnavailable("UpdateItem", "ThrottlingException")
+        return ask(leases, catalog_id)
+
+    monkeypatch.setattr(DynamoLeases, "ask", ask_at_third)
+    world.drop(KEY)
+
+    assert {each.status for each in world.executions()} == {"SUCCEEDED"}
+    assert world.status(KEY) == "indexed"
+
+
+@pytest.mark.parametrize("action", TASKS)
+def test_a_run_that_lost_its_lease_ends_and_touches_nothing_more(
+    world: World, action: str
+) -> None:
+    world.functions.interrupt(action, "RunSuperseded")
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert (execution.status, execution.error) == ("FAILED", "RunSuperseded")
+    assert execution.states[-1] == "RunSuperseded"
+    assert "record_failure" not in world.functions.actions()
+
+
+@pytest.mark.parametrize("action", TASKS)
+def test_a_run_notices_that_another_has_taken_its_lease(world: World, action: str) -> None:
+    def take() -> None:
+        assert world.leases.take(world.lease(KEY), until=utc_now(), failures=0)
+
+    world.functions.before[action].append(take)
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert (execution.status, execution.error) == ("FAILED", "RunSuperseded")
+    assert world.functions.actions()[-1] == action
+    assert world.lease(KEY).epoch == 2
+
+
+@pytest.mark.parametrize("action", TASKS)
+@pytest.mark.parametrize("outcome", ["recorded", "a word of tomorrow"])
+def test_an_outcome_that_no_choice_names_breaks_the_run(
+    world: World, action: str, outcome: str
+) -> None:
+    world.functions.answers[action].append(outcome)
+
+    world.drop(KEY)
+
+    broken, successor = world.executions()
+    [recorded] = [call for call in world.functions.calls if call.get("action") == "record_failure"]
+    assert broken.states[-3:] == ["UnknownOutcome", "RecordFailure", "RunBroke"]
+    assert recorded["error"]["Error"] == "UnknownOutcome"
+    assert successor.input["progress"] == {"delay": 60}
+
+
+def test_the_delay_grows_with_every_run_that_breaks(world: World) -> None:
+    world.functions.interrupt("ensure_data_source", "KeyError", times=3)
+    world.drop(KEY)
+
+    for _ in range(2):
+        world.machine.stop()
+        world.tell_of_broken_runs()
+
+    executions = world.executions()
+    assert [each.input["progress"]["delay"] for each in executions] == [0, 60, 120, 240]
+    assert world.lease(KEY).failures == 3
+
+
+def test_after_ten_broken_runs_the_documents_fail_with_the_error(
+    world: World, no_delay: None
+) -> None:
+    world.functions.interrupt("start", "KeyError", times=MAX_FAILURES)
+
+    world.drop(KEY)
+
+    *broken, last = world.executions()
+    document = world.document(KEY)
+    assert [each.error for each in broken] == ["RunBroke"] * MAX_FAILURES
+    assert last.status == "SUCCEEDED"
+    assert document is not None
+    assert document.status == "failed"
+    assert "broke 10 times, the last time with KeyError" in str(document.status_reason)
+
+
+def test_a_failure_that_could_not_be_recorded_is_told_by_eventbridge(
+    world: World, no_delay: None
+) -> None:
+    world.functions.interrupt("start", "KeyError")
+    world.functions.interrupt("record_failure", "KeyError")
+    world.drop(KEY)
+    [broken] = world.executions()
+
+    world.tell_of_broken_runs()
+    world.tell_of_broken_runs()
+
+    assert broken.states[-2:] == ["RecordFailure", "RunBroke"]
+    assert [each.status for each in world.executions()] == ["FAILED", "SUCCEEDED"]
+    assert world.status(KEY) == "indexed"
+
+
+def test_an_execution_that_was_aborted_is_followed(world: World, no_delay: None) -> None:
+    world.functions.before["poll"].append(world.machine.stop_at_once)
+    world.drop(KEY)
+    [aborted] = world.executions()
+
+    world.tell_of_broken_runs()
+
+    assert aborted.status == "ABORTED"
+    assert world.executions()[1].status == "SUCCEEDED"
+    assert world.status(KEY) == "indexed"
+
+
+def test_the_sweep_follows_a_run_that_ended_without_a_word(world: World, no_delay: None) -> None:
+    world.functions.before["poll"].append(world.machine.stop_at_once)
+    world.drop(KEY)
+    [aborted] = world.executions()
+
+    swept = world.ingest({"action": "sweep"})
+
+    assert swept == {"followed": [aborted.name]}
+    assert world.executions()[1].status == "SUCCEEDED"
+    assert world.status(KEY) == "indexed"
+    assert world.ingest({"action": "sweep"}) == {"followed": []}
+
+
+def test_the_sweep_leaves_a_successor_alone_that_still_waits(world: World) -> None:
+    world.functions.interrupt("start", "KeyError")
+    world.drop(KEY)
+    before = world.executions()
+
+    swept = world.ingest({"action": "sweep"})
+
+    assert swept == {"followed": []}
+    assert world.executions() == before
+
+
+def test_a_lease_taken_by_someone_who_died_is_started_by_the_next_upload(world: World) -> None:
+    world.drop(KEY)
+    world.executions()
+    assert world.leases.take(world.lease(KEY), until=utc_now(), failures=0)
+
+    world.drop(OTHER)
+
+    assert [each.input["epoch"] for each in world.executions()] == [1, 2]
+    assert world.status(OTHER) == "indexed"
+
+
+def test_a_lease_taken_by_someone_who_died_is_started_by_the_sweep(world: World) -> None:
+    world.drop(KEY)
+    world.executions()
+    assert world.leases.take(world.lease(KEY), until=utc_now(), failures=0)
+
+    world.ingest({"action": "sweep"})
+
+    assert [each.status for each in world.executions()] == ["SUCCEEDED", "SUCCEEDED"]
+    assert not world.lease(KEY).held
+
+
+def test_an_execution_started_by_hand_under_any_name_disturbs_nothing(world: World) -> None:
+    world.drop(KEY)
+    world.executions()
+
+    told = world.ingest({"action": "recover", "execution_name": "a-try-of-mine"})
+
+    assert told == {"outcome": "recorded"}
+    assert len(world.executions()) == 1

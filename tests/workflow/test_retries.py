@@ -1,0 +1,160 @@
+"""Every task's Retry: what passes is tried again, what doesn't is recorded."""
+
+import pytest
+
+import stackroom.ingestion
+from stackroom.aws import session
+from stackroom.aws.slots import DynamoSlots
+from stackroom.errors import Unavailable
+from stackroom.placement import OWN_SLOTS
+from tests.aws.stores import CONTROL_TABLE
+from tests.workflow.bedrock import BUSY, Refused
+from tests.workflow.world import World
+
+KEY = "alice/research/report.txt"
+TASKS = ["ensure_data_source", "start", "poll", "settle", "release"]
+OURS = [error.__name__ for error in Unavailable.__subclasses__()]
+LAMBDAS = [
+    "Lambda.ClientExecutionTimeoutException",
+    "Lambda.ServiceException",
+    "Lambda.AWSLambdaException",
+    "Lambda.SdkClientException",
+    "Lambda.TooManyRequestsException",
+    "Lambda.Unknown",
+    "Sandbox.Timedout",
+    "States.Timeout",
+]
+
+
+@pytest.fixture
+def no_slots(world: World) -> None:
+    slots = DynamoSlots(client=session.client("dynamodb"), table=CONTROL_TABLE)
+    for member in ("KB00000001", "KB00000002"):
+        for number in range(OWN_SLOTS):
+            slots.take(member, f"cat-{member}-{number}", limit=OWN_SLOTS)
+
+
+@pytest.mark.parametrize("error", [*OURS, *LAMBDAS])
+def test_an_error_that_passes_is_retried_by_every_task_of_a_round(world: World, error: str) -> None:
+    for action in TASKS:
+        world.functions.interrupt(action, error)
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert execution.status == "SUCCEEDED"
+    assert [world.functions.actions().count(action) for action in TASKS] == [2, 2, 3, 2, 2]
+    assert world.status(KEY) == "indexed"
+    assert len(world.bedrock.jobs) == 1
+
+
+@pytest.mark.parametrize("action", TASKS)
+def test_a_task_whose_answer_got_lost_is_safe_to_repeat(world: World, action: str) -> None:
+    world.functions.interrupt(action, "Sandbox.Timedout", late=True)
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert execution.status == "SUCCEEDED"
+    assert world.status(KEY) == "indexed"
+    assert not world.lease(KEY).held
+    assert len(world.bedrock.jobs) == 1
+    assert len(world.bedrock.sources) == 1
+
+
+@pytest.mark.parametrize("error", OURS)
+def test_refusing_documents_is_retried(world: World, no_slots: None, error: str) -> None:
+    world.functions.interrupt("refuse", error)
+    world.functions.interrupt("refuse", error, late=True)
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert execution.states[-1] == "CatalogSettled"
+    assert world.functions.actions().count("refuse") == 3
+    assert world.status(KEY) == "failed"
+
+
+@pytest.mark.parametrize("error", OURS)
+def test_handing_over_is_retried(
+    world: World, monkeypatch: pytest.MonkeyPatch, error: str
+) -> None:
+    monkeypatch.setattr(stackroom.ingestion, "MAX_TURNS", 2)
+    world.bedrock.before["StartIngestionJob"].append(Refused("ConflictException", BUSY))
+    world.functions.interrupt("hand_over", error)
+
+    world.drop(KEY)
+
+    first, _ = world.executions()
+    assert first.states[-1] == "CatalogHandedOver"
+    assert world.functions.actions().count("hand_over") == 2
+    assert world.status(KEY) == "indexed"
+
+
+@pytest.mark.parametrize("error", [*OURS, *LAMBDAS])
+def test_recording_a_failure_is_retried(world: World, error: str) -> None:
+    world.functions.interrupt("start", "KeyError")
+    world.functions.interrupt("record_failure", error)
+    world.functions.interrupt("record_failure", error, late=True)
+
+    world.drop(KEY)
+
+    broken, successor = world.executions()
+    assert broken.states[-2:] == ["RecordFailure", "RunBroke"]
+    assert world.functions.actions().count("record_failure") == 3
+    assert successor.input["epoch"] == 2
+
+
+@pytest.mark.parametrize("action", TASKS)
+@pytest.mark.parametrize(("error", "attempts"), [("StoreUnavailable", 7), ("Lambda.Unknown", 6)])
+def test_retries_that_run_out_are_recorded_and_followed_after_a_minute(
+    world: World, action: str, error: str, attempts: int
+) -> None:
+    world.functions.interrupt(action, error, times=attempts)
+
+    world.drop(KEY)
+
+    broken, successor = world.executions()
+    assert (broken.status, broken.error) == ("FAILED", "RunBroke")
+    assert broken.states[-2:] == ["RecordFailure", "RunBroke"]
+    assert world.functions.interruptions[action] == []
+    assert successor.states == ["EnsureDataSource", "IsCatalogPlaced", "WaitForDataSource"]
+    assert successor.input == {**broken.input, "epoch": 2, "progress": {"delay": 60}}
+
+
+@pytest.mark.parametrize("action", TASKS)
+def test_an_error_that_no_retry_names_is_recorded_at_once(world: World, action: str) -> None:
+    world.functions.interrupt(action, "KeyError", times=2)
+
+    world.drop(KEY)
+
+    broken, _ = world.executions()
+    assert broken.error == "RunBroke"
+    assert len(world.functions.interruptions[action]) == 1
+    assert world.catalog(KEY).status == "failed"
+
+
+def test_a_start_whose_answer_got_lost_finds_its_own_job(world: World) -> None:
+    world.bedrock.after["StartIngestionJob"].append(Refused("InternalServerException", "", 500))
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert execution.status == "SUCCEEDED"
+    assert len(world.bedrock.jobs) == 1
+    assert world.status(KEY) == "indexed"
+
+
+def test_a_start_whose_answer_and_token_are_forgotten_adopts_its_own_job(world: World) -> None:
+    def forget() -> None:
+        world.bedrock.jobs[0].token = ""
+
+    world.bedrock.after["StartIngestionJob"].append(Refused("InternalServerException", "", 500))
+    world.bedrock.before["StartIngestionJob"].extend([lambda: None, forget])
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert "WaitForTurn" not in execution.states
+    assert len(world.bedrock.jobs) == 1
+    assert world.status(KEY) == "indexed"
