@@ -6,6 +6,7 @@ from typing import Any
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.files import S3Files
 from stackroom.aws.inspections import DynamoInspections
 from stackroom.aws.page_maps import S3PageMaps
@@ -21,6 +22,7 @@ metrics = metrics_for("inspect")
 
 
 class InspectSettings(Settings):
+    kb_catalog_table: str
     kb_control_table: str
     kb_docs_bucket: str
     # A batch of five files, each up to this long, fits into the function's 120 seconds.
@@ -33,6 +35,7 @@ def inspection() -> Inspection:
     return Inspection(
         files=S3Files(client=client("s3"), bucket=settings.kb_docs_bucket),
         page_maps=S3PageMaps(client=client("s3"), bucket=settings.kb_docs_bucket),
+        documents=DynamoDocuments(client=client("dynamodb"), table=settings.kb_catalog_table),
         inspections=DynamoInspections(client=client("dynamodb"), table=settings.kb_control_table),
         extract=partial(read_pages_apart, seconds=settings.inspect_seconds_per_file),
     )

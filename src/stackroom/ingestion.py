@@ -14,11 +14,11 @@ from enum import StrEnum
 
 from pydantic import NonNegativeInt
 
+from stackroom.clock import utc_now
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Record
 from stackroom.placement import NO_SLOT, Placements, source_of
 from stackroom.ports import Busy, Catalogs, DataSource, Documents, IngestionJobs, Job
 from stackroom.runs import MAX_FAILURES, Runs
-from stackroom.uploads import utc_now
 
 # Seconds, whole ones: a Wait state's SecondsPath takes no fractions [Step Functions guide: Wait].
 FIRST_WAIT = 5

@@ -8,14 +8,19 @@ map of a PDF. It is never in the way of ingestion: what it can't find out, it le
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from stackroom.clock import utc_now
 from stackroom.errors import RecordChanged, Unreadable
 from stackroom.extraction.page import Page
 from stackroom.formats import MAX_FILE_BYTES, unsupported
 from stackroom.keys import Location, is_folder_marker, is_ours, locate
+from stackroom.model import DocumentStatus
 from stackroom.page_map import PageMap
+from stackroom.ports import Documents
+from stackroom.verdicts import NO_REASON
 
 _TRIES = 3
 
@@ -75,16 +80,18 @@ class Inspection:
     files: Files
     page_maps: PageMaps
     inspections: Inspections
+    documents: Documents
     extract: Callable[[bytes, str], tuple[Page, ...] | None]
+    now: Callable[[], datetime] = utc_now
 
     def inspect(self, key: str) -> Inspected:
         """
         Inspect what lies under the key now, whatever the event said; safe to repeat.
 
-        Raises RecordChanged if the object kept changing meanwhile; deliver again later.
+        Raises RecordChanged if object or record kept changing meanwhile; deliver again later.
         """
-        place = locate(key)
-        if is_ours(key) or is_folder_marker(key) or not isinstance(place, Location):
+        place = _place_of(key)
+        if place is None:
             return Inspected(outcome=Outcome.IGNORED)
         for _ in range(_TRIES):
             file = self.files.read(key, limit=MAX_FILE_BYTES)
@@ -100,17 +107,31 @@ class Inspection:
         if file is None:
             self.page_maps.remove(document_id)
             return Inspected(outcome=Outcome.GONE, document_id=document_id)
-        if file.body is None or unsupported(place.filename):
+        if file.body is None:
             self.page_maps.remove(document_id)
             return Inspected(outcome=Outcome.IGNORED, document_id=document_id)
         try:
             pages = self.extract(file.body, place.filename)
         except Unreadable as defect:
-            return self._conclude(document_id, file.etag, reason=defect.reason)
+            found = self._conclude(document_id, file.etag, reason=defect.reason)
+            self._explain(place, file.etag, defect.reason)
+            return found
         if pages is None:
             self.page_maps.remove(document_id)
             return Inspected(outcome=Outcome.UNDECIDED, document_id=document_id)
         return self._conclude(document_id, file.etag, page_map=PageMap.of(file.etag, pages))
+
+    def _explain(self, place: Location, etag: str, reason: str) -> None:
+        """
+        Tell the owner, if the document has failed already and nobody knew why.
+
+        The finding is kept before the record is looked at; settlement does it the other way round.
+        """
+        document = self.documents.get(place.catalog_id, place.document_id)
+        if document is None or document.etag != etag or document.status_reason != NO_REASON:
+            return
+        at = max(document.updated_at, self.now())
+        self.documents.save(document.moved(DocumentStatus.FAILED, at=at, reason=reason))
 
     def _conclude(
         self,
@@ -131,3 +152,11 @@ class Inspection:
             reason=reason,
             pages=len(page_map.pages) if page_map else 0,
         )
+
+
+def _place_of(key: str) -> Location | None:
+    """Where a document lies; None for what is no document, or rejected by its name already."""
+    if is_ours(key) or is_folder_marker(key):
+        return None
+    place = locate(key)
+    return place if isinstance(place, Location) and not unsupported(place.filename) else None

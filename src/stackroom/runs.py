@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from stackroom.clock import utc_now
 from stackroom.ports import Executions, Lease, Leases
-from stackroom.uploads import utc_now
 
 # A run renews its lease with every task; the longest silence is one poll (a minute) and the
 # retries of one task (about five). Expiry alone decides nothing: Step Functions is asked.

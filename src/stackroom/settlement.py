@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from stackroom.clock import utc_now
 from stackroom.errors import RecordChanged
 from stackroom.ingestion import Outcome, Run, catalog_of, totals, waiting_time
 from stackroom.model import CatalogStatus, Document, DocumentStatus
@@ -21,7 +22,6 @@ from stackroom.ports import (
     Verdict,
 )
 from stackroom.runs import LEASE
-from stackroom.uploads import utc_now
 from stackroom.verdicts import NO_REASON, Decision, Evidence, Fate, decide, is_overdue
 
 # Counted from when Bedrock accepted the job; waiting for a turn has no deadline. The largest job

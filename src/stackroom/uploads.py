@@ -9,10 +9,11 @@ record, looks at the object as it is now, and writes only if the record is still
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 
 from stackroom import sidecars
+from stackroom.clock import utc_now
 from stackroom.errors import CatalogLimitReached, RecordChanged, ValidationError
 from stackroom.formats import CONTENT_TYPES, MAX_FILE_BYTES, extension_of, unsupported
 from stackroom.keys import Location, Misplaced, is_folder_marker, is_ours, locate
@@ -40,10 +41,6 @@ class Reconciled:
     catalog_id: str | None = None
     document_id: str | None = None
     reason: str | None = None
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ class FakeFiles:
 
     def __init__(self) -> None:
         self.objects: dict[str, tuple[str, bytes]] = {}
+        self.reads: list[str] = []
         self.on_read: Callable[[], None] = lambda: None
 
     def put(self, key: str, etag: str, body: bytes) -> None:
@@ -18,6 +19,7 @@ class FakeFiles:
 
     def read(self, key: str, *, limit: int) -> File | None:
         etag, body = self.objects.get(key, (None, b""))
+        self.reads.append(key)
         self.on_read()
         if etag is None:
             return None

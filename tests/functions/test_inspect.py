@@ -19,6 +19,7 @@ from tests import files
 
 BUCKET = "kb-docs"
 TABLE = "kb-control"
+CATALOG_TABLE = "kb-catalog"
 
 
 @dataclass
@@ -35,6 +36,7 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         "AWS_ACCESS_KEY_ID": "testing",
         "AWS_SECRET_ACCESS_KEY": "testing",
         "AWS_DEFAULT_REGION": "us-east-1",
+        "KB_CATALOG_TABLE": CATALOG_TABLE,
         "KB_CONTROL_TABLE": TABLE,
         "KB_DOCS_BUCKET": BUCKET,
     }.items():
@@ -43,7 +45,8 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     with mock_aws():
         client = boto3.client("s3")
         client.create_bucket(Bucket=BUCKET)
-        _create_table()
+        _create_table(TABLE, "pk", "sk")
+        _create_table(CATALOG_TABLE, "catalog_id", "sk")
         yield client
     _forget()
 
@@ -55,15 +58,15 @@ def _forget() -> None:
     function.inspection.cache_clear()
 
 
-def _create_table() -> None:
+def _create_table(name: str, partition_key: str, sort_key: str) -> None:
     boto3.client("dynamodb").create_table(
-        TableName=TABLE,
+        TableName=name,
         KeySchema=[
-            {"AttributeName": "pk", "KeyType": "HASH"},
-            {"AttributeName": "sk", "KeyType": "RANGE"},
+            {"AttributeName": partition_key, "KeyType": "HASH"},
+            {"AttributeName": sort_key, "KeyType": "RANGE"},
         ],
         AttributeDefinitions=[
-            {"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")
+            {"AttributeName": each, "AttributeType": "S"} for each in (partition_key, sort_key)
         ],
         BillingMode="PAY_PER_REQUEST",
     )

@@ -145,5 +145,25 @@ class FakeUserPools:
         del self.protected[UserPoolId]
 
 
+@dataclass
+class FakeStacks:
+    """CloudFormation: a stack is refused while another still imports what it exports."""
+
+    standing: list[str] = field(default_factory=list)
+
+    def delete_stack(self, *, StackName: str) -> None:
+        kept = [name for name in self.standing if name != StackName]
+        if StackName.endswith("-data") and any(name.endswith("-base") for name in kept):
+            raise _error("ValidationError", "DeleteStack")
+        self.standing = kept
+
+    def get_waiter(self, name: str) -> "FakeStacks":
+        assert name == "stack_delete_complete", "nothing else is waited for"
+        return self
+
+    def wait(self, *, StackName: str) -> None:
+        assert StackName not in self.standing, "deleting is at once here"
+
+
 def _error(code: str, operation: str) -> ClientError:
     return ClientError({"Error": {"Code": code, "Message": "as Bedrock would say"}}, operation)

@@ -38,7 +38,7 @@ def test_an_asset_holds_the_functions_and_the_product_but_not_the_local_mode(
 
 
 def test_services_that_nobody_calls_are_left_out(unpacked: Path) -> None:
-    bundling._prune(unpacked)
+    bundling.prune(unpacked)
 
     kept = {path.name for path in (unpacked / "botocore" / "data").iterdir()}
 
@@ -46,7 +46,7 @@ def test_services_that_nobody_calls_are_left_out(unpacked: Path) -> None:
 
 
 def test_records_of_the_installation_are_left_out(unpacked: Path) -> None:
-    bundling._prune(unpacked)
+    bundling.prune(unpacked)
 
     assert not (unpacked / "bin").exists()
     assert [path.name for path in (unpacked / "boto3-1.0.dist-info").iterdir()] == ["METADATA"]

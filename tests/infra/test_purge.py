@@ -1,5 +1,6 @@
 """Emptying an account: Bedrock by a fake that refuses the wrong order, the rest by moto."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,7 +12,7 @@ from moto import mock_aws
 
 from infra.purge import Purge
 from infra.purge_knowledge_bases import KnowledgeBases
-from tests.infra.fakes import FakeBedrock, FakeUserPools
+from tests.infra.fakes import FakeBedrock, FakeStacks, FakeUserPools
 
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"  # moto's
@@ -22,6 +23,7 @@ BUCKET = f"stackroom-kb-docs-{ACCOUNT}-{REGION}"
 class Account:
     bedrock: FakeBedrock
     users: FakeUserPools
+    stacks: FakeStacks
     client: Callable[[str], Any]
     said: list[str] = field(default_factory=list)
 
@@ -46,14 +48,14 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with mock_aws():
-        users = FakeUserPools()
+        # moto's own need packages that nothing else here does.
+        fakes = {"cognito-idp": FakeUserPools(), "cloudformation": FakeStacks()}
 
         @cache
         def client(service: str) -> Any:
-            # moto's Cognito needs a package that nothing else here does.
-            return users if service == "cognito-idp" else boto3.client(service, region_name=REGION)
+            return fakes.get(service) or boto3.client(service, region_name=REGION)
 
-        yield Account(FakeBedrock(), users, client)
+        yield Account(FakeBedrock(), fakes["cognito-idp"], fakes["cloudformation"], client)
 
 
 def test_jobs_stop_before_their_data_source_goes(account: Account) -> None:
@@ -79,7 +81,12 @@ def test_a_knowledge_base_takes_its_role_along(account: Account) -> None:
     iam.put_role_policy(
         RoleName="role-of-stackroom-1",
         PolicyName="Ingestion",
-        PolicyDocument='{"Version": "2012-10-17", "Statement": []}',
+        PolicyDocument=json.dumps(
+            {
+                "Version": "2012-10-17",
+                "Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}],
+            }
+        ),
     )
     account.bedrock.add("stackroom-1")
 
@@ -143,6 +150,15 @@ def test_indexes_go_before_their_bucket(account: Account) -> None:
     account.purge()
 
     assert s3vectors.list_vector_buckets()["vectorBuckets"] == []
+
+
+def test_the_stacks_that_were_kept_go_last(account: Account) -> None:
+    account.stacks.standing = ["stackroom-data", "stackroom-knowledge-base", "other-data"]
+
+    account.purge()
+
+    assert account.stacks.standing == ["other-data"]
+    assert account.said[-1] == "deleted stack stackroom-data"
 
 
 def test_an_empty_account_is_left_as_it_is(account: Account) -> None:

@@ -250,7 +250,10 @@ def test_a_web_page_is_decoded_as_it_declares_unless_that_is_wrong() -> None:
         ("Übergröße für 10 €".encode("cp1252"), "Übergröße für 10 €"),
         ("Это обычный русский текст.".encode("cp1251"), "Это обычный русский текст."),
         ("これは日本語の文章です。".encode("shift_jis"), "これは日本語の文章です。"),
-        ("id,name\n1,東京\n2,大阪\n".encode("shift_jis"), "id,name\n1,東京\n2,大阪\n"),
+        (
+            "city,remark\n東京,the capital of the country\n大阪,a harbour\n".encode("shift_jis"),
+            "city,remark\n東京,the capital of the country\n大阪,a harbour\n",
+        ),
         (b"x" * 200_000 + "ü late".encode("latin-1"), "x" * 200_000 + "ü late"),
     ],
     ids=[

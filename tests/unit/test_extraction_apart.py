@@ -1,5 +1,7 @@
 """Extraction in a child process: what it ends by itself, and what ends it."""
 
+import signal
+import subprocess
 import sys
 
 import pytest
@@ -43,3 +45,11 @@ def test_a_reader_that_crashes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
     pages = read_pages_apart(b"text", "notes.txt", seconds=60)
 
     assert pages is None
+
+
+def test_a_child_whose_parent_is_gone_ends_by_itself() -> None:
+    orphan = [sys.executable, "-m", "stackroom.extraction.apart", "deep.html", "0"]
+
+    ended = subprocess.run(orphan, input=b"<div>" * 400_000, timeout=60, check=False)
+
+    assert ended.returncode == -signal.SIGKILL

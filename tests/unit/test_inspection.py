@@ -1,3 +1,5 @@
+from datetime import UTC, datetime
+
 import pytest
 
 from stackroom import inspection
@@ -5,8 +7,11 @@ from stackroom.errors import RecordChanged
 from stackroom.extraction import read_pages
 from stackroom.inspection import Inspected, Inspection, Outcome
 from stackroom.keys import Location, locate
+from stackroom.model import Document, DocumentStatus
+from stackroom.verdicts import NO_REASON
 from tests import files
 from tests.fakes.inspection import FakeFiles, FakeInspections, FakeMapShelf
+from tests.fakes.pipeline import FakeDocuments
 
 KEY = "alice/handbook/travel.pdf"
 ENCRYPTED = "the PDF is encrypted; remove its password and upload it again"
@@ -34,12 +39,68 @@ def inspections() -> FakeInspections:
 
 
 @pytest.fixture
+def documents() -> FakeDocuments:
+    return FakeDocuments()
+
+
+@pytest.fixture
 def inspecting(
-    bucket: FakeFiles, page_maps: FakeMapShelf, inspections: FakeInspections
+    bucket: FakeFiles,
+    page_maps: FakeMapShelf,
+    inspections: FakeInspections,
+    documents: FakeDocuments,
 ) -> Inspection:
     return Inspection(
-        files=bucket, page_maps=page_maps, inspections=inspections, extract=read_pages
+        files=bucket,
+        page_maps=page_maps,
+        inspections=inspections,
+        documents=documents,
+        extract=read_pages,
     )
+
+
+def failed_document(documents: FakeDocuments, *, etag: str, reason: str) -> None:
+    place = locate(KEY)
+    assert isinstance(place, Location)
+    at = datetime(2026, 2, 3, tzinfo=UTC)
+    documents.save(
+        Document(
+            catalog_id=place.catalog_id,
+            document_id=place.document_id,
+            filename=place.filename,
+            s3_key=KEY,
+            etag=etag,
+            status=DocumentStatus.FAILED,
+            status_reason=reason,
+            uploaded_at=at,
+            updated_at=at,
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("etag", "reason", "told"),
+    [
+        ("e1", NO_REASON, ENCRYPTED),
+        ("e0", NO_REASON, NO_REASON),
+        ("e1", "another reason", "another reason"),
+    ],
+)
+def test_a_document_that_failed_before_its_inspection_ended_is_told_why_if_it_is_the_same_version(
+    inspecting: Inspection,
+    bucket: FakeFiles,
+    documents: FakeDocuments,
+    etag: str,
+    reason: str,
+    told: str,
+) -> None:
+    failed_document(documents, etag=etag, reason=reason)
+    bucket.put(KEY, "e1", files.encrypted_pdf())
+
+    inspecting.inspect(KEY)
+
+    (document,) = documents.kept.values()
+    assert document.status_reason == told
 
 
 def test_a_sound_pdf_gets_a_page_map_and_no_reason(
@@ -148,7 +209,11 @@ def test_a_reader_that_gives_up_leaves_the_document_undecided(
 ) -> None:
     bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
     giving_up = Inspection(
-        files=bucket, page_maps=page_maps, inspections=inspections, extract=lambda *_: None
+        files=bucket,
+        page_maps=page_maps,
+        inspections=inspections,
+        documents=FakeDocuments(),
+        extract=lambda *_: None,
     )
 
     inspected = giving_up.inspect(KEY)
@@ -179,22 +244,17 @@ def test_a_file_that_is_too_large_is_left_to_the_upload_handler(
         "alice/handbook/setup.exe",
         "alice/handbook/travel.pdf.metadata.json",
         "_pagemaps/doc-1.json.gz",
-        "alice/handbook/folder/",
+        "alice/handbook/travel.pdf/",
         "no-folder.pdf",
         "alice/../travel.pdf",
     ],
 )
 def test_what_is_no_document_is_left_alone(
-    inspecting: Inspection,
-    bucket: FakeFiles,
-    page_maps: FakeMapShelf,
-    inspections: FakeInspections,
-    key: str,
+    inspecting: Inspection, bucket: FakeFiles, key: str
 ) -> None:
     bucket.put(key, "e1", files.encrypted_pdf())
 
     inspected = inspecting.inspect(key)
 
     assert inspected.outcome is Outcome.IGNORED
-    assert inspections.found == {}
-    assert page_maps.maps == {}
+    assert bucket.reads == []

@@ -9,18 +9,15 @@ What inspections found, in the control table.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from stackroom.aws.items import Item, from_item, to_item
 from stackroom.aws.translation import store_errors
+from stackroom.clock import utc_now
 
 # A finding matters from the upload until the document is settled; the record keeps it after that.
 _KEPT = timedelta(days=30)
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +26,7 @@ class DynamoInspections:
 
     client: Any
     table: str
-    now: Callable[[], datetime] = _utc_now
+    now: Callable[[], datetime] = utc_now
 
     def record(self, document_id: str, etag: str, reason: str | None) -> None:
         values = {

@@ -7,6 +7,7 @@ JSON on standard output.
 """
 
 import json
+import math
 import os
 import resource
 import subprocess
@@ -25,7 +26,7 @@ def read_pages_apart(body: bytes, filename: str, *, seconds: float) -> tuple[Pag
     try:
         # Nothing of the owner's is on the command line but the extension of the name.
         child = subprocess.run(  # noqa: S603
-            [sys.executable, "-m", __name__, f"file.{extension_of(filename)}"],
+            [sys.executable, "-m", __name__, f"file.{extension_of(filename)}", str(seconds)],
             input=body,
             capture_output=True,
             timeout=seconds,
@@ -41,9 +42,10 @@ def read_pages_apart(body: bytes, filename: str, *, seconds: float) -> tuple[Pag
     return tuple(Page(number=number, text=text) for number, text in answer["pages"])
 
 
-def _main(filename: str) -> None:
-    with suppress(ValueError, OSError):  # not every system bounds memory; time it always bounds
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+def _main(filename: str, seconds: float) -> None:
+    _bound(resource.RLIMIT_AS, MEMORY_BYTES)
+    # Should the parent be killed: nobody would be left to stop the child.
+    _bound(resource.RLIMIT_CPU, math.ceil(seconds) + 1)
     try:
         pages = read_pages(sys.stdin.buffer.read(), filename)
     except Unreadable as defect:
@@ -53,5 +55,10 @@ def _main(filename: str) -> None:
     json.dump(answer, sys.stdout)
 
 
+def _bound(what: int, limit: int) -> None:
+    with suppress(ValueError, OSError):  # not every system bounds memory; time the parent does
+        resource.setrlimit(what, (limit, limit))
+
+
 if __name__ == "__main__":
-    _main(sys.argv[1])
+    _main(sys.argv[1], float(sys.argv[2]))

@@ -14,6 +14,7 @@ from stackroom_local.simulator.generation import Generation
 from stackroom_local.simulator.identifiers import ClientTokens, Place
 from stackroom_local.simulator.indexing import Indexing
 from stackroom_local.simulator.ingestion_jobs import IngestionJobs
+from stackroom_local.simulator.job_runs import JobRuns
 from stackroom_local.simulator.knowledge_bases import KnowledgeBases
 from stackroom_local.simulator.models import Models
 from stackroom_local.simulator.objects import Objects
@@ -64,36 +65,27 @@ def create_app(configuration: Configuration) -> Front:
     """An ASGI application; what was under way when the last one ended is put in order first."""
     ground = Ground(configuration)
     calls = DirectCalls()
-    jobs, direct = _jobs(ground, calls), _direct(ground, calls)
+    runs = JobRuns(store=ground.store, clock=ground.clock, indexing=ground.indexing)
+    direct = _direct(ground, calls)
     handlers = {
         **_resource_handlers(ground),
-        **_job_handlers(jobs),
+        **_job_handlers(ground, calls, runs),
         **_document_handlers(ground, direct),
         **_runtime_handlers(ground),
         **_vector_handlers(ground),
     }
-    jobs.resume()
+    runs.resume()
     ground.records.resume()
     ground.embedder.warm()
 
     def close() -> None:
         ground.clock.stop()
-        jobs.close()
+        runs.close()
         direct.close()
         ground.parser.close()
         ground.store.close()
 
     return Front(Dispatcher(Quotas(ground.clock), handlers), close=close)
-
-
-def _jobs(ground: Ground, calls: DirectCalls) -> IngestionJobs:
-    return IngestionJobs(
-        store=ground.store,
-        clock=ground.clock,
-        tokens=ground.tokens,
-        direct=calls,
-        indexing=ground.indexing,
-    )
 
 
 def _direct(ground: Ground, calls: DirectCalls) -> Direct:
@@ -133,7 +125,10 @@ def _resource_handlers(ground: Ground) -> Mapping[str, Handler]:
     }
 
 
-def _job_handlers(jobs: IngestionJobs) -> Mapping[str, Handler]:
+def _job_handlers(ground: Ground, calls: DirectCalls, runs: JobRuns) -> Mapping[str, Handler]:
+    jobs = IngestionJobs(
+        store=ground.store, clock=ground.clock, tokens=ground.tokens, direct=calls, runs=runs
+    )
     return {
         "bedrock-agent.StartIngestionJob": jobs.start,
         "bedrock-agent.GetIngestionJob": jobs.get,

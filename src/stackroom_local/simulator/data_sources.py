@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from stackroom_local.simulator.indexes import index_of
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.identifiers import ClientTokens, new_id, page
@@ -158,7 +159,7 @@ class DataSources:
                 return
             if loaded(row["body"])["dataDeletionPolicy"] == "RETAIN":
                 self.vectors.disown(row["knowledge_base_id"], data_source_id)
-            elif self.vectors.index_of(row["knowledge_base_id"]) is None:
+            elif index_of(self.store, row["knowledge_base_id"]) is None:
                 reason = DATA_SOURCE_DELETION_FAILED.message.format(id=data_source_id)
                 self._set_status(data_source_id, "DELETE_UNSUCCESSFUL", (reason,))
                 return

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from stackroom_local.simulator.indexes import Index, index_of
 from stackroom_local.simulator.chunking import Chunking
 from stackroom_local.simulator.embedding import Embedder
 from stackroom_local.simulator.errors import Unindexable
@@ -18,7 +19,7 @@ from stackroom_local.simulator.rules import (
 from stackroom_local.simulator.shelves import Owner
 from stackroom_local.simulator.sidecars import Attributes, parsed
 from stackroom_local.simulator.store import Store
-from stackroom_local.simulator.vectors import Index, Passage, Vectors, new_key
+from stackroom_local.simulator.vectors import Passage, Vectors, new_key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +111,7 @@ class Indexing:
         with self.store.transaction():
             self.records.mark(home.data_source_id, [draft.identifier], outcome.status)
             self.records.stamp(*owner, etag=draft.etag, sidecar_etag=draft.sidecar_etag)
-            self.vectors.replace(home.knowledge_base_id, owner, passages, values)
+            self.vectors.replace(home.knowledge_base_id, index, owner, passages, values)
         return outcome
 
     def redescribe(
@@ -144,7 +145,7 @@ class Indexing:
             self.records.forget(home.data_source_id, identifier)
 
     def _index(self, home: Home) -> Index:
-        index = self.vectors.index_of(home.knowledge_base_id)
+        index = index_of(self.store, home.knowledge_base_id)
         if index is None:
             raise Unindexable(VECTOR_INDEX_MISSING.message, at_store=True)
         return index

@@ -1,5 +1,6 @@
 """What S3 Vectors and Bedrock allow a passage to carry along."""
 
+from stackroom_local.simulator.indexes import Index
 from stackroom_local.simulator.errors import Unindexable
 from stackroom_local.simulator.rules import (
     CUSTOM_METADATA_KEYS,
@@ -10,7 +11,6 @@ from stackroom_local.simulator.rules import (
 from stackroom_local.simulator.shelves import Owner
 from stackroom_local.simulator.sidecars import Value
 from stackroom_local.simulator.store import dumped
-from stackroom_local.simulator.vectors import Index
 
 SOURCE_URI = "x-amz-bedrock-kb-source-uri"
 CHUNK_ID = "x-amz-bedrock-kb-chunk-id"

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from stackroom_local.simulator.indexes import index_of
 from stackroom_local.simulator import filters
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.embedding import Embedder, normalised
@@ -54,7 +55,7 @@ class Retrieval:
         condition = search.get("filter")
         if condition is not None:
             filters.check(condition)
-        index = self.vectors.index_of(knowledge_base_id)
+        index = index_of(self.store, knowledge_base_id)
         if index is None:
             raise VECTOR_INDEX_MISSING.broken()
         query = normalised(self.embedder.embed(text)[: index.dimension])

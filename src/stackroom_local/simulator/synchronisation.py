@@ -13,13 +13,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from stackroom_local.simulator.changes import Change
 from stackroom_local.simulator.errors import Unindexable
 from stackroom_local.simulator.indexing import Draft, Home, Indexing
-from stackroom_local.simulator.objects import S3Object
-from stackroom_local.simulator.records import KEPT
 from stackroom_local.simulator.rules import FILE_FORMAT
 from stackroom_local.simulator.sidecars import SUFFIX, SidecarTooLarge
-from stackroom_local.simulator.store import Row
 from stackroom_local.simulator.tally import Tally
 
 _AHEAD = 4  # documents read before the embedder needs them
@@ -44,46 +42,6 @@ class Source:
         return Source(bucket=s3["bucketArn"].rpartition(":")[2], prefix=prefixes[0])
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Task:
-    """A document to index or to describe anew; `before` is its record as the job found it."""
-
-    found: S3Object
-    sidecar: S3Object | None
-    before: Row | None
-
-    @property
-    def uri(self) -> str:
-        return self.found.uri
-
-    @property
-    def is_settled(self) -> bool:
-        """Nothing changed since it was last indexed."""
-        return self._is_kept and self._has_same_content and self.has_same_sidecar
-
-    @property
-    def is_new(self) -> bool:
-        return self.before is None or self.before["etag"] is None
-
-    @property
-    def has_same_sidecar(self) -> bool:
-        etag = self.sidecar.etag if self.sidecar else None
-        return self.before is not None and self.before["sidecar_etag"] == etag
-
-    @property
-    def only_sidecar_changed(self) -> bool:
-        """Then nothing need be embedded; CSV is always read again, says the guide."""
-        return self._is_kept and self._has_same_content and self.found.format != "csv"
-
-    @property
-    def _is_kept(self) -> bool:
-        return self.before is not None and self.before["status"] in KEPT
-
-    @property
-    def _has_same_content(self) -> bool:
-        return self.before is not None and self.before["etag"] == self.found.etag
-
-
 @dataclass
 class Synchronisation:
     """One run. `report` is called whenever the tally has changed."""
@@ -97,28 +55,28 @@ class Synchronisation:
 
     def run(self) -> None:
         """Raises Stopped; documents not yet taken up are then as they were before."""
-        tasks, vanished = self._planned()
+        changes, vanished = self._planned()
         self.report(self.tally)
-        waiting = deque(tasks)
-        self._mark([task.uri for task in tasks], "PENDING")
+        waiting = deque(changes)
+        self._mark([change.uri for change in changes], "PENDING")
         try:
             self._remove(vanished)
-            for task, draft in self._read_ahead(tasks):
+            for change, draft in self._read_ahead(changes):
                 if self.stop.is_set():
                     raise Stopped
                 waiting.popleft()
-                self._settle(task, draft)
+                self._settle(change, draft)
                 self.report(self.tally)
         finally:
-            for task in waiting:
-                self._put_back(task)
+            for change in waiting:
+                self._put_back(change)
 
-    def _planned(self) -> tuple[list[_Task], list[str]]:
+    def _planned(self) -> tuple[list[Change], list[str]]:
         known = self.indexing.records.known(self.home.data_source_id)
         objects = list(self.indexing.objects.under(self.source.bucket, self.source.prefix))
         sidecars = {found.uri: found for found in objects if found.is_sidecar}
-        tasks = [
-            _Task(
+        changes = [
+            Change(
                 found=found,
                 sidecar=sidecars.get(found.uri + SUFFIX),
                 before=known.pop(found.uri, None),
@@ -126,14 +84,14 @@ class Synchronisation:
             for found in objects
             if not found.is_sidecar and not found.key.endswith("/")
         ]
-        self._count(tasks)
-        return [task for task in tasks if not task.is_settled], list(known)
+        self._count(changes)
+        return [change for change in changes if not change.is_settled], list(known)
 
-    def _count(self, tasks: list[_Task]) -> None:
-        self.tally.count("numberOfDocumentsScanned", len(tasks))
-        with_sidecar = sum(task.sidecar is not None for task in tasks)
+    def _count(self, changes: list[Change]) -> None:
+        self.tally.count("numberOfDocumentsScanned", len(changes))
+        with_sidecar = sum(change.sidecar is not None for change in changes)
         self.tally.count("numberOfMetadataDocumentsScanned", with_sidecar)
-        settled = sum(task.is_settled for task in tasks)
+        settled = sum(change.is_settled for change in changes)
         self.tally.count("numberOfDocumentsSkipped", settled)
 
     def _remove(self, vanished: list[str]) -> None:
@@ -143,13 +101,13 @@ class Synchronisation:
             self.indexing.remove(self.home, uri)
             self.tally.count("numberOfDocumentsDeleted")
 
-    def _read_ahead(self, tasks: list[_Task]) -> Iterator[tuple[_Task, "Future[Draft]"]]:
+    def _read_ahead(self, changes: list[Change]) -> Iterator[tuple[Change, "Future[Draft]"]]:
         with ThreadPoolExecutor(max_workers=2, thread_name_prefix="reader") as readers:
-            begun: deque[tuple[_Task, Future[Draft]]] = deque()
+            begun: deque[tuple[Change, Future[Draft]]] = deque()
             try:
-                for task in tasks:
+                for change in changes:
                     begun.append(
-                        (task, readers.submit(self.indexing.read, task.found, task.sidecar))
+                        (change, readers.submit(self.indexing.read, change.found, change.sidecar))
                     )
                     if len(begun) > _AHEAD:
                         yield begun.popleft()
@@ -159,55 +117,55 @@ class Synchronisation:
                 for _, future in begun:
                     future.cancel()
 
-    def _settle(self, task: _Task, draft: "Future[Draft]") -> None:
-        self._mark([task.uri], "IN_PROGRESS")
+    def _settle(self, change: Change, draft: "Future[Draft]") -> None:
+        self._mark([change.uri], "IN_PROGRESS")
         try:
-            if task.only_sidecar_changed:
-                self._redescribe(task)
+            if change.only_sidecar_changed:
+                self._redescribe(change)
             else:
-                self._index(task, draft.result())
+                self._index(change, draft.result())
         except SidecarTooLarge as error:
-            self._put_back(task)
-            self.tally.blame(task.uri, error)
+            self._put_back(change)
+            self.tally.blame(change.uri, error)
         except Unindexable as error:
-            self._fail(task, error)
+            self._fail(change, error)
 
-    def _index(self, task: _Task, draft: Draft) -> None:
+    def _index(self, change: Change, draft: Draft) -> None:
         outcome = self.indexing.index(self.home, draft)
         if outcome.reason is not None:
-            self.tally.blame(task.uri, Unindexable(outcome.reason, at_store=True))
-        elif task.is_new:
+            self.tally.blame(change.uri, Unindexable(outcome.reason, at_store=True))
+        elif change.is_new:
             self.tally.count("numberOfNewDocumentsIndexed")
         else:
             self.tally.count("numberOfModifiedDocumentsIndexed")
-        if not task.is_new and not task.has_same_sidecar:
+        if not change.is_new and not change.has_same_sidecar:
             self.tally.count("numberOfMetadataDocumentsModified")
 
-    def _redescribe(self, task: _Task) -> None:
-        attributes, etag = self.indexing.attributes(task.sidecar)
+    def _redescribe(self, change: Change) -> None:
+        attributes, etag = self.indexing.attributes(change.sidecar)
         outcome = self.indexing.redescribe(
-            self.home, task.uri, attributes, etag=task.found.etag, sidecar=etag
+            self.home, change.uri, attributes, etag=change.found.etag, sidecar=etag
         )
         self.tally.count("numberOfMetadataDocumentsModified")
         if outcome.reason is not None:
-            self.tally.blame(task.uri, Unindexable(outcome.reason, at_store=True))
+            self.tally.blame(change.uri, Unindexable(outcome.reason, at_store=True))
 
-    def _fail(self, task: _Task, error: Unindexable) -> None:
-        self.tally.blame(task.uri, error)
-        if task.only_sidecar_changed:
-            self._mark([task.uri], "METADATA_UPDATE_FAILED")
+    def _fail(self, change: Change, error: Unindexable) -> None:
+        self.tally.blame(change.uri, error)
+        if change.only_sidecar_changed:
+            self._mark([change.uri], "METADATA_UPDATE_FAILED")
         elif error.cause == FILE_FORMAT.message:
             reason = error.cause.format(count=1)
-            self.indexing.fail(self.home, task.uri, "IGNORED", reason)
+            self.indexing.fail(self.home, change.uri, "IGNORED", reason)
         else:
-            self.indexing.fail(self.home, task.uri, "FAILED")
+            self.indexing.fail(self.home, change.uri, "FAILED")
 
     def _mark(self, uris: list[str], status: str) -> None:
         self.indexing.records.mark(self.home.data_source_id, uris, status)
 
-    def _put_back(self, task: _Task) -> None:
+    def _put_back(self, change: Change) -> None:
         """The record as it was, its `updatedAt` too."""
-        if task.before is None:
-            self.indexing.records.forget(self.home.data_source_id, task.uri)
+        if change.before is None:
+            self.indexing.records.forget(self.home.data_source_id, change.uri)
         else:
-            self.indexing.store.insert("documents", dict(task.before))
+            self.indexing.store.insert("documents", dict(change.before))

@@ -10,21 +10,12 @@ import numpy as np
 
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.embedding import Embedder, Vector, normalised
+from stackroom_local.simulator.indexes import Index
 from stackroom_local.simulator.records import Records
 from stackroom_local.simulator.rules import SEARCHABLE_LAG
 from stackroom_local.simulator.shelves import Accepts, Entry, Owner, Shelf
 from stackroom_local.simulator.sidecars import Value
 from stackroom_local.simulator.store import Row, Store, dumped, loaded
-
-
-@dataclass(frozen=True, kw_only=True)
-class Index:
-    """What of a vector index matters to a passage."""
-
-    arn: str
-    dimension: int
-    metric: str
-    non_filterable: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,34 +50,15 @@ class Vectors:
         self._shelves: dict[str, Shelf] = {}
         self._lock = threading.Lock()
 
-    def index_of(self, knowledge_base_id: str) -> Index | None:
-        """None when the index was deleted under the knowledge base."""
-        row = self._store.row(
-            "SELECT i.arn, i.body FROM vector_indexes i"
-            " JOIN knowledge_bases k ON k.index_arn = i.arn WHERE k.id = ?",
-            knowledge_base_id,
-        )
-        if row is None:
-            return None
-        body = loaded(row["body"])
-        metadata = body.get("metadataConfiguration") or {}
-        return Index(
-            arn=row["arn"],
-            dimension=body["dimension"],
-            metric=body["distanceMetric"],
-            non_filterable=tuple(metadata.get("nonFilterableMetadataKeys", ())),
-        )
-
     def replace(
         self,
         knowledge_base_id: str,
+        index: Index,
         owner: Owner,
         passages: Sequence[Passage],
         attributes: dict[str, Value],
     ) -> None:
         """A document's passages, all at once; those before stay findable until these are."""
-        index = self.index_of(knowledge_base_id)
-        assert index is not None, "the caller has just looked at the index"
         visible = self._clock.after(SEARCHABLE_LAG.value)
         with self._store.transaction():
             self._expire(owner, visible)

@@ -1,0 +1,110 @@
+"""What a user does in a second shell while `make up` serves in the first."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from stackroom_local.state import Instance
+from tests.local.running import stackroom
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    (folder / "2026").mkdir(parents=True)
+    (folder / "lamps.txt").write_text("The lighthouse keeper oils the great lamp every Tuesday.")
+    (folder / "2026" / "Q1 résumé (final)+v2.md").write_text(
+        "# Budget\n\nThe harbour crane costs 410,000 crowns."
+    )
+    (folder / ".hidden").write_text("not for anybody")
+    return folder
+
+
+def test_dropped_files_become_searchable_for_their_owner_alone(
+    instance: Instance, notes: Path
+) -> None:
+    state = instance.state_dir
+
+    dropped = stackroom(
+        "drop", str(notes), "--user", "ida", "--catalog", "harbour", "--wait", state_dir=state
+    )
+    hers = stackroom("ask", "who oils the lamp?", "--user", "ida", state_dir=state)
+    others = stackroom("ask", "who oils the lamp?", "--user", "jon", state_dir=state)
+
+    assert dropped.returncode == 0, dropped.stderr
+    assert "dropped 2 of 2 files" in dropped.stdout
+    assert "lamps.txt" in hers.stdout
+    assert "every Tuesday" in hers.stdout
+    assert "nothing found" in others.stdout
+
+
+def test_a_file_that_cannot_be_indexed_fails_the_drop_and_says_why(
+    instance: Instance, tmp_path: Path
+) -> None:
+    (tmp_path / "nothing.txt").write_bytes(b"")
+
+    dropped = stackroom(
+        "drop",
+        str(tmp_path / "nothing.txt"),
+        *("--user", "ida", "--catalog", "empty", "--wait"),
+        state_dir=instance.state_dir,
+    )
+    status = stackroom("status", "--user", "ida", state_dir=instance.state_dir)
+
+    assert dropped.returncode == 1
+    assert "1 of 1 files did not become searchable" in dropped.stderr
+    assert "the file is empty" in status.stdout
+
+
+def test_the_aws_cli_puts_and_lists_with_the_printed_environment(
+    instance: Instance, shell: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "tide.txt").write_text("High water at the old pier is at noon.")
+    target = f"s3://{instance.bucket}/kim/sea/tide.txt"
+
+    subprocess.run(
+        ["aws", "s3", "cp", str(tmp_path / "tide.txt"), target],
+        env=shell,
+        check=True,
+        capture_output=True,
+    )
+    listed = subprocess.run(
+        ["aws", "s3", "ls", f"s3://{instance.bucket}/kim/sea/"],
+        env=shell,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+
+    assert "tide.txt" in listed.stdout
+
+
+def test_a_printed_token_tells_who_it_is_for(instance: Instance) -> None:
+    token = stackroom("token", "--user", "lea", state_dir=instance.state_dir).stdout.strip()
+
+    told = stackroom("whoami", "--token", token, state_dir=instance.state_dir)
+
+    assert told.stdout.startswith(f"lea: drop files under s3://{instance.bucket}/lea/")
+
+
+def test_retrieve_prints_the_tools_own_answer(instance: Instance) -> None:
+    answer = stackroom("retrieve", "anything", "--user", "nobody-yet", state_dir=instance.state_dir)
+
+    assert json.loads(answer.stdout)["success"] is True
+    assert json.loads(answer.stdout)["results"] == []
+
+
+def test_an_argument_that_the_tool_refuses_is_shown_as_its_error(instance: Instance) -> None:
+    asked = stackroom("ask", " ", "--user", "ida", state_dir=instance.state_dir)
+
+    assert asked.returncode == 1
+    assert "ValidationError" in asked.stderr
+
+
+def test_doctor_finds_nothing_wrong(instance: Instance) -> None:
+    checkup = stackroom("doctor", state_dir=instance.state_dir)
+
+    assert checkup.returncode == 0, checkup.stdout
+    assert "bad" not in checkup.stdout

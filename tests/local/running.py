@@ -1,0 +1,102 @@
+"""A local mode as a user starts it: `stackroom up` in a process of its own."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+from stackroom_local.processes import Child, spawn
+from stackroom_local.state import Instance, StateDirectory
+
+STACKROOM = Path(sys.executable).with_name("stackroom")
+_START_SECONDS = 120  # a first start synthesises and compiles, beside other tests
+
+
+def free_ports() -> int:
+    """The first of three free ports in a row."""
+    for _ in range(50):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            first: int = probe.getsockname()[1]
+        if all(is_free(port) for port in (first + 1, first + 2)):
+            return first
+    raise AssertionError("no three free ports in a row")
+
+
+def is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+def start(state_dir: Path, *options: str) -> Child:
+    command = [str(STACKROOM), "up", "--state-dir", str(state_dir), "--speed", "20", *options]
+    return spawn("up", command, log=state_dir.with_suffix(".log"), environment={})
+
+
+def instance_of(up: Child, state_dir: Path) -> Instance:
+    """Once it serves; raises `ChildFailed` with what it printed if it ends instead."""
+    state = StateDirectory(state_dir)
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        up.check()
+        if state.holder() == up.pid and (state_dir / "instance.json").exists():
+            instance = state.instance()
+            if instance.pid == up.pid:
+                return instance
+        time.sleep(0.05)
+    raise AssertionError(f"not up within {_START_SECONDS} s: {up.log.read_text()}")
+
+
+@contextmanager
+def local_mode(state_dir: Path, *options: str) -> Iterator[Instance]:
+    up = start(state_dir, "--port", str(free_ports()), *options)
+    try:
+        yield instance_of(up, state_dir)
+    finally:
+        up.ask_to_stop()
+        up.end(60)
+
+
+def stackroom(*arguments: str, state_dir: Path) -> subprocess.CompletedProcess[str]:
+    """The CLI's answer: what it printed, and its exit code."""
+    return subprocess.run(
+        [STACKROOM, *arguments],
+        env={**os.environ, "STACKROOM_STATE_DIR": str(state_dir)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def processes_of(state_dir: Path) -> list[str]:
+    """Command lines and environments that name the directory: servers, and their functions."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            told = " ".join([*process.cmdline(), *process.environ().values()])
+        except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
+            continue
+        if str(state_dir) in told and process.pid != os.getpid():
+            found.append(told[:200])
+    return found
+
+
+def none_left(state_dir: Path, *, within: float) -> bool:
+    deadline = time.monotonic() + within
+    while processes_of(state_dir):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.2)
+    return True
+
+
+def kill_hard(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
