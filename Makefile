@@ -73,3 +73,8 @@ check: setup ## format, lint, types, direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+.PHONY: docs
+docs: setup ## write the README's tables anew
+	@CDK_VALIDATION=false $(BIN)/python infra/app.py --outdir .cache/docs
+	@AWS_DEFAULT_REGION=us-east-1 $(BIN)/python -m docs.generate .cache/docs

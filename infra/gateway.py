@@ -7,9 +7,6 @@ alone, because whoever invokes them directly could invent those headers.
 """
 
 import json
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import aws_bedrockagentcore as agentcore
@@ -17,21 +14,16 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from infra.acknowledgments import accept_wildcard
 from infra.bundling import IDENTITY
 from infra.data import PAGE_MAPS, DataStack
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
+from infra.gateway_role import GatewayRole
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.sign_in import SignIn
+from infra.tool_target import tool_target, tools
 
 TARGET = "knowledge"
-TOOLS = Path(__file__).with_name("tool_schemas") / f"{TARGET}.json"
-
-# Written by the interceptor, whatever the caller sent under these names.
-_IDENTITY_HEADERS = ["x-user-sub", "x-user-groups"]
-
-_Schema = agentcore.CfnGatewayTarget.SchemaDefinitionProperty
 
 
 class GatewayStack(cdk.Stack):
@@ -57,13 +49,28 @@ class GatewayStack(cdk.Stack):
         self._engine = agentcore.PolicyEngine(
             self, "Policies", policy_engine_name=deployment.project.replace("-", "_")
         )
-        self._role = self._gateway_role()
+        self._role = GatewayRole(
+            self,
+            "GatewayRole",
+            deployment=deployment,
+            function_arns=[
+                self.retrieve.function.function_arn,
+                self.interceptor.function.function_arn,
+            ],
+            policy_engine_arn=self._engine.policy_engine_arn,
+        )
         only_gateway = [
             self._invoked_by_gateway_only(function)
             for function in (self.retrieve, self.interceptor)
         ]
         self.gateway = self._gateway()
-        target = self._target()
+        target = tool_target(
+            self,
+            TARGET,
+            gateway_id=self.gateway.gateway_id,
+            function_arn=self.retrieve.function.function_arn,
+            description="Search in the caller's documents.",
+        )
         # Making a target invokes its function once, as a trial.
         target.node.add_dependency(*only_gateway)
         # The policy names an action that exists with the target.
@@ -116,54 +123,6 @@ class GatewayStack(cdk.Stack):
             },
             group=IDENTITY,
         )
-
-    def _gateway_role(self) -> iam.Role:
-        """Everything the gateway may do, stated here: CDK's own grants are wider and incomplete."""
-        caller = {
-            "StringEquals": {"aws:SourceAccount": self.account},
-            "ArnLike": {"aws:SourceArn": self._agentcore_arn("gateway", "*")},
-        }
-        role = iam.Role(
-            self,
-            "GatewayRole",
-            role_name=self._deployment.role_name("gateway"),
-            assumed_by=iam.ServicePrincipal("bedrock-agentcore.amazonaws.com", conditions=caller),
-            inline_policies={"Gateway": iam.PolicyDocument(statements=self._gateway_rights())},
-        )
-        for arn in (self._gateways(), self._workload_identities()):
-            accept_wildcard(
-                role,
-                arn,
-                because="The gateway needs its role first; the suffix of its id comes afterwards,"
-                " and the project's name stands before it.",
-            )
-        return role
-
-    def _gateway_rights(self) -> list[iam.PolicyStatement]:
-        directory = self._agentcore_arn("workload-identity-directory", "default")
-        engine = self._engine.policy_engine_arn
-        return [
-            iam.PolicyStatement(
-                actions=["lambda:InvokeFunction"],
-                resources=[
-                    self.retrieve.function.function_arn,
-                    self.interceptor.function.function_arn,
-                ],
-            ),
-            # Without it every call answers 500.
-            iam.PolicyStatement(
-                actions=["bedrock-agentcore:GetWorkloadAccessToken"],
-                resources=[directory, self._workload_identities()],
-            ),
-            iam.PolicyStatement(actions=["bedrock-agentcore:GetPolicyEngine"], resources=[engine]),
-            iam.PolicyStatement(
-                actions=[
-                    "bedrock-agentcore:AuthorizeAction",
-                    "bedrock-agentcore:PartiallyAuthorizeActions",
-                ],
-                resources=[engine, self._gateways()],
-            ),
-        ]
 
     def _invoked_by_gateway_only(self, handler: HandlerFunction) -> lambda_.CfnResourcePolicy:
         """
@@ -225,41 +184,14 @@ class GatewayStack(cdk.Stack):
         resource.add_property_deletion_override("ProtocolConfiguration.Mcp.SearchType")
         return gateway
 
-    def _target(self) -> agentcore.CfnGatewayTarget:
-        """The plain resource: the construct can't allow headers (aws-cdk pull request 37184)."""
-        of = agentcore.CfnGatewayTarget
-        return of(
-            self,
-            "Knowledge",
-            gateway_identifier=self.gateway.gateway_id,
-            name=TARGET,
-            description="Search in the caller's documents.",
-            credential_provider_configurations=[
-                of.CredentialProviderConfigurationProperty(
-                    credential_provider_type="GATEWAY_IAM_ROLE"
-                )
-            ],
-            metadata_configuration=of.MetadataConfigurationProperty(
-                allowed_request_headers=_IDENTITY_HEADERS
-            ),
-            target_configuration=of.TargetConfigurationProperty(
-                mcp=of.McpTargetConfigurationProperty(
-                    lambda_=of.McpLambdaTargetConfigurationProperty(
-                        lambda_arn=self.retrieve.function.function_arn,
-                        tool_schema=of.ToolSchemaProperty(
-                            inline_payload=[_definition(tool) for tool in tools()]
-                        ),
-                    )
-                )
-            ),
-        )
-
     def _permit_users(self) -> agentcore.Policy:
         """
         The second fence: a user's access token carries a user name, a program's doesn't.
         Cedar denies what no policy permits, and the tool list shows a caller nothing else.
         """
-        actions = ", ".join(f'AgentCore::Action::"{TARGET}___{tool["name"]}"' for tool in tools())
+        actions = ", ".join(
+            f'AgentCore::Action::"{TARGET}___{tool["name"]}"' for tool in tools(TARGET)
+        )
         return self._engine.add_policy(
             "UsersMayAsk",
             policy_name="users_may_ask",
@@ -273,43 +205,8 @@ class GatewayStack(cdk.Stack):
             validation_mode=agentcore.PolicyValidationMode.FAIL_ON_ANY_FINDINGS,
         )
 
-    def _gateways(self) -> str:
-        """A gateway's id is its name and a suffix that only exists with it."""
-        return self._agentcore_arn("gateway", f"{self._deployment.project}-*")
-
-    def _workload_identities(self) -> str:
-        name = f"default/workload-identity/{self._deployment.project}-*"
-        return self._agentcore_arn("workload-identity-directory", name)
-
-    def _agentcore_arn(self, resource: str, name: str) -> str:
-        return self.format_arn(service="bedrock-agentcore", resource=resource, resource_name=name)
-
     def _print(self) -> None:
         host = f"{self.gateway.gateway_id}.gateway.bedrock-agentcore.{self.region}"
         cdk.CfnOutput(self, "McpUrl", value=f"https://{host}.{self.url_suffix}/mcp")
         cdk.CfnOutput(self, "ClientId", value=self.sign_in.client.user_pool_client_id)
         cdk.CfnOutput(self, "IdentityPoolId", value=self.sign_in.identity_pool.ref)
-
-
-def tools() -> list[dict[str, Any]]:
-    """The target's tools, as `python -m stackroom.tools` prints them."""
-    definitions: list[dict[str, Any]] = json.loads(TOOLS.read_text("utf-8"))
-    return definitions
-
-
-def _definition(tool: Mapping[str, Any]) -> agentcore.CfnGatewayTarget.ToolDefinitionProperty:
-    return agentcore.CfnGatewayTarget.ToolDefinitionProperty(
-        name=tool["name"],
-        description=tool["description"],
-        input_schema=_schema(tool["inputSchema"]),
-    )
-
-
-def _schema(schema: Mapping[str, Any]) -> _Schema:
-    """A tool's JSON schema; unknown keys fail, since the gateway refuses them."""
-    nested = {
-        name: _schema(member) for name, member in schema.get("properties", {}).items()
-    } or None
-    items = _schema(schema["items"]) if "items" in schema else None
-    own = {key: value for key, value in schema.items() if key not in ("properties", "items")}
-    return _Schema(**own, properties=nested, items=items)

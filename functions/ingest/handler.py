@@ -141,8 +141,10 @@ def record(breakdown: Breakdown) -> dict[str, Any]:
 
 def recover(ending: Ending) -> dict[str, Any]:
     catalog_id, _, epoch = ending.execution_name.rpartition("-")
-    outcome = ingestion().record_failure(catalog_id, int(epoch), "an execution cut short")
     logger.warning("execution ended badly", execution_name=ending.execution_name)
+    if not epoch.isdecimal():  # someone started it by hand: it holds no lease
+        return {"outcome": Outcome.RECORDED}
+    outcome = ingestion().record_failure(catalog_id, int(epoch), "an execution cut short")
     return {"outcome": outcome}
 
 

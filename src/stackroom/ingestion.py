@@ -123,7 +123,9 @@ class Ingestion:
             return run.went(Outcome.NOTHING, served=served)
         documents = list(self.documents.of_catalog(run.catalog_id))
         if left := _left_behind(documents):
-            return self._started(run, left, served)  # an earlier run's job: settle that first
+            # A job that a broken run or a cut short task left: settle that first. It has served no
+            # request, so that the run can't end before it has listed again.
+            return self._started(run, left, served=0)
         work = [document for document in documents if _is_work(document)]
         self._summarise(
             run.catalog_id, CatalogStatus.INDEXING if work else CatalogStatus.READY, documents

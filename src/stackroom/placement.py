@@ -60,10 +60,10 @@ class Placements:
         return None
 
     def _candidates(self, catalog_id: str) -> list[str]:
-        """The knowledge base where a crash left the catalog's slot, else the emptiest first."""
+        """The knowledge base where a crash left the catalog's slot, then the emptiest first."""
         members = [member.knowledge_base_id for member in self.pool]
         holder = self.slots.holder_of(catalog_id, members)
-        return [holder] if holder else sorted(members, key=self.slots.taken)
+        return sorted(members, key=lambda each: (each != holder, self.slots.taken(each)))
 
     def _adopt_or_create(self, knowledge_base_id: str, catalog: Catalog) -> DataSource:
         name = data_source_name(catalog.catalog_id)

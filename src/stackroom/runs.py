@@ -43,7 +43,12 @@ class Runs:
         return self.leases.renew(catalog_id, epoch, until=self.now() + LEASE)
 
     def hand_over(self, catalog_id: str, epoch: int) -> None:
-        """Let a fresh execution go on, for a history ends at 25,000 events."""
+        """Let a fresh execution go on, for a history ends at 25,000 events. Safe to repeat."""
+        lease = self.leases.get(catalog_id)
+        if lease is not None and lease.epoch == epoch + 1:
+            if lease.held:  # else the successor has even ended
+                self._enliven(lease)
+            return
         self._succeed(self.renew(catalog_id, epoch), failures=0, delay=0)
 
     def recover(self, catalog_id: str, epoch: int) -> Lease | None:

@@ -54,7 +54,9 @@ class Settlement:
         self._renew(run)
         source, job = self._job(run)
         if job is None or job.state is not JobState.RUNNING or self._is_overdue(job, _STOPPING):
-            return run.went(Outcome.OVER, polls=0)
+            # Polls go on counting while documents are unsettled, or the waits would never grow.
+            unsettled = run.progress.outcome is Outcome.UNSETTLED
+            return run.went(Outcome.OVER, polls=run.progress.polls if unsettled else 0)
         if self._is_overdue(job):
             self.jobs.stop(source, job.job_id)
         polls = run.progress.polls + 1
@@ -72,10 +74,12 @@ class Settlement:
         taken = [each for each in documents if _is_of_round(each, run.progress.job_id)]
         verdicts = self._verdicts(source, taken)
         decided = [(each, self._decide(each, verdicts, job)) for each in taken]
+        if any(decision.fate is Fate.AGAIN for _, decision in decided):
+            # Moves the counter, so that the run can't end. Before the documents are written: once
+            # they are, a retried task finds them no longer of the round, and would not ask.
+            self.leases.ask(run.catalog_id)
         settled = self._explain(self._write(decided))
         waiting = any(decision.fate is Fate.WAIT for _, decision in decided)
-        if any(decision.fate is Fate.AGAIN for _, decision in decided):
-            self.leases.ask(run.catalog_id)  # moves the counter, so that the run can't end
         self._summarise(run.catalog_id, documents, settled, waiting=waiting)
         polls = run.progress.polls + 1
         outcome = Outcome.UNSETTLED if waiting else Outcome.SETTLED

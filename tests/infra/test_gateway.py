@@ -1,6 +1,7 @@
 import json
 
-from infra.gateway import TOOLS, tools
+from infra.gateway import TARGET
+from infra.tool_target import schema_file, tools
 from tests.infra.assembly import Assembly
 
 
@@ -55,14 +56,14 @@ def test_the_target_offers_the_tools_of_the_file(assembly: Assembly) -> None:
     function = target["TargetConfiguration"]["Mcp"]["Lambda"]
 
     offered = function["ToolSchema"]["InlinePayload"]
-    assert _keys_lowered(offered) == json.loads(TOOLS.read_text("utf-8"))
+    assert _keys_lowered(offered) == json.loads(schema_file(TARGET).read_text("utf-8"))
     assert function["LambdaArn"].endswith(":function:stackroom-retrieve")
 
 
 def test_a_tool_name_fits_what_models_accept(assembly: Assembly) -> None:
     target = assembly.one("gateway", "AWS::BedrockAgentCore::GatewayTarget").properties
 
-    names = [f"{target['Name']}___{tool['name']}" for tool in tools()]
+    names = [f"{target['Name']}___{tool['name']}" for tool in tools(TARGET)]
 
     # Bedrock Converse's toolSpec.name is the narrowest of them: 64 characters.
     assert all(len(name) <= 64 for name in names)
@@ -76,7 +77,7 @@ def test_cedar_permits_people_every_tool_and_is_enforced(assembly: Assembly) -> 
     statement = policy.properties["Definition"]["Cedar"]["Statement"]
 
     assert gateway["PolicyEngineConfiguration"]["Mode"] == "ENFORCE"
-    assert all(f'Action::"knowledge___{tool["name"]}"' in statement for tool in tools())
+    assert all(f'Action::"knowledge___{tool["name"]}"' in statement for tool in tools(TARGET))
     assert 'principal.hasTag("username")' in statement
     assert policy.properties["ValidationMode"] == "FAIL_ON_ANY_FINDINGS"
 

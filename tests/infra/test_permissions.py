@@ -80,7 +80,7 @@ def test_every_function_is_in_the_table(assembly: Assembly) -> None:
 
 
 def test_the_state_machine_invokes_its_two_functions(assembly: Assembly) -> None:
-    role = assembly.one("pipeline", "AWS::IAM::Role", "IngestCatalogRole")
+    role = assembly.one("pipeline", "AWS::IAM::Role", "RunsIngestCatalogRole")
 
     granted = _flattened(role.properties["Policies"][0]["PolicyDocument"]["Statement"])
 

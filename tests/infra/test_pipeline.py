@@ -136,7 +136,7 @@ def test_documents_reach_both_queues_and_our_own_files_neither(assembly: Assembl
 
 
 def test_a_run_that_broke_is_recovered(assembly: Assembly) -> None:
-    rule = assembly.one("pipeline", "AWS::Events::Rule", "BrokenRuns").properties
+    rule = assembly.one("pipeline", "AWS::Events::Rule", "RunsBroken").properties
 
     [target] = rule["Targets"]
 
@@ -152,7 +152,7 @@ def test_a_run_that_broke_is_recovered(assembly: Assembly) -> None:
 
 
 def test_every_five_minutes_somebody_looks_for_what_a_crash_forgot(assembly: Assembly) -> None:
-    rule = assembly.one("pipeline", "AWS::Events::Rule", "Sweep").properties
+    rule = assembly.one("pipeline", "AWS::Events::Rule", "RunsSweep").properties
 
     [target] = rule["Targets"]
 

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -47,9 +48,22 @@ def test_a_reader_that_crashes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
     assert pages is None
 
 
+def test_the_child_has_no_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    telling = tmp_path / "python"
+    telling.write_text('#!/bin/sh\necho "{\\"reason\\": \\"has $AWS_SECRET_ACCESS_KEY\\"}"\n')
+    telling.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(telling))
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+
+    with pytest.raises(Unreadable) as told:
+        read_pages_apart(b"text", "notes.txt", seconds=60)
+
+    assert told.value.reason == "has "
+
+
 def test_a_child_whose_parent_is_gone_ends_by_itself() -> None:
     orphan = [sys.executable, "-m", "stackroom.extraction.apart", "deep.html", "0"]
 
-    ended = subprocess.run(orphan, input=b"<div>" * 400_000, timeout=60, check=False)
+    ended = subprocess.run(orphan, input=b"<div>" * 400_000, timeout=15, check=False)
 
     assert ended.returncode == -signal.SIGKILL

@@ -90,6 +90,7 @@ def test_a_document_that_failed_before_its_inspection_ended_is_told_why_if_it_is
     inspecting: Inspection,
     bucket: FakeFiles,
     documents: FakeDocuments,
+    *,
     etag: str,
     reason: str,
     told: str,

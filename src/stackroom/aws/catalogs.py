@@ -22,7 +22,7 @@ from botocore.exceptions import ClientError
 
 from stackroom.aws.items import from_item, query, to_item
 from stackroom.aws.translation import store_errors
-from stackroom.errors import CatalogLimitReached
+from stackroom.errors import CatalogLimitReached, RecordChanged
 from stackroom.model import Catalog, CatalogStatus
 
 MAX_CATALOGS = 100  # of one user (contract)
@@ -125,6 +125,9 @@ class DynamoCatalogs:
         reasons = [each.get("Code") for each in error.response.get("CancellationReasons", [])]
         if reasons[-1:] == ["ConditionalCheckFailed"]:
             raise CatalogLimitReached(MAX_CATALOGS) from error
+        if "TransactionConflict" in reasons:
+            # another catalog of the same user is being opened, and counted, at this moment
+            raise RecordChanged(catalog.catalog_id) from error
         raise error
 
     def _batch(self, keys: list[dict[str, Any]]) -> Iterator[Catalog]:

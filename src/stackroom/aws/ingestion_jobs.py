@@ -102,11 +102,15 @@ class BedrockIngestionJobs:
 def _busy(error: Exception) -> Busy:
     """The answer as back-pressure; raises it again if it isn't."""
     cause = error if isinstance(error, ClientError) else error.__cause__
-    if isinstance(cause, ClientError) and (
-        code_of(cause) in _BUSY_CODES or any(text in message_of(cause) for text in _BUSY_TEXTS)
-    ):
+    if isinstance(cause, ClientError) and _means_later(code_of(cause), message_of(cause)):
         return Busy(why=f"{code_of(cause)}: {message_of(cause)}")
     raise error
+
+
+def _means_later(code: str, message: str) -> bool:
+    if code == "ValidationException":
+        return any(text in message for text in _BUSY_TEXTS)
+    return code in _BUSY_CODES
 
 
 def _ids(source: DataSource) -> dict[str, str]:

@@ -19,6 +19,7 @@ from stackroom.extraction import Page, read_pages
 from stackroom.formats import extension_of
 
 MEMORY_BYTES = 1_073_741_824  # leaves a function of 1,536 MB room for the file and our own code
+_KEPT = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH")
 
 
 def read_pages_apart(body: bytes, filename: str, *, seconds: float) -> tuple[Page, ...] | None:
@@ -31,8 +32,7 @@ def read_pages_apart(body: bytes, filename: str, *, seconds: float) -> tuple[Pag
             capture_output=True,
             timeout=seconds,
             check=True,
-            # A Lambda function finds its packages by a path that its runtime put together.
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            env=_environment(),
         )
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
         return None
@@ -40,6 +40,13 @@ def read_pages_apart(body: bytes, filename: str, *, seconds: float) -> tuple[Pag
     if "reason" in answer:
         raise Unreadable(answer["reason"])
     return tuple(Page(number=number, text=text) for number, text in answer["pages"])
+
+
+def _environment() -> dict[str, str]:
+    """What an interpreter needs to start, and no credentials: files are hostile until read."""
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    # A Lambda function finds its packages by a path that its runtime put together.
+    return {**kept, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 def _main(filename: str, seconds: float) -> None:

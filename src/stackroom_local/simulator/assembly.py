@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stackroom_local.simulator.clock import Clock
+from stackroom_local.simulator.data_source_deletions import Deletions
 from stackroom_local.simulator.data_sources import DataSources
 from stackroom_local.simulator.direct import Direct, DirectCalls
 from stackroom_local.simulator.dispatch import Dispatcher, Handler
@@ -99,18 +100,19 @@ def _direct(ground: Ground, calls: DirectCalls) -> Direct:
 
 
 def _resource_handlers(ground: Ground) -> Mapping[str, Handler]:
+    deletions = Deletions(store=ground.store, clock=ground.clock, vectors=ground.vectors)
     sources = DataSources(
-        store=ground.store, clock=ground.clock, tokens=ground.tokens, vectors=ground.vectors
+        store=ground.store, clock=ground.clock, tokens=ground.tokens, deletions=deletions
     )
     bases = KnowledgeBases(
         store=ground.store,
         clock=ground.clock,
         place=ground.place,
         tokens=ground.tokens,
-        delete_data_sources=sources.delete_all,
+        delete_data_sources=deletions.of_knowledge_base,
     )
     bases.resume()
-    sources.resume()
+    deletions.resume()
     return {
         "bedrock-agent.CreateKnowledgeBase": bases.create,
         "bedrock-agent.GetKnowledgeBase": bases.get,

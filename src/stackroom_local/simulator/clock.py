@@ -34,7 +34,7 @@ class Clock:
         """Sleep `seconds` AWS seconds; True as soon as interrupted."""
         return interrupted.wait(max(0.0, seconds) / self._speed)
 
-    def later(self, seconds: float, action: Callable[[], None]) -> None:
+    def later(self, seconds: float, action: Callable[[], object]) -> None:
         """Run `action` in a thread of its own `seconds` AWS seconds from now, unless stopped."""
         timer = threading.Timer(seconds / self._speed, action)
         timer.daemon = True

@@ -3,26 +3,20 @@
 from dataclasses import dataclass
 from typing import Any
 
-from stackroom_local.simulator.indexes import index_of
 from stackroom_local.simulator.clock import Clock
+from stackroom_local.simulator.data_source_deletions import Deletions
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.identifiers import ClientTokens, new_id, page
 from stackroom_local.simulator.knowledge_bases import knowledge_base
 from stackroom_local.simulator.rules import (
     CHUNKING_IMMUTABLE,
     DATA_SOURCE_BEING_DELETED,
-    DATA_SOURCE_DELETION,
-    DATA_SOURCE_DELETION_FAILED,
-    DATA_SOURCE_HAS_JOB,
     DATA_SOURCE_NAME_TAKEN,
     DATA_SOURCES_PER_KNOWLEDGE_BASE,
     NO_SUCH_RESOURCE,
     NOT_SIMULATED,
 )
 from stackroom_local.simulator.store import Row, Store, dumped, loaded, moment
-from stackroom_local.simulator.vectors import Vectors
-
-RUNNING = "status IN ('STARTING', 'IN_PROGRESS', 'STOPPING')"  # of an ingestion job
 
 _KEPT = (
     "description",
@@ -38,7 +32,7 @@ class DataSources:
     store: Store
     clock: Clock
     tokens: ClientTokens
-    vectors: Vectors
+    deletions: Deletions
 
     def create(self, parameters: Parameters) -> Parameters:
         home = parameters["knowledgeBaseId"]
@@ -90,28 +84,9 @@ class DataSources:
     def delete(self, parameters: Parameters) -> Parameters:
         with self.store.transaction():
             row = self._named(parameters)
-            running = f"SELECT 1 FROM ingestion_jobs WHERE data_source_id = ? AND {RUNNING}"  # noqa: S608 - a constant
-            if self.store.row(running, row["id"]):
-                raise DATA_SOURCE_HAS_JOB.broken()
-            self._set_status(row["id"], "DELETING")
-        self.clock.later(DATA_SOURCE_DELETION.value, lambda: self._finish_deletion(row["id"]))
+            self.deletions.begin(row)
         members = {"knowledgeBaseId": row["knowledge_base_id"], "dataSourceId": row["id"]}
         return {**members, "status": "DELETING"}
-
-    def delete_all(self, knowledge_base_id: str) -> None:
-        """Those of a knowledge base that goes, at once; refused while one of them is busy."""
-        busy = f"SELECT 1 FROM ingestion_jobs WHERE knowledge_base_id = ? AND {RUNNING}"  # noqa: S608 - a constant
-        if self.store.row(busy, knowledge_base_id):
-            raise DATA_SOURCE_HAS_JOB.broken()
-        for row in self.store.rows(
-            "SELECT id FROM data_sources WHERE knowledge_base_id = ?", knowledge_base_id
-        ):
-            self._finish_deletion(row["id"])
-
-    def resume(self) -> None:
-        """After a restart: finish the deletions that were under way."""
-        for row in self.store.rows("SELECT id FROM data_sources WHERE status = 'DELETING'"):
-            self._finish_deletion(row["id"])
 
     def _named(self, parameters: Parameters) -> Row:
         return data_source(self.store, parameters["knowledgeBaseId"], parameters["dataSourceId"])
@@ -142,31 +117,6 @@ class DataSources:
         }
         self.store.insert("data_sources", row)
         return data_source_id
-
-    def _set_status(self, data_source_id: str, status: str, reasons: tuple[str, ...] = ()) -> None:
-        self.store.write(
-            "UPDATE data_sources SET status = ?, failure_reasons = ?, updated_at = ? WHERE id = ?",
-            status,
-            dumped(reasons),
-            self.clock.now().isoformat(),
-            data_source_id,
-        )
-
-    def _finish_deletion(self, data_source_id: str) -> None:
-        with self.store.transaction():
-            row = self.store.row("SELECT * FROM data_sources WHERE id = ?", data_source_id)
-            if row is None:
-                return
-            if loaded(row["body"])["dataDeletionPolicy"] == "RETAIN":
-                self.vectors.disown(row["knowledge_base_id"], data_source_id)
-            elif index_of(self.store, row["knowledge_base_id"]) is None:
-                reason = DATA_SOURCE_DELETION_FAILED.message.format(id=data_source_id)
-                self._set_status(data_source_id, "DELETE_UNSUCCESSFUL", (reason,))
-                return
-            else:
-                self.vectors.remove_data_source(row["knowledge_base_id"], data_source_id)
-            self.store.write("DELETE FROM documents WHERE data_source_id = ?", data_source_id)
-            self.store.write("DELETE FROM data_sources WHERE id = ?", data_source_id)
 
 
 def data_source(store: Store, knowledge_base_id: str, data_source_id: str) -> Row:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from stackroom_local.simulator.chunking import Chunking
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.contents import Content, contents_of, drafted
-from stackroom_local.simulator.data_sources import RUNNING
+from stackroom_local.simulator.data_source_deletions import RUNNING
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.documents import detail, key_of, usable_data_source
 from stackroom_local.simulator.errors import Unindexable

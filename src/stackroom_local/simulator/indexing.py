@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from stackroom_local.simulator.indexes import Index, index_of
 from stackroom_local.simulator.chunking import Chunking
 from stackroom_local.simulator.embedding import Embedder
 from stackroom_local.simulator.errors import Unindexable
+from stackroom_local.simulator.indexes import Index, index_of
 from stackroom_local.simulator.metadata import refusal, refuse_excess
 from stackroom_local.simulator.objects import ObjectMissing, Objects, S3Object
 from stackroom_local.simulator.parsing import Parser
@@ -68,11 +68,8 @@ class Indexing:
             raise Unindexable(FILE_FORMAT.message)
         if found.size > FILE_SIZE.limit:
             raise Unindexable(FILE_SIZE.message)
-        try:
-            attributes, sidecar_etag = self.attributes(sidecar)
-            body, etag = self.objects.read(found.bucket, found.key)
-        except ObjectMissing as error:
-            raise Unindexable(FILE_UNREADABLE.message) from error
+        attributes, sidecar_etag = self.attributes(sidecar)
+        body, etag = self._body(found)
         return Draft(
             identifier=found.uri,
             text=self.text(body, found.key),
@@ -84,7 +81,7 @@ class Indexing:
     def attributes(self, sidecar: S3Object | None) -> tuple[Attributes, str | None]:
         if sidecar is None:
             return Attributes(), None
-        body, etag = self.objects.read(sidecar.bucket, sidecar.key)
+        body, etag = self._body(sidecar)
         return parsed(body), etag
 
     def text(self, body: bytes, filename: str) -> str:
@@ -111,7 +108,9 @@ class Indexing:
         with self.store.transaction():
             self.records.mark(home.data_source_id, [draft.identifier], outcome.status)
             self.records.stamp(*owner, etag=draft.etag, sidecar_etag=draft.sidecar_etag)
-            self.vectors.replace(home.knowledge_base_id, index, owner, passages, values)
+            self.vectors.replace(
+                home.knowledge_base_id, owner, index=index, passages=passages, attributes=values
+            )
         return outcome
 
     def redescribe(
@@ -143,6 +142,12 @@ class Indexing:
         with self.store.transaction():
             self.vectors.remove(home.knowledge_base_id, home.owner(identifier))
             self.records.forget(home.data_source_id, identifier)
+
+    def _body(self, found: S3Object) -> tuple[bytes, str]:
+        try:
+            return self.objects.read(found.bucket, found.key)
+        except ObjectMissing as error:
+            raise Unindexable(FILE_UNREADABLE.message) from error
 
     def _index(self, home: Home) -> Index:
         index = index_of(self.store, home.knowledge_base_id)

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom_local.simulator.clock import Clock
-from stackroom_local.simulator.data_sources import RUNNING, data_source, open_data_source
+from stackroom_local.simulator.data_source_deletions import RUNNING
+from stackroom_local.simulator.data_sources import data_source, open_data_source
 from stackroom_local.simulator.direct import DirectCalls
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.identifiers import ClientTokens, new_id, page

@@ -28,19 +28,18 @@ class KnowledgeBases:
     clock: Clock
     place: Place
     tokens: ClientTokens
-    delete_data_sources: Callable[[str], None]
+    delete_data_sources: Callable[[str], bool]  # whether all went
 
     def create(self, parameters: Parameters) -> Parameters:
+        token = parameters.get("clientToken")
         with self.store.transaction():
-            made = self.tokens.made("CreateKnowledgeBase", parameters.get("clientToken"))
-            if made is not None:
-                return {"knowledgeBase": self._described(knowledge_base(self.store, made))}
-            self._admit(parameters["name"])
-            knowledge_base_id = self._insert(parameters, index_arn=self._index_arn(parameters))
-            token = parameters.get("clientToken")
-            self.tokens.remember("CreateKnowledgeBase", token, knowledge_base_id)
-        self.clock.later(KNOWLEDGE_BASE_CREATION.value, lambda: self._activate(knowledge_base_id))
-        return {"knowledgeBase": self._described(knowledge_base(self.store, knowledge_base_id))}
+            made = self.tokens.made("CreateKnowledgeBase", token)
+            if made is None:
+                self._admit(parameters["name"])
+                made = self._insert(parameters, index_arn=self._index_arn(parameters))
+                self.tokens.remember("CreateKnowledgeBase", token, made)
+                self._activate_later(made)
+        return {"knowledgeBase": self._described(knowledge_base(self.store, made))}
 
     def get(self, parameters: Parameters) -> Parameters:
         row = knowledge_base(self.store, parameters["knowledgeBaseId"])
@@ -74,8 +73,10 @@ class KnowledgeBases:
         """Its data sources go too, each by its own deletion policy."""
         with self.store.transaction():
             row = knowledge_base(self.store, parameters["knowledgeBaseId"])
-            self.delete_data_sources(row["id"])
-            self.store.write("DELETE FROM knowledge_bases WHERE id = ?", row["id"])
+            if self.delete_data_sources(row["id"]):
+                self.store.write("DELETE FROM knowledge_bases WHERE id = ?", row["id"])
+            else:
+                self._set_status(row["id"], "DELETE_UNSUCCESSFUL")
         return {"knowledgeBaseId": row["id"], "status": "DELETING"}
 
     def resume(self) -> None:
@@ -128,9 +129,15 @@ class KnowledgeBases:
         self.store.insert("knowledge_bases", row)
         return knowledge_base_id
 
-    def _activate(self, knowledge_base_id: str) -> None:
+    def _activate_later(self, knowledge_base_id: str) -> None:
+        self.clock.later(
+            KNOWLEDGE_BASE_CREATION.value, lambda: self._set_status(knowledge_base_id, "ACTIVE")
+        )
+
+    def _set_status(self, knowledge_base_id: str, status: str) -> None:
         self.store.write(
-            "UPDATE knowledge_bases SET status = 'ACTIVE', updated_at = ? WHERE id = ?",
+            "UPDATE knowledge_bases SET status = ?, updated_at = ? WHERE id = ?",
+            status,
             self.clock.now().isoformat(),
             knowledge_base_id,
         )

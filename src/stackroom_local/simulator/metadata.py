@@ -1,7 +1,7 @@
 """What S3 Vectors and Bedrock allow a passage to carry along."""
 
-from stackroom_local.simulator.indexes import Index
 from stackroom_local.simulator.errors import Unindexable
+from stackroom_local.simulator.indexes import Index
 from stackroom_local.simulator.rules import (
     CUSTOM_METADATA_KEYS,
     CUSTOM_METADATA_SIZE,

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from stackroom_local.simulator.indexes import index_of
 from stackroom_local.simulator import filters
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.embedding import Embedder, normalised
+from stackroom_local.simulator.indexes import index_of
 from stackroom_local.simulator.knowledge_bases import knowledge_base
 from stackroom_local.simulator.metadata import DATA_SOURCE_ID, SOURCE_URI, own_keys
 from stackroom_local.simulator.rules import (

@@ -59,12 +59,6 @@ class Shelf:
             current = mine & np.isinf(self._until[: self._size])
             self._until[: self._size][current] = until
 
-    def expire_data_source(self, data_source_id: str) -> None:
-        with self._lock:
-            for owner, number in self._numbers.items():
-                if owner[0] == data_source_id:
-                    self._until[: self._size][self._owners[: self._size] == number] = 0
-
     def nearest(self, query: Vector, limit: int, accepts: Accepts) -> list[tuple[int, float]]:
         """Row ids and cosines of the best visible vectors of accepted documents, best first."""
         with self._lock:

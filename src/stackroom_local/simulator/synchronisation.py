@@ -54,18 +54,18 @@ class Synchronisation:
     tally: Tally = field(default_factory=Tally)
 
     def run(self) -> None:
-        """Raises Stopped; documents not yet taken up are then as they were before."""
+        """Raises Stopped or what S3 raised; documents not yet settled are then as before."""
         changes, vanished = self._planned()
         self.report(self.tally)
         waiting = deque(changes)
         self._mark([change.uri for change in changes], "PENDING")
         try:
             self._remove(vanished)
-            for change, draft in self._read_ahead(changes):
+            for change, reading in self._read_ahead(changes):
                 if self.stop.is_set():
                     raise Stopped
+                self._settle(change, reading)
                 waiting.popleft()
-                self._settle(change, draft)
                 self.report(self.tally)
         finally:
             for change in waiting:
@@ -101,14 +101,12 @@ class Synchronisation:
             self.indexing.remove(self.home, uri)
             self.tally.count("numberOfDocumentsDeleted")
 
-    def _read_ahead(self, changes: list[Change]) -> Iterator[tuple[Change, "Future[Draft]"]]:
+    def _read_ahead(self, changes: list[Change]) -> Iterator[tuple[Change, "Future[Draft | None]"]]:
         with ThreadPoolExecutor(max_workers=2, thread_name_prefix="reader") as readers:
-            begun: deque[tuple[Change, Future[Draft]]] = deque()
+            begun: deque[tuple[Change, Future[Draft | None]]] = deque()
             try:
                 for change in changes:
-                    begun.append(
-                        (change, readers.submit(self.indexing.read, change.found, change.sidecar))
-                    )
+                    begun.append((change, readers.submit(self._read, change)))
                     if len(begun) > _AHEAD:
                         yield begun.popleft()
                 while begun:
@@ -117,13 +115,20 @@ class Synchronisation:
                 for _, future in begun:
                     future.cancel()
 
-    def _settle(self, change: Change, draft: "Future[Draft]") -> None:
+    def _read(self, change: Change) -> Draft | None:
+        """None where only the sidecar counts."""
+        if change.only_sidecar_changed:
+            return None
+        return self.indexing.read(change.found, change.sidecar)
+
+    def _settle(self, change: Change, reading: "Future[Draft | None]") -> None:
         self._mark([change.uri], "IN_PROGRESS")
         try:
-            if change.only_sidecar_changed:
+            draft = reading.result()
+            if draft is None:
                 self._redescribe(change)
             else:
-                self._index(change, draft.result())
+                self._index(change, draft)
         except SidecarTooLarge as error:
             self._put_back(change)
             self.tally.blame(change.uri, error)

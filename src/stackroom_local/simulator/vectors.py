@@ -1,6 +1,5 @@
 """Passages and their vectors: kept in the store, searched in memory, bounded as S3 Vectors is."""
 
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ from stackroom_local.simulator.rules import SEARCHABLE_LAG
 from stackroom_local.simulator.shelves import Accepts, Entry, Owner, Shelf
 from stackroom_local.simulator.sidecars import Value
 from stackroom_local.simulator.store import Row, Store, dumped, loaded
+
+_OF_OWNER = "data_source_id = ? AND identifier = ?"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,82 +49,86 @@ class Vectors:
         self._records = records
         self._embedder = embedder
         self._shelves: dict[str, Shelf] = {}
-        self._lock = threading.Lock()
 
     def replace(
         self,
         knowledge_base_id: str,
-        index: Index,
         owner: Owner,
+        *,
+        index: Index,
         passages: Sequence[Passage],
         attributes: dict[str, Value],
     ) -> None:
         """A document's passages, all at once; those before stay findable until these are."""
         visible = self._clock.after(SEARCHABLE_LAG.value)
         with self._store.transaction():
-            self._expire(owner, visible)
+            self._purge(owner)
             self._store.write(
-                "DELETE FROM vectors WHERE visible_until < ? AND data_source_id = ?"
-                " AND identifier = ?",
-                time.time(),
+                f"UPDATE vectors SET visible_until = ? WHERE {_OF_OWNER} AND visible_until IS NULL",  # noqa: S608 - a constant
+                visible,
                 *owner,
             )
             entries = [
                 self._insert(knowledge_base_id, index, owner, passage, visible)
                 for passage in passages
             ]
-            self._describe(owner, attributes)
-        shelf = self._shelf(knowledge_base_id, fill=False)
-        if shelf is not None:
-            shelf.expire(owner, visible)
-            shelf.add(entries)
-            shelf.describe(owner, attributes)
+            shelf = self._shelves.get(knowledge_base_id)
+            if shelf is not None:
+                shelf.expire(owner, visible)
+                shelf.add(entries)
+            self.describe(knowledge_base_id, owner, attributes)
 
     def describe(self, knowledge_base_id: str, owner: Owner, attributes: dict[str, Value]) -> None:
         """New attributes for a document whose passages stay."""
-        self._describe(owner, attributes)
-        shelf = self._shelf(knowledge_base_id, fill=False)
-        if shelf is not None:
-            shelf.describe(owner, attributes)
+        with self._store.transaction():
+            self._store.write(
+                f"UPDATE documents SET attributes = ? WHERE {_OF_OWNER}",  # noqa: S608 - a constant
+                dumped(attributes),
+                *owner,
+            )
+            shelf = self._shelves.get(knowledge_base_id)
+            if shelf is not None:
+                shelf.describe(owner, attributes)
 
     def texts(self, owner: Owner) -> list[Row]:
         """Key and text of a document's current passages."""
         return self._store.rows(
-            "SELECT key, text FROM vectors WHERE data_source_id = ? AND identifier = ?"
-            " AND visible_until IS NULL",
+            f"SELECT key, text FROM vectors WHERE {_OF_OWNER} AND visible_until IS NULL",  # noqa: S608 - a constant
             *owner,
         )
 
     def remove(self, knowledge_base_id: str, owner: Owner) -> None:
         """At once: S3 Vectors is strongly consistent."""
-        self._store.write("DELETE FROM vectors WHERE data_source_id = ? AND identifier = ?", *owner)
-        shelf = self._shelf(knowledge_base_id, fill=False)
-        if shelf is not None:
-            shelf.expire(owner, 0)
+        with self._store.transaction():
+            self._store.write(f"DELETE FROM vectors WHERE {_OF_OWNER}", *owner)  # noqa: S608 - a constant
+            shelf = self._shelves.get(knowledge_base_id)
+            if shelf is not None:
+                shelf.expire(owner, 0)
 
     def remove_data_source(self, knowledge_base_id: str, data_source_id: str) -> None:
-        self._store.write("DELETE FROM vectors WHERE data_source_id = ?", data_source_id)
-        self._empty(knowledge_base_id, data_source_id)
+        with self._store.transaction():
+            self._store.write("DELETE FROM vectors WHERE data_source_id = ?", data_source_id)
+            self._shelves.pop(knowledge_base_id, None)
 
     def disown(self, knowledge_base_id: str, data_source_id: str) -> None:
         """Deletion policy RETAIN: still in the index, no longer in the knowledge base."""
-        self._store.write(
-            "UPDATE vectors SET knowledge_base_id = NULL WHERE data_source_id = ?", data_source_id
-        )
-        self._empty(knowledge_base_id, data_source_id)
+        with self._store.transaction():
+            self._store.write(
+                "UPDATE vectors SET knowledge_base_id = NULL WHERE data_source_id = ?",
+                data_source_id,
+            )
+            self._shelves.pop(knowledge_base_id, None)
 
     def forget_index(self, arn: str) -> None:
-        self._store.write("DELETE FROM vectors WHERE index_arn = ?", arn)
-        with self._lock:
+        with self._store.transaction():
+            self._store.write("DELETE FROM vectors WHERE index_arn = ?", arn)
             self._shelves.clear()
 
     def search(
         self, knowledge_base_id: str, query: Vector, limit: int, accepts: Accepts
     ) -> list[Hit]:
         """The nearest visible passages of accepted documents; the score is the cosine, 0 to 1."""
-        shelf = self._shelf(knowledge_base_id, fill=True)
-        assert shelf is not None, "filled on demand"
-        found = shelf.nearest(query, limit, accepts)
+        found = self._shelf(knowledge_base_id).nearest(query, limit, accepts)
         hits = (self._hit(row, score) for row, score in found)
         return [hit for hit in hits if hit is not None]
 
@@ -146,25 +151,13 @@ class Vectors:
         row = self._store.insert("vectors", columns)
         return Entry(row=row, owner=owner, vector=vector, visible_from=visible)
 
-    def _describe(self, owner: Owner, attributes: dict[str, Value]) -> None:
+    def _purge(self, owner: Owner) -> None:
+        """Passages that were replaced and whose time is over."""
         self._store.write(
-            "UPDATE documents SET attributes = ? WHERE data_source_id = ? AND identifier = ?",
-            dumped(attributes),
+            f"DELETE FROM vectors WHERE {_OF_OWNER} AND visible_until < ?",  # noqa: S608 - a constant
             *owner,
+            time.time(),
         )
-
-    def _expire(self, owner: Owner, until: float) -> None:
-        self._store.write(
-            "UPDATE vectors SET visible_until = ? WHERE data_source_id = ? AND identifier = ?"
-            " AND visible_until IS NULL",
-            until,
-            *owner,
-        )
-
-    def _empty(self, knowledge_base_id: str, data_source_id: str) -> None:
-        shelf = self._shelf(knowledge_base_id, fill=False)
-        if shelf is not None:
-            shelf.expire_data_source(data_source_id)
 
     def _hit(self, row: int, score: float) -> Hit | None:
         found = self._store.row("SELECT * FROM vectors WHERE id = ?", row)
@@ -180,12 +173,14 @@ class Vectors:
             attributes=loaded(document["attributes"]) if document else {},
         )
 
-    def _shelf(self, knowledge_base_id: str, *, fill: bool) -> Shelf | None:
-        with self._lock:
-            shelf = self._shelves.get(knowledge_base_id)
-            if shelf is None and fill:
-                shelf = self._shelves[knowledge_base_id] = self._filled(knowledge_base_id)
+    def _shelf(self, knowledge_base_id: str) -> Shelf:
+        shelf = self._shelves.get(knowledge_base_id)
+        if shelf is not None:
             return shelf
+        with self._store.transaction():  # nothing is written while a shelf is filled
+            if knowledge_base_id not in self._shelves:
+                self._shelves[knowledge_base_id] = self._filled(knowledge_base_id)
+            return self._shelves[knowledge_base_id]
 
     def _filled(self, knowledge_base_id: str) -> Shelf:
         shelf = Shelf()

@@ -1,0 +1,217 @@
+"""
+How long the local mode takes to start, and a dropped text file to become searchable.
+
+    make bench-local
+
+A file is dropped by a real PutObject and counts as searchable when a search by its owner, over MCP
+through the gateway, finds a phrase that stands nowhere else. Its record and the state machine's
+history are read meanwhile, and tell where the time goes.
+"""
+
+import asyncio
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.serving import (
+    Agent,
+    NotMeasured,
+    agent_of,
+    free_ports,
+    measure,
+    print_machine,
+    scratch,
+    serving,
+    verdict,
+)
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.keys import catalog_id_of, document_id_of
+from stackroom.model import DocumentStatus
+from stackroom_local.clients import client
+from stackroom_local.state import Instance, StateDirectory
+from stackroom_local.synthesis import CHECKOUT, assembly
+
+SPEED = 10
+DROP_AIM = 3.0
+START_AIM = 5.0
+STARTS = 3
+NEW_CATALOGS = 3  # a knowledge base of the pool gives catalogs of their own four data sources
+FILES = 9
+USER = "bench"
+_LOOK_SECONDS = 0.03  # between two looks at the record, and between two searches
+_PATIENCE = 60.0
+_STEP = re.compile(r"^\s*([\d.]+) s\s+(.*)$")  # how `up` announces what is done, and when
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drop:
+    """Seconds since the PutObject was sent, by what had happened; `states` since it too."""
+
+    reached: dict[str, float]
+    states: dict[str, float]
+
+    @property
+    def seconds(self) -> float:
+        return self.reached["searchable"]
+
+
+def main() -> None:
+    print_machine()
+    assembly()  # what a prepared machine has
+    starts = [start() for _ in range(STARTS)]
+    report_starts(starts)
+    new, existing = asyncio.run(drops())
+    report_drops("first file of a new catalog", new)
+    report_drops("file into an existing catalog", existing)
+
+
+def start() -> dict[str, float]:
+    """`make up` in a new directory: seconds since its start, by what was announced."""
+    with scratch() as folder:
+        options = f"--state-dir {folder / 'state'} --port {free_ports()} --speed {SPEED}"
+        command = ["make", "--no-print-directory", "up", f"ARGS={options}"]
+        log = folder / "up.log"
+        began = time.monotonic()
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                command, cwd=CHECKOUT, stdout=output, stderr=output, start_new_session=True,
+                env={k: v for k, v in os.environ.items() if not k.startswith("MAKE")},
+            )
+        try:
+            wait_until_up(process, folder / "state", log)
+            up = time.monotonic() - began
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(60)
+        return {**announced(log), "up": up}
+
+
+def wait_until_up(process: "subprocess.Popen[bytes]", state: Path, log: Path) -> None:
+    while not (state / "instance.json").exists():
+        if process.poll() is not None or "Error" in log.read_text():
+            raise NotMeasured(f"make up ended: {log.read_text()}")
+        time.sleep(0.005)
+
+
+def announced(log: Path) -> dict[str, float]:
+    steps = (_STEP.match(line) for line in log.read_text().splitlines())
+    return {step[2]: float(step[1]) for step in steps if step and "stopped" not in step[2]}
+
+
+async def drops() -> tuple[list[Drop], list[Drop]]:
+    with serving(SPEED) as instance:
+        async with agent_of(instance, USER) as agent:
+            await agent.search(query="anything")  # the tool's processes are there from the start
+            new = [await drop(instance, agent, f"new-{n}", 0) for n in range(NEW_CATALOGS)]
+            existing = [await drop(instance, agent, "new-0", n + 1) for n in range(FILES)]
+    return new, existing
+
+
+async def drop(instance: Instance, agent: Agent, catalog: str, number: int) -> Drop:
+    """One file, and a wait until its run is over: the next one shall find nothing in its way."""
+    phrase = f"marker {catalog} {number} {os.urandom(4).hex()}"
+    key = f"{USER}/{catalog}/note-{number}.txt"
+    body = f"Note {number} of {catalog}.\nThe phrase to be found is: {phrase}.\n"
+    began = time.time()
+    watching = asyncio.create_task(asyncio.to_thread(watch, instance, catalog, number, began))
+    client("s3", instance.aws_endpoint).put_object(
+        Bucket=instance.bucket, Key=key, Body=body.encode()
+    )
+    put = time.time() - began
+    searchable = await search(agent, phrase, began)
+    seen = await watching
+    states = await asyncio.to_thread(run_of, instance, catalog, began)
+    return Drop(reached={"put": put, **seen, "searchable": searchable}, states=states)
+
+
+async def search(agent: Agent, phrase: str, began: float) -> float:
+    while time.time() - began < _PATIENCE:
+        answer = await agent.search(query=phrase, top_k=5)
+        if any(phrase in each["content"] for each in answer["results"]):
+            return time.time() - began
+        await asyncio.sleep(_LOOK_SECONDS)
+    raise NotMeasured(f"{phrase!r} was not found within {_PATIENCE:g} s")
+
+
+def watch(instance: Instance, catalog: str, number: int, began: float) -> dict[str, float]:
+    """When the record was first seen in each status, until it is indexed."""
+    documents = DynamoDocuments(
+        client=client("dynamodb", instance.aws_endpoint), table=instance.catalog_table
+    )
+    catalog_id = catalog_id_of(USER, catalog)
+    document_id = document_id_of(catalog_id, f"note-{number}.txt")
+    seen: dict[str, float] = {}
+    while time.time() - began < _PATIENCE:
+        document = documents.get(catalog_id, document_id)
+        if document is not None:
+            seen.setdefault(document.status.value, time.time() - began)
+            if document.status is DocumentStatus.FAILED:
+                raise NotMeasured(f"{document.s3_key} failed: {document.status_reason}")
+            if document.status is DocumentStatus.INDEXED:
+                return seen
+        time.sleep(_LOOK_SECONDS)
+    raise NotMeasured(f"a document of {catalog} was not indexed within {_PATIENCE:g} s: {seen}")
+
+
+def run_of(instance: Instance, catalog: str, began: float) -> dict[str, float]:
+    """When the catalog's latest execution entered each state, once it is over."""
+    stepfunctions = client("stepfunctions", instance.aws_endpoint)
+    [machine] = stepfunctions.list_state_machines()["stateMachines"]
+    arn = machine["stateMachineArn"]
+    prefix = catalog_id_of(USER, catalog)
+    while True:
+        executions = [
+            each
+            for each in stepfunctions.list_executions(stateMachineArn=arn)["executions"]
+            if each["name"].startswith(prefix)
+        ]
+        if executions and all(each["status"] != "RUNNING" for each in executions):
+            break
+        time.sleep(_LOOK_SECONDS)
+    latest = max(executions, key=lambda each: each["startDate"])
+    events = stepfunctions.get_execution_history(
+        executionArn=latest["executionArn"], maxResults=1000
+    )["events"]
+    return dict(entered(events, began))
+
+
+def entered(events: Iterable[dict[str, Any]], began: float) -> Iterable[tuple[str, float]]:
+    for event in events:
+        at: datetime = event["timestamp"]
+        if details := event.get("stateEnteredEventDetails"):
+            yield f"{event['id']:>3} {details['name']}", at.timestamp() - began
+
+
+def report_starts(starts: Sequence[dict[str, float]]) -> None:
+    times = sorted(each["up"] for each in starts)
+    print(
+        f"\nmake up                  median {median(times):5.2f} s   worst {times[-1]:5.2f} s"
+        f"   aim {START_AIM:g} s: {verdict(median(times) <= START_AIM)}"
+    )
+    for step in starts[0]:
+        print(f"    {median(each[step] for each in starts):5.1f} s  {step}")
+
+
+def report_drops(what: str, drops: Sequence[Drop]) -> None:
+    times = [each.seconds for each in drops]
+    print(
+        f"\n{what}: searchable after, at --speed {SPEED}\n"
+        f"  of {len(times)}                   median {median(times):5.2f} s   worst"
+        f" {max(times):5.2f} s   aim {DROP_AIM:g} s: {verdict(median(times) <= DROP_AIM)}"
+    )
+    print("  each: " + ", ".join(f"{each:.2f}" for each in times))
+    middle = sorted(drops, key=lambda each: each.seconds)[len(drops) // 2]
+    for stage, at in sorted([*middle.reached.items(), *middle.states.items()], key=lambda p: p[1]):
+        print(f"    {at:6.2f} s  {stage}")
+
+
+if __name__ == "__main__":
+    measure(main)

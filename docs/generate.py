@@ -1,0 +1,111 @@
+"""
+The README's tables, made from what they describe.
+
+    make docs       writes them anew; tests fail when they are out of step
+
+Configuration comes from the functions' settings classes, permissions from the synthesised roles.
+"""
+
+import importlib
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+FUNCTIONS = {
+    "upload_handler": "UploadSettings",
+    "inspect": "InspectSettings",
+    "ingest": "IngestSettings",
+    "status_poller": "PollerSettings",
+    "retrieve": "RetrieveSettings",
+    "identity_interceptor": "InterceptorSettings",
+}
+MEANINGS = {
+    "KB_CATALOG_TABLE": "DynamoDB table of catalogs and documents",
+    "KB_CONTROL_TABLE": "DynamoDB table of leases, slots and findings",
+    "KB_DOCS_BUCKET": "S3 bucket of the documents",
+    "KB_POOL": "JSON list of knowledge bases: `knowledge_base_id`, `data_source_id`, `index`",
+    "STATE_MACHINE_ARN": "state machine that ingests a catalog",
+    "INSPECT_SECONDS_PER_FILE": "how long one file may be looked at",
+    "RETRIEVE_MIN_SCORE": "passages below are left out, unless the caller says otherwise",
+    "RETRIEVE_MAX_TOKENS": "budget of an answer's passages, unless the caller says otherwise",
+    "RETRIEVE_FIRST_PAGE": "the number that Bedrock gives a document's first page",
+    "IDENTITY_ISSUER": "the only issuer whose tokens count",
+    "IDENTITY_JWKS_URL": "where that issuer's public keys are",
+    "IDENTITY_CLIENT_IDS": "JSON list of the app clients whose tokens count",
+}
+_ROLE_OF = re.compile(r"functions\.(?P<package>\w+)\.handler\.handler")
+# Every function has these for its log group, its traces and its queue.
+_HOUSE = ("logs:", "xray:", "sqs:")
+
+
+def configuration() -> str:
+    """A row for each variable that any function reads."""
+    readers: dict[str, list[str]] = {}
+    defaults: dict[str, str] = {}
+    for package, name in FUNCTIONS.items():
+        settings = getattr(importlib.import_module(f"functions.{package}.handler"), name)
+        for field, about in settings.model_fields.items():
+            readers.setdefault(field.upper(), []).append(package)
+            defaults[field.upper()] = "" if about.is_required() else f"`{about.default}`"
+    rows = (
+        (f"`{name}`", MEANINGS[name], defaults[name], ", ".join(readers[name])) for name in readers
+    )
+    return _table(("variable", "what it is", "default", "read by"), rows)
+
+
+def permissions(templates: Iterable[Mapping[str, Any]]) -> str:
+    """A row for each function, from the policies of its role."""
+    allowed: dict[str, set[str]] = {}
+    for template in templates:
+        resources = template["Resources"]
+        for resource in resources.values():
+            handler = str(resource.get("Properties", {}).get("Handler", ""))
+            if found := _ROLE_OF.fullmatch(handler):
+                role = resource["Properties"]["Role"]["Fn::GetAtt"][0]
+                allowed[found["package"]] = set(_actions(resources, role))
+    rows = (
+        (f"`{package}`", " · ".join(f"`{each}`" for each in sorted(allowed[package])) or "none")
+        for package in FUNCTIONS
+    )
+    return _table(("function", "actions"), rows)
+
+
+def section(text: str, name: str) -> str:
+    """What stands between the marks of this name."""
+    return text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0].strip()
+
+
+def _actions(resources: Mapping[str, Any], role: str) -> Iterable[str]:
+    for resource in resources.values():
+        properties = resource.get("Properties", {})
+        if resource["Type"] == "AWS::IAM::Policy" and {"Ref": role} in properties["Roles"]:
+            for statement in properties["PolicyDocument"]["Statement"]:
+                actions = statement["Action"]
+                listed = [actions] if isinstance(actions, str) else actions
+                yield from (each for each in listed if not each.startswith(_HOUSE))
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def main(assembly: Path) -> None:
+    templates = [json.loads(path.read_text("utf-8")) for path in assembly.glob("*.template.json")]
+    text = README.read_text("utf-8")
+    for name, table in {
+        "configuration": configuration(),
+        "permissions": permissions(templates),
+    }.items():
+        old = text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0]
+        text = text.replace(f"<!-- {name} -->{old}<!-- /", f"<!-- {name} -->\n{table}\n<!-- /")
+    README.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,46 @@
+"""What the README claims is so."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from docs.generate import README, ROOT, configuration, section
+
+TEXT = README.read_text("utf-8")
+DOCUMENTS = [README, *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def test_the_table_of_variables_is_that_of_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+
+    assert section(TEXT, "configuration") == configuration(), "run: make docs"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_make_target_that_is_named_exists(document: Path) -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE))
+
+    named = set(re.findall(r"(?:`|\$ )make ([a-z][a-z-]*)", document.read_text("utf-8")))
+
+    assert named <= targets
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_verb_of_the_command_line_that_is_named_exists(document: Path) -> None:
+    named = set(re.findall(r"(?:`|bin/)stackroom ([a-z]+)", document.read_text("utf-8")))
+
+    for verb in named:
+        command = [Path(sys.executable).with_name("stackroom"), verb, "--help"]
+        assert subprocess.run(command, capture_output=True, check=False).returncode == 0, verb
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_to_a_file_leads_somewhere(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text("utf-8"))
+
+    broken = [link for link in links if not (document.parent / link).exists()]
+
+    assert not broken

@@ -1,0 +1,158 @@
+"""Starting, stopping, dying: always with every process gone, and every document kept."""
+
+import os
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+
+from stackroom_local.problems import ChildFailed
+from tests.local.running import (
+    free_ports,
+    instance_of,
+    kill_hard,
+    local_mode,
+    none_left,
+    processes_of,
+    stackroom,
+    start,
+)
+
+
+@pytest.fixture
+def state_dir(tmp_path: Path) -> Path:
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def note(tmp_path: Path) -> Path:
+    path = tmp_path / "note.txt"
+    path.write_text("The spare key hangs behind the barometer.")
+    return path
+
+
+def test_what_was_ingested_is_found_again_after_down_and_up(state_dir: Path, note: Path) -> None:
+    with local_mode(state_dir):
+        dropped = stackroom(
+            *("drop", str(note), "--user", "ada", "--catalog", "home", "--wait"),
+            state_dir=state_dir,
+        )
+        stackroom("down", state_dir=state_dir)
+        left_after_down = none_left(state_dir, within=5)
+
+    with local_mode(state_dir):
+        asked = stackroom("ask", "where is the spare key?", "--user", "ada", state_dir=state_dir)
+        status = stackroom("status", state_dir=state_dir)
+
+    assert dropped.returncode == 0, dropped.stderr
+    assert left_after_down
+    assert "behind the barometer" in asked.stdout
+    assert "1 indexed" in status.stdout
+
+
+def test_a_fresh_start_forgets(state_dir: Path, note: Path) -> None:
+    with local_mode(state_dir):
+        stackroom("drop", str(note), "--user", "ada", "--catalog", "home", state_dir=state_dir)
+
+    with local_mode(state_dir, "--fresh"):
+        status = stackroom("status", state_dir=state_dir)
+
+    assert "no documents yet" in status.stdout
+
+
+@pytest.mark.parametrize("signal_", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_it_without_leaving_a_process(
+    state_dir: Path, signal_: signal.Signals
+) -> None:
+    up = start(state_dir, "--port", str(free_ports()))
+    instance_of(up, state_dir)
+
+    os.kill(up.pid, signal_)
+    code = up.process.wait(30)
+
+    assert code == 0
+    assert processes_of(state_dir) == []
+
+
+def test_killing_it_hard_leaves_no_orphans_and_it_starts_again(state_dir: Path, note: Path) -> None:
+    port = str(free_ports())
+    up = start(state_dir, "--port", port)
+    instance_of(up, state_dir)
+    stackroom(
+        *("drop", str(note), "--user", "ada", "--catalog", "home", "--wait"), state_dir=state_dir
+    )
+
+    kill_hard(up.pid)
+    up.process.wait()
+    gone = none_left(state_dir, within=10)
+    again = start(state_dir, "--port", port)
+    instance_of(again, state_dir)
+    asked = stackroom("ask", "where is the spare key?", "--user", "ada", state_dir=state_dir)
+    again.ask_to_stop()
+    again.end()
+
+    assert gone
+    assert "behind the barometer" in asked.stdout
+
+
+def test_a_power_cut_keeps_the_bucket_and_starts_again(state_dir: Path, note: Path) -> None:
+    with local_mode(state_dir) as instance:
+        stackroom("drop", str(note), "--user", "ada", "--catalog", "home", state_dir=state_dir)
+        kill_hard(instance.children["ministack"])
+        assert none_left(state_dir, within=10), "it stops when a server dies"
+
+    with local_mode(state_dir):
+        checkup = stackroom("doctor", state_dir=state_dir)
+
+    assert checkup.returncode == 0, checkup.stdout
+    assert list((state_dir / "s3").rglob("note.txt*"))
+
+
+def test_a_server_that_dies_ends_it_with_the_end_of_that_log(state_dir: Path) -> None:
+    up = start(state_dir, "--port", str(free_ports()))
+    instance = instance_of(up, state_dir)
+
+    kill_hard(instance.children["simulator"])
+    code = up.process.wait(30)
+
+    assert code == 1
+    assert "simulator ended with code -9; the end of" in up.log.read_text()
+    assert processes_of(state_dir) == []
+
+
+def test_a_second_up_names_the_first_and_how_to_stop_it(state_dir: Path) -> None:
+    with local_mode(state_dir) as instance:
+        second = stackroom("up", "--port", str(free_ports()), state_dir=state_dir)
+
+    assert second.returncode == 1
+    assert f"already served by process {instance.pid}" in second.stderr
+    assert "stackroom down" in second.stderr
+
+
+@pytest.mark.parametrize(("offset", "server"), [(0, "ministack"), (1, "simulator"), (2, "gateway")])
+def test_a_taken_port_is_named_with_who_needs_it(state_dir: Path, offset: int, server: str) -> None:
+    port = free_ports()
+
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", port + offset))
+        other.listen()
+        up = stackroom("up", "--port", str(port), state_dir=state_dir)
+
+    assert up.returncode == 1
+    assert f"port {port + offset} on 127.0.0.1 is taken" in up.stderr
+    assert server in up.stderr
+    assert "--port" in up.stderr
+
+
+def test_a_start_that_fails_leaves_no_process(state_dir: Path, tmp_path: Path) -> None:
+    # a file where the simulator wants its directory
+    state_dir.mkdir()
+    (state_dir / "simulator").write_text("in the way")
+    up = start(state_dir, "--port", str(free_ports()))
+
+    with pytest.raises(ChildFailed):
+        instance_of(up, state_dir)
+
+    assert "simulator ended with code" in up.log.read_text()
+    assert processes_of(state_dir) == []

@@ -1,0 +1,134 @@
+"""What the local mode changes in a template; all else must reach CloudFormation as synthesised."""
+
+import copy
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from stackroom_local.deployment.intrinsics import REF
+from stackroom_local.deployment.localisation import (
+    IN_SIMULATOR,
+    bootstrap_archive,
+    held_elsewhere,
+    localised,
+)
+
+
+def a_template(**resources: dict[str, Any]) -> dict[str, Any]:
+    return {"Resources": resources}
+
+
+def a_function() -> dict[str, Any]:
+    return {
+        "Type": "AWS::Lambda::Function",
+        "Properties": {
+            "FunctionName": "ingest",
+            "Handler": "functions.ingest.handler.handler",
+            "Runtime": "python3.13",
+            "Architectures": ["arm64"],
+            "Layers": ["arn:layer"],
+            "Timeout": 120,
+            "Environment": {"Variables": {"KB": {"Fn::GetAtt": ["Base", "KnowledgeBaseId"]}}},
+            "Code": {"S3Bucket": "assets", "S3Key": "hash.zip"},
+        },
+        "DependsOn": ["Base", "Role"],
+    }
+
+
+def a_deny(condition: dict[str, Any]) -> dict[str, Any]:
+    return {"Effect": "Deny", "Action": "s3:*", "Condition": condition}
+
+
+def test_a_function_runs_from_the_checkout_with_everything_else_as_synthesised() -> None:
+    template = a_template(
+        Function=a_function(),
+        Role={"Type": "AWS::IAM::Role", "Properties": {}},
+        Base={"Type": "AWS::Bedrock::KnowledgeBase", "Properties": {"Name": "one"}},
+    )
+    made = {"Base": {REF: "KB1", "KnowledgeBaseId": "KB1"}}
+
+    function = localised(template, made, "local-assets")["Resources"]["Function"]
+
+    assert function["Properties"] == {
+        "FunctionName": "ingest",
+        "Handler": "functions.ingest.handler.handler",
+        "Runtime": "provided.al2023",
+        "Timeout": 120,
+        "Environment": {"Variables": {"KB": "KB1"}},
+        "Code": {"S3Bucket": "local-assets", "S3Key": "stackroom-local-bootstrap.zip"},
+    }
+    assert function["DependsOn"] == ["Role"]
+
+
+def test_the_synthesised_template_itself_is_left_alone() -> None:
+    template = a_template(Function=a_function())
+    before = copy.deepcopy(template)
+
+    localised(template, {"Base": {"KnowledgeBaseId": "KB1"}}, "local-assets")
+
+    assert template == before
+
+
+def test_only_the_demand_for_tls_is_taken_out_of_a_bucket_policy() -> None:
+    sidecars = a_deny({"ArnNotLike": {"aws:PrincipalArn": ["arn:handler"]}})
+    statements = [
+        a_deny({"Bool": {"aws:SecureTransport": "false"}}),
+        a_deny({"NumericLessThan": {"s3:TlsVersion": 1.2}}),
+        sidecars,
+    ]
+    policy = {
+        "Type": "AWS::S3::BucketPolicy",
+        "Properties": {"PolicyDocument": {"Statement": statements}},
+    }
+
+    resources = localised(a_template(Policy=policy), {}, "assets")["Resources"]
+
+    assert resources["Policy"]["Properties"]["PolicyDocument"]["Statement"] == [sidecars]
+
+
+def test_an_alarm_on_metric_math_is_left_out_and_its_references_still_stand() -> None:
+    template = a_template(
+        Math={"Type": "AWS::CloudWatch::Alarm", "Properties": {"Metrics": []}},
+        Plain={"Type": "AWS::CloudWatch::Alarm", "Properties": {"MetricName": "Depth"}},
+        Board={
+            "Type": "AWS::CloudWatch::Dashboard",
+            "Properties": {"DashboardBody": {"Fn::GetAtt": ["Math", "Arn"]}},
+        },
+    )
+
+    resources = localised(template, {}, "assets")["Resources"]
+
+    assert resources.keys() == {"Plain", "Board"}
+    assert resources["Board"]["Properties"]["DashboardBody"].endswith(":alarm:Math")
+
+
+def test_stand_ins_make_a_resource_after_those_it_refers_to() -> None:
+    template = a_template(
+        Base={
+            "Type": "AWS::Bedrock::KnowledgeBase",
+            "Properties": {"IndexArn": {"Fn::GetAtt": ["Index", "IndexArn"]}},
+        },
+        Index={
+            "Type": "AWS::S3Vectors::Index",
+            "Properties": {"VectorBucketArn": {"Ref": "Vectors"}},
+        },
+        Vectors={"Type": "AWS::S3Vectors::VectorBucket"},
+        Bucket={"Type": "AWS::S3::Bucket"},
+    )
+
+    order = [resource.logical_id for resource in held_elsewhere(template, IN_SIMULATOR)]
+
+    assert order == ["Vectors", "Index", "Base"]
+
+
+def test_the_bootstrap_is_an_executable_that_runs_the_handler_from_the_checkout() -> None:
+    archive = zipfile.ZipFile(io.BytesIO(bootstrap_archive(Path("/here"))))
+
+    [entry] = archive.infolist()
+    script = archive.read(entry).decode()
+
+    assert (entry.filename, entry.external_attr >> 16) == ("bootstrap", 0o755)
+    assert 'PYTHONPATH="/here:/here/src"' in script
+    assert '-m stackroom_local.runtime "$_HANDLER"' in script
+    assert bootstrap_archive(Path("/here")) == bootstrap_archive(Path("/here"))

@@ -1,0 +1,70 @@
+from pathlib import Path
+
+import pytest
+
+from stackroom_local.problems import AlreadyUp, NotUp
+from stackroom_local.state import Instance, StateDirectory
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> StateDirectory:
+    return StateDirectory(tmp_path / "state")
+
+
+def an_instance(state: StateDirectory, pid: int) -> Instance:
+    return Instance(
+        pid=pid,
+        children={},
+        speed=10,
+        aws_endpoint="http://127.0.0.1:4566",
+        simulator_endpoint="http://127.0.0.1:4567",
+        mcp_url="http://127.0.0.1:4568/mcp",
+        bucket="stackroom's bucket",
+        catalog_table="catalogs",
+        control_table="control",
+        state_dir=state.path,
+    )
+
+
+def test_a_directory_serves_one_process_at_a_time(state: StateDirectory) -> None:
+    with state.held(), pytest.raises(AlreadyUp, match="stackroom down"), state.held():
+        pass
+
+
+def test_it_is_free_again_afterwards(state: StateDirectory) -> None:
+    with state.held():
+        pass
+
+    assert state.holder() is None
+    with state.held():
+        assert state.holder() is not None
+
+
+def test_a_record_of_a_process_that_is_gone_counts_for_nothing(state: StateDirectory) -> None:
+    with state.held():
+        pass
+    state.record(an_instance(state, pid=1))
+
+    with pytest.raises(NotUp, match="make up"):
+        state.instance()
+
+
+def test_forgetting_keeps_only_the_lock(state: StateDirectory) -> None:
+    with state.held():
+        (state / "s3" / "bucket").mkdir(parents=True)
+        (state / "gateway.json").write_text("{}")
+
+        state.forget()
+
+        assert [path.name for path in state.path.iterdir()] == ["lock"]
+
+
+def test_the_environment_sends_each_service_to_its_server(state: StateDirectory) -> None:
+    environment = an_instance(state, pid=1).environment()
+
+    assert environment["AWS_ENDPOINT_URL"] == "http://127.0.0.1:4566"
+    assert {value for name, value in environment.items() if "_URL_" in name} == {
+        "http://127.0.0.1:4567"
+    }
+    assert environment["STACKROOM_BUCKET"] == "stackroom's bucket"
+    assert environment["STACKROOM_MCP_URL"] == "http://127.0.0.1:4568/mcp"
