@@ -73,7 +73,12 @@ def best(bundles: dict[str, Path]) -> dict[str, float]:
 
 def seconds(code: str, root: Path) -> float:
     timed = f"import time; t = time.perf_counter(); {code}; print(time.perf_counter() - t)"
-    command = [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(root)!r}); {timed}"]
+    command = [
+        sys.executable,
+        "-I",
+        "-c",
+        f"import sys; sys.path.insert(0, {str(root)!r}); {timed}",
+    ]
     return float(run(*command).strip())
 
 

@@ -21,8 +21,11 @@ class SignIn(Construct):
         uploader_policy: iam.ManagedPolicy,
     ) -> None:
         super().__init__(scope, construct_id)
-        self._user_pool = user_pool
-        self.issuer = user_pool.user_pool_provider_url
+        # As the tokens' `iss` has it, without the scheme; the pool's attribute says the same, but
+        # the local mode's CloudFormation has no such attribute.
+        region = cdk.Stack.of(self).region
+        provider = f"cognito-idp.{region}.amazonaws.com/{user_pool.user_pool_id}"
+        self.issuer = f"https://{provider}"
         self.client = cognito.UserPoolClient(
             self,
             "Client",
@@ -44,7 +47,7 @@ class SignIn(Construct):
             cognito_identity_providers=[
                 cognito.CfnIdentityPool.CognitoIdentityProviderProperty(
                     client_id=self.client.user_pool_client_id,
-                    provider_name=user_pool.user_pool_provider_name,
+                    provider_name=provider,
                     server_side_token_check=True,
                 )
             ],
@@ -53,7 +56,7 @@ class SignIn(Construct):
             self,
             "UserIdTag",
             identity_pool_id=self.identity_pool.ref,
-            identity_provider_name=user_pool.user_pool_provider_name,
+            identity_provider_name=provider,
             principal_tags={"user_id": "sub"},
             use_defaults=False,
         )

@@ -1,6 +1,7 @@
 """Files as people really upload them, good ones and broken ones, made on the spot."""
 
 import io
+import random
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -204,6 +205,22 @@ def picture() -> bytes:
     """A PNG, for giving it other names."""
     header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x08\0\0\0\x08\x08\0\0\0\0\x1d\xa7\xa6\xdb"
     return header + zlib.compress(bytes(range(256)) * 4)
+
+
+def mangled(body: bytes, seed: int) -> bytes:
+    """The file with bytes changed, or its end lost, or a piece of its middle."""
+    chance = random.Random(seed)
+    place = chance.randrange(len(body))
+    match seed % 3:
+        case 0:
+            changed = bytearray(body)
+            for _ in range(chance.randint(1, 40)):
+                changed[chance.randrange(len(body))] = chance.randrange(256)
+            return bytes(changed)
+        case 1:
+            return body[:place]
+        case _:
+            return body[:place] + body[place + chance.randint(1, 2_000) :]
 
 
 def archive(members: Mapping[str, str | bytes]) -> bytes:

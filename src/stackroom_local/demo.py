@@ -7,7 +7,6 @@ test of an installation.
 
 import json
 import shutil
-import socket
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -26,7 +25,7 @@ from stackroom_local.cli.console import console, stopwatch
 from stackroom_local.cli.documents import put, settle
 from stackroom_local.dropping import Dropped, File, NotDropped, find
 from stackroom_local.problems import DemoFailed
-from stackroom_local.processes import HOST
+from stackroom_local.processes import free_ports
 from stackroom_local.records import Records
 from stackroom_local.state import Instance, Ports, StateDirectory
 from stackroom_local.supervisor import LocalMode, Stopped
@@ -112,7 +111,7 @@ def _show(
     users = questions.users
     _heading(out, "Starting the local mode: AWS, Bedrock and the gateway on this machine")
     mode = LocalMode(
-        state=state, ports=Ports(aws=_free_ports()), speed=speed, announce=stopwatch(out)
+        state=state, ports=Ports(aws=free_ports(3)), speed=speed, announce=stopwatch(out)
     )
     started = time.monotonic()
     with state.held(), mode.running() as instance:
@@ -185,19 +184,3 @@ def _spaced(text: str) -> str:
 
 def _heading(out: Console, text: str) -> None:
     out.print(f"\n[bold]{escape(text)}[/bold]")
-
-
-def _free_ports() -> int:
-    """The first of three free ports in a row."""
-    for _ in range(50):
-        with socket.socket() as probe:
-            probe.bind((HOST, 0))
-            first: int = probe.getsockname()[1]
-        if first < 65_000 and all(_is_free(port) for port in (first + 1, first + 2)):
-            return first
-    raise DemoFailed("there are no three free ports in a row")
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex((HOST, port)) != 0

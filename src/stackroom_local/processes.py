@@ -10,6 +10,7 @@ its process group. If the supervisor itself is killed, Linux sends every child S
 import contextlib
 import ctypes
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -20,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stackroom_local.problems import ChildFailed, PortTaken
+from stackroom_local.problems import ChildFailed, LocalModeError, PortTaken
 
 HOST = "127.0.0.1"
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -112,6 +113,19 @@ def require_free(port: int, needed_by: str, *, patience: float = 0.0) -> None:
         if time.monotonic() >= deadline:
             raise PortTaken(port, needed_by)
         time.sleep(0.1)
+
+
+def free_ports(count: int) -> int:
+    """
+    The first of `count` free ports in a row, for who doesn't care which.
+
+    Below 32768, where Linux begins to give ports to outgoing connections.
+    """
+    for _ in range(200):
+        first = random.randrange(20_000, 32_000)  # noqa: S311 - no secret
+        if all(_is_free(port) for port in range(first, first + count)):
+            return first
+    raise LocalModeError(f"there are no {count} free ports in a row")
 
 
 def _is_free(port: int) -> bool:

@@ -12,6 +12,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,17 +91,23 @@ class StateDirectory:
         return self.path / name
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
-        """Keeps this directory for one serving process; raises `AlreadyUp` if another has it."""
+    def held(self) -> Iterator[Instance | None]:
+        """
+        Keeps this directory for one serving process; raises `AlreadyUp` if another has it.
+
+        Gives what a killed process left recorded, whose servers may still be about to end.
+        """
         self.path.mkdir(parents=True, exist_ok=True)
         with (self / "lock").open("a") as lock:
-            if not _try_lock(lock.fileno()):
+            if not _lock(lock.fileno()):
                 raise AlreadyUp(self.path, self.holder())
             lock.truncate(0)
             lock.write(str(os.getpid()))
             lock.flush()
+            left_behind = self._recorded()
+            (self / "instance.json").unlink(missing_ok=True)
             try:
-                yield
+                yield left_behind
             finally:
                 (self / "instance.json").unlink(missing_ok=True)
 
@@ -115,10 +122,6 @@ class StateDirectory:
         if instance is None or self.holder() != instance.pid:
             raise NotUp(self.path)
         return instance
-
-    def left_behind(self) -> Instance | None:
-        """What a killed supervisor recorded; only meaningful to the process that holds the lock."""
-        return self._recorded()
 
     def holder(self) -> int | None:
         """The process that serves or is about to, or None."""
@@ -143,6 +146,16 @@ class StateDirectory:
             return Instance.model_validate_json((self / "instance.json").read_bytes())
         except (FileNotFoundError, ValueError):
             return None  # never up, or recorded by another version of us
+
+
+def _lock(descriptor: int) -> bool:
+    """Tries for a moment: a verb that looks whether the lock is held holds it itself meanwhile."""
+    deadline = time.monotonic() + 0.5
+    while not _try_lock(descriptor):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 def _try_lock(descriptor: int) -> bool:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from stackroom_local.deployment.deployer import Deployed
 
 _INGEST = "functions.ingest.handler.handler"
-_PORT_FREE_SECONDS = 10.0  # what a killed supervisor's children may take to end by themselves
+_PORT_FREE_SECONDS = 10.0
 
 Announce = Callable[[str], None]
 
@@ -50,6 +50,7 @@ class LocalMode:
     ports: Ports
     speed: float
     announce: Announce
+    left_behind: Instance | None = None  # by a killed supervisor: its servers take a moment to end
     _children: dict[str, Child] = field(default_factory=dict)
 
     @contextlib.contextmanager
@@ -108,7 +109,7 @@ class LocalMode:
             "the simulator": self.ports.simulator,
             "the gateway": self.ports.gateway,
         }
-        patience = _PORT_FREE_SECONDS if self.state.left_behind() else 0.0
+        patience = _PORT_FREE_SECONDS if self.left_behind else 0.0
         for name, port in needed.items():
             require_free(port, name, patience=patience)
 

@@ -1,4 +1,9 @@
-"""One local mode for all end-to-end tests, at twenty times AWS's speed, and real clients of it."""
+"""
+One local mode for all end-to-end tests, at twenty times AWS's speed, and real clients of it.
+
+Its pool of one knowledge base has places for four catalogs, so the tests that share it ingest into
+these and no others: alice/research, bob/notes, ida/harbour, kim/sea.
+"""
 
 import os
 import sys
@@ -10,6 +15,7 @@ import pytest
 
 from stackroom_local.clients import client
 from stackroom_local.state import Instance
+from tests.e2e.people import Person
 from tests.local.running import local_mode
 
 
@@ -36,6 +42,16 @@ def aws(instance: Instance) -> Callable[[str], Any]:
 def shell(instance: Instance) -> dict[str, str]:
     """The environment of a shell after `eval "$(stackroom env)"`, for other programs."""
     return {**os.environ, **instance.environment(), "PATH": _with_venv(os.environ["PATH"])}
+
+
+@pytest.fixture(scope="session")
+def alice(instance: Instance) -> Person:
+    return Person(instance, "alice")
+
+
+@pytest.fixture(scope="session")
+def bob(instance: Instance) -> Person:
+    return Person(instance, "bob")
 
 
 def _with_venv(path: str) -> str:

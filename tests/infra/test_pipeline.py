@@ -16,7 +16,7 @@ POOL = (
     '[{"knowledge_base_id": "KnowledgeBase1.KnowledgeBaseId", "data_source_id": null,'
     ' "index": "arn:aws:s3vectors:{region}:{account}:index/Index1"}]'
 )
-ISSUER = "stackroom-users.ProviderURL"
+ISSUER = "https://cognito-idp.{region}.amazonaws.com/stackroom-users"
 
 # By function: what it reads beside the three variables that every function has.
 ENVIRONMENT = {

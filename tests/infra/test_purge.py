@@ -49,13 +49,15 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with mock_aws():
         # moto's own need packages that nothing else here does.
-        fakes = {"cognito-idp": FakeUserPools(), "cloudformation": FakeStacks()}
+        users, stacks = FakeUserPools(), FakeStacks()
+        fakes: dict[str, Any] = {"cognito-idp": users, "cloudformation": stacks}
+        session: Any = boto3.session.Session(region_name=REGION)  # its stubs want literal names
 
         @cache
         def client(service: str) -> Any:
-            return fakes.get(service) or boto3.client(service, region_name=REGION)
+            return fakes.get(service) or session.client(service)
 
-        yield Account(FakeBedrock(), fakes["cognito-idp"], fakes["cloudformation"], client)
+        yield Account(FakeBedrock(), users, stacks, client)
 
 
 def test_jobs_stop_before_their_data_source_goes(account: Account) -> None:

@@ -5,7 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from cloudformation_validate import CompositeEngine, Severity
+
+# It publishes no types.
+from cloudformation_validate import (  # type: ignore[import-untyped]
+    CompositeEngine,
+    Severity,
+)
 
 from infra.outputs import report
 from tests.infra.assembly import Assembly

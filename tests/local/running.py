@@ -2,37 +2,21 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
 
-from stackroom_local.processes import Child, spawn
+from stackroom_local.problems import NotUp
+from stackroom_local.processes import Child, free_ports, spawn
 from stackroom_local.state import Instance, StateDirectory
 
 STACKROOM = Path(sys.executable).with_name("stackroom")
 _START_SECONDS = 120  # a first start synthesises and compiles, beside other tests
-
-
-def free_ports() -> int:
-    """The first of three free ports in a row."""
-    for _ in range(50):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            first: int = probe.getsockname()[1]
-        if all(is_free(port) for port in (first + 1, first + 2)):
-            return first
-    raise AssertionError("no three free ports in a row")
-
-
-def is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) != 0
 
 
 def start(state_dir: Path, *options: str) -> Child:
@@ -46,17 +30,15 @@ def instance_of(up: Child, state_dir: Path) -> Instance:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
         up.check()
-        if state.holder() == up.pid and (state_dir / "instance.json").exists():
-            instance = state.instance()
-            if instance.pid == up.pid:
-                return instance
+        with suppress(NotUp):
+            return state.instance()
         time.sleep(0.05)
     raise AssertionError(f"not up within {_START_SECONDS} s: {up.log.read_text()}")
 
 
 @contextmanager
 def local_mode(state_dir: Path, *options: str) -> Iterator[Instance]:
-    up = start(state_dir, "--port", str(free_ports()), *options)
+    up = start(state_dir, "--port", str(free_ports(3)), *options)
     try:
         yield instance_of(up, state_dir)
     finally:

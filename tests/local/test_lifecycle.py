@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from stackroom_local.problems import ChildFailed
+from stackroom_local.processes import free_ports
 from tests.local.running import (
-    free_ports,
     instance_of,
     kill_hard,
     local_mode,
@@ -65,7 +65,7 @@ def test_a_fresh_start_forgets(state_dir: Path, note: Path) -> None:
 def test_a_signal_stops_it_without_leaving_a_process(
     state_dir: Path, signal_: signal.Signals
 ) -> None:
-    up = start(state_dir, "--port", str(free_ports()))
+    up = start(state_dir, "--port", str(free_ports(3)))
     instance_of(up, state_dir)
 
     os.kill(up.pid, signal_)
@@ -76,7 +76,7 @@ def test_a_signal_stops_it_without_leaving_a_process(
 
 
 def test_killing_it_hard_leaves_no_orphans_and_it_starts_again(state_dir: Path, note: Path) -> None:
-    port = str(free_ports())
+    port = str(free_ports(3))
     up = start(state_dir, "--port", port)
     instance_of(up, state_dir)
     stackroom(
@@ -110,7 +110,7 @@ def test_a_power_cut_keeps_the_bucket_and_starts_again(state_dir: Path, note: Pa
 
 
 def test_a_server_that_dies_ends_it_with_the_end_of_that_log(state_dir: Path) -> None:
-    up = start(state_dir, "--port", str(free_ports()))
+    up = start(state_dir, "--port", str(free_ports(3)))
     instance = instance_of(up, state_dir)
 
     kill_hard(instance.children["simulator"])
@@ -123,7 +123,7 @@ def test_a_server_that_dies_ends_it_with_the_end_of_that_log(state_dir: Path) ->
 
 def test_a_second_up_names_the_first_and_how_to_stop_it(state_dir: Path) -> None:
     with local_mode(state_dir) as instance:
-        second = stackroom("up", "--port", str(free_ports()), state_dir=state_dir)
+        second = stackroom("up", "--port", str(free_ports(3)), state_dir=state_dir)
 
     assert second.returncode == 1
     assert f"already served by process {instance.pid}" in second.stderr
@@ -132,7 +132,7 @@ def test_a_second_up_names_the_first_and_how_to_stop_it(state_dir: Path) -> None
 
 @pytest.mark.parametrize(("offset", "server"), [(0, "ministack"), (1, "simulator"), (2, "gateway")])
 def test_a_taken_port_is_named_with_who_needs_it(state_dir: Path, offset: int, server: str) -> None:
-    port = free_ports()
+    port = free_ports(3)
 
     with socket.socket() as other:
         other.bind(("127.0.0.1", port + offset))
@@ -149,7 +149,7 @@ def test_a_start_that_fails_leaves_no_process(state_dir: Path, tmp_path: Path) -
     # a file where the simulator wants its directory
     state_dir.mkdir()
     (state_dir / "simulator").write_text("in the way")
-    up = start(state_dir, "--port", str(free_ports()))
+    up = start(state_dir, "--port", str(free_ports(3)))
 
     with pytest.raises(ChildFailed):
         instance_of(up, state_dir)

@@ -194,3 +194,41 @@ def test_a_changed_document_that_fails_is_no_longer_found(world: World) -> None:
 
     assert world.statuses(knowledge_base, source) == {"a.txt": "FAILED"}
     assert world.search(knowledge_base, "bees") == []
+
+
+def test_some_passages_refused_is_partially_indexed(world: World) -> None:
+    knowledge_base = world.knowledge_base(world.index(non_filterable=[]))
+    source = world.data_source(knowledge_base)
+    world.put("long.txt", "international " * 330)
+
+    job = world.sync(knowledge_base, source)
+
+    assert world.statuses(knowledge_base, source) == {"long.txt": "PARTIALLY_INDEXED"}
+    assert job["statistics"]["numberOfDocumentsFailed"] == 1
+    assert len(eventually(lambda: world.search(knowledge_base, "international"))) == 1
+
+
+def test_attributes_that_some_passages_cannot_take_are_partially_updated(world: World) -> None:
+    knowledge_base = world.knowledge_base(world.index(non_filterable=[]))
+    source = world.data_source(knowledge_base)
+    world.put("long.txt", "tree " * 330, {"note": "short"})
+    world.sync(knowledge_base, source)
+    world.put("long.txt.metadata.json", json.dumps({"metadataAttributes": {"note": "n" * 500}}))
+
+    world.sync(knowledge_base, source)
+
+    assert world.statuses(knowledge_base, source) == {"long.txt": "METADATA_PARTIALLY_INDEXED"}
+
+
+def test_an_object_that_changes_nothing_keeps_its_time(world: World) -> None:
+    knowledge_base = world.knowledge_base()
+    source = world.data_source(knowledge_base)
+    key = {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
+    world.put("a.txt", "A text.")
+    world.sync(knowledge_base, source)
+    before = world.agent.list_knowledge_base_documents(**key)["documentDetails"]
+    world.put("a.txt", "A text.")
+
+    world.sync(knowledge_base, source)
+
+    assert world.agent.list_knowledge_base_documents(**key)["documentDetails"] == before

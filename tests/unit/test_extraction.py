@@ -7,6 +7,7 @@ import pytest
 
 from stackroom.errors import Unreadable
 from stackroom.extraction import Page, read_pages
+from stackroom.formats import SUPPORTED
 from tests import files
 
 
@@ -335,6 +336,41 @@ def test_a_text_that_can_not_be_read_says_what_to_do(body: bytes, expected: str)
 )
 def test_a_type_that_is_not_taken_says_which_are(filename: str, expected: str) -> None:
     assert reason(b"anything", filename) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "filename"),
+    [
+        (files.pdf(*(f"Page {number} of a report" for number in range(5))), "a.pdf"),
+        (files.word("A letter", table=[["a", "b"]]), "a.docx"),
+        (files.workbook({"A": [["x", 1.5]] * 50}), "a.xlsx"),
+        (files.html_page(), "a.html"),
+        (files.latin1_csv() + files.csv_with_broken_quoting(), "a.csv"),
+        (files.utf16_text("Größe\n" * 50), "a.txt"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_mangled_file_is_read_or_refused_and_never_breaks_its_reader(
+    body: bytes, filename: str
+) -> None:
+    endings = {_ending(files.mangled(body, seed), filename) for seed in range(150)}
+
+    assert endings <= {"read", "refused"}
+
+
+def _ending(body: bytes, filename: str) -> str:
+    try:
+        read_pages(body, filename)
+    except Unreadable:
+        return "refused"
+    except Exception as error:
+        return repr(error)
+    return "read"
+
+
+@pytest.mark.parametrize("extension", SUPPORTED)
+def test_every_format_that_is_taken_has_a_reader(extension: str) -> None:
+    assert _ending(b"hello", f"a.{extension}") in {"read", "refused"}
 
 
 def test_importing_extraction_loads_no_reader_and_no_library() -> None:

@@ -11,6 +11,7 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from typing import Any
@@ -19,12 +20,18 @@ from unittest.mock import patch
 from moto.awslambda_simple.models import LambdaSimpleBackend
 from moto.core.exceptions import JsonRESTError
 from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
+from moto.stepfunctions.parser.asl.parse.asl_parser import AmazonStateLanguageParser
 
 from tests.workflow.functions import Functions
 
 ENDPOINT = os.environ.get("STACKROOM_SFN_ENDPOINT")
 LAMBDA_PORT = int(os.environ.get("STACKROOM_LAMBDA_PORT", "9101"))
 _INVOKE = re.compile(r"/2015-03-31/functions/(?P<name>[^/]+)/invocations")
+
+
+# Half a second for a machine of this size, and asked for at each start; what it answers is
+# immutable, an execution keeps its state elsewhere.
+_parsed = cache(AmazonStateLanguageParser.parse)
 
 
 @contextmanager
@@ -51,6 +58,7 @@ def _in_moto(functions: Functions) -> Iterator[None]:
     with (
         patch.object(LambdaSimpleBackend, "invoke", invoke),
         patch.object(retrier_decl, "time", at_once),
+        patch.object(AmazonStateLanguageParser, "parse", staticmethod(_parsed)),
     ):
         yield
 

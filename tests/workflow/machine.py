@@ -65,6 +65,7 @@ class Machine:
 
     def stop_at_once(self) -> None:
         for arn in self.running():
+            self._await_first_state(arn)
             self.client.stop_execution(executionArn=arn)
 
     def stop(self) -> None:
@@ -72,6 +73,12 @@ class Machine:
         deadline = monotonic() + _PATIENCE
         while self.running():
             assert monotonic() < deadline, "an execution won't stop"
+            sleep(0.01)
+
+    def _await_first_state(self, arn: str) -> None:
+        deadline = monotonic() + _PATIENCE
+        while not self.states(arn):  # moto can't stop what its worker has yet to begin
+            assert monotonic() < deadline, f"never began: {arn}"
             sleep(0.01)
 
     def _rests(self, arn: str) -> bool:

@@ -5,7 +5,10 @@ What an archive says about its sizes is checked first and counted again while re
 zip bomb is 50 KB outside and gigabytes inside.
 """
 
+import lzma
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -19,6 +22,20 @@ _CHUNK = 65_536
 _ARTICLES = {"DOCX": "a", "XLSX": "an"}
 _OLE = (
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # container of old Office files and of encrypted new ones
+)
+
+# What zipfile raises for damage, found by mangling archives: RuntimeError is an encrypted member,
+# ValueError a negative offset.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    ValueError,
 )
 
 
@@ -39,8 +56,7 @@ def opened(body: bytes, format_name: str) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(BytesIO(body)) as archive:
             _check_sizes(archive.infolist())
             yield archive
-    # zipfile reports damage in all these ways, RuntimeError being an encrypted member.
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+    except _DAMAGE as error:
         raise Unreadable(damaged(format_name)) from error
 
 

@@ -21,10 +21,16 @@ def up(state_dir: Path, *, speed: float, port: int, fresh: bool) -> None:
     announce = stopwatch(out)
     started = time.monotonic()
     state = StateDirectory(state_dir)
-    with state.held():
+    with state.held() as left_behind:
         if fresh:
             state.forget()
-        mode = LocalMode(state=state, ports=Ports(aws=port), speed=speed, announce=announce)
+        mode = LocalMode(
+            state=state,
+            ports=Ports(aws=port),
+            speed=speed,
+            announce=announce,
+            left_behind=left_behind,
+        )
         try:
             with mode.running() as instance:
                 _welcome(out, instance, time.monotonic() - started)

@@ -66,12 +66,16 @@ class JobRuns:
         except Stopped:
             self._finish_stopping(job)
         except Exception as error:
-            logger.warning("ingestion job failed", exc_info=error)
-            reason = JOB_FAILED.message.format(cause="The data source could not be read")
-            self._set(job, "FAILED", failure_reasons=dumped([reason]))
+            if not self._closing.is_set():
+                self._fail(job, error)
         finally:
             self._stops.pop(job, None)
             self._threads.pop(job, None)
+
+    def _fail(self, job: str, error: Exception) -> None:
+        logger.warning("ingestion job failed", exc_info=error)
+        reason = JOB_FAILED.message.format(cause="The data source could not be read")
+        self._set(job, "FAILED", failure_reasons=dumped([reason]))
 
     def _wait(self, seconds: float, stop: threading.Event) -> None:
         if self.clock.wait(seconds, stop):

@@ -1,0 +1,138 @@
+"""What a user of a running local mode does: put files, look at their records, ask as an agent."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from stackroom.keys import catalog_id_of
+from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom_local.cli.asking import TOOL, issuer_of
+from stackroom_local.clients import client
+from stackroom_local.dropping import Dropped
+from stackroom_local.gateway.client import call_tool
+from stackroom_local.records import Records
+from stackroom_local.state import Instance
+
+PATIENCE = 90.0  # of a busy machine; an idle one takes a tenth
+
+T = TypeVar("T")
+
+
+def eventually(look: Callable[[], T], what: str, *, seconds: float = PATIENCE) -> T:
+    """The first truthy answer; fails naming `what` when there is none in time."""
+    deadline = time.monotonic() + seconds
+    while not (seen := look()):
+        assert time.monotonic() < deadline, f"not within {seconds:g} s: {what}; last: {seen!r}"
+        time.sleep(0.1)
+    return seen
+
+
+@dataclass(frozen=True)
+class Person:
+    instance: Instance
+    name: str
+
+    def put(
+        self, path: str, body: bytes | str, attributes: Mapping[str, str] | None = None
+    ) -> Dropped:
+        """`path` is what follows the user's prefix: `{catalog}/{filename}`."""
+        return put(self.instance, f"{self.name}/{path}", body, attributes)
+
+    def put_all(self, files: Mapping[str, bytes | str]) -> list[Dropped]:
+        """All at once, as a folder that is dropped."""
+        with ThreadPoolExecutor(8) as uploaders:
+            return list(uploaders.map(self.put, files.keys(), files.values()))
+
+    def remove(self, path: str) -> str:
+        """Behind a delete marker, whose version id this is."""
+        answer = self._s3.delete_object(Bucket=self.instance.bucket, Key=f"{self.name}/{path}")
+        return str(answer["VersionId"])
+
+    def records(self) -> dict[str, Document]:
+        """Every document of theirs, by key, those that belong to no catalog included."""
+        shelves = Records(self.instance).shelves(self.name)
+        return {each.s3_key: each for shelf in shelves for each in shelf.documents}
+
+    def record(self, path: str) -> Document | None:
+        return self.records().get(f"{self.name}/{path}")
+
+    def settle(self, dropped: Iterable[Dropped]) -> None:
+        """Returns once every one of them is indexed or failed in the version that was put."""
+        dropped = list(dropped)
+
+        def unsettled() -> list[str]:
+            records = self.records()
+            return [
+                f"{each.key}: {record.status if (record := records.get(each.key)) else 'nothing'}"
+                for each in dropped
+                if each.key not in records or not each.covers(records[each.key])
+            ]
+
+        deadline = time.monotonic() + PATIENCE
+        while left := unsettled():
+            assert time.monotonic() < deadline, f"not settled within {PATIENCE:g} s: {left}"
+            time.sleep(0.1)
+
+    def await_status(self, path: str, status: DocumentStatus) -> Document:
+        def reached() -> Document | None:
+            record = self.record(path)
+            return record if record and record.status is status else None
+
+        document = eventually(reached, f"{path} is {status}")
+        assert document is not None, "eventually() returns what is truthy"
+        return document
+
+    def await_absence(self, path: str) -> None:
+        eventually(lambda: self.record(path) is None, f"{path} has no record")
+
+    def token(self) -> str:
+        return issuer_of(self.instance).mint(self.name)
+
+    def call(self, **arguments: object) -> dict[str, Any]:
+        """The tool's answer, over MCP through the gateway, with this user's token."""
+        return dict(call_tool(self.instance.mcp_url, self.token(), TOOL, arguments))
+
+    def find(self, query: str, **arguments: object) -> list[dict[str, Any]]:
+        """The passages, best first."""
+        answer = self.call(query=query, top_k=20, **arguments)
+        assert answer["success"], answer
+        return list(answer["results"])
+
+    def files_found(self, query: str, **arguments: object) -> list[str]:
+        """The file of every passage, best first."""
+        return [each["source"]["filename"] for each in self.find(query, **arguments)]
+
+    def catalog(self, name: str) -> Catalog:
+        found = Records(self.instance)._catalogs.get(catalog_id_of(self.name, name))
+        assert found is not None, f"{self.name} has no catalog {name!r}"
+        return found
+
+    def jobs(self, catalog: str) -> list[str]:
+        """The ids of all ingestion jobs that the catalog ever had."""
+        placed = self.catalog(catalog)
+        answer = client("bedrock-agent", self.instance.simulator_endpoint).list_ingestion_jobs(
+            knowledgeBaseId=placed.knowledge_base_id,
+            dataSourceId=placed.data_source_id,
+            maxResults=1000,
+        )
+        return [each["ingestionJobId"] for each in answer["ingestionJobSummaries"]]
+
+    @property
+    def _s3(self) -> Any:
+        return client("s3", self.instance.aws_endpoint)
+
+
+def put(
+    instance: Instance,
+    key: str,
+    body: bytes | str,
+    attributes: Mapping[str, str] | None = None,
+) -> Dropped:
+    at = datetime.now(UTC)
+    answer = client("s3", instance.aws_endpoint).put_object(
+        Bucket=instance.bucket, Key=key, Body=body, Metadata=dict(attributes or {})
+    )
+    return Dropped(key, answer["ETag"].strip('"'), answer.get("VersionId"), at)
