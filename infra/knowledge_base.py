@@ -6,6 +6,7 @@ deleted with the stack, since an index is the result of paid work.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import aws_cdk as cdk
@@ -178,7 +179,7 @@ class KnowledgeBaseStack(cdk.Stack):
 
 
 def _may(
-    actions: list[str], resource: str, conditions: dict[str, object] | None = None
+    actions: list[str], resource: str, conditions: Mapping[str, object] | None = None
 ) -> iam.PolicyStatement:
     return iam.PolicyStatement(actions=actions, resources=[resource], conditions=conditions)
 

@@ -28,17 +28,10 @@ class PipelineFunctions:
             memory_size=512,
             environment={**self._stores(), "STATE_MACHINE_ARN": self._state_machine_arn()},
         )
-        for table in self._tables():
-            handler.allow(
-                "dynamodb:GetItem",
-                "dynamodb:PutItem",
-                "dynamodb:UpdateItem",
-                "dynamodb:DeleteItem",
-                "dynamodb:ConditionCheckItem",
-                "dynamodb:Query",
-                on=table,
-            )
-        handler.allow("dynamodb:Query", on=self._catalogs_by_user())
+        handler.allow(
+            "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:DeleteItem", on=self._catalogs()
+        )
+        handler.allow("dynamodb:UpdateItem", on=self._control())
         self._let_read_documents(handler)
         handler.allow(
             "s3:PutObject",
@@ -60,8 +53,8 @@ class PipelineFunctions:
             environment=self._stores(),
             group=INSPECT,
         )
-        for table in self._tables():
-            handler.allow("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", on=table)
+        handler.allow("dynamodb:GetItem", "dynamodb:PutItem", on=self._catalogs())
+        handler.allow("dynamodb:PutItem", on=self._control())
         self._let_read_documents(handler)
         handler.allow(
             "s3:PutObject",
@@ -85,23 +78,16 @@ class PipelineFunctions:
                 "STATE_MACHINE_ARN": self._state_machine_arn(),
             },
         )
-        for table in self._tables():
-            handler.allow(
-                "dynamodb:GetItem",
-                "dynamodb:PutItem",
-                "dynamodb:UpdateItem",
-                "dynamodb:DeleteItem",
-                "dynamodb:Query",
-                on=table,
-            )
-        handler.allow("dynamodb:Scan", on=self.data.control_table.table_arn)
+        self._let_settle(handler)
+        handler.allow(
+            "dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Scan", on=self._control()
+        )
         handler.allow(
             "bedrock:CreateDataSource",
             "bedrock:ListDataSources",
             "bedrock:GetDataSource",
             "bedrock:StartIngestionJob",
             "bedrock:ListIngestionJobs",
-            "bedrock:GetIngestionJob",
             on=self.knowledge_base.knowledge_base_arns,
         )
         self._let_run(handler)
@@ -117,15 +103,8 @@ class PipelineFunctions:
             memory_size=512,
             environment=self._stores(),
         )
-        for table in self._tables():
-            handler.allow(
-                "dynamodb:GetItem",
-                "dynamodb:PutItem",
-                "dynamodb:UpdateItem",
-                "dynamodb:DeleteItem",
-                "dynamodb:Query",
-                on=table,
-            )
+        self._let_settle(handler)
+        handler.allow("dynamodb:GetItem", "dynamodb:UpdateItem", on=self._control())
         handler.allow(
             "bedrock:GetIngestionJob",
             "bedrock:StopIngestionJob",
@@ -142,11 +121,22 @@ class PipelineFunctions:
             "KB_DOCS_BUCKET": self.data.bucket.bucket_name,
         }
 
-    def _tables(self) -> list[str]:
-        return [self.data.catalog_table.table_arn, self.data.control_table.table_arn]
+    def _catalogs(self) -> str:
+        return self.data.catalog_table.table_arn
 
-    def _catalogs_by_user(self) -> str:
-        return f"{self.data.catalog_table.table_arn}/index/user_id-index"
+    def _control(self) -> str:
+        return self.data.control_table.table_arn
+
+    def _let_settle(self, handler: HandlerFunction) -> None:
+        """Read a whole catalog and write down what became of it."""
+        handler.allow(
+            "dynamodb:GetItem",
+            "dynamodb:Query",
+            "dynamodb:PutItem",
+            "dynamodb:UpdateItem",
+            "dynamodb:DeleteItem",
+            on=self._catalogs(),
+        )
 
     def _state_machine_arn(self) -> str:
         """By its name, since the machine itself needs these functions first."""

@@ -21,8 +21,8 @@ class SignIn(Construct):
         uploader_policy: iam.ManagedPolicy,
     ) -> None:
         super().__init__(scope, construct_id)
-        # As the tokens' `iss` has it, without the scheme; the pool's attribute says the same, but
-        # the local mode's CloudFormation has no such attribute.
+        # As the `iss` of tokens has it, without the scheme. Put together, because not every
+        # CloudFormation knows the pool's attribute that says the same: the local one does not.
         region = cdk.Stack.of(self).region
         provider = f"cognito-idp.{region}.amazonaws.com/{user_pool.user_pool_id}"
         self.issuer = f"https://{provider}"

@@ -89,18 +89,19 @@ class LocalMode:
         self._require_ports()
         self._spawn_ministack()
         self._spawn_simulator()
+        self._spawn_gateway()  # it imports meanwhile, and waits for its configuration
         if not synthesis.is_cached():
             self.announce("synthesising the templates (once per change of infra/)")
         assembly = synthesis.assembly()
         deployed = self._deploy(assembly)
-        self._spawn_gateway(deployed)
+        self._configure_gateway(deployed)
         instance = self._instance(deployed)
-        self._sweep(deployed)
         self._children["gateway"].wait_until_healthy(
             f"{self._gateway}/.well-known/openid-configuration"
         )
         self.announce("gateway ready")
         self.state.record(instance)
+        self._sweep(deployed)
         return instance
 
     def _require_ports(self) -> None:
@@ -148,17 +149,25 @@ class LocalMode:
         command = [sys.executable, "-m", "stackroom_local.simulator", *_flat(options)]
         self._spawn("simulator", command, {})
 
-    def _spawn_gateway(self, deployed: "Deployed") -> None:
-        file = self.state / "gateway.json"
-        file.write_text(deployed.gateway.model_dump_json(indent=2))
+    @property
+    def _gateway_configuration(self) -> Path:
+        return self.state / "gateway.json"
+
+    def _spawn_gateway(self) -> None:
+        self._gateway_configuration.unlink(missing_ok=True)  # an earlier deployment's
         options = {
             "--port": str(self.ports.gateway),
-            "--config": str(file),
+            "--config": str(self._gateway_configuration),
             "--data-dir": str(self.state / "gateway"),
         }
         command = [sys.executable, "-m", "stackroom_local.gateway", *_flat(options)]
         environment = endpoint_variables(self._aws, self._simulator)
         self._spawn("gateway", command, environment)
+
+    def _configure_gateway(self, deployed: "Deployed") -> None:
+        draft = self.state / "gateway.json.new"
+        draft.write_text(deployed.gateway.model_dump_json(indent=2))
+        draft.replace(self._gateway_configuration)
 
     def _spawn(self, name: str, command: list[str], environment: dict[str, str]) -> None:
         credentials = {

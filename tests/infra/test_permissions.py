@@ -18,9 +18,8 @@ EXECUTIONS = "execution:stackroom-ingest-catalog:*"
 # By function, by resource (the ARN after account and region): the actions and nothing else.
 RIGHTS = {
     ("pipeline", "upload-handler"): {
-        CATALOGS: "dynamodb: GetItem PutItem UpdateItem DeleteItem ConditionCheckItem Query",
-        CATALOGS_BY_USER: "dynamodb: Query",
-        CONTROL: "dynamodb: GetItem PutItem UpdateItem DeleteItem ConditionCheckItem Query",
+        CATALOGS: "dynamodb: GetItem PutItem DeleteItem",
+        CONTROL: "dynamodb: UpdateItem",
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/*": "s3: GetObject",
         f"{DOCUMENTS}/*.metadata.json": "s3: PutObject DeleteObject",
@@ -28,28 +27,28 @@ RIGHTS = {
         EXECUTIONS: "states: DescribeExecution",
     },
     ("pipeline", "inspect"): {
-        CATALOGS: "dynamodb: GetItem PutItem UpdateItem",
-        CONTROL: "dynamodb: GetItem PutItem UpdateItem",
+        CATALOGS: "dynamodb: GetItem PutItem",
+        CONTROL: "dynamodb: PutItem",
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/*": "s3: GetObject",
         f"{DOCUMENTS}/_pagemaps/*": "s3: PutObject DeleteObject",
     },
     ("pipeline", "ingest"): {
         CATALOGS: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query",
-        CONTROL: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query Scan",
+        CONTROL: "dynamodb: GetItem UpdateItem Scan",
         KNOWLEDGE_BASE: "bedrock: CreateDataSource ListDataSources GetDataSource StartIngestionJob"
-        " ListIngestionJobs GetIngestionJob",
+        " ListIngestionJobs",
         MACHINE: "states: StartExecution",
         EXECUTIONS: "states: DescribeExecution",
     },
     ("pipeline", "status-poller"): {
         CATALOGS: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query",
-        CONTROL: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query",
+        CONTROL: "dynamodb: GetItem UpdateItem",
         KNOWLEDGE_BASE: "bedrock: GetIngestionJob StopIngestionJob ListKnowledgeBaseDocuments"
         " GetKnowledgeBaseDocuments",
     },
     ("gateway", "retrieve"): {
-        CATALOGS: "dynamodb: GetItem BatchGetItem Query",
+        CATALOGS: "dynamodb: GetItem BatchGetItem",
         CATALOGS_BY_USER: "dynamodb: Query",
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/_pagemaps/*": "s3: GetObject",

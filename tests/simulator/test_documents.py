@@ -140,7 +140,7 @@ def test_a_direct_document_without_text_fails(world: World) -> None:
 def test_direct_calls_and_jobs_of_a_knowledge_base_exclude_each_other(
     world_at: Callable[[float], World],
 ) -> None:
-    world = world_at(8)
+    world = world_at(5)
     knowledge_base = world.knowledge_base()
     synced = world.data_source(knowledge_base)
     custom = world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM)
@@ -162,7 +162,7 @@ def test_direct_calls_and_jobs_of_a_knowledge_base_exclude_each_other(
 
 
 def test_an_account_has_ten_direct_calls_at_work(world_at: Callable[[float], World]) -> None:
-    world = world_at(2)
+    world = world_at(1)
     knowledge_base = world.knowledge_base()
     source = world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM)
     key = {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
@@ -185,19 +185,19 @@ def test_a_repeated_client_token_does_nothing_again(world: World, verb: str) -> 
     knowledge_base = world.knowledge_base()
     source = world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM)
     key = {"knowledgeBaseId": knowledge_base, "dataSourceId": source, "clientToken": "t" * 40}
-    call = {
+    calls: dict[str, Callable[[], Any]] = {
         "ingest": lambda: world.agent.ingest_knowledge_base_documents(
             **key, documents=[_inline("doc", "Text.", a="b")]
         ),
         "delete": lambda: world.agent.delete_knowledge_base_documents(
             **key, documentIdentifiers=[_id("doc")]
         ),
-    }[verb]
+    }
     place = {name: key[name] for name in ("knowledgeBaseId", "dataSourceId")}
     settled = {"ingest": "INDEXED", "delete": "NOT_FOUND"}[verb]
-    call()
+    calls[verb]()
     eventually(lambda: _status(world, place, _id("doc")) == settled)
 
-    again = call()
+    again = calls[verb]()
 
     assert again["documentDetails"][0]["status"] == settled

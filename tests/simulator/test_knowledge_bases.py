@@ -114,3 +114,20 @@ def test_lists_come_in_pages(world_at: Callable[[float], World]) -> None:
     assert [len(page["knowledgeBaseSummaries"]) for page in pages] == [2, 1]
     listed = {base["knowledgeBaseId"] for page in pages for base in page["knowledgeBaseSummaries"]}
     assert listed == made
+
+
+def test_a_model_of_256_dimensions_searches_as_well(world: World) -> None:
+    request = knowledge_base_request(world.index(dimension=256))
+    request["knowledgeBaseConfiguration"]["vectorKnowledgeBaseConfiguration"][
+        "embeddingModelConfiguration"
+    ] = {"bedrockEmbeddingModelConfiguration": {"dimensions": 256}}
+    created = world.agent.create_knowledge_base(**request)["knowledgeBase"]
+    knowledge_base = created["knowledgeBaseId"]
+    source = world.data_source(knowledge_base)
+    world.put("bees.txt", "Bees make honey.")
+    world.put("tax.txt", "Taxes are due in May.")
+
+    world.sync(knowledge_base, source)
+
+    best = eventually(lambda: world.search(knowledge_base, "honey", results=1))[0]
+    assert best["content"]["text"] == "Bees make honey."

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 from uuid import uuid4
 
@@ -26,6 +27,7 @@ _ONCE = Config(
 )
 
 
+@cache
 def client(service: str, endpoint: str) -> Any:
     return boto3.client(service, endpoint_url=endpoint, region_name=REGION, config=_ONCE)  # type: ignore[call-overload]
 

@@ -6,7 +6,8 @@ what the adapters send and catch is AWS's own. Documents are those that lie in t
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -74,10 +75,16 @@ class Bedrock:
         self.before: dict[str, deque[Exception | Callable[[], None]]] = defaultdict(deque)
         self.after: dict[str, deque[Exception]] = defaultdict(deque)
 
-    def attach(self, client: Any) -> None:
-        """From now on answer this client of bedrock-agent."""
-        client.meta.events.register("before-parameter-build.bedrock-agent", self._note)
-        client.meta.events.register("before-call.bedrock-agent", self._answer)
+    @contextmanager
+    def answering(self, client: Any) -> Iterator[None]:
+        """Answer this client of bedrock-agent."""
+        events = client.meta.events
+        handlers = {"before-parameter-build": self._note, "before-call": self._answer}
+        for event, handler in handlers.items():
+            events.register(f"{event}.bedrock-agent", handler)
+        yield
+        for event, handler in handlers.items():
+            events.unregister(f"{event}.bedrock-agent", handler)
 
     @property
     def running(self) -> list[Job]:

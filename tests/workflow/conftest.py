@@ -2,15 +2,12 @@
 
 import logging
 from collections.abc import Iterator
-from typing import Any
+from contextlib import ExitStack
 from uuid import uuid4
 
-import boto3
 import pytest
 from moto import mock_aws
 
-import functions.ingest.handler as ingest
-import functions.status_poller.handler as status_poller
 import stackroom.ingestion
 import stackroom.runs
 from stackroom.aws import session
@@ -20,13 +17,21 @@ from stackroom.aws.leases import DynamoLeases
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE, create_bucket, create_tables
 from tests.workflow import engine
 from tests.workflow.bedrock import Bedrock
-from tests.workflow.functions import Functions, forget_clients
+from tests.workflow.functions import Functions, forget, forget_clients
 from tests.workflow.machine import Machine, definition
 from tests.workflow.world import World
 
 MOTO = {"stepfunctions": {"execute_state_machine": True}, "lambda": {"use_docker": False}}
 NAME = f"ingest-{uuid4().hex[:12]}"  # an engine elsewhere outlives the tests
 ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def clients() -> Iterator[None]:
+    """Made once a module, for they are slow to make; none outlives the fake credentials."""
+    forget_clients()
+    yield
+    forget_clients()
 
 
 @pytest.fixture
@@ -55,14 +60,14 @@ def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def world(environment: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    forget()
     functions = Functions()
-    with mock_aws(config=MOTO), engine.calling(functions):
-        forget_clients()
+    with mock_aws(config=MOTO), engine.calling(functions), ExitStack() as stack:
         s3, dynamodb = session.client("s3"), session.client("dynamodb")
         create_tables(dynamodb)
         create_bucket(s3)
         bedrock = Bedrock(s3, BUCKET)
-        bedrock.attach(session.client("bedrock-agent"))
+        stack.enter_context(bedrock.answering(session.client("bedrock-agent")))
         machine = _machine(monkeypatch)
         yield World(
             s3=s3,
@@ -76,11 +81,10 @@ def world(environment: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]
             leases=DynamoLeases(client=dynamodb, table=CONTROL_TABLE),
         )
         machine.stop()
-    forget_clients()
 
 
 def _machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
-    client: Any = boto3.client("stepfunctions")
+    client = session.client("stepfunctions")
     created = client.create_state_machine(
         name=f"{NAME}-{uuid4().hex[:8]}", definition=definition(), roleArn=ROLE
     )

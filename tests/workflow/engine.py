@@ -11,7 +11,7 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +20,9 @@ from unittest.mock import patch
 from moto.awslambda_simple.models import LambdaSimpleBackend
 from moto.core.exceptions import JsonRESTError
 from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
+from moto.stepfunctions.parser.asl.component.state.exec.state_task import lambda_eval_utils
 from moto.stepfunctions.parser.asl.parse.asl_parser import AmazonStateLanguageParser
+from moto.stepfunctions.parser.asl.utils.boto_client import boto_client_for
 
 from tests.workflow.functions import Functions
 
@@ -32,6 +34,7 @@ _INVOKE = re.compile(r"/2015-03-31/functions/(?P<name>[^/]+)/invocations")
 # Half a second for a machine of this size, and asked for at each start; what it answers is
 # immutable, an execution keeps its state elsewhere.
 _parsed = cache(AmazonStateLanguageParser.parse)
+_lambda = cache(partial(boto_client_for, service="lambda"))  # moto makes one for each invocation
 
 
 @contextmanager
@@ -53,11 +56,15 @@ def _in_moto(functions: Functions) -> Iterator[None]:
             answer["x-amz-function-error"] = "Unhandled"
         return json.dumps(reply.payload).encode()
 
+    def client(region: str, **_: object) -> Any:
+        return _lambda(region)
+
     # Retries are waited for with time.sleep, a second at least.
     at_once = SimpleNamespace(sleep=lambda _: None)
     with (
         patch.object(LambdaSimpleBackend, "invoke", invoke),
         patch.object(retrier_decl, "time", at_once),
+        patch.object(lambda_eval_utils, "boto_client_for", client),
         patch.object(AmazonStateLanguageParser, "parse", staticmethod(_parsed)),
     ):
         yield

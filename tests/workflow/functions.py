@@ -66,6 +66,9 @@ class Functions:
     def actions(self) -> list[str]:
         return [str(call["action"]) for call in self.calls if "action" in call]
 
+    def calls_of(self, action: str) -> list[Payload]:
+        return [call for call in self.calls if call.get("action") == action]
+
     def invoke(self, name: str, event: Payload) -> Reply:
         with self._lock:
             self.calls.append(event)
@@ -95,7 +98,7 @@ class Functions:
         return Reply(payload={**reply.payload, "progress": progress})
 
 
-def forget_clients() -> None:
+def forget() -> None:
     """What the handlers keep between invocations, as a new sandbox has it."""
     for kept in (
         upload_handler.settings,
@@ -103,10 +106,13 @@ def forget_clients() -> None:
         upload_handler.runs,
         ingest.ingestion,
         status_poller.settlement,
-        session.client,
-        session._session,
     ):
         kept.cache_clear()
+
+
+def forget_clients() -> None:
+    session.client.cache_clear()
+    session._session.cache_clear()
 
 
 def _failed(error: str) -> Reply:

@@ -69,10 +69,10 @@ class Machine:
             self.client.stop_execution(executionArn=arn)
 
     def stop(self) -> None:
-        self.stop_at_once()
         deadline = monotonic() + _PATIENCE
         while self.running():
             assert monotonic() < deadline, "an execution won't stop"
+            self.stop_at_once()  # again, since moto forgets it if a state is just being entered
             sleep(0.01)
 
     def _await_first_state(self, arn: str) -> None:

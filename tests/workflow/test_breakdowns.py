@@ -76,18 +76,16 @@ def test_a_document_for_another_round_is_not_forgotten_when_asking_for_it_fails(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.bedrock.verdicts["report.txt"].extend(["NOT_FOUND", "INDEXED"])
-    world.drop("alice/other/first.txt")
-    world.executions()
     ask = DynamoLeases.ask
     asked: list[str] = []
 
-    def ask_at_third(leases: DynamoLeases, catalog_id: str) -> Any:
+    def ask_and_fail_once(leases: DynamoLeases, catalog_id: str) -> Any:
         asked.append(catalog_id)
         if len(asked) == 2:  # the first was the upload's
             raise StoreUnavailable("UpdateItem", "ThrottlingException")
         return ask(leases, catalog_id)
 
-    monkeypatch.setattr(DynamoLeases, "ask", ask_at_third)
+    monkeypatch.setattr(DynamoLeases, "ask", ask_and_fail_once)
     world.drop(KEY)
 
     assert {each.status for each in world.executions()} == {"SUCCEEDED"}
@@ -133,7 +131,7 @@ def test_an_outcome_that_no_choice_names_breaks_the_run(
     world.drop(KEY)
 
     broken, successor = world.executions()
-    [recorded] = [call for call in world.functions.calls if call.get("action") == "record_failure"]
+    [recorded] = world.functions.calls_of("record_failure")
     assert broken.states[-3:] == ["UnknownOutcome", "RecordFailure", "RunBroke"]
     assert recorded["error"]["Error"] == "UnknownOutcome"
     assert successor.input["progress"] == {"delay": 60}
@@ -155,6 +153,7 @@ def test_the_delay_grows_with_every_run_that_breaks(world: World) -> None:
     world.drop(KEY)
 
     for _ in range(2):
+        world.executions()
         world.machine.stop()
         world.tell_of_broken_runs()
 

@@ -70,7 +70,7 @@ def test_refusing_documents_is_retried(world: World, no_slots: None, error: str)
 
     [execution] = world.executions()
     assert execution.states[-1] == "CatalogSettled"
-    assert world.functions.actions().count("refuse") == 3
+    assert len(world.functions.calls_of("refuse")) == 3
     assert world.status(KEY) == "failed"
 
 
@@ -86,7 +86,7 @@ def test_handing_over_is_retried(
 
     first, _ = world.executions()
     assert first.states[-1] == "CatalogHandedOver"
-    assert world.functions.actions().count("hand_over") == 2
+    assert len(world.functions.calls_of("hand_over")) == 2
     assert world.status(KEY) == "indexed"
 
 
@@ -100,7 +100,7 @@ def test_recording_a_failure_is_retried(world: World, error: str) -> None:
 
     broken, successor = world.executions()
     assert broken.states[-2:] == ["RecordFailure", "RunBroke"]
-    assert world.functions.actions().count("record_failure") == 3
+    assert len(world.functions.calls_of("record_failure")) == 3
     assert successor.input["epoch"] == 2
 
 

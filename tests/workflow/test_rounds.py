@@ -133,6 +133,17 @@ def test_documents_that_bedrock_has_not_decided_on_are_asked_for_again(world: Wo
     assert world.status(KEY) == "indexed"
 
 
+def test_waits_for_undecided_documents_grow(world: World) -> None:
+    world.bedrock.polls = 0
+    world.bedrock.verdicts["report.txt"] = deque(["IN_PROGRESS"] * 4)
+
+    world.drop(KEY)
+
+    world.executions()
+    polls = [call["progress"]["polls"] for call in world.functions.calls_of("poll")]
+    assert polls == [0, 1, 2, 3, 4]
+
+
 def test_a_document_that_no_verdict_names_gets_another_job(world: World) -> None:
     world.bedrock.verdicts["report.txt"] = deque(["NOT_FOUND", "INDEXED"])
 

@@ -1,5 +1,6 @@
 """Ingestion jobs of Bedrock knowledge bases, and what they say of documents."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,9 @@ _IDENTIFIERS = 10  # GetKnowledgeBaseDocuments.documentIdentifiers, at most [API
 _PAGE = 1000  # ListKnowledgeBaseDocuments.maxResults, at most [API model]
 # Both calls share 5 requests/s; past so many documents, one listing is the cheaper way.
 _LIST_ABOVE = 50
+# S3BucketUri [API model]: the identifiers of a get are that short, bucket name included. A listing
+# names documents of any length, so one longer key doesn't cost its catalog all verdicts.
+_IDENTIFIABLE = re.compile(r"s3://.{1,128}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +76,7 @@ class BedrockIngestionJobs:
     def verdicts(self, source: DataSource, uris: Iterable[str]) -> dict[str, Verdict]:
         wanted = set(uris)
         with knowledge_base_errors():
-            details = self._list(source) if len(wanted) > _LIST_ABOVE else self._get(source, wanted)
+            details = self._get(source, wanted) if _can_get(wanted) else self._list(source)
             return {
                 each["identifier"]["s3"]["uri"]: _to_verdict(each)
                 for each in details
@@ -97,6 +101,10 @@ class BedrockIngestionJobs:
         )
         for page in pages:
             yield from page["documentDetails"]
+
+
+def _can_get(uris: set[str]) -> bool:
+    return len(uris) <= _LIST_ABOVE and all(map(_IDENTIFIABLE.fullmatch, uris))
 
 
 def _busy(error: Exception) -> Busy:

@@ -1,5 +1,6 @@
 """One deployment of all stacks: what a stand-in makes, and the rest through CloudFormation."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -67,7 +68,8 @@ class Deployer:
 
     def _upload_assets(self, all_stacks: list[Stack]) -> None:
         s3 = client("s3", self.aws_endpoint)
-        s3.create_bucket(Bucket=_ASSETS)  # in us-east-1 no error when it is ours already
+        with contextlib.suppress(s3.exceptions.BucketAlreadyOwnedByYou):
+            s3.create_bucket(Bucket=_ASSETS)
         s3.put_object(Bucket=_ASSETS, Key=BOOTSTRAP_KEY, Body=bootstrap_archive(CHECKOUT))
         for asset in {asset for stack in all_stacks for asset in stack.assets}:
             s3.put_object(Bucket=_ASSETS, Key=asset.key, Body=asset.source.read_bytes())

@@ -5,11 +5,13 @@ It speaks the AWS wire protocols, so boto3 talks to it unchanged (`endpoint_url`
 parses, chunks, embeds and searches, and it keeps AWS's limits, states and error texts: each is a
 rule with its source in `rules.py`.
 
-    wire -> dispatch -> knowledge_bases, data_sources, ingestion_jobs, documents   bedrock-agent
-                        retrieval, generation                              bedrock-agent-runtime
-                        models                                                   bedrock-runtime
-                        vector_buckets                                                 s3vectors
-    ingestion_jobs -> synchronisation -> indexing -> parsing, chunking, embedding, vectors
+    wire -> dispatch -> knowledge_bases, data_sources, ingestion_jobs,
+                        documents, direct                              bedrock-agent
+                        retrieval, generation                  bedrock-agent-runtime
+                        models                                       bedrock-runtime
+                        vector_buckets                                     s3vectors
+    ingestion_jobs -> job_runs -> synchronisation -> indexing
+                      -> parsing (another process), chunking, embedding, vectors
 
-Importing this is free; `server` has `create_app` and the `Simulator` that tests start.
+Importing this is free; `server` has `create_app`, and `Simulator` for tests.
 """

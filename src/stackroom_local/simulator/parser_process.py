@@ -6,12 +6,16 @@ Out: JSON, `{"pages": [...]}` or `{"error": "..."}`. Ends when its input does.
 """
 
 import json
+import resource
 import struct
 import sys
+from contextlib import suppress
 from typing import BinaryIO
 
 from stackroom.errors import Unreadable
 from stackroom.extraction import read_pages
+
+_MEMORY_BYTES = 2_147_483_648  # many times the largest file that Bedrock takes
 
 
 def read_frame(stream: BinaryIO) -> bytes | None:
@@ -42,5 +46,11 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
         write_frame(answers, json.dumps(answer).encode())
 
 
+def _bound_memory() -> None:
+    with suppress(ValueError, OSError):  # not every system can; time is always bounded
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
+
+
 if __name__ == "__main__":
+    _bound_memory()
     _serve(sys.stdin.buffer, sys.stdout.buffer)

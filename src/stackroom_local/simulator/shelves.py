@@ -71,10 +71,18 @@ class Shelf:
             )
             visible = (self._from[:size] <= now) & (now < self._until[:size])
             candidates = np.flatnonzero(visible & accepted[self._owners[:size]])
-            scores = self._matrix[candidates] @ query
+            scores = self._cosines(candidates, query)
             rows = self._rows[candidates]
         best = np.lexsort((rows, -scores))[:limit]
         return [(int(rows[at]), float(scores[at])) for at in best]
+
+    def _cosines(self, candidates: NDArray[np.int64], query: Vector) -> NDArray[np.float32]:
+        padded = np.pad(query, (0, WIDTH - len(query)))
+        if len(candidates) * 4 > self._size:  # copying so many rows costs more than all products
+            everything: NDArray[np.float32] = self._matrix[: self._size] @ padded
+            return everything[candidates]
+        some: NDArray[np.float32] = self._matrix[candidates] @ padded
+        return some
 
     def _number(self, owner: Owner) -> int:
         number = self._numbers.setdefault(owner, len(self._numbers))

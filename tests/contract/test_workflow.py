@@ -1,0 +1,229 @@
+"""The state machine, the handlers' actions, the outcomes and the errors say the same."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from functions.ingest import handler as ingest
+from functions.status_poller import handler as status_poller
+from stackroom import errors
+from stackroom.errors import StackroomError, Unavailable
+from stackroom.ingestion import Outcome
+
+TEXT = (Path(__file__).parents[2] / "statemachines" / "ingest_catalog.asl.json").read_text("utf-8")
+MACHINE: dict[str, Any] = json.loads(TEXT)
+STATES: dict[str, dict[str, Any]] = MACHINE["States"]
+TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task"}
+CHOICES = {name: state for name, state in STATES.items() if state["Type"] == "Choice"}
+WAITS = {name: state for name, state in STATES.items() if state["Type"] == "Wait"}
+ENDS = {name for name, state in STATES.items() if state["Type"] in ("Succeed", "Fail")}
+
+# What each action may answer. RecordFailure's answer goes nowhere.
+ANSWERS = {
+    "ensure_data_source": {Outcome.PLACED, Outcome.WAITING, Outcome.NO_SLOT, Outcome.GONE},
+    "refuse": {Outcome.REFUSED},
+    "start": {Outcome.STARTED, Outcome.BUSY, Outcome.NOTHING, Outcome.HAND_OVER},
+    "poll": {Outcome.RUNNING, Outcome.OVER},
+    "settle": {Outcome.SETTLED, Outcome.UNSETTLED},
+    "release": {Outcome.RELEASED, Outcome.MORE},
+    "hand_over": {Outcome.HANDED_OVER},
+}
+# Errors that are Lambda's or Step Functions' and pass [Step Functions guide: error handling,
+# "Handle transient Lambda service exceptions"].
+PASSING = {
+    "Lambda.ClientExecutionTimeoutException",
+    "Lambda.ServiceException",
+    "Lambda.AWSLambdaException",
+    "Lambda.SdkClientException",
+    "Lambda.TooManyRequestsException",
+    "Lambda.Unknown",
+    "Sandbox.Timedout",
+    "States.Timeout",
+}
+FUNCTIONS = {"${IngestFunctionArn}": ingest, "${StatusPollerFunctionArn}": status_poller}
+
+
+def test_placeholders_stand_alone_in_strings() -> None:
+    # The file was parsed above before any substitution; these are the only ones CDK fills in.
+    assert set(re.findall(r'"[^"]*\$\{[^"]*"', TEXT)) == {f'"{name}"' for name in FUNCTIONS}
+
+
+def test_the_machine_runs_in_jsonpath_and_has_a_timeout() -> None:
+    # JSONPath is what AWS, Step Functions Local, moto and ministack all run.
+    assert MACHINE.get("QueryLanguage", "JSONPath") == "JSONPath"
+    assert MACHINE["TimeoutSeconds"] > 0
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_has_a_timeout_longer_than_its_functions(name: str) -> None:
+    timeout = TASKS[name]["TimeoutSeconds"]
+
+    assert timeout > 120  # of both functions (infra/pipeline.py); else a live sandbox is abandoned
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_unavailable_error_is_retried_by_name_and_nothing_else_of_ours(name: str) -> None:
+    # Step Functions matches names exactly, so naming `Unavailable` itself would match nothing.
+    retried = {error for retry in TASKS[name]["Retry"] for error in retry["ErrorEquals"]}
+
+    assert retried == {error.__name__ for error in _leaves(Unavailable)} | PASSING
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_retry_is_bounded_and_backs_off(name: str) -> None:
+    for retry in TASKS[name]["Retry"]:
+        assert retry["MaxAttempts"] >= 5
+        assert retry["BackoffRate"] > 1
+        assert retry["MaxDelaySeconds"] > retry["IntervalSeconds"]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_task_catches_everything_at_last(name: str) -> None:
+    *named, last = TASKS[name]["Catch"]
+
+    assert last["ErrorEquals"] == ["States.ALL"]
+    assert last["Next"] == ("RunBroke" if name == "RecordFailure" else "RecordFailure")
+    assert all(set(each["ErrorEquals"]) <= _names() for each in named)
+
+
+@pytest.mark.parametrize("name", TASKS.keys() - {"RecordFailure"})
+def test_a_superseded_run_fails_without_recording(name: str) -> None:
+    first = TASKS[name]["Catch"][0]
+
+    assert (first["ErrorEquals"], first["Next"]) == (["RunSuperseded"], "RunSuperseded")
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_only_ids_and_progress_travel(name: str) -> None:
+    payload = TASKS[name]["Parameters"]["Payload"]
+    last = "error.$" if name == "RecordFailure" else "progress.$"
+
+    assert set(payload) == {"action", "catalog_id.$", "epoch.$", last}
+    assert all(payload[key] == f"$.{key[:-2]}" for key in payload.keys() - {"action"})
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_the_machine_asks_a_function_for_just_the_actions_that_it_has(function: str) -> None:
+    module = FUNCTIONS[function]
+    asked = {_action(task) for task in TASKS.values() if _function(task) == function}
+
+    known = set(get_args(module.Step.model_fields["action"].annotation))
+    if module is ingest:
+        known |= set(get_args(ingest.Breakdown.model_fields["action"].annotation))
+    assert asked == known
+
+
+@pytest.mark.parametrize("name", TASKS.keys() - {"RecordFailure"})
+def test_the_choice_after_a_task_names_all_that_the_task_may_answer(name: str) -> None:
+    task = TASKS[name]
+
+    choice = CHOICES[task["Next"]]
+
+    assert _named(choice) == ANSWERS[_action(task)]
+
+
+def test_every_outcome_is_some_tasks_answer() -> None:
+    answered = set().union(*ANSWERS.values())
+
+    assert answered == set(Outcome) - {Outcome.RECORDED}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_choice_compares_the_outcome_and_fails_on_any_other(name: str) -> None:
+    choice = CHOICES[name]
+
+    assert {each["Variable"] for each in choice["Choices"]} == {"$.progress.outcome"}
+    assert choice["Default"] == "UnknownOutcome"
+    assert _failures("UnknownOutcome") == {"RunBroke"}
+
+
+@pytest.mark.parametrize("name", WAITS)
+def test_a_wait_takes_its_seconds_from_progress(name: str) -> None:
+    assert WAITS[name]["SecondsPath"] == "$.progress.wait_seconds"
+
+
+def test_every_state_is_reached_and_every_next_exists() -> None:
+    reached, ahead = set(), [MACHINE["StartAt"]]
+    while ahead:
+        state = ahead.pop()
+        if state not in reached:
+            reached.add(state)
+            ahead += _nexts(STATES[state])
+
+    assert reached == set(STATES)
+
+
+def test_every_failure_ends_in_fail() -> None:
+    caught = {each["Next"] for task in TASKS.values() for each in task["Catch"]}
+
+    ends = set().union(*map(_failures, caught))
+
+    assert {STATES[end]["Type"] for end in ends} == {"Fail"}
+
+
+def test_every_error_that_ends_a_run_is_named_as_its_state() -> None:
+    fails = {name: STATES[name]["Error"] for name in ENDS if STATES[name]["Type"] == "Fail"}
+
+    assert fails == {name: name for name in fails}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_states_are_named_by_what_they_are(name: str) -> None:
+    kind = STATES[name]["Type"]
+
+    assert bool(re.match(r"(Is|Are)[A-Z]", name)) == (kind == "Choice")
+    assert name.startswith("WaitFor") == (kind == "Wait")
+    assert kind in ("Succeed", "Fail") or "Comment" in STATES[name]
+
+
+def test_the_error_tree_lists_exactly_the_errors_there_are() -> None:
+    # Name and depth of each line, as `├── Rejected` or `│   └── Throttled`.
+    lines = re.findall(r"^([│ ]*)[├└]── (\w+)", str(errors.__doc__), re.MULTILINE)
+    listed = {(name, len(indent) // 4 + 1) for indent, name in lines}
+
+    existing = {(error.__name__, len(error.__mro__) - _DEPTH) for error in _all(StackroomError)}
+    assert listed == existing
+
+
+_DEPTH = len(StackroomError.__mro__)
+
+
+def _all(error: type[StackroomError]) -> set[type[StackroomError]]:
+    here = {kind for kind in error.__subclasses__() if kind.__module__ == errors.__name__}
+    return here.union(*map(_all, here)) if here else here
+
+
+def _leaves(error: type[StackroomError]) -> set[type[StackroomError]]:
+    return {kind for kind in _all(error) if not _all(kind)}
+
+
+def _names() -> set[str]:
+    return {error.__name__ for error in _all(StackroomError)}
+
+
+def _action(task: dict[str, Any]) -> str:
+    return str(task["Parameters"]["Payload"]["action"])
+
+
+def _function(task: dict[str, Any]) -> str:
+    return str(task["Parameters"]["FunctionName"])
+
+
+def _named(choice: dict[str, Any]) -> set[Outcome]:
+    return {Outcome(each["StringEquals"]) for each in choice["Choices"]}
+
+
+def _nexts(state: dict[str, Any]) -> list[str]:
+    nexts = [state[key] for key in ("Next", "Default") if key in state]
+    nexts += [each["Next"] for each in state.get("Choices", [])]
+    return nexts + [each["Next"] for each in state.get("Catch", [])]
+
+
+def _failures(state: str) -> set[str]:
+    """Where a failure that comes to this state ends, by the way that is no Catch."""
+    while state not in ENDS:
+        state = STATES[state]["Next"]
+    return {state}

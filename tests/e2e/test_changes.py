@@ -1,0 +1,167 @@
+"""Files that are dropped again, changed, broken, mended, removed and brought back."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from stackroom.model import DocumentStatus
+from tests.e2e.people import Person, eventually
+from tests.e2e.traffic import await_rest, handled
+from tests.files import encrypted_pdf, pdf, truncated_pdf
+
+CATALOG = "notes"
+
+
+@dataclass(frozen=True)
+class Before:
+    """What was so before anything was changed."""
+
+    ids: dict[str, str]  # documents by path
+    found: list[str]
+
+
+@pytest.fixture(scope="module")
+def before(bob: Person) -> Before:
+    dropped = bob.put_all(
+        {
+            f"{CATALOG}/changed.txt": "The key to the cellar lies under the blue flowerpot.",
+            f"{CATALOG}/removed.txt": "The piano tuner comes on the ninth of May.",
+            f"{CATALOG}/brought back.txt": "The lawn mower is lent to the vicar.",
+            f"{CATALOG}/tagged.txt": "The bicycle has a punctured tyre.",
+            f"{CATALOG}/mended.pdf": truncated_pdf(),
+            f"{CATALOG}/spoilt.pdf": pdf("The chimney sweep charges forty crowns."),
+            f"{CATALOG}/spoilt.txt": "The alarm of the garden shed has the code word marmalade.",
+        }
+    )
+    bob.settle(dropped)
+    ids = {key.removeprefix("bob/"): record.document_id for key, record in bob.records().items()}
+    return Before(ids, bob.files_found("where is what, and who comes when?"))
+
+
+@pytest.fixture(scope="module")
+def after(bob: Person, before: Before, aws: Callable[[str], Any]) -> Before:
+    """The same once everything was changed at once."""
+    marker = bob.remove(f"{CATALOG}/brought back.txt")
+    bob.remove(f"{CATALOG}/removed.txt")
+    bob.await_absence(f"{CATALOG}/brought back.txt")
+    changed = [
+        bob.put(f"{CATALOG}/changed.txt", "The key to the cellar lies in the mailbox."),
+        bob.put(f"{CATALOG}/mended.pdf", pdf("The plumber was paid ninety crowns.")),
+        bob.put(f"{CATALOG}/spoilt.pdf", encrypted_pdf()),
+        bob.put(f"{CATALOG}/spoilt.txt", ""),
+        bob.put(
+            f"{CATALOG}/tagged.txt", "The bicycle has a punctured tyre.", {"kb-domain": "sport"}
+        ),
+    ]
+    aws("s3").delete_object(
+        Bucket=bob.instance.bucket, Key=f"bob/{CATALOG}/brought back.txt", VersionId=marker
+    )
+    bob.settle(changed)
+    bob.await_status(f"{CATALOG}/brought back.txt", DocumentStatus.INDEXED)
+    bob.await_absence(f"{CATALOG}/removed.txt")
+    await_rest(aws)
+    ids = {key.removeprefix("bob/"): record.document_id for key, record in bob.records().items()}
+    return Before(ids, bob.files_found("where is what, and who comes when?"))
+
+
+def test_a_changed_file_is_one_document_with_its_new_passages_only(
+    bob: Person, before: Before, after: Before
+) -> None:
+    contents = [each["content"] for each in bob.find("Where is the key to the cellar?")]
+
+    assert after.ids[f"{CATALOG}/changed.txt"] == before.ids[f"{CATALOG}/changed.txt"]
+    assert "mailbox" in contents[0]
+    assert not any("flowerpot" in each for each in contents)
+    assert after.found.count("changed.txt") == 1
+
+
+def test_changed_attributes_alone_are_searchable_too(bob: Person, after: Before) -> None:
+    found = bob.files_found("What is wrong with the bicycle?", filter={"domain": "sport"})
+
+    assert found == ["tagged.txt"]
+
+
+def test_a_removed_file_is_gone_from_records_answers_and_bucket(
+    bob: Person, before: Before, after: Before, aws: Callable[[str], Any]
+) -> None:
+    with pytest.raises(ClientError, match="404"):
+        aws("s3").head_object(
+            Bucket=bob.instance.bucket, Key=f"bob/{CATALOG}/removed.txt.metadata.json"
+        )
+
+    assert "removed.txt" in before.found
+    assert "removed.txt" not in after.found
+    assert f"{CATALOG}/removed.txt" not in after.ids
+
+
+def test_a_removed_file_is_gone_for_a_client_that_asks_the_knowledge_base_itself(
+    bob: Person, after: Before, aws: Callable[[str], Any]
+) -> None:
+    answer = aws("bedrock-agent-runtime").retrieve(
+        knowledgeBaseId=bob.catalog(CATALOG).knowledge_base_id,
+        retrievalQuery={"text": "When does the piano tuner come?"},
+        retrievalConfiguration={"vectorSearchConfiguration": {"numberOfResults": 100}},
+    )
+
+    assert not any("piano" in each["content"]["text"] for each in answer["retrievalResults"])
+
+
+def test_a_file_whose_deletion_is_undone_is_searchable_again(
+    bob: Person, before: Before, after: Before
+) -> None:
+    best = bob.find("Who has borrowed the lawn mower?")[0]
+
+    assert best["source"]["filename"] == "brought back.txt"
+    assert after.found.count("brought back.txt") == 1
+
+
+def test_a_good_version_over_a_failed_one_is_indexed(
+    bob: Person, before: Before, after: Before
+) -> None:
+    record = bob.record(f"{CATALOG}/mended.pdf")
+    best = bob.find("How much was the plumber paid?")[0]
+
+    assert "mended.pdf" not in before.found
+    assert record is not None
+    assert (record.status, record.status_reason) == (DocumentStatus.INDEXED, None)
+    assert best["source"]["filename"] == "mended.pdf"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "question"),
+    [
+        ("spoilt.pdf", "password", "What does the chimney sweep charge?"),
+        ("spoilt.txt", "empty", "What is the code word of the alarm?"),
+    ],
+)
+def test_a_bad_version_over_an_indexed_one_takes_its_passages_away(
+    bob: Person, before: Before, after: Before, name: str, reason: str, question: str
+) -> None:
+    record = bob.record(f"{CATALOG}/{name}")
+
+    assert name in before.found
+    assert record is not None
+    assert record.status is DocumentStatus.FAILED
+    assert reason in (record.status_reason or "")
+    assert name not in bob.files_found(question)
+
+
+def test_the_same_file_again_changes_nothing_and_costs_no_job(
+    bob: Person, after: Before, aws: Callable[[str], Any]
+) -> None:
+    jobs = bob.jobs(CATALOG)
+    record = bob.record(f"{CATALOG}/changed.txt")
+    since = int(time.time() * 1000)
+
+    bob.put(f"{CATALOG}/changed.txt", "The key to the cellar lies in the mailbox.")
+    told = eventually(lambda: handled(aws, since=since), "the upload handler has seen it")
+    await_rest(aws)
+
+    assert [each["outcome"] for each in told] == ["unchanged"]
+    assert bob.jobs(CATALOG) == jobs
+    assert bob.record(f"{CATALOG}/changed.txt") == record
+    assert bob.files_found("Where is the key to the cellar?").count("changed.txt") == 1

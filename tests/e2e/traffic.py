@@ -1,0 +1,145 @@
+"""Events on their way from the bucket to the functions: seen, held back, sent again."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom_local.state import Instance
+from tests.e2e.people import eventually
+
+Aws = Callable[[str], Any]
+_RULE = "stackroom-pipeline-ObjectEvents"
+_BATCH = 10  # SendMessageBatch takes ten
+_EMPTY = {"ApproximateNumberOfMessages": "0", "ApproximateNumberOfMessagesNotVisible": "0"}
+
+
+@dataclass(frozen=True)
+class Queue:
+    aws: Aws
+    url: str
+
+    def send(self, bodies: Iterable[str]) -> None:
+        """Ten at a time, as the fewest batches that there can be."""
+        bodies = list(bodies)
+        for start in range(0, len(bodies), _BATCH):
+            entries = [
+                {"Id": str(number), "MessageBody": body}
+                for number, body in enumerate(bodies[start : start + _BATCH])
+            ]
+            answer = self.aws("sqs").send_message_batch(QueueUrl=self.url, Entries=entries)
+            assert not answer.get("Failed"), answer
+
+    def take(self) -> list[str]:
+        """The bodies of what is there now; they are gone from the queue then."""
+        taken = []
+        while messages := self.aws("sqs").receive_message(
+            QueueUrl=self.url, MaxNumberOfMessages=10
+        ).get("Messages"):
+            for message in messages:
+                taken.append(message["Body"])
+                self.aws("sqs").delete_message(
+                    QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"]
+                )
+        return taken
+
+    def await_empty(self) -> None:
+        """Nothing waits in it and nothing is being handled."""
+        eventually(lambda: self._counts() == _EMPTY, f"{self.url} is empty")
+
+    @contextmanager
+    def impatient(self) -> Iterator[None]:
+        """Failed messages come back after a second: five receives would take half an hour."""
+        before = self._attributes(["VisibilityTimeout"])
+        self.aws("sqs").set_queue_attributes(
+            QueueUrl=self.url, Attributes={"VisibilityTimeout": "1"}
+        )
+        try:
+            yield
+        finally:
+            self.aws("sqs").set_queue_attributes(QueueUrl=self.url, Attributes=before)
+
+    def _counts(self) -> dict[str, str]:
+        return self._attributes(list(_EMPTY))
+
+    def _attributes(self, names: list[str]) -> dict[str, str]:
+        answer = self.aws("sqs").get_queue_attributes(QueueUrl=self.url, AttributeNames=names)
+        return dict(answer["Attributes"])
+
+
+def queue(aws: Aws, name: str) -> Queue:
+    return Queue(aws, aws("sqs").get_queue_url(QueueName=name)["QueueUrl"])
+
+
+@contextmanager
+def tapped(aws: Aws) -> Iterator[Queue]:
+    """A queue that gets a copy of every event of the bucket."""
+    url = aws("sqs").create_queue(QueueName="tap")["QueueUrl"]
+    attributes = aws("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+    aws("events").put_rule(Name="tap", EventPattern=json.dumps({"source": ["aws.s3"]}))
+    target = {"Id": "tap", "Arn": attributes["Attributes"]["QueueArn"]}
+    aws("events").put_targets(Rule="tap", Targets=[target])
+    try:
+        yield Queue(aws, url)
+    finally:
+        aws("events").remove_targets(Rule="tap", Ids=["tap"])
+        aws("events").delete_rule(Name="tap")
+        aws("sqs").delete_queue(QueueUrl=url)
+
+
+@contextmanager
+def held_back(aws: Aws) -> Iterator[None]:
+    """What happens in the bucket inside the block, the pipeline is not told of."""
+    (rule,) = aws("events").list_rules(NamePrefix=_RULE)["Rules"]
+    aws("events").disable_rule(Name=rule["Name"])
+    try:
+        yield
+    finally:
+        aws("events").enable_rule(Name=rule["Name"])
+
+
+def event(
+    instance: Instance, key: str, detail_type: str = "Object Created", **details: object
+) -> str:
+    """As EventBridge delivers it [S3 user guide: ev-events]."""
+    described = {"key": key, "sequencer": "0062E99A88DC407460", **details}
+    return json.dumps(
+        {
+            "version": "0",
+            "id": f"sent-by-a-test-{abs(hash((key, detail_type)))}",
+            "detail-type": detail_type,
+            "source": "aws.s3",
+            "resources": [f"arn:aws:s3:::{instance.bucket}"],
+            "detail": {"bucket": {"name": instance.bucket}, "object": described},
+        }
+    )
+
+
+def await_rest(aws: Aws) -> None:
+    """Every upload is handled and no run is alive."""
+    for name in ("stackroom-uploads", "stackroom-inspections"):
+        queue(aws, name).await_empty()
+    (machine,) = aws("stepfunctions").list_state_machines()["stateMachines"]
+    arn = machine["stateMachineArn"]
+    eventually(
+        lambda: not aws("stepfunctions").list_executions(
+            stateMachineArn=arn, statusFilter="RUNNING"
+        )["executions"],
+        "no run is alive",
+    )
+
+
+def handled(aws: Aws, *, since: int) -> list[dict[str, Any]]:
+    """What the upload handler logged of events since then (milliseconds)."""
+    found = aws("logs").filter_log_events(
+        logGroupName=_log_group(aws, "upload-handler"), startTime=since
+    )
+    lines = [each["message"].strip() for each in found["events"]]
+    told = [json.loads(line) for line in lines if line.startswith("{")]
+    return [each for each in told if each.get("message") == "upload reconciled"]
+
+
+def _log_group(aws: Aws, function: str) -> str:
+    configured = aws("lambda").get_function_configuration(FunctionName=f"stackroom-{function}")
+    return str(configured["LoggingConfig"]["LogGroup"])
