@@ -5,6 +5,7 @@ A job that is COMPLETE says nothing of a single document, and a document may sti
 from before. So a verdict counts only for the version that the round took up.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -102,11 +103,12 @@ def _of_indexing(document: Document, evidence: Evidence) -> Decision:
         return _again(document, evidence)
     if status in _UNDER_WAY:
         return _again(document, evidence) if evidence.overdue else Decision(fate=Fate.WAIT)
-    if status in _INDEXED:
-        blamed = _blame(evidence.uri, evidence.job.failure_reasons if evidence.job else ())
-        if blamed is None:
-            return Decision(fate=Fate.INDEXED)
+    blamed = _blame(evidence.uri, evidence.job.failure_reasons if evidence.job else ())
+    if blamed is not None and status in _INDEXED | _ABSENT:
+        # The write of its vectors failed, or the job left it out: both show nowhere else.
         return Decision(fate=Fate.FAILED, reason=f"Bedrock: {blamed}")
+    if status in _INDEXED:
+        return Decision(fate=Fate.INDEXED)
     if status in _ABSENT:
         return _again(document, evidence)
     return Decision(fate=Fate.FAILED, reason=evidence.verdict.reason or _FAILURES[status])
@@ -143,16 +145,18 @@ def _why_not(evidence: Evidence) -> str:
 
 
 def _blame(uri: str, reasons: Iterable[str]) -> str | None:
-    """The failure reason that names the document; `s3://b/a.pdf.txt` doesn't name `s3://b/a.pdf`."""
-    return next((reason for reason in reasons if _names(reason, uri)), None)
+    """
+    The failure reason that names the document; `s3://b/a.pdf.txt` doesn't name `s3://b/a.pdf`.
+
+    A reason that files share lists them all at its end; nobody needs to read the others' names.
+    """
+    naming = (reason for reason in reasons if _names(reason, uri))
+    return next((reason.partition(" [Files:")[0] for reason in naming), None)
 
 
 def _names(reason: str, uri: str) -> bool:
-    for spelling in {uri, quote(uri, safe=":/")}:
-        _, found, after = reason.partition(spelling)
-        if found and (not after or after[0] in ",;]'\"\n "):
-            return True
-    return False
+    spellings = "|".join(re.escape(spelling) for spelling in (uri, quote(uri, safe=":/")))
+    return re.search(rf"(?:{spellings})(?=$|[,;\]'\"\s]|\.(?:\s|$))", reason) is not None
 
 
 def is_overdue(started_at: datetime, now: datetime, deadline_seconds: float) -> bool:

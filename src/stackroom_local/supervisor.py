@@ -19,6 +19,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from stackroom_local import synthesis
+from stackroom_local.interruption import release_messages
 from stackroom_local.processes import HOST, Child, require_free, spawn
 from stackroom_local.state import (
     ACCESS_KEY,
@@ -87,6 +88,7 @@ class LocalMode:
 
     def _start(self) -> Instance:
         self._require_ports()
+        release_messages(self.state / "ministack" / "sqs.json")
         self._spawn_ministack()
         self._spawn_simulator()
         self._spawn_gateway()  # it imports meanwhile, and waits for its configuration

@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,18 @@ def test_what_was_ingested_is_found_again_after_down_and_up(state_dir: Path, not
     assert left_after_down
     assert "behind the barometer" in asked.stdout
     assert "1 indexed" in status.stdout
+
+
+def test_a_drop_that_a_stop_cut_off_is_taken_up_again_at_another_port(
+    state_dir: Path, note: Path
+) -> None:
+    with local_mode(state_dir):
+        stackroom("drop", str(note), "--user", "ada", "--catalog", "home", state_dir=state_dir)
+
+    with local_mode(state_dir) as instance:
+        settled = _wait_for("1 indexed", instance.state_dir)
+
+    assert settled
 
 
 def test_a_fresh_start_forgets(state_dir: Path, note: Path) -> None:
@@ -156,3 +169,12 @@ def test_a_start_that_fails_leaves_no_process(state_dir: Path, tmp_path: Path) -
 
     assert "simulator ended with code" in up.log.read_text()
     assert processes_of(state_dir) == []
+
+
+def _wait_for(text: str, state_dir: Path) -> bool:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if text in stackroom("status", state_dir=state_dir).stdout:
+            return True
+        time.sleep(0.5)
+    return False

@@ -8,7 +8,10 @@ from stackroom.events import object_event
 EVENT = {
     "id": "event-1",
     "detail-type": "Object Created",
-    "detail": {"bucket": {"name": "docs"}, "object": {"key": "alice/a b+c%20.pdf", "sequencer": "1"}},
+    "detail": {
+        "bucket": {"name": "docs"},
+        "object": {"key": "alice/a b+c%20.pdf", "sequencer": "1"},
+    },
 }
 
 

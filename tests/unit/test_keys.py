@@ -31,7 +31,12 @@ def test_catalog_names_differ_by_more_than_case_and_composition() -> None:
 
 
 def test_a_document_is_its_file_name_in_its_catalog() -> None:
-    keys = ["alice/research/a.txt", "alice/research/b.txt", "alice/other/a.txt", "bob/research/a.txt"]
+    keys = [
+        "alice/research/a.txt",
+        "alice/research/b.txt",
+        "alice/other/a.txt",
+        "bob/research/a.txt",
+    ]
 
     places = [locate(key) for key in keys]
 

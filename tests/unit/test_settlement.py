@@ -115,6 +115,28 @@ def test_indexed_contradicted_by_a_failed_vector_write_is_failed(pipeline: Pipel
     assert "Invalid record" in str(pipeline.document(KEY + ".txt").status_reason)
 
 
+@pytest.mark.parametrize(
+    "why",
+    [
+        "Encountered error: Ignored 2 files as {limit}. [Files: s3://docs/x, {uri}]. Call failed.",
+        "Issue occurred while processing file: {uri}. Call to the store failed.",
+    ],
+)
+def test_a_document_that_the_job_left_out_fails_with_the_jobs_reason(
+    pipeline: Pipeline, why: str
+) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+    reason = why.format(uri=f"s3://{BUCKET}/{KEY}", limit="the metadata was too large")
+    pipeline.bedrock.finish(str(run.progress.job_id), JobState.COMPLETE, reason)
+
+    pipeline.settle(run)
+
+    assert pipeline.document().status is DocumentStatus.FAILED
+    assert str(pipeline.document().status_reason).startswith("Bedrock: ")
+    assert "s3://docs/x" not in str(pipeline.document().status_reason)
+
+
 def test_a_document_dropped_again_meanwhile_is_left_to_the_next_round(pipeline: Pipeline) -> None:
     pipeline.drop()
     run = pipeline.started()
@@ -140,7 +162,7 @@ def test_an_old_indexed_does_not_speak_for_a_new_version(pipeline: Pipeline) -> 
     pipeline.settle(run)
 
     assert pipeline.document().status is DocumentStatus.PENDING
-    assert not pipeline.ingestion.release(run).progress.outcome is Outcome.RELEASED
+    assert pipeline.ingestion.release(run).progress.outcome is not Outcome.RELEASED
 
 
 def test_unchanged_since_an_earlier_job_counts_when_this_one_went_over_everything(

@@ -269,7 +269,9 @@ def test_an_upload_under_an_unknown_catalog_id_is_recorded(pipeline: Pipeline) -
     for user_id in ("bob", "alice"):
         (reject,) = rejects_of(pipeline, user_id)
         assert "create it first" in str(reject.status_reason)
-    assert locate(somebody_elses).document_id not in [d for _, d in pipeline.documents.kept if _ == CATALOG]
+    assert locate(somebody_elses).document_id not in [
+        d for _, d in pipeline.documents.kept if _ == CATALOG
+    ]
 
 
 def test_a_record_rebuilt_from_the_bucket_leaves_the_sidecar_alone(pipeline: Pipeline) -> None:

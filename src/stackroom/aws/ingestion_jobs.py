@@ -1,5 +1,6 @@
 """Ingestion jobs of Bedrock knowledge bases, and what they say of documents."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -132,8 +133,19 @@ def _to_job(job: dict[str, Any]) -> Job:
         started_at=job["startedAt"],
         updated_at=job["updatedAt"],
         failed_documents=job.get("statistics", {}).get("numberOfDocumentsFailed", 0),
-        failure_reasons=tuple(job.get("failureReasons", ())),
+        failure_reasons=tuple(
+            reason for entry in job.get("failureReasons", ()) for reason in _reasons(entry)
+        ),
     )
+
+
+def _reasons(entry: str) -> list[str]:
+    """Users report plain sentences, and also entries that are JSON lists of sentences."""
+    try:
+        listed = json.loads(entry)
+    except ValueError:
+        return [entry]
+    return [str(each) for each in listed] if isinstance(listed, list) else [entry]
 
 
 def _to_verdict(detail: dict[str, Any]) -> Verdict:

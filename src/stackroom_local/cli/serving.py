@@ -10,7 +10,7 @@ from rich.console import Console
 
 from stackroom_local.cli.console import console, stopwatch
 from stackroom_local.problems import NotUp
-from stackroom_local.state import Instance, Ports, StateDirectory
+from stackroom_local.state import Instance, Ports, StateDirectory, default_state_dir
 from stackroom_local.supervisor import LocalMode, Stopped
 
 _DOWN_SECONDS = 40.0
@@ -57,8 +57,15 @@ def env(state_dir: Path) -> None:
         print(f"export {name}={shlex.quote(value)}")  # noqa: T201 - for a shell to evaluate
 
 
+def _unless_default(state_dir: Path) -> str:
+    default = default_state_dir().resolve()
+    return "" if state_dir == default else f" --state-dir {shlex.quote(str(state_dir))}"
+
+
 def _welcome(out: Console, instance: Instance, seconds: float) -> None:
     stackroom = ".venv/bin/stackroom"
+    # once evaluated, the environment tells every verb which state directory is meant
+    env = f"{stackroom} env{_unless_default(instance.state_dir)}"
     out.print(
         f"""
 [bold]Stackroom is up[/bold] after {seconds:.1f} s, AWS's delays {instance.speed:g} times shorter. \
@@ -70,7 +77,7 @@ Ctrl-C stops it; what was ingested is kept.
 
 In another shell:
 
-  eval "$({stackroom} env)"                       # any AWS SDK and the AWS CLI now talk to it
+  eval "$({env})"                       # any AWS SDK and the AWS CLI now talk to it
   .venv/bin/aws s3 cp report.pdf s3://$STACKROOM_BUCKET/alice/research/report.pdf
   {stackroom} drop examples/alice/handbook --user alice --catalog handbook --wait
   {stackroom} status --watch                      # how far every document has come

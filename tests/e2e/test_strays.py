@@ -1,0 +1,87 @@
+"""What belongs to no catalog: recorded, and shown with a reason."""
+
+import re
+
+import pytest
+
+from stackroom.model import DocumentStatus
+from stackroom_local.state import Instance
+from tests.e2e.people import Person, put
+from tests.local.running import stackroom
+
+STRAYS = {
+    "stray.txt": "it has no folder; drop it under {user}/{catalog}/",
+    "eve/stray.txt": "it has no catalog folder; drop it under eve/{catalog}/",
+    "eve/papers/../secrets.txt": "its name has an empty, '.' or '..' folder in it",
+    "eve/papers//double.txt": "its name has an empty, '.' or '..' folder in it",
+    "eve/papers_2026!/a.txt": "folder 'papers_2026!': Catalog name contains invalid characters",
+    f"eve/{'n' * 101}/a.txt": "a catalog's name has 1 to 100 characters",
+    "eve/cat-0123456789abcdef01234567/a.txt": "there is no catalog",
+    "!rejected/papers/a.txt": "'!rejected' can't be a user id",
+}
+
+
+@pytest.fixture(scope="module")
+def strays(instance: Instance) -> None:
+    dropped = [put(instance, key, "A page that blew in through the window.") for key in STRAYS]
+    Person(instance, "eve").settle([each for each in dropped if each.key.startswith("eve/")])
+    Person(instance, "!none").settle([each for each in dropped if not each.key.startswith("eve/")])
+
+
+@pytest.mark.parametrize(("key", "reason"), STRAYS.items())
+def test_an_object_without_a_catalog_is_recorded_with_the_reason(
+    instance: Instance, strays: None, key: str, reason: str
+) -> None:
+    owner = "eve" if key.startswith("eve/") else "!none"
+
+    record = Person(instance, owner).records()[key]
+
+    assert record.status is DocumentStatus.FAILED
+    assert reason in (record.status_reason or "")
+
+
+def test_strays_are_shown_to_their_user_and_to_the_operator(
+    instance: Instance, strays: None
+) -> None:
+    hers = stackroom("status", "--user", "eve", state_dir=instance.state_dir).stdout
+    everyones = stackroom("status", state_dir=instance.state_dir).stdout
+
+    assert re.search(r"eve/\(no catalog\) +stray\.txt .* failed .*it has no catalog folder", hers)
+    assert re.search(r"!none/\(no catalog\) +stray\.txt .* failed .*it has no folder", everyones)
+
+
+def test_a_stray_that_is_removed_is_shown_no_more(instance: Instance) -> None:
+    eve = Person(instance, "eve")
+    eve.settle([eve.put("blown away.txt", "A page that the wind took again.")])
+
+    eve.remove("blown away.txt")
+
+    eve.await_absence("blown away.txt")
+
+
+def test_the_101st_catalog_is_refused_and_its_file_recorded(instance: Instance) -> None:
+    carla = Person(instance, "carla")
+    # files of no known type open catalogs and need no ingestion
+    carla.settle(carla.put_all({f"catalog {number}/a.exe": "x" for number in range(100)}))
+
+    carla.settle([carla.put("one too many/a.txt", "The hundred and first.")])
+
+    record = carla.record("one too many/a.txt")
+    assert record is not None
+    assert record.status is DocumentStatus.FAILED
+    assert record.status_reason == "Maximum catalog limit (100) reached"
+    shown = stackroom("status", "--user", "carla", state_dir=instance.state_dir).stdout
+    assert "101 failed" in shown
+    assert "Maximum catalog limit (100) reached" in shown
+
+
+def test_a_failed_file_that_is_removed_is_forgotten_and_its_catalog_stays(
+    instance: Instance,
+) -> None:
+    dora = Person(instance, "dora")
+    dora.settle([dora.put("papers/a.exe", "x")])
+
+    dora.remove("papers/a.exe")
+
+    dora.await_absence("papers/a.exe")
+    assert dora.catalog("papers").name == "papers"

@@ -1,0 +1,67 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+from stackroom_local import synthesis
+from stackroom_local.problems import NodeMissing, SynthesisFailed
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout whose app writes an assembly of one file, and counts its runs."""
+    (tmp_path / "infra").mkdir()
+    (tmp_path / "infra" / "app.py").write_text(
+        "import pathlib, sys\n"
+        "out = pathlib.Path(sys.argv[sys.argv.index('--outdir') + 1])\n"
+        "out.mkdir(parents=True)\n"
+        "(out / 'manifest.json').write_text('{}')\n"
+        "with open('runs', 'a') as runs:\n"
+        "    runs.write('x')\n"
+    )
+    for name in ("cdk.json", "requirements.lock"):
+        (tmp_path / name).write_text("{}")
+    (tmp_path / "statemachines").mkdir()
+    monkeypatch.setattr(synthesis, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(shutil, "which", lambda _name: "/usr/bin/node")
+    return tmp_path
+
+
+def test_the_same_sources_are_synthesised_once(checkout: Path) -> None:
+    first = synthesis.assembly()
+    second = synthesis.assembly()
+
+    assert first == second
+    assert (first / "manifest.json").exists()
+    assert (checkout / "runs").read_text() == "x"
+
+
+def test_changed_sources_are_synthesised_again(checkout: Path) -> None:
+    first = synthesis.assembly()
+
+    (checkout / "statemachines" / "ingest.asl.json").write_text("{}")
+
+    assert not synthesis.is_cached()
+    assert synthesis.assembly() != first
+
+
+def test_a_missing_node_is_named(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+
+    with pytest.raises(NodeMissing, match="Node is missing"):
+        synthesis.assembly()
+
+
+def test_a_cached_assembly_needs_no_node(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = synthesis.assembly()
+
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+
+    assert synthesis.assembly() == made
+
+
+def test_a_failing_app_is_shown_with_the_end_of_what_it_said(checkout: Path) -> None:
+    (checkout / "infra" / "app.py").write_text("raise SystemExit('no such construct')")
+
+    with pytest.raises(SynthesisFailed, match="no such construct"):
+        synthesis.assembly()
