@@ -15,9 +15,16 @@ from reportlab.pdfgen.canvas import Canvas
 SOURCE = "Python's own language reference (pydoc_data.topics)"
 _LINES = 46  # a page: 11 point type, lines of at most 80 characters
 _MARGIN = 56
-_TEXT_FILES = 5
+_TEXT_FILES = 10
 # The shares of the text that each PDF gets: one is a book, the others are papers.
-_SHARES = {"reference.pdf": 0.6, "part-2.pdf": 0.14, "part-3.pdf": 0.13, "part-4.pdf": 0.13}
+BOOK = "reference.pdf"
+_SHARES = {
+    BOOK: 0.44,
+    "part-2.pdf": 0.14,
+    "part-3.pdf": 0.14,
+    "part-4.pdf": 0.14,
+    "part-5.pdf": 0.14,
+}
 
 
 @dataclass(frozen=True)
@@ -25,16 +32,24 @@ class Corpus:
     files: Mapping[str, bytes]
     pages: int  # of the PDFs
 
+    def batches(self) -> Iterator[dict[str, bytes]]:
+        """Each PDF with its share of the text files."""
+        pdfs = [name for name in self.files if name.endswith(".pdf")]
+        texts = [name for name in self.files if name.endswith(".txt")]
+        for place, pdf in enumerate(pdfs):
+            yield {name: self.files[name] for name in [pdf, *texts[place :: len(pdfs)]]}
+
     @property
     def size(self) -> int:
         return sum(map(len, self.files.values()))
 
 
 def corpus() -> Corpus:
-    *bound, last = _bound([text for _, text in sorted(topics.items())][:-_TEXT_FILES])
-    pages = {name: list(_pages(lines)) for name, lines in zip(_SHARES, [*bound, last], strict=True)}
+    known = sorted(topics.items())
+    bound = _bound(text for _, text in known[:-_TEXT_FILES])
+    pages = {name: list(_pages(lines)) for name, lines in zip(_SHARES, bound, strict=True)}
     pdfs = {name: _pdf(name, of_file) for name, of_file in pages.items()}
-    texts = {f"{name}.txt": text.encode() for name, text in sorted(topics.items())[-_TEXT_FILES:]}
+    texts = {f"{name}.txt": text.encode() for name, text in known[-_TEXT_FILES:]}
     return Corpus(files={**pdfs, **texts}, pages=sum(map(len, pages.values())))
 
 

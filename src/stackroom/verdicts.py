@@ -25,6 +25,7 @@ _STILL_THERE = "; an earlier version of it may still be searchable"
 _INDEXED = {"INDEXED"}
 _UNDER_WAY = {"PENDING", "STARTING", "IN_PROGRESS", "DELETING", "DELETE_IN_PROGRESS"}
 _ABSENT = {"NOT_FOUND"}
+_CUT_SHORT = {JobState.FAILED, JobState.STOPPED}
 _FAILURES = {
     "FAILED": NO_REASON,
     "PARTIALLY_INDEXED": "Bedrock indexed only a part of the file; drop it again to retry",
@@ -109,7 +110,7 @@ def _of_indexing(document: Document, evidence: Evidence) -> Decision:
         return Decision(fate=Fate.FAILED, reason=f"Bedrock: {blamed}")
     if status in _INDEXED:
         return Decision(fate=Fate.INDEXED)
-    if status in _ABSENT:
+    if status in _ABSENT or (blamed is None and _fell_with_its_job(evidence)):
         return _again(document, evidence)
     return Decision(fate=Fate.FAILED, reason=evidence.verdict.reason or _FAILURES[status])
 
@@ -126,6 +127,12 @@ def _is_of_this_version(document: Document, evidence: Evidence) -> bool:
         return True
     unchanged = document.present_since is not None and said_at >= document.present_since
     return job.state is JobState.COMPLETE and unchanged
+
+
+def _fell_with_its_job(evidence: Evidence) -> bool:
+    """Then nothing need be wrong with the file, which another job may well index."""
+    cut_short = evidence.job is not None and evidence.job.state in _CUT_SHORT
+    return cut_short and evidence.verdict.status == "FAILED"
 
 
 def _again(document: Document, evidence: Evidence) -> Decision:

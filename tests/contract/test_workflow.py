@@ -12,6 +12,7 @@ from functions.status_poller import handler as status_poller
 from stackroom import errors
 from stackroom.errors import StackroomError, Unavailable
 from stackroom.ingestion import Outcome
+from stackroom.placement import Placement
 
 TEXT = (Path(__file__).parents[2] / "statemachines" / "ingest_catalog.asl.json").read_text("utf-8")
 MACHINE: dict[str, Any] = json.loads(TEXT)
@@ -123,6 +124,12 @@ def test_the_choice_after_a_task_names_all_that_the_task_may_answer(name: str) -
     choice = CHOICES[task["Next"]]
 
     assert _named(choice) == ANSWERS[_action(task)]
+
+
+def test_every_placement_is_an_answer_of_ensuring_a_data_source() -> None:
+    answers = {Outcome(placement.value) for placement in Placement}
+
+    assert answers == ANSWERS["ensure_data_source"] - {Outcome.GONE}
 
 
 def test_every_outcome_is_some_tasks_answer() -> None:

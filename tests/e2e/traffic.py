@@ -34,9 +34,11 @@ class Queue:
     def take(self) -> list[str]:
         """The bodies of what is there now; they are gone from the queue then."""
         taken = []
-        while messages := self.aws("sqs").receive_message(
-            QueueUrl=self.url, MaxNumberOfMessages=10
-        ).get("Messages"):
+        while (
+            messages := self.aws("sqs")
+            .receive_message(QueueUrl=self.url, MaxNumberOfMessages=10)
+            .get("Messages")
+        ):
             for message in messages:
                 taken.append(message["Body"])
                 self.aws("sqs").delete_message(
@@ -107,7 +109,7 @@ def event(
     return json.dumps(
         {
             "version": "0",
-            "id": f"sent-by-a-test-{abs(hash((key, detail_type)))}",
+            "id": f"{detail_type} of {key}",
             "detail-type": detail_type,
             "source": "aws.s3",
             "resources": [f"arn:aws:s3:::{instance.bucket}"],
@@ -123,9 +125,11 @@ def await_rest(aws: Aws) -> None:
     (machine,) = aws("stepfunctions").list_state_machines()["stateMachines"]
     arn = machine["stateMachineArn"]
     eventually(
-        lambda: not aws("stepfunctions").list_executions(
-            stateMachineArn=arn, statusFilter="RUNNING"
-        )["executions"],
+        lambda: (
+            not aws("stepfunctions").list_executions(stateMachineArn=arn, statusFilter="RUNNING")[
+                "executions"
+            ]
+        ),
         "no run is alive",
     )
 

@@ -194,6 +194,22 @@ def test_unchanged_since_an_earlier_job_does_not_count_if_this_one_failed(
 
 
 @pytest.mark.parametrize("state", [JobState.FAILED, JobState.STOPPED])
+def test_a_document_that_failed_along_with_its_whole_job_has_another_try(
+    pipeline: Pipeline, state: JobState
+) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+    pipeline.clock.pass_by(1)
+    pipeline.bedrock.say(KEY, "FAILED")
+    pipeline.bedrock.finish(str(run.progress.job_id), state)
+
+    pipeline.settle(run)
+
+    assert pipeline.document().status is DocumentStatus.PENDING
+    assert pipeline.ingestion.release(run).progress.outcome is not Outcome.RELEASED
+
+
+@pytest.mark.parametrize("state", [JobState.FAILED, JobState.STOPPED])
 def test_jobs_that_end_badly_are_followed_by_others_and_then_the_documents_fail(
     pipeline: Pipeline, state: JobState
 ) -> None:

@@ -79,7 +79,10 @@ class Bedrock:
     def answering(self, client: Any) -> Iterator[None]:
         """Answer this client of bedrock-agent."""
         events = client.meta.events
-        handlers = {"before-parameter-build": self._note, "before-call": self._answer}
+        handlers: dict[str, Any] = {
+            "before-parameter-build": self._note,
+            "before-call": self._answer,
+        }
         for event, handler in handlers.items():
             events.register(f"{event}.bedrock-agent", handler)
         yield

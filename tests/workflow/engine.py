@@ -46,14 +46,13 @@ def calling(functions: Functions) -> Iterator[None]:
 
 @contextmanager
 def _in_moto(functions: Functions) -> Iterator[None]:
-    def invoke(
-        backend: object, function_name: str, qualifier: object, body: Any, headers: Any, answer: Any
-    ) -> bytes:
+    def invoke(_: object, function_name: str, *request: Any) -> bytes:
+        _qualifier, body, _headers, response_headers = request
         reply = functions.invoke(_bare(function_name), json.loads(body))
         if reply.refusal:
             raise JsonRESTError(reply.refusal, "as the test will have it")
         if reply.function_error:
-            answer["x-amz-function-error"] = "Unhandled"
+            response_headers["x-amz-function-error"] = "Unhandled"
         return json.dumps(reply.payload).encode()
 
     def client(region: str, **_: object) -> Any:
@@ -73,7 +72,7 @@ def _in_moto(functions: Functions) -> Iterator[None]:
 @contextmanager
 def _over_http(functions: Functions) -> Iterator[None]:
     class Invocations(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # noqa: N802
+        def do_POST(self) -> None:
             found = _INVOKE.match(self.path)
             assert found is not None, f"only Invoke is known here, not {self.path}"
             event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

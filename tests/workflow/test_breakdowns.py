@@ -6,9 +6,9 @@ import pytest
 
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
+from stackroom.clock import utc_now
 from stackroom.errors import StoreUnavailable
 from stackroom.runs import MAX_FAILURES
-from stackroom.uploads import utc_now
 from tests.workflow.world import World
 
 KEY = "alice/research/report.txt"
@@ -93,9 +93,7 @@ def test_a_document_for_another_round_is_not_forgotten_when_asking_for_it_fails(
 
 
 @pytest.mark.parametrize("action", TASKS)
-def test_a_run_that_lost_its_lease_ends_and_touches_nothing_more(
-    world: World, action: str
-) -> None:
+def test_a_run_that_lost_its_lease_ends_and_touches_nothing_more(world: World, action: str) -> None:
     world.functions.interrupt(action, "RunSuperseded")
 
     world.drop(KEY)

@@ -75,9 +75,7 @@ def test_refusing_documents_is_retried(world: World, no_slots: None, error: str)
 
 
 @pytest.mark.parametrize("error", OURS)
-def test_handing_over_is_retried(
-    world: World, monkeypatch: pytest.MonkeyPatch, error: str
-) -> None:
+def test_handing_over_is_retried(world: World, monkeypatch: pytest.MonkeyPatch, error: str) -> None:
     monkeypatch.setattr(stackroom.ingestion, "MAX_TURNS", 2)
     world.bedrock.before["StartIngestionJob"].append(Refused("ConflictException", BUSY))
     world.functions.interrupt("hand_over", error)

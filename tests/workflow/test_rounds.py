@@ -65,7 +65,12 @@ def test_a_second_file_finds_its_catalog_placed(world: World) -> None:
 
 def test_what_arrives_during_a_job_is_taken_up_by_one_more(world: World) -> None:
     keys = [f"alice/research/{number}.txt" for number in range(5)]
-    world.functions.before["poll"].append(lambda: [world.drop(key) for key in keys] and None)
+
+    def drop_all() -> None:
+        for key in keys:
+            world.drop(key)
+
+    world.functions.before["poll"].append(drop_all)
 
     world.drop(KEY)
 

@@ -39,6 +39,7 @@ def test_a_busy_answer_is_waited_out_however_often_it_comes(
     [execution] = world.executions()
     assert execution.status == "SUCCEEDED"
     assert execution.states.count("WaitForTurn") == 10
+    assert [each["progress"]["polls"] for each in world.functions.calls_of("start")] == [*range(11)]
     assert len(world.bedrock.jobs) == 1
     assert world.status(KEY) == "indexed"
 

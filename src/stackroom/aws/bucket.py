@@ -9,11 +9,17 @@ from stackroom.aws.translation import code_of, store_errors
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.ports import StoredObject, StoredSidecar
 
+_LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
 _ABSENT = frozenset({"404", "NoSuchKey", "NotFound"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class S3DocumentBucket:
+    """
+    A key so long that no sidecar's can be longer has none; we ingest no such file, and without a
+    `user_id` its passages are nobody's.
+    """
+
     client: Any
     bucket: str
 
@@ -37,6 +43,8 @@ class S3DocumentBucket:
         )
 
     def sidecar_of(self, key: str) -> StoredSidecar | None:
+        if not _can_have_sidecar(key):
+            return None
         try:
             with store_errors():
                 found = self.client.get_object(Bucket=self.bucket, Key=key + SIDECAR_SUFFIX)
@@ -47,6 +55,8 @@ class S3DocumentBucket:
             raise
 
     def write_sidecar(self, key: str, body: bytes) -> None:
+        if not _can_have_sidecar(key):
+            return
         with store_errors():
             self.client.put_object(
                 Bucket=self.bucket,
@@ -56,8 +66,14 @@ class S3DocumentBucket:
             )
 
     def remove_sidecar(self, key: str) -> None:
+        if not _can_have_sidecar(key):
+            return
         with store_errors():
             self.client.delete_object(Bucket=self.bucket, Key=key + SIDECAR_SUFFIX)
 
     def uri_of(self, key: str) -> str:
         return f"s3://{self.bucket}/{key}"
+
+
+def _can_have_sidecar(key: str) -> bool:
+    return len((key + SIDECAR_SUFFIX).encode()) <= _LONGEST_KEY

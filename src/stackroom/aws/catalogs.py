@@ -22,12 +22,14 @@ from botocore.exceptions import ClientError
 
 from stackroom.aws.items import from_item, query, to_item
 from stackroom.aws.translation import store_errors
-from stackroom.errors import CatalogLimitReached, RecordChanged
+from stackroom.errors import CatalogLimitReached, RecordChanged, StoreUnavailable
 from stackroom.model import Catalog, CatalogStatus
 
 MAX_CATALOGS = 100  # of one user (contract)
 METADATA = "METADATA"
 _USER_INDEX = "user_id-index"
+# Cancellation reasons [DynamoDB API reference: TransactWriteItems]
+_THROTTLED = frozenset({"ProvisionedThroughputExceeded", "ThrottlingError"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +130,8 @@ class DynamoCatalogs:
         if "TransactionConflict" in reasons:
             # another catalog of the same user is being opened, and counted, at this moment
             raise RecordChanged(catalog.catalog_id) from error
+        if not _THROTTLED.isdisjoint(reasons):
+            raise StoreUnavailable("TransactWriteItems", "ThrottlingError") from error
         raise error
 
     def _batch(self, keys: list[dict[str, Any]]) -> Iterator[Catalog]:

@@ -77,7 +77,7 @@ Ctrl-C stops it; what was ingested is kept.
 
 In another shell:
 
-  eval "$({env})"                       # any AWS SDK and the AWS CLI now talk to it
+  eval "$({env})"   # any AWS SDK and the AWS CLI now talk to it
   .venv/bin/aws s3 cp report.pdf s3://$STACKROOM_BUCKET/alice/research/report.pdf
   {stackroom} drop examples/alice/handbook --user alice --catalog handbook --wait
   {stackroom} status --watch                      # how far every document has come

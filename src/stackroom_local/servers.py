@@ -1,0 +1,112 @@
+"""The three servers of the local mode: how each is started and how one knows that it answers."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from stackroom_local.processes import HOST
+from stackroom_local.state import (
+    ACCESS_KEY,
+    ACCOUNT,
+    REGION,
+    SECRET_KEY,
+    Ports,
+    StateDirectory,
+    endpoint_variables,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server:
+    name: str
+    command: list[str]
+    health: str  # answers 200 once it serves
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Servers:
+    state: StateDirectory
+    ports: Ports
+    speed: float
+
+    @property
+    def aws(self) -> str:
+        return f"http://{HOST}:{self.ports.aws}"
+
+    @property
+    def bedrock(self) -> str:
+        return f"http://{HOST}:{self.ports.simulator}"
+
+    @property
+    def agents(self) -> str:
+        return f"http://{HOST}:{self.ports.gateway}"
+
+    def ministack(self) -> Server:
+        """S3, DynamoDB, SQS, EventBridge, Lambda, Step Functions, IAM, CloudFormation."""
+        environment = {
+            # Inherited by every function's process.
+            **endpoint_variables(self.aws, self.bedrock),
+            "GATEWAY_PORT": str(self.ports.aws),
+            "BIND_HOST": HOST,  # it would listen on every interface otherwise
+            "AUTH": "true",
+            "LAMBDA_EXECUTOR": "local",
+            "SFN_WAIT_SCALE": f"{1 / self.speed:.6f}",
+            "PERSIST_STATE": "1",
+            "STATE_DIR": str(self.state / "ministack"),
+            "S3_PERSIST": "1",
+            "S3_DATA_DIR": str(self.state / "s3"),
+            "SFTP_ENABLED": "0",
+            "IOT_MTLS_ENABLED": "0",
+            "MINISTACK_ACCOUNT_ID": ACCOUNT,
+            "MINISTACK_REGION": REGION,
+            "TMPDIR": str(self.state / "tmp"),  # else it keeps files in the machine's /tmp
+        }
+        return _server("ministack", {}, environment, health=f"{self.aws}/_ministack/health")
+
+    def simulator(self) -> Server:
+        """Bedrock knowledge bases and S3 Vectors."""
+        options = {
+            "--port": str(self.ports.simulator),
+            "--data-dir": str(self.state / "simulator"),
+            "--speed": f"{self.speed:g}",
+            "--s3-endpoint": self.aws,
+            "--region": REGION,
+            "--account": ACCOUNT,
+        }
+        return _server("stackroom_local.simulator", options, {}, health=f"{self.bedrock}/health")
+
+    def gateway(self) -> Server:
+        """The AgentCore Gateway's stand-in, with the tool functions and the local issuer."""
+        options = {
+            "--port": str(self.ports.gateway),
+            "--config": str(self.state / "gateway.json"),
+            "--data-dir": str(self.state / "gateway"),
+        }
+        return _server(
+            "stackroom_local.gateway",
+            options,
+            endpoint_variables(self.aws, self.bedrock),
+            health=f"{self.agents}/.well-known/openid-configuration",
+        )
+
+
+def _server(
+    module: str, options: Mapping[str, str], environment: Mapping[str, str], *, health: str
+) -> Server:
+    flat = [part for option in options.items() for part in option]
+    shared = {
+        "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+        "AWS_REGION": REGION,
+        "AWS_DEFAULT_REGION": REGION,
+        "PYTHONUNBUFFERED": "1",
+        # Empty is unset: with nothing compiled beforehand a start takes twice as long.
+        "PYTHONDONTWRITEBYTECODE": "",
+    }
+    return Server(
+        name=module.rpartition(".")[2],
+        command=[sys.executable, "-m", module, *flat],
+        environment={**shared, **environment},
+        health=health,
+    )

@@ -1,0 +1,195 @@
+"""Catalogs in DynamoDB: opened once, a hundred to a user, placed once."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from botocore.stub import Stubber
+
+from stackroom.aws.catalogs import MAX_CATALOGS, DynamoCatalogs
+from stackroom.errors import CatalogLimitReached, RecordChanged, StoreUnavailable
+from stackroom.model import Catalog, CatalogStatus
+from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
+
+NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+LATER = datetime(2026, 2, 3, 10, 31, tzinfo=UTC)
+
+
+@pytest.fixture
+def catalogs(dynamodb: Any) -> DynamoCatalogs:
+    return DynamoCatalogs(client=dynamodb, table=CATALOG_TABLE, control_table=CONTROL_TABLE)
+
+
+def a_catalog(number: int = 1, user_id: str = "alice", at: datetime = NOW) -> Catalog:
+    return Catalog(
+        catalog_id=f"cat-{user_id}-{number}",
+        user_id=user_id,
+        name=f"Research {number}",
+        s3_prefix=f"{user_id}/Research {number}/",
+        created_at=at,
+        updated_at=at,
+    )
+
+
+def counted(dynamodb: Any, user_id: str = "alice") -> int:
+    key = {"pk": {"S": f"USER#{user_id}"}, "sk": {"S": "CATALOGS"}}
+    found = dynamodb.get_item(TableName=CONTROL_TABLE, Key=key)
+    return int(found["Item"]["catalogs"]["N"])
+
+
+def test_an_opened_catalog_reads_back_whole(catalogs: DynamoCatalogs) -> None:
+    opened = catalogs.open(a_catalog())
+
+    assert opened == a_catalog()
+    assert catalogs.get("cat-alice-1") == opened
+    assert catalogs.get("cat-alice-2") is None
+
+
+def test_opening_it_again_answers_the_one_that_is_there_and_counts_it_once(
+    catalogs: DynamoCatalogs, dynamodb: Any
+) -> None:
+    first = catalogs.open(a_catalog(at=NOW))
+
+    second = catalogs.open(a_catalog(at=LATER))
+
+    assert second == first
+    assert counted(dynamodb) == 1
+
+
+def test_a_user_has_a_hundred_catalogs_and_no_more(catalogs: DynamoCatalogs, dynamodb: Any) -> None:
+    for number in range(MAX_CATALOGS):
+        catalogs.open(a_catalog(number))
+
+    with pytest.raises(CatalogLimitReached, match=r"Maximum catalog limit \(100\) reached"):
+        catalogs.open(a_catalog(100))
+    known = catalogs.open(a_catalog(99, at=LATER))
+    others = catalogs.open(a_catalog(user_id="bob"))
+
+    assert catalogs.get("cat-alice-100") is None
+    assert known.created_at == NOW
+    assert catalogs.get(others.catalog_id) == others
+    assert counted(dynamodb) == MAX_CATALOGS
+
+
+def cancel(stub: Stubber, *reasons: str) -> None:
+    """The next opening's transaction is canceled, for a reason each of catalog and count."""
+    canceled = {"CancellationReasons": [{"Code": reason} for reason in reasons]}
+    stub.add_client_error(
+        "transact_write_items", "TransactionCanceledException", modeled_fields=canceled
+    )
+    stub.add_response("get_item", {})
+
+
+@pytest.mark.parametrize(
+    ("reason", "error"),
+    [
+        ("TransactionConflict", RecordChanged),
+        ("ThrottlingError", StoreUnavailable),
+        ("ProvisionedThroughputExceeded", StoreUnavailable),
+    ],
+)
+def test_an_opening_that_others_of_the_same_user_were_in_the_way_of_is_tried_again(
+    catalogs: DynamoCatalogs, dynamodb: Any, reason: str, error: type[Exception]
+) -> None:
+    with Stubber(dynamodb) as stub:
+        cancel(stub, "None", reason)
+
+        with pytest.raises(error):
+            catalogs.open(a_catalog())
+
+
+def test_an_opening_canceled_for_a_mistake_of_ours_is_not(
+    catalogs: DynamoCatalogs, dynamodb: Any
+) -> None:
+    with Stubber(dynamodb) as stub:
+        cancel(stub, "ValidationError", "None")
+
+        with pytest.raises(ClientError, match="TransactionCanceled"):
+            catalogs.open(a_catalog())
+
+
+def test_a_users_catalogs_are_listed_whole_over_all_batches(
+    catalogs: DynamoCatalogs, dynamodb: Any
+) -> None:
+    opened = [catalogs.open(a_catalog(number)) for number in range(MAX_CATALOGS)]
+    catalogs.open(a_catalog(user_id="bob"))
+    pages: list[str] = []
+    dynamodb.meta.events.register(
+        "before-parameter-build.dynamodb", lambda params, model, **_: pages.append(model.name)
+    )
+
+    listed = list(catalogs.of_user("alice"))
+
+    assert sorted(listed, key=lambda each: int(each.name.split()[1])) == opened
+    assert pages.count("BatchGetItem") == 1
+
+
+def test_catalogs_beyond_one_batch_and_keys_left_over_are_asked_for_again(
+    catalogs: DynamoCatalogs, dynamodb: Any
+) -> None:
+    keys = [{"catalog_id": {"S": f"cat-{number}"}} for number in range(101)]
+    left_over = {CATALOG_TABLE: {"Keys": [{**keys[0], "sk": {"S": "METADATA"}}]}}
+    empty: dict[str, Any] = {"Responses": {CATALOG_TABLE: []}}
+
+    with Stubber(dynamodb) as stub:
+        page = {"Items": keys[:60], "LastEvaluatedKey": keys[59]}
+        stub.add_response("query", page)
+        stub.add_response("query", {"Items": keys[60:]})
+        stub.add_response("batch_get_item", {**empty, "UnprocessedKeys": left_over})
+        stub.add_response("batch_get_item", empty, {"RequestItems": left_over})
+        stub.add_response("batch_get_item", empty)
+        listed = list(catalogs.of_user("alice"))
+        stub.assert_no_pending_responses()
+
+    assert listed == []
+
+
+def test_a_place_is_stored_and_storing_it_again_is_safe(catalogs: DynamoCatalogs) -> None:
+    catalogs.open(a_catalog())
+
+    catalogs.place("cat-alice-1", knowledge_base_id="KB1", data_source_id="DS1")
+    catalogs.place("cat-alice-1", knowledge_base_id="KB1", data_source_id="DS1")
+
+    found = catalogs.get("cat-alice-1")
+    assert found is not None
+    assert (found.knowledge_base_id, found.data_source_id) == ("KB1", "DS1")
+
+
+def test_a_place_once_stored_is_never_changed(catalogs: DynamoCatalogs) -> None:
+    catalogs.open(a_catalog())
+    catalogs.place("cat-alice-1", knowledge_base_id="KB1", data_source_id="DS1")
+
+    with pytest.raises(AssertionError):
+        catalogs.place("cat-alice-1", knowledge_base_id="KB2", data_source_id="DS2")
+
+    found = catalogs.get("cat-alice-1")
+    assert found is not None
+    assert found.knowledge_base_id == "KB1"
+
+
+def test_a_summary_changes_counts_and_status_and_leaves_the_place(
+    catalogs: DynamoCatalogs,
+) -> None:
+    catalogs.open(a_catalog())
+    catalogs.place("cat-alice-1", knowledge_base_id="KB1", data_source_id="DS1")
+
+    catalogs.summarise("cat-alice-1", status=CatalogStatus.INDEXING, count=3, size=99, at=LATER)
+
+    assert catalogs.get("cat-alice-1") == a_catalog().model_copy(
+        update={
+            "status": CatalogStatus.INDEXING,
+            "document_count": 3,
+            "total_bytes": 99,
+            "updated_at": LATER,
+            "knowledge_base_id": "KB1",
+            "data_source_id": "DS1",
+        }
+    )
+
+
+def test_a_summary_does_not_bring_back_a_catalog_that_is_gone(catalogs: DynamoCatalogs) -> None:
+    with pytest.raises(ClientError, match="ConditionalCheckFailed"):
+        catalogs.summarise("cat-alice-1", status=CatalogStatus.READY, count=0, size=0, at=NOW)
+
+    assert catalogs.get("cat-alice-1") is None

@@ -1,0 +1,254 @@
+"""Ingestion jobs and documents' verdicts, against botocore's own model of bedrock-agent."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.stub import Stubber
+
+from stackroom.aws.ingestion_jobs import _STATES, BedrockIngestionJobs
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.ports import Busy, DataSource, Job, JobState, Verdict
+from stackroom.verdicts import KNOWN_STATUSES
+
+SOURCE = DataSource(knowledge_base_id="KB12345678", data_source_id="DS12345678")
+IDS = {"knowledgeBaseId": "KB12345678", "dataSourceId": "DS12345678"}
+TOKEN = "t" * 64
+NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+# facts of the field: AWS re:Post and HatmanStack/RAGStack-Lambda lib/ragstack_common/ingestion.py
+BUSY = [
+    ("ConflictException", "maximum number of concurrent ingestion jobs per knowledge base: 1", 409),
+    ("ThrottlingException", "Rate exceeded", 429),
+    ("ServiceQuotaExceededException", "5 ingestion jobs run in this account", 402),
+    ("ValidationException", "There is an ongoing KnowledgeBaseDocuments API request", 400),
+    ("ValidationException", "There is at least one running ingestion job", 400),
+    (
+        "ValidationException",
+        "sum of concurrent IngestKnowledgeBaseDocuments and DeleteKnowledgeBaseDocuments "
+        "requests can't exceed (10)",
+        400,
+    ),
+]
+NOT_BUSY = [
+    ("ValidationException", "clientToken must have a length of 33 or more", 400),
+    ("ResourceNotFoundException", "Data source DS12345678 is not found", 404),
+    ("AccessDeniedException", "not authorized for ongoing/running role that can't exceed", 403),
+]
+
+
+@pytest.fixture
+def jobs(bedrock_agent: Any) -> BedrockIngestionJobs:
+    return BedrockIngestionJobs(client=bedrock_agent)
+
+
+def start(jobs: BedrockIngestionJobs) -> Job | Busy:
+    return jobs.start(SOURCE, token=TOKEN, description="cat-1 run 1 round 0")
+
+
+def a_job(status: str = "STARTING", job_id: str = "JOB1234567", **members: Any) -> dict[str, Any]:
+    return {
+        **IDS,
+        "ingestionJobId": job_id,
+        "status": status,
+        "startedAt": NOW,
+        "updatedAt": NOW,
+        **members,
+    }
+
+
+def a_document(uri: str, status: str = "INDEXED", **members: Any) -> dict[str, Any]:
+    identifier = {"dataSourceType": "S3", "s3": {"uri": uri}}
+    return {**IDS, "identifier": identifier, "status": status, "updatedAt": NOW, **members}
+
+
+def test_a_job_is_started_under_its_token_and_description(
+    jobs: BedrockIngestionJobs, bedrock: Stubber
+) -> None:
+    asked = {**IDS, "clientToken": TOKEN, "description": "cat-1 run 1 round 0"}
+    bedrock.add_response("start_ingestion_job", {"ingestionJob": a_job()}, asked)
+
+    job = start(jobs)
+
+    assert job == Job(job_id="JOB1234567", state=JobState.RUNNING, started_at=NOW, updated_at=NOW)
+
+
+@pytest.mark.parametrize(("code", "message", "status"), BUSY)
+def test_answers_that_mean_later_are_back_pressure(
+    jobs: BedrockIngestionJobs, bedrock: Stubber, code: str, message: str, status: int
+) -> None:
+    bedrock.add_client_error("start_ingestion_job", code, message, status)
+
+    assert start(jobs) == Busy(why=f"{code}: {message}")
+
+
+@pytest.mark.parametrize(("code", "message", "status"), NOT_BUSY)
+def test_answers_that_mean_never_are_not_waited_out(
+    jobs: BedrockIngestionJobs, bedrock: Stubber, code: str, message: str, status: int
+) -> None:
+    bedrock.add_client_error("start_ingestion_job", code, message, status)
+
+    with pytest.raises(ClientError, match=code):
+        start(jobs)
+
+
+def test_a_start_that_failed_or_was_not_answered_is_tried_again_under_its_token(
+    jobs: BedrockIngestionJobs, bedrock: Stubber, bedrock_agent: Any, monkeypatch: Any
+) -> None:
+    def refuse(**_: Any) -> None:
+        raise EndpointConnectionError(endpoint_url="https://bedrock.test")
+
+    bedrock.add_client_error("start_ingestion_job", "InternalServerException", "running late", 500)
+
+    with pytest.raises(KnowledgeBaseUnavailable):
+        start(jobs)
+    monkeypatch.setattr(bedrock_agent, "start_ingestion_job", refuse)
+    with pytest.raises(KnowledgeBaseUnavailable):
+        start(jobs)
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        ("STARTING", JobState.RUNNING),
+        ("IN_PROGRESS", JobState.RUNNING),
+        ("STOPPING", JobState.RUNNING),
+        ("COMPLETE", JobState.COMPLETE),
+        ("FAILED", JobState.FAILED),
+        ("STOPPED", JobState.STOPPED),
+    ],
+)
+def test_every_status_of_a_job_is_known(
+    jobs: BedrockIngestionJobs, bedrock: Stubber, status: str, state: JobState
+) -> None:
+    asked = {**IDS, "ingestionJobId": "JOB1234567"}
+    bedrock.add_response("get_ingestion_job", {"ingestionJob": a_job(status)}, asked)
+
+    job = jobs.get(SOURCE, "JOB1234567")
+
+    assert job is not None
+    assert job.state is state
+
+
+def test_the_statuses_known_are_those_of_the_api_model(bedrock_agent: Any) -> None:
+    model = bedrock_agent.meta.service_model
+
+    assert set(_STATES) == set(model.shape_for("IngestionJobStatus").enum)
+    assert set(KNOWN_STATUSES) == set(model.shape_for("DocumentStatus").enum)
+
+
+def test_a_jobs_statistics_and_reasons_are_read(
+    jobs: BedrockIngestionJobs, bedrock: Stubber
+) -> None:
+    job = a_job("FAILED", statistics={"numberOfDocumentsFailed": 2}, failureReasons=["one", "two"])
+    bedrock.add_response("get_ingestion_job", {"ingestionJob": job})
+
+    found = jobs.get(SOURCE, "JOB1234567")
+
+    assert found is not None
+    assert (found.failed_documents, found.failure_reasons) == (2, ("one", "two"))
+
+
+def test_a_job_that_bedrock_does_not_know_is_none(
+    jobs: BedrockIngestionJobs, bedrock: Stubber
+) -> None:
+    bedrock.add_client_error("get_ingestion_job", "ResourceNotFoundException", "no job", 404)
+
+    assert jobs.get(SOURCE, "JOB1234567") is None
+
+
+def test_our_own_job_is_adopted_by_its_description(
+    jobs: BedrockIngestionJobs, bedrock: Stubber
+) -> None:
+    summaries = [
+        a_job("IN_PROGRESS", "JOB0000003", description="cat-1 run 1 round 2"),
+        a_job("COMPLETE", "JOB0000002", description="cat-1 run 1 round 1"),
+        a_job("COMPLETE", "JOB0000001"),
+    ]
+    newest_first = {"attribute": "STARTED_AT", "order": "DESCENDING"}
+    for _ in range(2):
+        bedrock.add_response(
+            "list_ingestion_jobs",
+            {"ingestionJobSummaries": summaries},
+            {**IDS, "sortBy": newest_first},
+        )
+
+    ours = jobs.running(SOURCE, description="cat-1 run 1 round 2")
+    none = jobs.running(SOURCE, description="cat-1 run 9 round 2")
+
+    assert ours is not None
+    assert ours.job_id == "JOB0000003"
+    assert none is None
+
+
+@pytest.mark.parametrize("code", ["ConflictException", "ValidationException"])
+def test_stopping_a_job_that_is_over_is_no_error(
+    jobs: BedrockIngestionJobs, bedrock: Stubber, code: str
+) -> None:
+    asked = {**IDS, "ingestionJobId": "JOB1234567"}
+    bedrock.add_response("stop_ingestion_job", {"ingestionJob": a_job("STOPPING")}, asked)
+    bedrock.add_client_error("stop_ingestion_job", code, "not running", 400)
+
+    jobs.stop(SOURCE, "JOB1234567")
+    jobs.stop(SOURCE, "JOB1234567")
+
+    bedrock.assert_no_pending_responses()
+
+
+def test_verdicts_are_asked_for_in_tens(jobs: BedrockIngestionJobs, bedrock: Stubber) -> None:
+    uris = [f"s3://docs/alice/r/{number:02} é.txt" for number in range(12)]
+    for part in (uris[:10], uris[10:]):
+        identifiers = [{"dataSourceType": "S3", "s3": {"uri": uri}} for uri in part]
+        bedrock.add_response(
+            "get_knowledge_base_documents",
+            {"documentDetails": [a_document(uri) for uri in part]},
+            {**IDS, "documentIdentifiers": identifiers},
+        )
+
+    verdicts = jobs.verdicts(SOURCE, uris)
+
+    assert verdicts == {uri: Verdict(status="INDEXED", updated_at=NOW) for uri in uris}
+
+
+def test_many_verdicts_are_listed_and_only_those_asked_for_answered(
+    jobs: BedrockIngestionJobs, bedrock: Stubber
+) -> None:
+    uris = [f"s3://docs/alice/r/{number:02}.txt" for number in range(51)]
+    ignored = a_document(uris[0], "IGNORED", statusReason="too large")
+    custom = {**a_document(""), "identifier": {"dataSourceType": "CUSTOM", "custom": {"id": "x"}}}
+    first = {"documentDetails": [ignored, custom], "nextToken": "more"}
+    rest = [a_document(uri) for uri in [*uris[1:50], "s3://docs/alice/r/other.txt"]]
+    asked = {**IDS, "maxResults": 1000}
+    bedrock.add_response("list_knowledge_base_documents", first, asked)
+    bedrock.add_response(
+        "list_knowledge_base_documents", {"documentDetails": rest}, {**asked, "nextToken": "more"}
+    )
+
+    verdicts = jobs.verdicts(SOURCE, uris)
+
+    assert set(verdicts) == set(uris[:50])
+    assert verdicts[uris[0]] == Verdict(status="IGNORED", updated_at=NOW, reason="too large")
+
+
+def test_throttled_reads_are_tried_again_later(
+    jobs: BedrockIngestionJobs, bedrock: Stubber
+) -> None:
+    for operation in (
+        "get_ingestion_job",
+        "list_ingestion_jobs",
+        "stop_ingestion_job",
+        "get_knowledge_base_documents",
+        "list_knowledge_base_documents",
+    ):
+        bedrock.add_client_error(operation, "ThrottlingException", "slow", 429)
+
+    with pytest.raises(KnowledgeBaseThrottled, match="GetIngestionJob"):
+        jobs.get(SOURCE, "JOB1234567")
+    with pytest.raises(KnowledgeBaseThrottled, match="ListIngestionJobs"):
+        jobs.running(SOURCE, description="any")
+    with pytest.raises(KnowledgeBaseThrottled, match="StopIngestionJob"):
+        jobs.stop(SOURCE, "JOB1234567")
+    with pytest.raises(KnowledgeBaseThrottled, match="GetKnowledgeBaseDocuments"):
+        jobs.verdicts(SOURCE, ["s3://docs/a.txt"])
+    with pytest.raises(KnowledgeBaseThrottled, match="ListKnowledgeBaseDocuments"):
+        jobs.verdicts(SOURCE, [f"s3://docs/{number}.txt" for number in range(51)])

@@ -1,0 +1,58 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from stackroom_local.resumption import resume
+
+
+@pytest.fixture
+def queues(tmp_path: Path) -> Path:
+    return tmp_path / "sqs.json"
+
+
+def a_queue(
+    *messages: dict[str, float], url: str = "http://localhost:4566/0/uploads"
+) -> dict[str, object]:
+    return {"payload": {"queues": {"data": {url: {"messages": list(messages)}}}}}
+
+
+def test_a_message_in_flight_becomes_visible_and_its_delivery_does_not_count(queues: Path) -> None:
+    queues.write_text(json.dumps(a_queue({"visible_at": 9e9, "receive_count": 2})))
+
+    resume(queues.parent, 4566)
+
+    assert json.loads(queues.read_text()) == a_queue({"visible_at": 0, "receive_count": 1})
+
+
+def test_a_message_that_nobody_received_stays_as_it_is(queues: Path) -> None:
+    waiting = a_queue({"visible_at": 5.0, "receive_count": 0})
+    queues.write_text(json.dumps(waiting))
+
+    resume(queues.parent, 4566)
+
+    assert json.loads(queues.read_text()) == waiting
+
+
+def test_resuming_twice_is_resuming_once(queues: Path) -> None:
+    queues.write_text(json.dumps(a_queue({"visible_at": 9e9, "receive_count": 2})))
+
+    resume(queues.parent, 4567)
+    once = queues.read_text()
+    resume(queues.parent, 4567)
+
+    assert queues.read_text() == once
+
+
+def test_queues_move_with_the_port(queues: Path) -> None:
+    queues.write_text(json.dumps(a_queue()))
+
+    resume(queues.parent, 5000)
+
+    assert json.loads(queues.read_text()) == a_queue(url="http://localhost:5000/0/uploads")
+
+
+def test_a_first_start_has_nothing_to_resume(tmp_path: Path) -> None:
+    resume(tmp_path / "never", 4566)
+
+    assert not (tmp_path / "never").exists()
