@@ -54,6 +54,18 @@ endif
 bench-cold: setup ## import time and zip size of each function
 	@$(BIN)/python -m benchmarks.cold
 
+.PHONY: bench-local
+bench-local: setup ## time from a start to up, and from a drop to searchable
+	@$(BIN)/python -m benchmarks.local
+
+.PHONY: bench-ingest
+bench-ingest: setup ## chunks per second through the pipeline, against bare embedding
+	@$(BIN)/python -m benchmarks.ingest
+
+.PHONY: bench-retrieve
+bench-retrieve: setup ## what the retrieve function adds to the knowledge base's answer
+	@$(BIN)/python -m benchmarks.retrieve
+
 # The local mode and what proves it. ARGS reach the command: make up ARGS="--speed 20 --port 4566"
 .PHONY: demo
 demo: setup ## show it all: start, drop documents, ask as an agent, stop

@@ -13,21 +13,26 @@ record reads indexed.
 import os
 import sqlite3
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing import get_context
 
 from benchmarks.corpus import SOURCE, corpus
-from benchmarks.serving import NotMeasured, measure, print_machine, serving, verdict
+from benchmarks.serving import (
+    NotMeasured,
+    measure,
+    print_machine,
+    serving,
+    verdict,
+    wait_until_indexed,
+)
 from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.extraction import read_pages
 from stackroom.keys import catalog_id_of
-from stackroom.model import DocumentStatus
 from stackroom.placement import source_of
 from stackroom_local.clients import client
-from stackroom_local.records import Records
 from stackroom_local.simulator.chunking import Chunking
 from stackroom_local.simulator.embedding import MiniLM
 from stackroom_local.state import Instance
@@ -36,8 +41,6 @@ SPEED = 20
 AIM = 0.8
 USER = "bench"
 CATALOG = "reference"
-_LOOK_SECONDS = 0.2
-_PATIENCE = 600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,27 +103,8 @@ def ingest(instance: Instance, files: Mapping[str, bytes]) -> float:
     began = time.perf_counter()
     for name, body in files.items():
         s3.put_object(Bucket=instance.bucket, Key=f"{USER}/{CATALOG}/{name}", Body=body)
-    wait_until_indexed(Records(instance), set(files))
+    wait_until_indexed(instance, USER, [f"{USER}/{CATALOG}/{name}" for name in files])
     return time.perf_counter() - began
-
-
-def wait_until_indexed(records: Records, filenames: Collection[str]) -> None:
-    deadline = time.monotonic() + _PATIENCE
-    while time.monotonic() < deadline:
-        documents = [
-            document
-            for shelf in records.shelves(USER)
-            for document in shelf.documents
-            if document.filename in filenames
-        ]
-        for document in documents:
-            if document.status is DocumentStatus.FAILED:
-                raise NotMeasured(f"{document.s3_key} failed: {document.status_reason}")
-        indexed = [each for each in documents if each.status is DocumentStatus.INDEXED]
-        if len(indexed) == len(filenames):
-            return
-        time.sleep(_LOOK_SECONDS)
-    raise NotMeasured(f"{', '.join(filenames)} not indexed within {_PATIENCE:g} s")
 
 
 def jobs(instance: Instance) -> list[float]:

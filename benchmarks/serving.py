@@ -8,7 +8,8 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +22,15 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from stackroom.errors import StackroomError
+from stackroom.model import DocumentStatus
 from stackroom_local.cli.asking import TOOL, issuer_of
 from stackroom_local.processes import HOST
+from stackroom_local.records import Records
 from stackroom_local.state import Instance, Ports, StateDirectory
 from stackroom_local.supervisor import LocalMode, Stopped
+
+_LOOK_SECONDS = 0.2
+_PATIENCE = 600.0
 
 
 class NotMeasured(Exception):
@@ -51,6 +57,26 @@ def serving(speed: float) -> Iterator[Instance]:
         )
         with state.held(), mode.running() as instance:
             yield instance
+
+
+def wait_until_indexed(instance: Instance, user: str, keys: Collection[str]) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    records = Records(instance)
+    while time.monotonic() < deadline:
+        documents = [
+            document
+            for shelf in records.shelves(user)
+            for document in shelf.documents
+            if document.s3_key in keys
+        ]
+        for document in documents:
+            if document.status is DocumentStatus.FAILED:
+                raise NotMeasured(f"{document.s3_key} failed: {document.status_reason}")
+        indexed = [each for each in documents if each.status is DocumentStatus.INDEXED]
+        if len(indexed) == len(keys):
+            return
+        time.sleep(_LOOK_SECONDS)
+    raise NotMeasured(f"{', '.join(keys)} not indexed within {_PATIENCE:g} s")
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Stopped in the middle of its work, and started again: nothing is lost."""
 
-import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,15 +26,11 @@ def by_command(up: Child, state_dir: Path) -> None:
     stackroom("down", state_dir=state_dir)
 
 
-def by_interrupt(up: Child, state_dir: Path) -> None:
-    up.process.send_signal(signal.SIGINT)
-
-
 def by_kill(up: Child, state_dir: Path) -> None:
     kill_hard(up.pid)
 
 
-@pytest.mark.parametrize("stop", [by_command, by_interrupt, by_kill])
+@pytest.mark.parametrize("stop", [by_command, by_kill])
 def test_every_document_ends_indexed_wherever_it_was_cut_off(
     tmp_path: Path, stop: Callable[[Child, Path], None]
 ) -> None:

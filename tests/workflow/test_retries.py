@@ -8,7 +8,8 @@ from stackroom.aws.slots import DynamoSlots
 from stackroom.errors import Unavailable
 from stackroom.placement import OWN_SLOTS
 from tests.aws.stores import CONTROL_TABLE
-from tests.workflow.bedrock import BUSY, Refused
+from tests.workflow.bedrock import BUSY
+from tests.workflow.bedrock_records import Refused
 from tests.workflow.world import World
 
 KEY = "alice/research/report.txt"

@@ -61,7 +61,7 @@ def simulated(endpoint: str, knowledge_base_id: str, monkeypatch: pytest.MonkeyP
 
 
 def passages(endpoint: str, knowledge_base_id: str, user_id: str) -> list[str]:
-    runtime = boto3.client("bedrock-agent-runtime", endpoint_url=endpoint)
+    runtime: Any = boto3.client("bedrock-agent-runtime", endpoint_url=endpoint)
     tenant = {"equals": {"key": "user_id", "value": user_id}}
     found = runtime.retrieve(
         knowledgeBaseId=knowledge_base_id,

@@ -7,7 +7,8 @@ from stackroom.aws import session
 from stackroom.aws.slots import DynamoSlots
 from stackroom.placement import NO_SLOT, OWN_SLOTS
 from tests.aws.stores import CONTROL_TABLE
-from tests.workflow.bedrock import BUSY, Refused
+from tests.workflow.bedrock import BUSY
+from tests.workflow.bedrock_records import Refused
 from tests.workflow.world import World
 
 KEY = "alice/research/report.txt"
