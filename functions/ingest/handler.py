@@ -149,7 +149,7 @@ def recover(ending: Ending) -> dict[str, Any]:
 
 
 def sweep() -> dict[str, Any]:
-    followed = ingestion().runs.sweep()
+    followed = ingestion().sweep()
     logger.info("leases swept", followed=followed)
     metrics.add_metric(name="RunsFollowed", unit=MetricUnit.Count, value=len(followed))
     return {"followed": followed}

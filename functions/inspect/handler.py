@@ -59,6 +59,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 
 
 def inspect(body: str) -> None:
+    logger.append_keys(correlation_id=None)  # not that of the message before
     found = object_event(body)
     logger.append_keys(correlation_id=found.correlation_id)
     inspected = inspection().inspect(found.key)

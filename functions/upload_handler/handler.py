@@ -83,6 +83,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 
 def reconcile(body: str) -> str | None:
     """The catalog that needs a run for what this message tells of, if any."""
+    logger.append_keys(correlation_id=None)  # not that of the message before
     found = object_event(body)
     logger.append_keys(correlation_id=found.correlation_id)
     reconciled = uploads().reconcile(found.key, correlation_id=found.correlation_id)

@@ -6,6 +6,7 @@ StackroomError
 │   ├── MalformedEvent          not an event that we know; belongs in the dead-letter queue
 │   ├── CatalogLimitReached     the user already has as many catalogs as allowed
 │   ├── CatalogNotFound         no such catalog, or someone else's
+│   ├── DataSourceBroken        a data source that will never take an ingestion job
 │   ├── RunSuperseded           this execution no longer holds the catalog's lease
 │   ├── Unreadable              no text can be had from the file, and why
 │   ├── MissingIdentity         no verified user in the call
@@ -52,6 +53,11 @@ class CatalogLimitReached(Rejected):
 class CatalogNotFound(Rejected):
     def __init__(self, catalog_id: str) -> None:
         super().__init__(f"Catalog '{catalog_id}' not found")
+
+
+class DataSourceBroken(Rejected):
+    def __init__(self, data_source_id: str, status: str) -> None:
+        super().__init__(f"data source {data_source_id!r} is {status}")
 
 
 class RunSuperseded(Rejected):

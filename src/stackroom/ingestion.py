@@ -15,8 +15,9 @@ from enum import StrEnum
 from pydantic import NonNegativeInt
 
 from stackroom.clock import utc_now
+from stackroom.errors import DataSourceBroken
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Record
-from stackroom.placement import NO_SLOT, Placements, source_of
+from stackroom.placement import NO_SLOT, Placement, Placements, source_of
 from stackroom.ports import Busy, Catalogs, DataSource, Documents, IngestionJobs, Job
 from stackroom.runs import MAX_FAILURES, Runs
 
@@ -95,7 +96,14 @@ class Ingestion:
         if catalog is None:
             return run.went(Outcome.GONE, served=lease.requested)
         placement = self.placements.ensure(catalog)
-        return run.went(Outcome(placement.value), wait_seconds=FIRST_WAIT)
+        if placement is Placement.WAITING and run.progress.turn >= MAX_TURNS:
+            raise DataSourceBroken(str(catalog.data_source_id), "not available after half a day")
+        polls = run.progress.polls
+        return run.went(
+            Outcome(placement.value),
+            wait_seconds=waiting_time(polls),
+            polls=polls + 1 if placement is Placement.WAITING else 0,
+        )
 
     def refuse(self, run: Run) -> Run:
         """Fail what waits for a data source that is not to be had."""
@@ -156,13 +164,26 @@ class Ingestion:
 
         Documents wait meanwhile, for a run mostly breaks over what a person mends soon.
         """
-        broken = self.runs.recover(catalog_id, epoch)
-        if broken is not None:
-            documents = list(self.documents.of_catalog(catalog_id))
-            self._summarise(catalog_id, CatalogStatus.FAILED, documents)
-            if broken.failures + 1 >= MAX_FAILURES:
-                self._fail(filter(_is_waiting, documents), _broken(error))
+        lease = self.runs.held_by(catalog_id, epoch)
+        if lease is None:
+            return Outcome.RECORDED  # by another messenger of the same failure
+        documents = list(self.documents.of_catalog(catalog_id))
+        self._summarise(catalog_id, CatalogStatus.FAILED, documents)
+        if lease.failures + 1 < MAX_FAILURES:
+            self.runs.recover(lease)
+            return Outcome.RECORDED
+        # Before the lease moves: a retry of this must still find it, and the documents.
+        self._fail(filter(_is_waiting, documents), _broken(error))
+        if not self.runs.release(catalog_id, epoch, served=lease.requested):
+            self.runs.recover(lease)  # more was dropped meanwhile
         return Outcome.RECORDED
+
+    def sweep(self) -> list[str]:
+        """Follow every run that ended without a word; answers the names of those."""
+        silent = self.runs.silent()
+        for lease in silent:
+            self.record_failure(lease.catalog_id, lease.epoch, "an execution that ended silently")
+        return [lease.execution_name for lease in silent]
 
     def _start_job(self, run: Run, source: DataSource) -> Job | Busy:
         description = f"{run.catalog_id} run {run.epoch} round {run.progress.round}"

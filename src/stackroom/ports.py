@@ -160,7 +160,9 @@ class DataSources(Protocol):
         """A new S3 data source over the prefix. Raises DataSourceLimit."""
         ...
 
-    def is_available(self, knowledge_base_id: str, data_source_id: str) -> bool: ...
+    def is_available(self, knowledge_base_id: str, data_source_id: str) -> bool:
+        """False while it is being made. Raises DataSourceBroken if it will never be."""
+        ...
 
 
 class JobState(StrEnum):

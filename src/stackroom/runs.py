@@ -51,33 +51,28 @@ class Runs:
             return
         self._succeed(self.renew(catalog_id, epoch), failures=0, delay=0)
 
-    def recover(self, catalog_id: str, epoch: int) -> Lease | None:
-        """
-        Follow a run that broke by another one, later each time.
-
-        Answers the lease that was broken, or None if that run has ended properly or been followed
-        already, so that every messenger of the same failure may call this.
-        """
+    def held_by(self, catalog_id: str, epoch: int) -> Lease | None:
+        """The lease of a run that broke; None if it ended properly or has been followed already."""
         lease = self.leases.get(catalog_id)
-        if lease is None or not lease.held or lease.epoch != epoch:
-            return None
+        held = lease is not None and lease.held and lease.epoch == epoch
+        return lease if held else None
+
+    def recover(self, lease: Lease) -> None:
+        """Follow a run that broke by another one, later each time; once for a lease."""
         failures = lease.failures + 1
         delay = min(_FIRST_DELAY * 2 ** (failures - 1), _LONGEST_DELAY)
         self._succeed(lease, failures=failures, delay=delay)
-        return lease
 
-    def sweep(self) -> list[str]:
-        """Follow every run that ended without a word; answers the names of those."""
-        return [lease.execution_name for lease in self.leases.held() if self._revive(lease)]
+    def silent(self) -> list[Lease]:
+        """The leases of runs that ended without a word; those never started are started now."""
+        return [lease for lease in self.leases.held() if self._is_silent(lease)]
 
-    def _revive(self, lease: Lease) -> bool:
-        if not lease.started:
-            # Whoever took the lease may have died before it said so; the name makes it one start.
-            self._enliven(lease)
-            return False
-        if self.executions.is_running(lease.execution_name):
-            return False
-        return self.recover(lease.catalog_id, lease.epoch) is not None
+    def _is_silent(self, lease: Lease) -> bool:
+        if lease.started:
+            return not self.executions.is_running(lease.execution_name)
+        # Whoever took the lease may have died before it said so; the name makes it one start.
+        self._enliven(lease)
+        return False
 
     def _enliven(self, lease: Lease) -> None:
         if not lease.held or self._is_dead(lease):

@@ -123,6 +123,11 @@ class Settlement:
             for each in saved
             if fates[each.document_id] is not Fate.AGAIN
         ]
+        settled += [
+            Settled(document=document, fate=Fate.LEFT)
+            for document, decision in decided
+            if decision.fate is Fate.LEFT
+        ]
         gone = (document for document, decision in decided if decision.fate is Fate.GONE)
         return settled + [Settled(document=each, fate=Fate.GONE) for each in self._remove(gone)]
 
@@ -193,5 +198,5 @@ def _after(document: Document, decision: Decision, at: datetime) -> Document | N
             if document.status is DocumentStatus.INDEXING:
                 return document.moved(DocumentStatus.PENDING, at=at)
             return None  # deleting and lingering documents are work as they stand
-        case Fate.WAIT | Fate.GONE:
+        case Fate.WAIT | Fate.GONE | Fate.LEFT:
             return None

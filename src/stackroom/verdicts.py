@@ -47,6 +47,7 @@ class Fate(StrEnum):
     EVICTED = "evicted"  # a rejected file's earlier version is out of the index
     WAIT = "wait"  # not decided yet: ask again
     AGAIN = "again"  # this round said nothing of this version: another round
+    LEFT = "left"  # stays as it is, for the next run to try
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,14 +79,10 @@ def _of_deleted(document: Document, evidence: Evidence) -> Decision:
     status = evidence.verdict.status
     if status in _ABSENT:
         return Decision(fate=Fate.GONE)
-    if status in _UNDER_WAY and not evidence.overdue:
+    if status in _UNDER_WAY and _may_still_change(evidence):
         return Decision(fate=Fate.WAIT)
-    if document.attempts < MAX_ATTEMPTS:
-        return Decision(fate=Fate.AGAIN)
-    return Decision(
-        fate=Fate.FAILED,
-        reason="Bedrock could not remove the document from its index; delete it again to retry",
-    )
+    # Never more than `deleting` while Bedrock knows it: nothing else would be the truth.
+    return Decision(fate=Fate.AGAIN if document.attempts < MAX_ATTEMPTS else Fate.LEFT)
 
 
 def _of_lingering(document: Document, evidence: Evidence) -> Decision:
@@ -103,7 +100,9 @@ def _of_indexing(document: Document, evidence: Evidence) -> Decision:
     if not _is_of_this_version(document, evidence):
         return _again(document, evidence)
     if status in _UNDER_WAY:
-        return _again(document, evidence) if evidence.overdue else Decision(fate=Fate.WAIT)
+        return (
+            Decision(fate=Fate.WAIT) if _may_still_change(evidence) else _again(document, evidence)
+        )
     blamed = _blame(evidence.uri, evidence.job.failure_reasons if evidence.job else ())
     if blamed is not None and status in _INDEXED | _ABSENT:
         # The write of its vectors failed, or the job left it out: both show nowhere else.
@@ -127,6 +126,10 @@ def _is_of_this_version(document: Document, evidence: Evidence) -> bool:
         return True
     unchanged = document.present_since is not None and said_at >= document.present_since
     return job.state is JobState.COMPLETE and unchanged
+
+
+def _may_still_change(evidence: Evidence) -> bool:
+    return evidence.job is not None and not evidence.overdue
 
 
 def _fell_with_its_job(evidence: Evidence) -> bool:

@@ -230,6 +230,20 @@ def test_many_verdicts_are_listed_and_only_those_asked_for_answered(
     assert verdicts[uris[0]] == Verdict(status="IGNORED", updated_at=NOW, reason="too large")
 
 
+def test_verdicts_are_listed_where_an_identifier_would_be_too_long(
+    jobs: BedrockIngestionJobs, bedrock: Stubber
+) -> None:
+    # S3BucketUri [API model]: s3://.{1,128}
+    uris = ["s3://docs/alice/r/short.txt", f"s3://docs/{'x' * 124}"]
+    bedrock.add_response(
+        "list_knowledge_base_documents",
+        {"documentDetails": [a_document(uri) for uri in uris]},
+        {**IDS, "maxResults": 1000},
+    )
+
+    assert set(jobs.verdicts(SOURCE, uris)) == set(uris)
+
+
 def test_throttled_reads_are_tried_again_later(
     jobs: BedrockIngestionJobs, bedrock: Stubber
 ) -> None:

@@ -2,7 +2,9 @@
 
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,8 +83,20 @@ def test_a_bad_file_fails_with_a_reason_and_is_not_found(
     assert case.name not in found
 
 
-def test_nothing_was_lost_and_nothing_is_there_twice(zoo: dict[str, Document]) -> None:
-    assert sorted(zoo) == sorted([RESUME, *(each.name for each in (*GOOD, *BAD))])
+def test_every_object_has_one_record_and_one_sidecar(
+    alice: Person, zoo: dict[str, Document], aws: Callable[[str], Any]
+) -> None:
+    pages = (
+        aws("s3")
+        .get_paginator("list_objects_v2")
+        .paginate(Bucket=alice.instance.bucket, Prefix=f"alice/{CATALOG}/")
+    )
+    keys = {found["Key"] for page in pages for found in page["Contents"]}
+    documents = {key for key in keys if not key.endswith(".metadata.json")}
+
+    assert {f"alice/{CATALOG}/{each.name}" for each in (*GOOD, *BAD)} <= documents
+    assert documents <= alice.records().keys()
+    assert keys - documents == {f"{key}.metadata.json" for key in documents}
 
 
 @pytest.mark.parametrize(
@@ -138,7 +152,7 @@ def test_the_command_line_shows_every_file_with_its_reason(
 
 
 def test_dropping_again_what_failed_and_what_was_indexed_is_told_apart(
-    instance: Instance, zoo: dict[str, Document], tmp_path: Path
+    alice: Person, instance: Instance, zoo: dict[str, Document], tmp_path: Path
 ) -> None:
     """An indexed file dropped again is still indexed; a failed one has another try, and fails."""
     (tmp_path / "a+b.txt").write_bytes(next(each.body for each in GOOD if each.name == "a+b.txt"))
@@ -152,3 +166,4 @@ def test_dropping_again_what_failed_and_what_was_indexed_is_told_apart(
     assert dropped.returncode == 1
     assert re.search(r"indexed +alice/research +a\+b\.txt", dropped.stdout)
     assert re.search(r"failed +alice/research +empty\.txt +the file is empty", dropped.stdout)
+    assert alice.files_found("What is the pelican fed?").count("a+b.txt") == 1

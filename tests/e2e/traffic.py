@@ -10,7 +10,6 @@ from stackroom_local.state import Instance
 from tests.e2e.people import eventually
 
 Aws = Callable[[str], Any]
-_RULE = "stackroom-pipeline-ObjectEvents"
 _BATCH = 10  # SendMessageBatch takes ten
 _EMPTY = {"ApproximateNumberOfMessages": "0", "ApproximateNumberOfMessagesNotVisible": "0"}
 
@@ -19,6 +18,10 @@ _EMPTY = {"ApproximateNumberOfMessages": "0", "ApproximateNumberOfMessagesNotVis
 class Queue:
     aws: Aws
     url: str
+
+    @property
+    def arn(self) -> str:
+        return self._attributes(["QueueArn"])["QueueArn"]
 
     def send(self, bodies: Iterable[str]) -> None:
         """Ten at a time, as the fewest batches that there can be."""
@@ -77,28 +80,27 @@ def queue(aws: Aws, name: str) -> Queue:
 @contextmanager
 def tapped(aws: Aws) -> Iterator[Queue]:
     """A queue that gets a copy of every event of the bucket."""
-    url = aws("sqs").create_queue(QueueName="tap")["QueueUrl"]
-    attributes = aws("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+    tap = Queue(aws, aws("sqs").create_queue(QueueName="tap")["QueueUrl"])
     aws("events").put_rule(Name="tap", EventPattern=json.dumps({"source": ["aws.s3"]}))
-    target = {"Id": "tap", "Arn": attributes["Attributes"]["QueueArn"]}
-    aws("events").put_targets(Rule="tap", Targets=[target])
+    aws("events").put_targets(Rule="tap", Targets=[{"Id": "tap", "Arn": tap.arn}])
     try:
-        yield Queue(aws, url)
+        yield tap
     finally:
         aws("events").remove_targets(Rule="tap", Ids=["tap"])
         aws("events").delete_rule(Name="tap")
-        aws("sqs").delete_queue(QueueUrl=url)
+        aws("sqs").delete_queue(QueueUrl=tap.url)
 
 
 @contextmanager
 def held_back(aws: Aws) -> Iterator[None]:
     """What happens in the bucket inside the block, the pipeline is not told of."""
-    (rule,) = aws("events").list_rules(NamePrefix=_RULE)["Rules"]
-    aws("events").disable_rule(Name=rule["Name"])
+    arn = queue(aws, "stackroom-uploads").arn
+    (rule,) = aws("events").list_rule_names_by_target(TargetArn=arn)["RuleNames"]
+    aws("events").disable_rule(Name=rule)
     try:
         yield
     finally:
-        aws("events").enable_rule(Name=rule["Name"])
+        aws("events").enable_rule(Name=rule)
 
 
 def event(

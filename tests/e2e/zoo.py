@@ -51,6 +51,9 @@ GOOD = (
     _told("n" * 396 + ".txt", "walrus", "clams from a shovel"),
     _told("UPPER.TXT", "hedgehog", "mealworms after sunset"),
     _told("quotes 'single' \"double\" & <angle>.txt", "lynx", "rabbit on Fridays"),
+    _told("what?like=this&that;#1.txt", "badger", "earthworms in the rain"),
+    _told("folder.txt/inside.txt", "meerkat", "scorpions without stings"),
+    _told("folder.txt", "iguana", "hibiscus flowers"),
     _told(
         "with attributes.txt",
         "tortoise",

@@ -1,6 +1,6 @@
 import pytest
 
-from stackroom.errors import RunSuperseded
+from stackroom.errors import DataSourceBroken, RunSuperseded
 from stackroom.ingestion import LONGEST_WAIT, MAX_TURNS, Outcome, waiting_time
 from stackroom.model import CatalogStatus, DocumentStatus
 from stackroom.placement import NO_SLOT
@@ -75,7 +75,7 @@ def test_documents_that_a_broken_run_left_indexing_are_settled_first(pipeline: P
     pipeline.drop()
     broken = pipeline.started()
     pipeline.drop(OTHER)
-    pipeline.runs.recover(CATALOG, broken.epoch)
+    pipeline.ingestion.record_failure(CATALOG, broken.epoch, "broken")
 
     run = pipeline.ingestion.start(pipeline.live_run())
 
@@ -173,7 +173,7 @@ def test_a_delayed_run_waits_before_it_does_anything(pipeline: Pipeline) -> None
 def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
     pipeline.drop()
     old = pipeline.live_run()
-    pipeline.runs.recover(CATALOG, old.epoch)
+    pipeline.ingestion.record_failure(CATALOG, old.epoch, "broken")
 
     for task in (pipeline.ingestion.ensure_data_source, pipeline.ingestion.start):
         with pytest.raises(RunSuperseded):
@@ -201,6 +201,53 @@ def test_documents_fail_with_the_error_when_run_after_run_has_broken(pipeline: P
 
     assert pipeline.document().status is DocumentStatus.FAILED
     assert "AccessDeniedException" in str(pipeline.document().status_reason)
+    assert not pipeline.leases.kept[CATALOG].held
+    assert len(pipeline.executions.started) == MAX_FAILURES
+
+
+def test_what_is_dropped_while_documents_are_given_up_gets_a_run(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    for epoch in range(1, MAX_FAILURES):
+        pipeline.ingestion.record_failure(CATALOG, epoch, "AccessDeniedException")
+
+    def drop_another(_: object) -> None:
+        pipeline.documents.before_save = lambda _: None
+        pipeline.drop(OTHER)
+
+    pipeline.documents.before_save = drop_another
+    pipeline.ingestion.record_failure(CATALOG, MAX_FAILURES, "AccessDeniedException")
+
+    assert pipeline.document(OTHER).status is DocumentStatus.PENDING
+    assert f"{CATALOG}-{MAX_FAILURES + 1}" in pipeline.executions.started
+
+
+def test_the_sweep_follows_a_run_that_ended_without_a_word(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.runs.renew(CATALOG, 1)
+    pipeline.executions.ended.add(f"{CATALOG}-1")
+
+    followed = [pipeline.ingestion.sweep(), pipeline.ingestion.sweep()]
+
+    assert followed == [[f"{CATALOG}-1"], []]
+    assert f"{CATALOG}-2" in pipeline.executions.started
+
+
+def test_a_data_source_that_never_comes_is_waited_for_longer_each_time_and_then_breaks_the_run(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.bedrock.available = False
+    run = pipeline.live_run()
+
+    waits = []
+    for _ in range(5):
+        run = pipeline.ingestion.ensure_data_source(run)
+        waits.append(run.progress.wait_seconds)
+    tired = run.progress.model_copy(update={"turn": MAX_TURNS})
+
+    assert waits == sorted(set(waits))
+    with pytest.raises(DataSourceBroken):
+        pipeline.ingestion.ensure_data_source(run.model_copy(update={"progress": tired}))
 
 
 def test_waits_are_whole_seconds_that_grow_to_a_minute() -> None:

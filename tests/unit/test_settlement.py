@@ -4,7 +4,7 @@ from stackroom.ingestion import Outcome
 from stackroom.model import CatalogStatus, DocumentStatus
 from stackroom.ports import JobState
 from stackroom.settlement import DEADLINE
-from stackroom.verdicts import KNOWN_STATUSES, MAX_ATTEMPTS, NO_REASON
+from stackroom.verdicts import KNOWN_STATUSES, MAX_ATTEMPTS, NO_REASON, Fate
 from tests.fakes.pipeline import BUCKET
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
@@ -244,6 +244,25 @@ def test_a_deleted_document_is_forgotten_once_bedrock_does_not_know_it(pipeline:
     assert pipeline.catalogs.kept[CATALOG].document_count == 0
 
 
+def test_a_document_that_bedrock_will_not_remove_stays_deleting_without_a_loop(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.delete()
+
+    for _ in range(MAX_ATTEMPTS):
+        run = pipeline.started()
+        pipeline.bedrock.finish(str(run.progress.job_id))
+        _, settled = pipeline.settle(run)
+        pipeline.bedrock.tokens.clear()
+    asked = pipeline.leases.kept[CATALOG].requested
+
+    assert pipeline.document().status is DocumentStatus.DELETING
+    assert [each.fate for each in settled] == [Fate.LEFT]
+    assert run.progress.served == asked
+
+
 def test_a_document_uploaded_again_during_its_deletion_is_kept(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.index()
@@ -332,6 +351,7 @@ def test_a_job_nobody_knows_any_more_is_followed_by_another(pipeline: Pipeline) 
     run = pipeline.started()
     pipeline.bedrock.jobs.clear()
 
+    pipeline.bedrock.say(KEY, "IN_PROGRESS")
     over = pipeline.settlement.poll(run)
     pipeline.settle(run)
 

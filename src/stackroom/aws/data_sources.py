@@ -4,7 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom.aws.translation import knowledge_base_errors
+from stackroom.errors import DataSourceBroken
 from stackroom.ports import DataSourceLimit
+
+# DataSourceStatus [API model bedrock-agent]; the others are DELETING, DELETE_UNSUCCESSFUL, FAILED.
+_AVAILABLE = "AVAILABLE"
+_ON_ITS_WAY = ("CREATING", "UPDATING")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,4 +60,7 @@ class BedrockDataSources:
             answer = self.client.get_data_source(
                 knowledgeBaseId=knowledge_base_id, dataSourceId=data_source_id
             )
-        return bool(answer["dataSource"]["status"] == "AVAILABLE")
+        status = str(answer["dataSource"]["status"])
+        if status not in (_AVAILABLE, *_ON_ITS_WAY):
+            raise DataSourceBroken(data_source_id, status)
+        return status == _AVAILABLE

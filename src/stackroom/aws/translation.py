@@ -3,12 +3,17 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionClosedError,
+    ConnectionError,  # noqa: A004 - botocore's own, base of its connection errors
+    HTTPClientError,
+)
 
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
-    StackroomError,
     StoreUnavailable,
 )
 
@@ -45,7 +50,9 @@ def knowledge_base_errors() -> Iterator[None]:
             raise KnowledgeBaseUnavailable(error.operation_name, code_of(error)) from error
         raise
     except BotoCoreError as error:
-        raise _unanswered(error, KnowledgeBaseUnavailable("the call", "no answer")) from error
+        if _is_transient(error):
+            raise KnowledgeBaseUnavailable("the call", type(error).__name__) from error
+        raise
 
 
 @contextmanager
@@ -58,15 +65,15 @@ def store_errors() -> Iterator[None]:
             raise StoreUnavailable(error.operation_name, code_of(error)) from error
         raise
     except BotoCoreError as error:
-        raise _unanswered(error, StoreUnavailable("the call", "no answer")) from error
+        if _is_transient(error):
+            raise StoreUnavailable("the call", type(error).__name__) from error
+        raise
 
 
 def _is_servers_fault(error: ClientError) -> bool:
     return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)) >= 500
 
 
-def _unanswered(error: BotoCoreError, passing: StackroomError) -> Exception:
+def _is_transient(error: BotoCoreError) -> bool:
     """Connections that fail or time out will pass; a parameter that botocore refuses won't."""
-    transient = ("ConnectionError", "HTTPClientError", "ConnectionClosedError")
-    names = {kind.__name__ for kind in type(error).__mro__}
-    return passing if names & set(transient) else error
+    return isinstance(error, ConnectionError | HTTPClientError | ConnectionClosedError)

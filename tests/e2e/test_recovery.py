@@ -1,0 +1,53 @@
+"""What failed for a reason that has nothing to do with the file, in a local mode of its own."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from stackroom.model import DocumentStatus
+from stackroom_local.clients import client
+from stackroom_local.state import Instance
+from tests.e2e.people import Person
+from tests.local.running import local_mode
+
+
+@pytest.fixture
+def heidi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
+    with local_mode(tmp_path_factory.mktemp("recovery") / "state") as running:
+        yield Person(running, "heidi")
+
+
+def test_a_failed_document_that_a_later_job_indexes_is_not_called_failed_any_more(
+    heidi: Person,
+) -> None:
+    """Bedrock tries failed documents again with every job; a record must not deny what is found."""
+    with index_missing(heidi.instance):
+        heidi.settle([heidi.put("letters/first.txt", "The first letter is from Bruges.")])
+    failed = heidi.record("letters/first.txt")
+
+    heidi.settle([heidi.put("letters/second.txt", "The second letter is from Antwerp.")])
+
+    after = heidi.record("letters/first.txt")
+    found = heidi.files_found("Which letter is from Bruges?")
+    assert failed is not None
+    assert failed.status is DocumentStatus.FAILED
+    assert after is not None
+    assert (after.status is DocumentStatus.INDEXED) == ("first.txt" in found)
+
+
+@contextmanager
+def index_missing(instance: Instance) -> Iterator[None]:
+    """Without the index there is nowhere to write vectors; afterwards it is there as before."""
+    s3vectors = client("s3vectors", instance.simulator_endpoint)
+    bucket = s3vectors.list_vector_buckets()["vectorBuckets"][0]["vectorBucketName"]
+    name = s3vectors.list_indexes(vectorBucketName=bucket)["indexes"][0]["indexName"]
+    index: dict[str, Any] = s3vectors.get_index(vectorBucketName=bucket, indexName=name)["index"]
+    s3vectors.delete_index(vectorBucketName=bucket, indexName=name)
+    yield
+    same = ("vectorBucketName", "indexName", "dataType", "dimension", "distanceMetric")
+    s3vectors.create_index(
+        **{each: index[each] for each in same},
+        metadataConfiguration=index["metadataConfiguration"],
+    )
