@@ -9,6 +9,7 @@ history are read meanwhile, and tell where the time goes.
 """
 
 import asyncio
+import contextlib
 import os
 import re
 import signal
@@ -64,7 +65,8 @@ async def start() -> tuple[Moments, Drop]:
             async with agent_of(instance, USER) as agent:
                 first = await drop(instance, agent, "first", 0)
         finally:
-            os.killpg(process.pid, signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
             process.wait(60)
         return {**announced(log), "up": up}, first
 

@@ -15,9 +15,10 @@ from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.session import client
 from stackroom.aws.slots import DynamoSlots
-from stackroom.ingestion import Ingestion, Outcome, Run
+from stackroom.ingestion import Ingestion
 from stackroom.observability import logger_for, metrics_for
 from stackroom.placement import Placements
+from stackroom.progress import Outcome, Run
 from stackroom.runs import Runs
 from stackroom.settings import Pool, Settings
 

@@ -13,8 +13,8 @@ from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.inspections import DynamoInspections
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.session import client
-from stackroom.ingestion import Run
 from stackroom.observability import NAMESPACE, logger_for, metrics_for
+from stackroom.progress import Run
 from stackroom.settings import Settings
 from stackroom.settlement import Settled, Settlement
 from stackroom.verdicts import Fate

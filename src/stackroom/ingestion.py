@@ -6,77 +6,17 @@ job's id; `stackroom.settlement` asks later what became of exactly those.
 """
 
 import hashlib
-import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
-
-from pydantic import NonNegativeInt
 
 from stackroom.clock import utc_now
 from stackroom.errors import DataSourceBroken
-from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Record
+from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.placement import NO_SLOT, Placement, Placements, source_of
 from stackroom.ports import Busy, Catalogs, DataSource, Documents, IngestionJobs, Job
+from stackroom.progress import MAX_TURNS, Outcome, Run, waiting_time
 from stackroom.runs import MAX_FAILURES, Runs
-
-# Seconds, whole ones: a Wait state's SecondsPath takes no fractions [Step Functions guide: Wait].
-FIRST_WAIT = 5
-LONGEST_WAIT = 60
-_GROWTH = 1.5
-# A history ends at 25,000 events [Step Functions quotas]. A turn is a wait, a task and a choice,
-# about a dozen; with a job's own polls until its deadline (750 more) that stays below 21,000.
-MAX_TURNS = 1_000
-
-
-class Outcome(StrEnum):
-    """What the state machine chooses by; tests/contract holds it and the ASL together."""
-
-    PLACED = "placed"
-    WAITING = "waiting"
-    NO_SLOT = "no_slot"
-    GONE = "gone"
-    REFUSED = "refused"
-    STARTED = "started"
-    BUSY = "busy"
-    NOTHING = "nothing"
-    HAND_OVER = "hand_over"
-    HANDED_OVER = "handed_over"
-    RUNNING = "running"
-    OVER = "over"
-    SETTLED = "settled"
-    UNSETTLED = "unsettled"
-    RELEASED = "released"
-    MORE = "more"
-    RECORDED = "recorded"
-
-
-class Progress(Record):
-    """Where a run stands; travels through the state machine."""
-
-    outcome: Outcome | None = None
-    delay: NonNegativeInt = 0  # seconds to wait before the first state does anything
-    wait_seconds: NonNegativeInt = 0
-    round: NonNegativeInt = 0
-    turn: NonNegativeInt = 0
-    polls: NonNegativeInt = 0  # of the present job, or busy answers in a row
-    served: NonNegativeInt = 0  # the counter as the present round found it
-    job_id: str | None = None
-
-
-class Run(Record):
-    """A live run: the execution that holds the catalog's lease under this epoch."""
-
-    catalog_id: str
-    epoch: NonNegativeInt
-    progress: Progress = Progress()
-
-    def went(self, outcome: Outcome, **changes: object) -> "Run":
-        progress = self.progress.model_copy(
-            update={"outcome": outcome, "turn": self.progress.turn + 1, **changes}
-        )
-        return self.model_copy(update={"progress": progress})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +140,7 @@ class Ingestion:
             served=served,
             round=run.progress.round + 1,
             polls=0,
-            wait_seconds=FIRST_WAIT,
+            wait_seconds=waiting_time(0),
         )
 
     def _taken_up(self, document: Document, job: Job) -> Document:
@@ -226,13 +166,6 @@ def totals(documents: Iterable[Document]) -> tuple[int, int]:
     """How many documents a catalog has, and their bytes; what is being deleted counts no more."""
     sizes = [each.size for each in documents if each.status is not DocumentStatus.DELETING]
     return len(sizes), sum(sizes)
-
-
-def waiting_time(turn: int, *, jitter: bool = False) -> int:
-    """Seconds before asking again: growing, capped, and apart from others' if `jitter`."""
-    wait = min(FIRST_WAIT * _GROWTH ** min(turn, 20), LONGEST_WAIT)
-    # Not security: it only keeps waiting runs from asking in step.
-    return round(wait * random.uniform(1, 1.5)) if jitter else round(wait)  # noqa: S311
 
 
 def catalog_of(run: Run, catalogs: Catalogs) -> Catalog:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from stackroom.clock import utc_now
 from stackroom.errors import RecordChanged
-from stackroom.ingestion import Outcome, Run, catalog_of, totals, waiting_time
+from stackroom.ingestion import catalog_of, totals
 from stackroom.model import CatalogStatus, Document, DocumentStatus
 from stackroom.placement import source_of
 from stackroom.ports import (
@@ -21,6 +21,7 @@ from stackroom.ports import (
     Leases,
     Verdict,
 )
+from stackroom.progress import Outcome, Run, waiting_time
 from stackroom.runs import LEASE
 from stackroom.verdicts import NO_REASON, Decision, Evidence, Fate, decide, is_overdue
 
@@ -72,8 +73,10 @@ class Settlement:
         source, job = self._job(run)
         documents = list(self.documents.of_catalog(run.catalog_id))
         taken = [each for each in documents if _is_of_round(each, run.progress.job_id)]
-        verdicts = self._verdicts(source, taken)
+        failed = [each for each in documents if _is_tried_again(each)]
+        verdicts = self._verdicts(source, taken + failed)
         decided = [(each, self._decide(each, verdicts, job)) for each in taken]
+        decided += self._recovered(failed, verdicts, job)
         if any(decision.fate is Fate.AGAIN for _, decision in decided):
             # Moves the counter, so that the run can't end. Before the documents are written: once
             # they are, a retried task finds them no longer of the round, and would not ask.
@@ -112,6 +115,13 @@ class Settlement:
         if decision.fate is not Fate.FAILED or document.status is not DocumentStatus.INDEXING:
             return decision
         return Decision(fate=Fate.FAILED, reason=self._finding(document) or decision.reason)
+
+    def _recovered(
+        self, failed: list[Document], verdicts: dict[str, Verdict], job: Job | None
+    ) -> list[tuple[Document, Decision]]:
+        """What the round's job has indexed after all; else answers would show what failed."""
+        decided = ((each, self._decide(each, verdicts, job)) for each in failed)
+        return [each for each in decided if each[1].fate is Fate.INDEXED]
 
     def _write(self, decided: Iterable[tuple[Document, Decision]]) -> list[Settled]:
         at = self.now()
@@ -180,6 +190,16 @@ def _is_of_round(document: Document, job_id: str | None) -> bool:
         DocumentStatus.INDEXING,
         DocumentStatus.DELETING,
     )
+
+
+def _is_tried_again(document: Document) -> bool:
+    """
+    Whether every job tries the failed document again, as Bedrock does with what lies there.
+
+    One that we rejected has no present_since, for it never lay there with a sidecar of its own.
+    """
+    failed = document.status is DocumentStatus.FAILED and not document.lingering
+    return failed and document.present_since is not None
 
 
 def _after(document: Document, decision: Decision, at: datetime) -> Document | None:

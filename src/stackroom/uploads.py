@@ -6,21 +6,27 @@ versions that are no longer there. So `Uploads.reconcile` takes nothing but a ke
 record, looks at the object as it is now, and writes only if the record is still what it read.
 """
 
-import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from stackroom import sidecars
+from stackroom.acceptance import judge, misfit
 from stackroom.clock import utc_now
+from stackroom.descriptions import (
+    describe,
+    describe_stray,
+    fingerprint_of,
+    is_unfinished,
+    may_be_indexed,
+    says_the_same,
+)
 from stackroom.errors import CatalogLimitReached, RecordChanged, ValidationError
-from stackroom.formats import CONTENT_TYPES, MAX_FILE_BYTES, extension_of, unsupported
 from stackroom.keys import Location, Misplaced, is_folder_marker, is_ours, locate
 from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports import Catalogs, DocumentBucket, Documents, StoredObject
 
-MAX_FILENAME_BYTES = 400  # leaves room for prefix and sidecar suffix in S3's 1,024-byte keys
 _TRIES = 5
 
 
@@ -70,7 +76,7 @@ class Uploads:
         if isinstance(place, Misplaced):
             return self._misplaced(place, correlation_id)
         catalog = self.catalogs.get(place.catalog_id)
-        if catalog is not None and (problem := _misfit(place, catalog)):
+        if catalog is not None and (problem := misfit(place, catalog)):
             return self._misplaced(_out_of_place(place, problem), correlation_id)
         # The record first, the object second: what changes in between makes the write fail.
         record = self.documents.get(place.catalog_id, place.document_id) if catalog else None
@@ -92,11 +98,11 @@ class Uploads:
         found: StoredObject,
         correlation_id: str | None,
     ) -> Reconciled:
-        document = _describe(place, record, found, correlation_id, at=self.now())
-        problem, body = _judge(place, catalog, found)
-        document = document.model_copy(update={"fingerprint": _fingerprint(found, body)})
-        if record is not None and _says_the_same(record, document):
-            return _answer(Outcome.UNCHANGED, place, wanted=_is_unfinished(record))
+        document = describe(place, record, found, correlation_id, at=self.now())
+        problem, body = judge(place, catalog, found)
+        document = document.model_copy(update={"fingerprint": fingerprint_of(found, body)})
+        if record is not None and says_the_same(record, document):
+            return _answer(Outcome.UNCHANGED, place, wanted=is_unfinished(record))
         if problem is not None:
             return self._reject(place, record, document, problem)
         present_since = self._write_sidecar(place.key, body, found, trust=record is None)
@@ -109,7 +115,7 @@ class Uploads:
     ) -> Reconciled:
         # Quarantine before the record says failed: the object lies where jobs crawl.
         self.bucket.write_sidecar(place.key, sidecars.QUARANTINED)
-        lingering = record is not None and _may_be_indexed(record)
+        lingering = record is not None and may_be_indexed(record)
         failed = document.moved(DocumentStatus.FAILED, at=self.now(), reason=problem)
         self.documents.save(failed.model_copy(update={"lingering": lingering}))
         answer = _answer(Outcome.REJECTED, place, wanted=lingering)
@@ -121,7 +127,7 @@ class Uploads:
         if record.status is DocumentStatus.DELETING:
             return _answer(Outcome.DELETING, place, wanted=True)
         self.bucket.remove_sidecar(place.key)
-        if record.status is DocumentStatus.FAILED and not _may_be_indexed(record):
+        if record.status is DocumentStatus.FAILED and not may_be_indexed(record):
             self.documents.remove(record)
             return Reconciled(outcome=Outcome.FORGOTTEN, document_id=place.document_id)
         deleting = record.moved(DocumentStatus.DELETING, at=self.now())
@@ -137,8 +143,8 @@ class Uploads:
             if record is not None:
                 self.documents.remove(record)
             return Reconciled(outcome=Outcome.FORGOTTEN)
-        stray = _stray(place, shelf, record, found, correlation_id, at=self.now())
-        if record is None or not _says_the_same(record, stray):
+        stray = describe_stray(place, shelf, record, found, correlation_id, at=self.now())
+        if record is None or not says_the_same(record, stray):
             self.documents.save(stray)
         return Reconciled(
             outcome=Outcome.REJECTED, document_id=place.document_id, reason=place.reason
@@ -180,140 +186,10 @@ def rejected_shelf(user_id: str) -> str:
     return f"REJECTED#{user_id}"
 
 
-def _judge(place: Location, catalog: Catalog, found: StoredObject) -> tuple[str | None, bytes]:
-    """What is wrong with the object, if anything, and the sidecar that it should have."""
-    if problem := _file_problem(place.filename, found.size):
-        return problem, sidecars.QUARANTINED
-    try:
-        body = sidecars.sidecar(
-            user_id=catalog.user_id,
-            catalog_id=catalog.catalog_id,
-            document_id=place.document_id,
-            filename=place.filename,
-            uploaded_at=found.last_modified,
-            attributes=sidecars.user_attributes(found.attributes),
-        )
-    except ValidationError as error:
-        return str(error), sidecars.QUARANTINED
-    return None, body
-
-
-def _file_problem(filename: str, size: int) -> str | None:
-    length = len(filename.encode())
-    if length > MAX_FILENAME_BYTES:
-        return f"the file name has {length} bytes; at most {MAX_FILENAME_BYTES} are allowed"
-    if problem := unsupported(filename):
-        return problem
-    if size == 0:
-        return "the file is empty"
-    if size > MAX_FILE_BYTES:
-        return f"File exceeds {MAX_FILE_BYTES // 1024**2}MB limit"
-    return None
-
-
-def _misfit(place: Location, catalog: Catalog) -> str | None:
-    if catalog.user_id != place.user_id:
-        return f"there is no catalog {place.folder!r}; create it first"
-    if not place.key.startswith(catalog.s3_prefix):
-        return f"catalog {catalog.name!r} has the prefix {catalog.s3_prefix!r}; drop the file there"
-    return None
-
-
 def _out_of_place(place: Location, reason: str) -> Misplaced:
     return Misplaced(
         key=place.key, user_id=place.user_id, document_id=place.document_id, reason=reason
     )
-
-
-def _describe(
-    place: Location,
-    record: Document | None,
-    found: StoredObject,
-    correlation_id: str | None,
-    *,
-    at: datetime,
-) -> Document:
-    return Document(
-        catalog_id=place.catalog_id,
-        document_id=place.document_id,
-        filename=place.filename,
-        s3_key=place.key,
-        size=found.size,
-        etag=found.etag,
-        version_id=found.version_id,
-        content_type=CONTENT_TYPES.get(extension_of(place.filename), found.content_type),
-        status=DocumentStatus.PENDING,
-        uploaded_at=found.last_modified,
-        updated_at=at,
-        lingering=record is not None and record.lingering,
-        indexed_at=record.indexed_at if record else None,
-        correlation_id=correlation_id,
-        version=record.version if record else 0,
-    )
-
-
-def _stray(
-    place: Misplaced,
-    shelf: str,
-    record: Document | None,
-    found: StoredObject,
-    correlation_id: str | None,
-    *,
-    at: datetime,
-) -> Document:
-    return Document(
-        catalog_id=shelf,
-        document_id=place.document_id,
-        filename=place.key.rpartition("/")[2],
-        s3_key=place.key,
-        size=found.size,
-        etag=found.etag,
-        version_id=found.version_id,
-        fingerprint=_fingerprint(found, place.reason.encode()),
-        status=DocumentStatus.FAILED,
-        status_reason=place.reason,
-        uploaded_at=found.last_modified,
-        updated_at=at,
-        correlation_id=correlation_id,
-        version=record.version if record else 0,
-    )
-
-
-def _fingerprint(found: StoredObject, body: bytes) -> str:
-    # What a user can change without changing the bytes are the attributes; the time of upload in
-    # the sidecar is no change.
-    attributes: Iterable[str] = (
-        f"{name}={found.attributes[name]}" for name in sorted(found.attributes)
-    )
-    quarantined = body == sidecars.QUARANTINED
-    parts = (found.etag, str(found.size), str(quarantined), *attributes)
-    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:32]
-
-
-def _says_the_same(record: Document, document: Document) -> bool:
-    """
-    Whether the record already tells of this object.
-
-    A failed document that is dropped again, byte for byte, is its owner's way of asking for
-    another try; the same event delivered twice is not, and has the version that was recorded.
-    """
-    if record.status is DocumentStatus.DELETING or record.fingerprint != document.fingerprint:
-        return False
-    if record.status is DocumentStatus.FAILED:
-        return (record.version_id, record.uploaded_at) == (
-            document.version_id,
-            document.uploaded_at,
-        )
-    return True
-
-
-def _is_unfinished(record: Document) -> bool:
-    return record.lingering or record.status in (DocumentStatus.PENDING, DocumentStatus.INDEXING)
-
-
-def _may_be_indexed(record: Document) -> bool:
-    seen = record.indexed_at is not None or record.ingestion_job_id is not None
-    return seen or record.lingering
 
 
 def _answer(outcome: Outcome, place: Location, *, wanted: bool) -> Reconciled:

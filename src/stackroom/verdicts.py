@@ -69,8 +69,7 @@ class Evidence:
 def decide(document: Document, evidence: Evidence) -> Decision:
     if document.status is DocumentStatus.DELETING:
         return _of_deleted(document, evidence)
-    if document.status is DocumentStatus.FAILED:
-        assert document.lingering, "a failed document is in a round only to get it out of the index"
+    if document.lingering and document.status is DocumentStatus.FAILED:
         return _of_lingering(document, evidence)
     return _of_indexing(document, evidence)
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from docs.generate import README, ROOT, configuration, section
 
 TEXT = README.read_text("utf-8")

@@ -139,8 +139,13 @@ def user(
         aws_secret_access_key=key["SecretAccessKey"],
         region_name="us-east-1",
     )
+
+    def client(service: str) -> Any:
+        # the stubs know each service by its literal name
+        return session.client(service, endpoint_url=instance.aws_endpoint)  # type: ignore[call-overload]
+
     try:
-        yield lambda service: session.client(service, endpoint_url=instance.aws_endpoint)
+        yield client
     finally:
         iam.delete_access_key(UserName=name, AccessKeyId=key["AccessKeyId"])
         iam.delete_user_policy(UserName=name, PolicyName="rights")

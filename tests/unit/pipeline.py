@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from stackroom.ingestion import Ingestion, Outcome, Run
+from stackroom.ingestion import Ingestion
 from stackroom.keys import Location, locate
 from stackroom.model import Document, PoolMember
 from stackroom.placement import Placements
+from stackroom.progress import Outcome, Run
 from stackroom.runs import Runs
 from stackroom.settlement import Settled, Settlement
 from stackroom.uploads import Reconciled, Uploads

@@ -1,10 +1,10 @@
 import pytest
 
 from stackroom.errors import DataSourceBroken, RunSuperseded
-from stackroom.ingestion import LONGEST_WAIT, MAX_TURNS, Outcome, waiting_time
 from stackroom.model import CatalogStatus, DocumentStatus
 from stackroom.placement import NO_SLOT
 from stackroom.ports import Busy
+from stackroom.progress import LONGEST_WAIT, MAX_TURNS, Outcome, waiting_time
 from stackroom.runs import MAX_FAILURES
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 

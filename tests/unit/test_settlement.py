@@ -1,8 +1,8 @@
 import pytest
 
-from stackroom.ingestion import Outcome
 from stackroom.model import CatalogStatus, DocumentStatus
 from stackroom.ports import JobState
+from stackroom.progress import Outcome
 from stackroom.settlement import DEADLINE
 from stackroom.verdicts import KNOWN_STATUSES, MAX_ATTEMPTS, NO_REASON, Fate
 from tests.fakes.pipeline import BUCKET
@@ -224,6 +224,44 @@ def test_jobs_that_end_badly_are_followed_by_others_and_then_the_documents_fail(
     assert len(pipeline.bedrock.jobs) == MAX_ATTEMPTS
     assert pipeline.document().status is DocumentStatus.FAILED
     assert "the role may not" in str(pipeline.document().status_reason)
+
+
+def a_round_for_another_file(pipeline: Pipeline, status: str) -> None:
+    """Bedrock says `status` of the file that failed before."""
+    pipeline.drop(OTHER)
+    run = pipeline.started()
+    pipeline.clock.pass_by(1)
+    pipeline.bedrock.say(KEY, status)
+    pipeline.bedrock.say(OTHER, "INDEXED")
+    pipeline.bedrock.finish(str(run.progress.job_id))
+    pipeline.settle(run)
+
+
+def test_a_failed_document_that_a_later_job_indexes_is_indexed(pipeline: Pipeline) -> None:
+    settled_with(pipeline, "FAILED")
+
+    a_round_for_another_file(pipeline, "INDEXED")
+
+    assert pipeline.document().status is DocumentStatus.INDEXED
+    assert pipeline.document().status_reason is None
+
+
+def test_a_failed_document_that_fails_again_stays_as_it_is(pipeline: Pipeline) -> None:
+    settled_with(pipeline, "FAILED")
+    before = pipeline.document()
+
+    a_round_for_another_file(pipeline, "FAILED")
+
+    assert pipeline.document() == before
+
+
+def test_a_rejected_document_is_never_indexed_by_bedrocks_word(pipeline: Pipeline) -> None:
+    pipeline.drop(body="")
+
+    a_round_for_another_file(pipeline, "INDEXED")  # with its quarantine sidecar
+
+    assert pipeline.document().status is DocumentStatus.FAILED
+    assert pipeline.document().status_reason == "the file is empty"
 
 
 def test_a_deleted_document_is_forgotten_once_bedrock_does_not_know_it(pipeline: Pipeline) -> None:

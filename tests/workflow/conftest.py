@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from moto import mock_aws
 
-import stackroom.ingestion
+import stackroom.progress
 import stackroom.runs
 from stackroom.aws import session
 from stackroom.aws.catalogs import DynamoCatalogs
@@ -49,7 +49,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
     if engine.ENDPOINT:
         monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", engine.ENDPOINT)
-    monkeypatch.setattr(stackroom.ingestion, "FIRST_WAIT", 0)
+    monkeypatch.setattr(stackroom.progress, "FIRST_WAIT", 0)
     logging.getLogger("moto.stepfunctions").setLevel(logging.CRITICAL)  # tells of every Fail
 
 

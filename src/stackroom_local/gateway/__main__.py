@@ -1,12 +1,6 @@
-"""
-`python -m stackroom_local.gateway --port P --config FILE --data-dir D` serves until SIGTERM.
-
-It waits for the configuration to be there: so it can be started before its functions are deployed,
-and import, which takes longest, while they are.
-"""
+"""`python -m stackroom_local.gateway --port P --config FILE --data-dir D` serves until SIGTERM."""
 
 import argparse
-import time
 from pathlib import Path
 
 import uvicorn
@@ -15,7 +9,6 @@ from stackroom_local.gateway.app import gateway_app
 from stackroom_local.gateway.configuration import GatewayConfiguration
 
 HOST = "127.0.0.1"
-_POLL_SECONDS = 0.02
 
 
 def main() -> None:
@@ -25,8 +18,6 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path, required=True, help="the issuer's key, and logs/")
     arguments = parser.parse_args()
 
-    while not arguments.config.exists():
-        time.sleep(_POLL_SECONDS)
     configuration = GatewayConfiguration.model_validate_json(arguments.config.read_bytes())
     app = gateway_app(
         configuration,
