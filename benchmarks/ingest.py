@@ -16,8 +16,10 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from multiprocessing import get_context
+
+import psutil
 
 from benchmarks.corpus import SOURCE, corpus
 from benchmarks.serving import (
@@ -51,6 +53,8 @@ class Turn:
     bare: float
     jobs: float
     end_to_end: float
+    bare_cpu: float  # which the machine's load changes little
+    simulator_cpu: float
 
 
 def main() -> None:
@@ -73,28 +77,38 @@ def loner() -> ProcessPoolExecutor:
 
 
 def turn(instance: Instance, bare: ProcessPoolExecutor, files: Mapping[str, bytes]) -> Turn:
-    chunks, before = bare.submit(embed, files).result()
-    ended = len(jobs(instance))
+    chunks, before, cpu_before = bare.submit(embed, files).result()
+    ended, spent = len(jobs(instance)), cpu_of_simulator(instance)
     end_to_end = ingest(instance, files)
-    _, after = bare.submit(embed, files).result()
+    simulator_cpu = cpu_of_simulator(instance) - spent
+    _, after, cpu_after = bare.submit(embed, files).result()
     return Turn(
         chunks=chunks,
         bare=(before + after) / 2,
         jobs=sum(jobs(instance)[ended:]),
         end_to_end=end_to_end,
+        bare_cpu=(cpu_before + cpu_after) / 2,
+        simulator_cpu=simulator_cpu,
     )
 
 
-def embed(files: Mapping[str, bytes]) -> tuple[int, float]:
-    """Chunks and seconds of the bare loop."""
-    began = time.perf_counter()
+def embed(files: Mapping[str, bytes]) -> tuple[int, float, float]:
+    """Chunks of the bare loop, its seconds, and those of CPU time."""
+    began, spent = time.perf_counter(), time.process_time()
     embedder, chunking, chunks = MiniLM(), Chunking(), 0
     for name, body in files.items():
         text = "\n".join(page.text for page in read_pages(body, name))
         for chunk in chunking.split(text):
             embedder.embed(chunk)
             chunks += 1
-    return chunks, time.perf_counter() - began
+    return chunks, time.perf_counter() - began, time.process_time() - spent
+
+
+def cpu_of_simulator(instance: Instance) -> float:
+    """CPU seconds of the process and of its parser."""
+    simulator = psutil.Process(instance.children["simulator"])
+    times = (each.cpu_times() for each in [simulator, *simulator.children()])
+    return float(sum(each.user + each.system for each in times))
 
 
 def ingest(instance: Instance, files: Mapping[str, bytes]) -> float:
@@ -138,9 +152,8 @@ def require_all_passages(instance: Instance, chunks: int) -> None:
 
 
 def report(turns: Sequence[Turn]) -> None:
-    chunks, bare, of_jobs, end_to_end = (
-        sum(getattr(each, name) for each in turns)
-        for name in ("chunks", "bare", "jobs", "end_to_end")
+    chunks, bare, of_jobs, end_to_end, bare_cpu, simulator_cpu = (
+        sum(each) for each in zip(*map(astuple, turns), strict=True)
     )
     print(f"{chunks} chunks of at most 300 tokens, at --speed {SPEED}, in {len(turns)} turns\n")
     print(f"  bare parsing + embedding  {chunks / bare:6.1f} chunks/s  {bare:6.1f} s")
@@ -153,6 +166,10 @@ def report(turns: Sequence[Turn]) -> None:
         f"   {bare / end_to_end:4.0%} of bare, with every event, wait and poll"
     )
     each = ", ".join(f"{one.bare / one.jobs:.0%}" for one in turns)
+    print(
+        f"  CPU time a chunk: bare {1000 * bare_cpu / chunks:.0f} ms, the simulator "
+        f"{1000 * simulator_cpu / chunks:.0f} ms"
+    )
     print(f"\njobs against bare, turn by turn: {each}")
 
 

@@ -9,7 +9,6 @@ history are read meanwhile, and tell where the time goes.
 """
 
 import asyncio
-import contextlib
 import os
 import re
 import signal
@@ -65,9 +64,7 @@ async def start() -> tuple[Moments, Drop]:
             async with agent_of(instance, USER) as agent:
                 first = await drop(instance, agent, "first", 0)
         finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
-            process.wait(60)
+            stop(process, folder / "state")
         return {**announced(log), "up": up}, first
 
 
@@ -95,6 +92,14 @@ def wait_until_up(process: "subprocess.Popen[bytes]", state: Path, log: Path) ->
             raise NotMeasured(f"make up ended: {log.read_text()}")
         time.sleep(0.005)
     return StateDirectory(state).instance()
+
+
+def stop(process: "subprocess.Popen[bytes]", state: Path) -> None:
+    """Only the server is asked to: make waits for it, and would leave it behind if it were too."""
+    server = StateDirectory(state).holder()
+    if process.poll() is None:
+        os.kill(server or process.pid, signal.SIGTERM)
+    process.wait(60)
 
 
 def announced(log: Path) -> Moments:

@@ -41,10 +41,17 @@ def measure(benchmark: Callable[[], None]) -> None:
     """Runs a benchmark; a figure short of its aim is no failure, one not taken is."""
     try:
         benchmark()
-    except (NotMeasured, StackroomError) as error:
-        sys.exit(f"could not measure: {error}")
+    except (NotMeasured, StackroomError, ExceptionGroup) as error:
+        sys.exit(f"could not measure: {_innermost(error)}")
     except (Stopped, KeyboardInterrupt):
         sys.exit("stopped before everything was measured")
+
+
+def _innermost(error: Exception) -> Exception:
+    """The MCP client wraps what is raised beside it in groups of groups."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 @contextmanager

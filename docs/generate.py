@@ -77,7 +77,7 @@ def permissions(templates: Iterable[Mapping[str, Any]]) -> str:
 
 def section(text: str, name: str) -> str:
     """What stands between the marks of this name."""
-    return text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0].strip()
+    return text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->", maxsplit=1)[0].strip()
 
 
 def _actions(resources: Mapping[str, Any], role: str) -> Iterable[str]:

@@ -104,12 +104,13 @@ class PipelineFunctions:
             environment=self._stores(),
         )
         self._let_settle(handler)
-        handler.allow("dynamodb:GetItem", "dynamodb:UpdateItem", on=self._control())
+        handler.allow("dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=self._control())
         handler.allow(
             "bedrock:GetIngestionJob",
             "bedrock:StopIngestionJob",
             "bedrock:ListKnowledgeBaseDocuments",
             "bedrock:GetKnowledgeBaseDocuments",
+            "bedrock:Retrieve",
             on=self.knowledge_base.knowledge_base_arns,
         )
         return handler

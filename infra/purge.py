@@ -9,6 +9,7 @@ Everything is found by its name, so that it may run again after it broke, or aft
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -130,7 +131,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Delete everything that a project keeps on AWS.")
     parser.add_argument("--project", required=True)
     project = parser.parse_args().project
-    session = boto3.session.Session()
+    # boto3 itself reads AWS_DEFAULT_REGION only, and might then purge another region.
+    session = boto3.session.Session(region_name=os.environ.get("AWS_REGION"))
+    if session.region_name is None:
+        sys.exit("No region: export AWS_REGION, as for `make deploy`.")
     account = session.client("sts").get_caller_identity()["Account"]
     _write_line(
         f"This deletes every document, record, vector and user of {project!r} in account"

@@ -16,7 +16,7 @@ from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.session import client
 from stackroom.aws.slots import DynamoSlots
 from stackroom.ingestion import Ingestion
-from stackroom.observability import logger_for, metrics_for
+from stackroom.observability import logger_for, metrics_for, report
 from stackroom.placement import Placements
 from stackroom.progress import Outcome, Run
 from stackroom.runs import Runs
@@ -114,14 +114,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 def move_on(step: Step) -> dict[str, Any]:
     logger.append_keys(catalog_id=step.catalog_id, epoch=step.epoch)
     run = Run.model_validate(step.model_dump(exclude={"action"}))
-    tasks = {
-        "ensure_data_source": ingestion().ensure_data_source,
-        "refuse": ingestion().refuse,
-        "start": ingestion().start,
-        "release": ingestion().release,
-        "hand_over": ingestion().hand_over,
-    }
-    moved = tasks[step.action](run)
+    moved = task(step.action, run)
     progress = moved.progress
     logger.info("run moved on", action=step.action, **progress.model_dump(mode="json"))
     if progress.outcome is Outcome.BUSY:
@@ -131,26 +124,43 @@ def move_on(step: Step) -> dict[str, Any]:
     return moved.model_dump(mode="json")
 
 
+def task(action: str, run: Run) -> Run:
+    if action == "refuse":
+        moved, refused = ingestion().refuse(run)
+        report(refused, logger=logger, metrics=metrics)
+        return moved
+    tasks = {
+        "ensure_data_source": ingestion().ensure_data_source,
+        "start": ingestion().start,
+        "release": ingestion().release,
+        "hand_over": ingestion().hand_over,
+    }
+    return tasks[action](run)
+
+
 def record(breakdown: Breakdown) -> dict[str, Any]:
     logger.append_keys(catalog_id=breakdown.catalog_id, epoch=breakdown.epoch)
     name = breakdown.error.get("Error", "an unknown error")
-    outcome = ingestion().record_failure(breakdown.catalog_id, breakdown.epoch, name)
+    failed = ingestion().record_failure(breakdown.catalog_id, breakdown.epoch, name)
     logger.error("run broke", error=name, cause=breakdown.error.get("Cause"))
     metrics.add_metric(name="BrokenRuns", unit=MetricUnit.Count, value=1)
-    return {"outcome": outcome}
+    report(failed, logger=logger, metrics=metrics)
+    return {"failed_documents": len(failed)}
 
 
 def recover(ending: Ending) -> dict[str, Any]:
     catalog_id, _, epoch = ending.execution_name.rpartition("-")
     logger.warning("execution ended badly", execution_name=ending.execution_name)
     if not epoch.isdecimal():  # someone started it by hand: it holds no lease
-        return {"outcome": Outcome.RECORDED}
-    outcome = ingestion().record_failure(catalog_id, int(epoch), "an execution cut short")
-    return {"outcome": outcome}
+        return {"failed_documents": 0}
+    failed = ingestion().record_failure(catalog_id, int(epoch), "an execution cut short")
+    report(failed, logger=logger, metrics=metrics)
+    return {"failed_documents": len(failed)}
 
 
 def sweep() -> dict[str, Any]:
-    followed = ingestion().sweep()
+    followed, failed = ingestion().sweep()
+    report(failed, logger=logger, metrics=metrics)
     logger.info("leases swept", followed=followed)
     metrics.add_metric(name="RunsFollowed", unit=MetricUnit.Count, value=len(followed))
     return {"followed": followed}

@@ -6,6 +6,7 @@ from typing import Any
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.files import S3Files
 from stackroom.aws.inspections import DynamoInspections
@@ -35,6 +36,11 @@ def inspection() -> Inspection:
     return Inspection(
         files=S3Files(client=client("s3"), bucket=settings.kb_docs_bucket),
         page_maps=S3PageMaps(client=client("s3"), bucket=settings.kb_docs_bucket),
+        catalogs=DynamoCatalogs(
+            client=client("dynamodb"),
+            table=settings.kb_catalog_table,
+            control_table=settings.kb_control_table,
+        ),
         documents=DynamoDocuments(client=client("dynamodb"), table=settings.kb_catalog_table),
         inspections=DynamoInspections(client=client("dynamodb"), table=settings.kb_control_table),
         extract=partial(read_pages_apart, seconds=settings.inspect_seconds_per_file),

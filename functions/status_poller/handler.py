@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any, Literal
 
-from aws_lambda_powertools.metrics import MetricUnit, single_metric
+from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from stackroom.aws.bucket import S3DocumentBucket
@@ -11,13 +11,14 @@ from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.inspections import DynamoInspections
+from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.session import client
-from stackroom.observability import NAMESPACE, logger_for, metrics_for
+from stackroom.inquiry import Inquiry
+from stackroom.observability import logger_for, metrics_for, report
 from stackroom.progress import Run
 from stackroom.settings import Settings
-from stackroom.settlement import Settled, Settlement
-from stackroom.verdicts import Fate
+from stackroom.settlement import Settlement
 
 logger = logger_for("status_poller")
 metrics = metrics_for("status_poller")
@@ -37,14 +38,19 @@ class Step(Run):
 def settlement() -> Settlement:
     known = PollerSettings.from_env()
     dynamodb = client("dynamodb")
+    jobs = BedrockIngestionJobs(client=client("bedrock-agent"))
     return Settlement(
         catalogs=DynamoCatalogs(
             client=dynamodb, table=known.kb_catalog_table, control_table=known.kb_control_table
         ),
         documents=DynamoDocuments(client=dynamodb, table=known.kb_catalog_table),
-        bucket=S3DocumentBucket(client=client("s3"), bucket=known.kb_docs_bucket),
-        jobs=BedrockIngestionJobs(client=client("bedrock-agent")),
-        findings=DynamoInspections(client=dynamodb, table=known.kb_control_table),
+        jobs=jobs,
+        inquiry=Inquiry(
+            bucket=S3DocumentBucket(client=client("s3"), bucket=known.kb_docs_bucket),
+            jobs=jobs,
+            findings=DynamoInspections(client=dynamodb, table=known.kb_control_table),
+            knowledge_base=lambda each: BedrockKnowledgeBase(client("bedrock-agent-runtime"), each),
+        ),
         leases=DynamoLeases(client=dynamodb, table=known.kb_control_table),
     )
 
@@ -60,30 +66,13 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         moved = settlement().poll(run)
         metrics.add_metric(name="Polls", unit=MetricUnit.Count, value=1)
     else:
-        moved, settled = settlement().settle(run)
-        for each in settled:
-            report(each)
+        moved, settling = settlement().settle(run)
+        report(settling.settled, logger=logger, metrics=metrics)
+        if settling.unexplained:
+            logger.warning("failures without a name", count=settling.unexplained)
+        metrics.add_metric(
+            name="UnexplainedFailures", unit=MetricUnit.Count, value=settling.unexplained
+        )
 
     logger.info("run moved on", action=step.action, **moved.progress.model_dump(mode="json"))
     return moved.model_dump(mode="json")
-
-
-def report(settled: Settled) -> None:
-    document = settled.document
-    logger.info(
-        "document settled",
-        fate=settled.fate,
-        document_id=document.document_id,
-        version=document.version,
-        correlation_id=document.correlation_id,
-        reason=document.status_reason,
-    )
-    with single_metric(
-        name="DocumentsSettled", unit=MetricUnit.Count, value=1, namespace=NAMESPACE
-    ) as metric:
-        metric.add_dimension(name="outcome", value=settled.fate)
-    if settled.fate is Fate.INDEXED and document.indexed_at is not None:
-        waited = (document.indexed_at - document.uploaded_at).total_seconds()
-        metrics.add_metric(
-            name="UploadToIndexedSeconds", unit=MetricUnit.Seconds, value=max(waited, 0)
-        )

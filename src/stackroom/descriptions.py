@@ -98,5 +98,10 @@ def is_unfinished(record: Document) -> bool:
 
 
 def may_be_indexed(record: Document) -> bool:
-    seen = record.indexed_at is not None or record.ingestion_job_id is not None
-    return seen or record.lingering
+    """
+    Whether any version of it may be in the index.
+
+    Once it has lain there with a sidecar of its own, a job may have crawled it, whether or not a
+    round has taken it up.
+    """
+    return record.lingering or record.present_since is not None or record.indexed_at is not None

@@ -5,7 +5,6 @@ StackroomError
 ├── Rejected                    change the request; never retried
 │   ├── MalformedEvent          not an event that we know; belongs in the dead-letter queue
 │   ├── CatalogLimitReached     the user already has as many catalogs as allowed
-│   ├── CatalogNotFound         no such catalog, or someone else's
 │   ├── DataSourceBroken        a data source that will never take an ingestion job
 │   ├── RunSuperseded           this execution no longer holds the catalog's lease
 │   ├── Unreadable              no text can be had from the file, and why
@@ -48,11 +47,6 @@ class MalformedEvent(Rejected):
 class CatalogLimitReached(Rejected):
     def __init__(self, limit: int) -> None:
         super().__init__(f"Maximum catalog limit ({limit}) reached")
-
-
-class CatalogNotFound(Rejected):
-    def __init__(self, catalog_id: str) -> None:
-        super().__init__(f"Catalog '{catalog_id}' not found")
 
 
 class DataSourceBroken(Rejected):

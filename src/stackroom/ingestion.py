@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from stackroom.clock import utc_now
-from stackroom.errors import DataSourceBroken
+from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.placement import NO_SLOT, Placement, Placements, source_of
 from stackroom.ports import Busy, Catalogs, DataSource, Documents, IngestionJobs, Job
 from stackroom.progress import MAX_TURNS, Outcome, Run, waiting_time
 from stackroom.runs import MAX_FAILURES, Runs
+from stackroom.verdicts import Fate, Settled
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,10 @@ class Ingestion:
         catalog = self.catalogs.get(run.catalog_id)
         if catalog is None:
             return run.went(Outcome.GONE, served=lease.requested)
-        placement = self.placements.ensure(catalog)
+        try:
+            placement = self.placements.ensure(catalog)
+        except KnowledgeBaseThrottled:
+            placement = Placement.WAITING  # back-pressure is waited out, never a failure
         if placement is Placement.WAITING and run.progress.turn >= MAX_TURNS:
             raise DataSourceBroken(str(catalog.data_source_id), "not available after half a day")
         polls = run.progress.polls
@@ -45,17 +49,18 @@ class Ingestion:
             polls=polls + 1 if placement is Placement.WAITING else 0,
         )
 
-    def refuse(self, run: Run) -> Run:
+    def refuse(self, run: Run) -> tuple[Run, list[Settled]]:
         """Fail what waits for a data source that is not to be had."""
         lease = self.runs.renew(run.catalog_id, run.epoch)
         documents = list(self.documents.of_catalog(run.catalog_id))
         waiting = [each for each in documents if each.status is DocumentStatus.PENDING]
-        self._fail(waiting, NO_SLOT)
+        settled = self._fail(waiting, NO_SLOT)
         for document in documents:
             if document.status is DocumentStatus.DELETING:
                 self.documents.remove(document)  # it never was in any index
+                settled.append(Settled(document=document, fate=Fate.GONE))
         self._summarise(run.catalog_id, CatalogStatus.FAILED, documents)
-        return run.went(Outcome.REFUSED, served=lease.requested)
+        return run.went(Outcome.REFUSED, served=lease.requested), settled
 
     def start(self, run: Run) -> Run:
         """
@@ -98,7 +103,7 @@ class Ingestion:
         self.runs.hand_over(run.catalog_id, run.epoch)
         return run.went(Outcome.HANDED_OVER)
 
-    def record_failure(self, catalog_id: str, epoch: int, error: str) -> Outcome:
+    def record_failure(self, catalog_id: str, epoch: int, error: str) -> list[Settled]:
         """
         A run broke: another follows, later each time, and in the end its documents fail.
 
@@ -106,24 +111,28 @@ class Ingestion:
         """
         lease = self.runs.held_by(catalog_id, epoch)
         if lease is None:
-            return Outcome.RECORDED  # by another messenger of the same failure
+            return []  # another messenger of the same failure was first
         documents = list(self.documents.of_catalog(catalog_id))
         self._summarise(catalog_id, CatalogStatus.FAILED, documents)
         if lease.failures + 1 < MAX_FAILURES:
             self.runs.recover(lease)
-            return Outcome.RECORDED
+            return []
         # Before the lease moves: a retry of this must still find it, and the documents.
-        self._fail(filter(_is_waiting, documents), _broken(error))
+        settled = self._fail(filter(_is_waiting, documents), _broken(error))
         if not self.runs.release(catalog_id, epoch, served=lease.requested):
             self.runs.recover(lease)  # more was dropped meanwhile
-        return Outcome.RECORDED
+        return settled
 
-    def sweep(self) -> list[str]:
+    def sweep(self) -> tuple[list[str], list[Settled]]:
         """Follow every run that ended without a word; answers the names of those."""
         silent = self.runs.silent()
-        for lease in silent:
-            self.record_failure(lease.catalog_id, lease.epoch, "an execution that ended silently")
-        return [lease.execution_name for lease in silent]
+        why = "an execution that ended silently"
+        settled = [
+            each
+            for lease in silent
+            for each in self.record_failure(lease.catalog_id, lease.epoch, why)
+        ]
+        return [lease.execution_name for lease in silent], settled
 
     def _start_job(self, run: Run, source: DataSource) -> Job | Busy:
         description = f"{run.catalog_id} run {run.epoch} round {run.progress.round}"
@@ -151,11 +160,12 @@ class Ingestion:
             update={"ingestion_job_id": job.job_id, "attempts": document.attempts + 1}
         )
 
-    def _fail(self, documents: Iterable[Document], reason: str) -> None:
+    def _fail(self, documents: Iterable[Document], reason: str) -> list[Settled]:
         at = self.now()
-        self.documents.save_all(
+        failed = self.documents.save_all(
             document.moved(DocumentStatus.FAILED, at=at, reason=reason) for document in documents
         )
+        return [Settled(document=each, fate=Fate.FAILED) for each in failed]
 
     def _summarise(self, catalog_id: str, status: CatalogStatus, documents: list[Document]) -> None:
         count, size = totals(documents)

@@ -12,6 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from stackroom.acceptance import misfit
 from stackroom.clock import utc_now
 from stackroom.errors import RecordChanged, Unreadable
 from stackroom.extraction.page import Page
@@ -19,7 +20,7 @@ from stackroom.formats import MAX_FILE_BYTES, unsupported
 from stackroom.keys import Location, is_folder_marker, is_ours, locate
 from stackroom.model import DocumentStatus
 from stackroom.page_map import PageMap
-from stackroom.ports import Documents
+from stackroom.ports import Catalogs, Documents
 from stackroom.verdicts import NO_REASON
 
 _TRIES = 3
@@ -80,6 +81,7 @@ class Inspection:
     files: Files
     page_maps: PageMaps
     inspections: Inspections
+    catalogs: Catalogs
     documents: Documents
     extract: Callable[[bytes, str], tuple[Page, ...] | None]
     now: Callable[[], datetime] = utc_now
@@ -93,6 +95,8 @@ class Inspection:
         place = _place_of(key)
         if place is None:
             return Inspected(outcome=Outcome.IGNORED)
+        if self._is_somebody_elses(place):
+            return Inspected(outcome=Outcome.IGNORED)
         for _ in range(_TRIES):
             file = self.files.read(key, limit=MAX_FILE_BYTES)
             inspected = self._inspect(place, file)
@@ -101,6 +105,14 @@ class Inspection:
             if self.files.etag_of(key) == (file.etag if file else None):
                 return inspected
         raise RecordChanged(key)
+
+    def _is_somebody_elses(self, place: Location) -> bool:
+        """
+        A key can name a catalog that it doesn't belong to, by its id or in another spelling; its
+        file must not speak for that catalog's document of the same name.
+        """
+        catalog = self.catalogs.get(place.catalog_id)
+        return place.names_a_catalog_id if catalog is None else misfit(place, catalog) is not None
 
     def _inspect(self, place: Location, file: File | None) -> Inspected:
         document_id = place.document_id

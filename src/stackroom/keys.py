@@ -10,7 +10,7 @@ catalog exists, or may be opened, is `stackroom.uploads`' to say.
 import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stackroom.identity import is_user_id
 
@@ -54,6 +54,7 @@ class Misplaced:
     user_id: str
     document_id: str
     reason: str
+    is_crawled: bool = False  # it lies where a catalog's data source may look
 
 
 def locate(key: str) -> Location | Misplaced:
@@ -69,7 +70,8 @@ def locate(key: str) -> Location | Misplaced:
             key, user_id, f"it has no catalog folder; drop it under {user_id}/{{catalog}}/"
         )
     if any(part in ("", ".", "..") for part in filename.removesuffix("/").split("/")):
-        return _misplaced(key, user_id, "its name has an empty, '.' or '..' folder in it")
+        stray = _misplaced(key, user_id, "its name has an empty, '.' or '..' folder in it")
+        return replace(stray, is_crawled=True)
     if problem := _folder_problem(user_id, folder):
         return _misplaced(key, user_id, problem)
     identity = folder if _CATALOG_ID.fullmatch(folder) else catalog_id_of(user_id, folder)

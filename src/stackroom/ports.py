@@ -223,7 +223,9 @@ class IngestionJobs(Protocol):
 class Findings(Protocol):
     """What our own inspection found wrong with a file, for Bedrock promises no reasons."""
 
-    def reason_for(self, document_id: str, etag: str) -> str | None: ...
+    def reasons_for(self, documents: Iterable[Document]) -> dict[str, str]:
+        """By document id, for those of which this very version is found wanting."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,7 +35,6 @@ class Outcome(StrEnum):
     UNSETTLED = "unsettled"
     RELEASED = "released"
     MORE = "more"
-    RECORDED = "recorded"
 
 
 class Progress(Record):

@@ -1,82 +1,71 @@
 """Asking what became of a round's documents, and writing it down."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from stackroom.clock import utc_now
-from stackroom.errors import RecordChanged
+from stackroom.errors import KnowledgeBaseThrottled, RecordChanged
 from stackroom.ingestion import catalog_of, totals
-from stackroom.model import CatalogStatus, Document, DocumentStatus
+from stackroom.inquiry import Inquiry, unexplained
+from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.placement import source_of
-from stackroom.ports import (
-    Catalogs,
-    DataSource,
-    DocumentBucket,
-    Documents,
-    Findings,
-    IngestionJobs,
-    Job,
-    JobState,
-    Leases,
-    Verdict,
-)
+from stackroom.ports import Catalogs, DataSource, Documents, IngestionJobs, Job, JobState, Leases
 from stackroom.progress import Outcome, Run, waiting_time
 from stackroom.runs import LEASE
-from stackroom.verdicts import NO_REASON, Decision, Evidence, Fate, decide, is_overdue
+from stackroom.verdicts import DEADLINE, NO_REASON, Decision, Fate, Settled, is_overdue
 
-# Counted from when Bedrock accepted the job; waiting for a turn has no deadline. The largest job
-# allowed (100 GB, 5,000,000 files) is far from a catalog's size.
-DEADLINE = 12 * 3600.0
 _STOPPING = 3600.0  # grace for StopIngestionJob, which takes about half a minute
-_NOT_FOUND = Verdict(status="NOT_FOUND", updated_at=None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settled:
-    """One document's end, for the log and the metrics."""
+class Settling:
+    """What a round came to; `unexplained` failures are known from the job's statistics alone."""
 
-    document: Document
-    fate: Fate
+    settled: list[Settled] = field(default_factory=list)
+    unexplained: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settlement:
     catalogs: Catalogs
     documents: Documents
-    bucket: DocumentBucket
     jobs: IngestionJobs
-    findings: Findings
+    inquiry: Inquiry
     leases: Leases
     now: Callable[[], datetime] = utc_now
 
     def poll(self, run: Run) -> Run:
         """Is the round's job over? Stops a job that is past its deadline."""
         self._renew(run)
-        source, job = self._job(run)
+        _, source, job_id = self._round(run)
+        polls = run.progress.polls + 1
+        still_running = run.went(Outcome.RUNNING, polls=polls, wait_seconds=waiting_time(polls))
+        try:
+            job = self.jobs.get(source, job_id)
+        except KnowledgeBaseThrottled:
+            return still_running
         if job is None or job.state is not JobState.RUNNING or self._is_overdue(job, _STOPPING):
             # Polls go on counting while documents are unsettled, or the waits would never grow.
             unsettled = run.progress.outcome is Outcome.UNSETTLED
             return run.went(Outcome.OVER, polls=run.progress.polls if unsettled else 0)
         if self._is_overdue(job):
-            self.jobs.stop(source, job.job_id)
-        polls = run.progress.polls + 1
-        return run.went(Outcome.RUNNING, polls=polls, wait_seconds=waiting_time(polls))
+            self.jobs.stop(source, job_id)
+        return still_running
 
-    def settle(self, run: Run) -> tuple[Run, list[Settled]]:
+    def settle(self, run: Run) -> tuple[Run, Settling]:
         """
         Write down what became of each document of the round that is still as it was taken up.
 
         Safe to retry: what is settled is no longer of the round.
         """
         self._renew(run)
-        source, job = self._job(run)
+        catalog, source, job_id = self._round(run)
         documents = list(self.documents.of_catalog(run.catalog_id))
-        taken = [each for each in documents if _is_of_round(each, run.progress.job_id)]
-        failed = [each for each in documents if _is_tried_again(each)]
-        verdicts = self._verdicts(source, taken + failed)
-        decided = [(each, self._decide(each, verdicts, job)) for each in taken]
-        decided += self._recovered(failed, verdicts, job)
+        try:
+            decided, job = self.inquiry.decide(catalog, source, job_id, documents, self.now())
+        except KnowledgeBaseThrottled:
+            return self._later(run), Settling()
         if any(decision.fate is Fate.AGAIN for _, decision in decided):
             # Moves the counter, so that the run can't end. Before the documents are written: once
             # they are, a retried task finds them no longer of the round, and would not ask.
@@ -84,44 +73,22 @@ class Settlement:
         settled = self._explain(self._write(decided))
         waiting = any(decision.fate is Fate.WAIT for _, decision in decided)
         self._summarise(run.catalog_id, documents, settled, waiting=waiting)
+        settling = Settling(settled=settled, unexplained=unexplained(job, documents, decided))
+        return self._later(run) if waiting else run.went(Outcome.SETTLED), settling
+
+    def _later(self, run: Run) -> Run:
         polls = run.progress.polls + 1
-        outcome = Outcome.UNSETTLED if waiting else Outcome.SETTLED
-        return run.went(outcome, polls=polls, wait_seconds=waiting_time(polls)), settled
+        return run.went(Outcome.UNSETTLED, polls=polls, wait_seconds=waiting_time(polls))
 
     def _renew(self, run: Run) -> None:
         self.leases.renew(run.catalog_id, run.epoch, until=self.now() + LEASE)
 
-    def _job(self, run: Run) -> tuple[DataSource, Job | None]:
-        source = source_of(catalog_of(run, self.catalogs))
+    def _round(self, run: Run) -> tuple[Catalog, DataSource, str]:
+        catalog = catalog_of(run, self.catalogs)
+        source = source_of(catalog)
         assert source is not None, "a job runs where the catalog is placed"
         assert run.progress.job_id is not None, "a round that waits has a job"
-        return source, self.jobs.get(source, run.progress.job_id)
-
-    def _verdicts(self, source: DataSource, taken: list[Document]) -> dict[str, Verdict]:
-        uris = [self.bucket.uri_of(document.s3_key) for document in taken]
-        return self.jobs.verdicts(source, uris) if uris else {}
-
-    def _decide(
-        self, document: Document, verdicts: dict[str, Verdict], job: Job | None
-    ) -> Decision:
-        uri = self.bucket.uri_of(document.s3_key)
-        evidence = Evidence(
-            verdict=verdicts.get(uri, _NOT_FOUND),
-            job=job,
-            uri=uri,
-            overdue=job is not None and self._is_overdue(job),
-        )
-        decision = decide(document, evidence)
-        if decision.fate is not Fate.FAILED or document.status is not DocumentStatus.INDEXING:
-            return decision
-        return Decision(fate=Fate.FAILED, reason=self._finding(document) or decision.reason)
-
-    def _recovered(
-        self, failed: list[Document], verdicts: dict[str, Verdict], job: Job | None
-    ) -> list[tuple[Document, Decision]]:
-        """What the round's job has indexed after all; else answers would show what failed."""
-        decided = ((each, self._decide(each, verdicts, job)) for each in failed)
-        return [each for each in decided if each[1].fate is Fate.INDEXED]
+        return catalog, source, run.progress.job_id
 
     def _write(self, decided: Iterable[tuple[Document, Decision]]) -> list[Settled]:
         at = self.now()
@@ -148,17 +115,21 @@ class Settlement:
         The inspection writes its finding before it looks at the record, and we look for the finding
         after we have written the record: whoever is second sees the other.
         """
-        explained = []
-        for each in settled:
-            document = each.document
-            if document.status_reason == NO_REASON and (finding := self._finding(document)):
-                told = document.moved(DocumentStatus.FAILED, at=self.now(), reason=finding)
-                document = next(iter(self.documents.save_all([told])), document)
-            explained.append(Settled(document=document, fate=each.fate))
-        return explained
-
-    def _finding(self, document: Document) -> str | None:
-        return self.findings.reason_for(document.document_id, document.etag)
+        silent = [each.document for each in settled if each.document.status_reason == NO_REASON]
+        findings = self.inquiry.findings.reasons_for(silent) if silent else {}
+        at = self.now()
+        told = {
+            each.document_id: each
+            for each in self.documents.save_all(
+                each.moved(DocumentStatus.FAILED, at=at, reason=findings[each.document_id])
+                for each in silent
+                if each.document_id in findings
+            )
+        }
+        return [
+            replace(each, document=told.get(each.document.document_id, each.document))
+            for each in settled
+        ]
 
     def _remove(self, documents: Iterable[Document]) -> list[Document]:
         removed = []
@@ -181,25 +152,6 @@ class Settlement:
 
     def _is_overdue(self, job: Job, grace: float = 0) -> bool:
         return is_overdue(job.started_at, self.now(), DEADLINE + grace)
-
-
-def _is_of_round(document: Document, job_id: str | None) -> bool:
-    if document.ingestion_job_id != job_id:
-        return False
-    return document.lingering or document.status in (
-        DocumentStatus.INDEXING,
-        DocumentStatus.DELETING,
-    )
-
-
-def _is_tried_again(document: Document) -> bool:
-    """
-    Whether every job tries the failed document again, as Bedrock does with what lies there.
-
-    One that we rejected has no present_since, for it never lay there with a sidecar of its own.
-    """
-    failed = document.status is DocumentStatus.FAILED and not document.lingering
-    return failed and document.present_since is not None
 
 
 def _after(document: Document, decision: Decision, at: datetime) -> Document | None:

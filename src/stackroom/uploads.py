@@ -6,8 +6,10 @@ versions that are no longer there. So `Uploads.reconcile` takes nothing but a ke
 record, looks at the object as it is now, and writes only if the record is still what it read.
 """
 
+import random
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -27,7 +29,12 @@ from stackroom.keys import Location, Misplaced, is_folder_marker, is_ours, locat
 from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports import Catalogs, DocumentBucket, Documents, StoredObject
 
-_TRIES = 5
+_TRIES = 6
+
+
+def _pause(attempt: int) -> None:
+    """Apart from whoever writes the same record, up to about a second in all."""
+    time.sleep(random.uniform(0, 0.03 * 2**attempt))  # noqa: S311 - not security
 
 
 class Outcome(StrEnum):
@@ -55,6 +62,7 @@ class Uploads:
     documents: Documents
     bucket: DocumentBucket
     now: Callable[[], datetime] = utc_now
+    pause: Callable[[int], None] = _pause
 
     def reconcile(self, key: str, *, correlation_id: str | None = None) -> Reconciled:
         """
@@ -64,11 +72,11 @@ class Uploads:
         """
         if is_ours(key) or is_folder_marker(key):
             return Reconciled(outcome=Outcome.IGNORED)
-        for _ in range(_TRIES):
+        for attempt in range(_TRIES):
             try:
                 return self._once(key, correlation_id)
             except RecordChanged:
-                continue
+                self.pause(attempt)
         raise RecordChanged(key)
 
     def _once(self, key: str, correlation_id: str | None) -> Reconciled:
@@ -88,6 +96,8 @@ class Uploads:
                 catalog = self._open(place)
             except (CatalogLimitReached, ValidationError) as error:
                 return self._misplaced(_out_of_place(place, str(error)), correlation_id)
+            if problem := misfit(place, catalog):  # opened under another spelling just now
+                return self._misplaced(_out_of_place(place, problem), correlation_id)
         return self._present(place, catalog, record, found, correlation_id)
 
     def _present(
@@ -102,7 +112,9 @@ class Uploads:
         problem, body = judge(place, catalog, found)
         document = document.model_copy(update={"fingerprint": fingerprint_of(found, body)})
         if record is not None and says_the_same(record, document):
-            return _answer(Outcome.UNCHANGED, place, wanted=is_unfinished(record))
+            return self._unchanged(place, catalog, record, found)
+        if record is None:
+            self._forget_stray(place)
         if problem is not None:
             return self._reject(place, record, document, problem)
         present_since = self._write_sidecar(place.key, body, found, trust=record is None)
@@ -110,12 +122,40 @@ class Uploads:
         self.documents.save(document.moved(DocumentStatus.PENDING, at=self.now()))
         return _answer(Outcome.REGISTERED, place, wanted=True)
 
+    def _unchanged(
+        self, place: Location, catalog: Catalog, record: Document, found: StoredObject
+    ) -> Reconciled:
+        """
+        The record is right; is the sidecar?
+
+        Writing a sidecar can't be conditional. Whoever came too late with an older view may have
+        laid theirs over it, or removed it, before their record was refused; or have died there.
+        """
+        _, body = judge(place, catalog, replace(found, last_modified=record.uploaded_at))
+        kept = self.bucket.sidecar_of(place.key)
+        if kept is not None and kept.body == body:
+            return _answer(Outcome.UNCHANGED, place, wanted=is_unfinished(record))
+        if body == sidecars.QUARANTINED:
+            # A job may have crawled it meanwhile with the sidecar that should not have been there.
+            suspect = record.model_copy(update={"lingering": kept is not None or record.lingering})
+            return self._reject(place, record, suspect, str(record.status_reason))
+        self.bucket.write_sidecar(place.key, body)
+        mended = record.model_copy(update={"present_since": self.now()})
+        self.documents.save(mended.moved(DocumentStatus.PENDING, at=self.now()))
+        return _answer(Outcome.REGISTERED, place, wanted=True)
+
+    def _forget_stray(self, place: Location) -> None:
+        """The key may have had no place before, and was shown as rejected."""
+        stray = self.documents.get(rejected_shelf(place.user_id), place.document_id)
+        if stray is not None:
+            self.documents.remove(stray)
+
     def _reject(
         self, place: Location, record: Document | None, document: Document, problem: str
     ) -> Reconciled:
         # Quarantine before the record says failed: the object lies where jobs crawl.
         self.bucket.write_sidecar(place.key, sidecars.QUARANTINED)
-        lingering = record is not None and may_be_indexed(record)
+        lingering = document.lingering or (record is not None and may_be_indexed(record))
         failed = document.moved(DocumentStatus.FAILED, at=self.now(), reason=problem)
         self.documents.save(failed.model_copy(update={"lingering": lingering}))
         answer = _answer(Outcome.REJECTED, place, wanted=lingering)
@@ -140,9 +180,13 @@ class Uploads:
         record = self.documents.get(shelf, place.document_id)
         found = self.bucket.head(place.key)
         if found is None:
+            if place.is_crawled:
+                self.bucket.remove_sidecar(place.key)
             if record is not None:
                 self.documents.remove(record)
             return Reconciled(outcome=Outcome.FORGOTTEN)
+        if place.is_crawled:
+            self.bucket.write_sidecar(place.key, sidecars.QUARANTINED)
         stray = describe_stray(place, shelf, record, found, correlation_id, at=self.now())
         if record is None or not says_the_same(record, stray):
             self.documents.save(stray)

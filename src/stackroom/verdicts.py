@@ -5,16 +5,17 @@ A job that is COMPLETE says nothing of a single document, and a document may sti
 from before. So a verdict counts only for the version that the round took up.
 """
 
-import re
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from urllib.parse import quote
 
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports import Job, JobState, Verdict
 
+# Seconds from when Bedrock accepted the job; waiting for a turn has no deadline. The largest job
+# allowed (100 GB, 5,000,000 files) is far from a catalog's size.
+DEADLINE = 12 * 3600.0
 MAX_ATTEMPTS = 3
 NO_REASON = (
     "Bedrock could not ingest the file and gave no reason; "
@@ -57,12 +58,27 @@ class Decision:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Settled:
+    """One document's end, for the log and the metrics."""
+
+    document: Document
+    fate: Fate
+
+
+@dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What a round brought to light; `uri` is how the job names the document."""
+    """
+    What a round brought to light.
+
+    `blamed` is the job's failure reason that names the document, `finding` what our own inspection
+    has against this version; `is_found` asks the knowledge base whether a search finds it.
+    """
 
     verdict: Verdict
     job: Job | None
-    uri: str
+    is_found: Callable[[], bool]
+    blamed: str | None = None
+    finding: str | None = None
     overdue: bool = False  # the deadline is past
 
 
@@ -85,12 +101,18 @@ def _of_deleted(document: Document, evidence: Evidence) -> Decision:
 
 
 def _of_lingering(document: Document, evidence: Evidence) -> Decision:
-    if evidence.job is not None and evidence.job.state is JobState.COMPLETE:
+    if _went_over(document, evidence.job) and not evidence.is_found():
         return Decision(fate=Fate.EVICTED)
     if document.attempts < MAX_ATTEMPTS:
         return Decision(fate=Fate.AGAIN)
-    reason = str(document.status_reason).removesuffix(_STILL_THERE) + _STILL_THERE
-    return Decision(fate=Fate.FAILED, reason=reason)
+    return Decision(fate=Fate.FAILED, reason=_still_there(str(document.status_reason)))
+
+
+def _went_over(document: Document, job: Job | None) -> bool:
+    """Whether the job has seen the whole prefix since the file was rejected."""
+    if job is None or job.state is not JobState.COMPLETE:
+        return False
+    return job.started_at >= document.updated_at
 
 
 def _of_indexing(document: Document, evidence: Evidence) -> Decision:
@@ -102,29 +124,45 @@ def _of_indexing(document: Document, evidence: Evidence) -> Decision:
         return (
             Decision(fate=Fate.WAIT) if _may_still_change(evidence) else _again(document, evidence)
         )
-    blamed = _blame(evidence.uri, evidence.job.failure_reasons if evidence.job else ())
-    if blamed is not None and status in _INDEXED | _ABSENT:
+    if evidence.blamed is not None and status in _INDEXED | _ABSENT:
         # The write of its vectors failed, or the job left it out: both show nowhere else.
-        return Decision(fate=Fate.FAILED, reason=f"Bedrock: {blamed}")
+        return _failed(document, evidence, f"Bedrock: {evidence.blamed}")
     if status in _INDEXED:
-        return Decision(fate=Fate.INDEXED)
-    if status in _ABSENT or (blamed is None and _fell_with_its_job(evidence)):
+        # A file without any text may count as indexed and have not one passage.
+        empty = evidence.finding is not None and not evidence.is_found()
+        return _failed(document, evidence, NO_REASON) if empty else Decision(fate=Fate.INDEXED)
+    if status in _ABSENT or (evidence.blamed is None and _fell_with_its_job(evidence)):
         return _again(document, evidence)
-    return Decision(fate=Fate.FAILED, reason=evidence.verdict.reason or _FAILURES[status])
+    return _failed(document, evidence, evidence.verdict.reason or _FAILURES[status])
+
+
+def _failed(document: Document, evidence: Evidence, reason: str) -> Decision:
+    """Our own finding says more than Bedrock; an earlier version that is still found must show."""
+    told = evidence.finding or reason
+    stays = document.indexed_at is not None and evidence.is_found()
+    return Decision(fate=Fate.FAILED, reason=_still_there(told) if stays else told)
+
+
+def _still_there(reason: str) -> str:
+    return reason.removesuffix(_STILL_THERE) + _STILL_THERE
 
 
 def _is_of_this_version(document: Document, evidence: Evidence) -> bool:
     """
     Either the job has written the status, or an earlier one did and this one, having gone over the
     whole bucket to its end, found that nothing has changed since.
+
+    A job that started before this version lay there says nothing of it: a run that adopts such a
+    job, after a crash, has newer documents to bind to it.
     """
     said_at, job = evidence.verdict.updated_at, evidence.job
     if said_at is None or job is None:
         return evidence.verdict.status not in _INDEXED
-    if said_at >= job.started_at:
-        return True
-    unchanged = document.present_since is not None and said_at >= document.present_since
-    return job.state is JobState.COMPLETE and unchanged
+    if document.present_since is None or job.started_at < document.present_since:
+        return False
+    by_this_job = said_at >= job.started_at
+    unchanged = said_at >= document.present_since and job.state is JobState.COMPLETE
+    return by_this_job or unchanged
 
 
 def _may_still_change(evidence: Evidence) -> bool:
@@ -140,7 +178,7 @@ def _fell_with_its_job(evidence: Evidence) -> bool:
 def _again(document: Document, evidence: Evidence) -> Decision:
     if document.attempts < MAX_ATTEMPTS and not evidence.overdue:
         return Decision(fate=Fate.AGAIN)
-    return Decision(fate=Fate.FAILED, reason=_why_not(evidence))
+    return _failed(document, evidence, _why_not(evidence))
 
 
 def _why_not(evidence: Evidence) -> str:
@@ -151,21 +189,6 @@ def _why_not(evidence: Evidence) -> str:
         return f"{MAX_ATTEMPTS} ingestion jobs did not take the file up; drop it again to retry"
     said = "; ".join(job.failure_reasons) or "Bedrock gave no reason"
     return f"{MAX_ATTEMPTS} ingestion jobs ended {job.state} ({said}); drop it again to retry"
-
-
-def _blame(uri: str, reasons: Iterable[str]) -> str | None:
-    """
-    The failure reason that names the document; `s3://b/a.pdf.txt` doesn't name `s3://b/a.pdf`.
-
-    A reason that files share lists them all at its end; nobody needs to read the others' names.
-    """
-    naming = (reason for reason in reasons if _names(reason, uri))
-    return next((reason.partition(" [Files:")[0] for reason in naming), None)
-
-
-def _names(reason: str, uri: str) -> bool:
-    spellings = "|".join(re.escape(spelling) for spelling in (uri, quote(uri, safe=":/")))
-    return re.search(rf"(?:{spellings})(?=$|[,;\]'\"\s]|\.(?:\s|$))", reason) is not None
 
 
 def is_overdue(started_at: datetime, now: datetime, deadline_seconds: float) -> bool:

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from stackroom.aws.data_sources import BedrockDataSources
@@ -91,13 +90,13 @@ def test_a_data_source_whose_creation_we_never_heard_of_is_adopted_by_name(
     assert create(data_sources) == "DS1"
 
 
-def test_a_conflict_over_something_else_is_passed_on(
+def test_a_conflict_with_one_that_is_being_deleted_is_waited_out(
     data_sources: BedrockDataSources, bedrock: Stubber
 ) -> None:
     bedrock.add_client_error("create_data_source", "ConflictException", "being deleted", 409)
     bedrock.add_response("list_data_sources", {"dataSourceSummaries": []})
 
-    with pytest.raises(ClientError, match="being deleted"):
+    with pytest.raises(KnowledgeBaseThrottled):
         create(data_sources)
 
 

@@ -12,6 +12,7 @@ from moto import mock_aws
 from stackroom.aws.files import S3Files
 from stackroom.aws.inspections import DynamoInspections
 from stackroom.inspection import File
+from tests.documents import a_document
 
 BUCKET = "kb-docs"
 TABLE = "kb-control"
@@ -55,9 +56,9 @@ def test_a_finding_is_that_of_the_version_inspected_last(inspections: DynamoInsp
     inspections.record("doc-1", "e1", "the PDF is encrypted")
     inspections.record("doc-1", "e2", "the PDF is damaged")
 
-    reasons = [inspections.reason_for("doc-1", etag) for etag in ("e1", "e2", "e3")]
+    reasons = [inspections.reasons_for([a_document(etag=etag)]) for etag in ("e1", "e2", "e3")]
 
-    assert reasons == [None, "the PDF is damaged", None]
+    assert reasons == [{}, {"doc-1": "the PDF is damaged"}, {}]
 
 
 def test_a_sound_file_has_no_reason_nor_has_one_never_inspected(
@@ -65,9 +66,19 @@ def test_a_sound_file_has_no_reason_nor_has_one_never_inspected(
 ) -> None:
     inspections.record("doc-1", "e1", None)
 
-    reasons = [inspections.reason_for(document_id, "e1") for document_id in ("doc-1", "doc-2")]
+    reasons = inspections.reasons_for(
+        [a_document(document_id=each, etag="e1") for each in ("doc-1", "doc-2")]
+    )
 
-    assert reasons == [None, None]
+    assert reasons == {}
+
+
+def test_more_findings_than_one_request_takes_are_all_read(inspections: DynamoInspections) -> None:
+    documents = [a_document(document_id=f"doc-{number}", etag="e1") for number in range(101)]
+    for document in documents:
+        inspections.record(document.document_id, "e1", "the PDF is damaged")
+
+    assert len(inspections.reasons_for(documents)) == 101
 
 
 def test_a_finding_is_kept_for_thirty_days(inspections: DynamoInspections) -> None:

@@ -25,7 +25,7 @@ SHELF = [
     ("bob", "cat-3", "rome.txt", {"city": "Rome", "year": 2026, "taxonomy": ["hr"]}),
 ]
 TEXT = "The annual leave of {user} as {file} has it"
-CREDENTIALS = {
+CREDENTIALS: dict[str, Any] = {
     "region_name": "us-east-1",
     "aws_access_key_id": "testing",
     "aws_secret_access_key": "testing",

@@ -43,8 +43,11 @@ def test_the_gateway_accepts_the_schemas(target: str) -> None:
         aws_secret_access_key="testing",
     )
     payload = json.loads(schema_file(target))
-    mcp = {"lambda": {"lambdaArn": "arn:aws:lambda:us-east-1:123456789012:function:f"}}
-    mcp["lambda"]["toolSchema"] = {"inlinePayload": payload}
+    function = {
+        "lambdaArn": "arn:aws:lambda:us-east-1:123456789012:function:f",
+        "toolSchema": {"inlinePayload": payload},
+    }
+    mcp = {"lambda": function}
     answer = {
         "gatewayArn": "arn:aws:bedrock-agentcore:us-east-1:123456789012:gateway/g-1234567890",
         "targetId": "T123456789",

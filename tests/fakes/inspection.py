@@ -52,7 +52,3 @@ class FakeInspections:
 
     def record(self, document_id: str, etag: str, reason: str | None) -> None:
         self.found[document_id] = (etag, reason)
-
-    def reason_for(self, document_id: str, etag: str) -> str | None:
-        found_etag, reason = self.found.get(document_id, (None, None))
-        return reason if found_etag == etag else None

@@ -1,4 +1,4 @@
-"""The pipeline's ports with state, in memory: what a test says, happens, and is there to look at."""
+"""The pipeline's ports with state, in memory; tests/contract/ports holds them to the adapters."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,6 +21,7 @@ from stackroom.ports import (
 )
 
 BUCKET = "docs"
+LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
 
 
 @dataclass
@@ -56,6 +57,8 @@ class FakeCatalogs:
         return catalog
 
     def place(self, catalog_id: str, *, knowledge_base_id: str, data_source_id: str) -> None:
+        placed = self.kept[catalog_id].data_source_id
+        assert placed in (None, data_source_id), "only the catalog's one live run places it"
         self._change(catalog_id, knowledge_base_id=knowledge_base_id, data_source_id=data_source_id)
 
     def summarise(
@@ -82,7 +85,9 @@ class FakeDocuments:
     def save(self, document: Document) -> Document:
         self.before_save(document)
         self._check(document)
-        saved = document.model_copy(update={"version": document.version + 1})
+        first = int(document.updated_at.timestamp() * 1_000_000)  # unlike one removed before
+        version = document.version + 1 if document.version else first
+        saved = document.model_copy(update={"version": version})
         self.kept[(document.catalog_id, document.document_id)] = saved
         return saved
 
@@ -119,7 +124,7 @@ class FakeBucket:
         self.uploads += 1
         self.objects[key] = StoredObject(
             key=key,
-            size=len(body),
+            size=len(body.encode()),
             etag=f"etag of {body}",
             version_id=f"v{self.uploads}",
             content_type="",
@@ -143,6 +148,8 @@ class FakeBucket:
 
     def write_sidecar(self, key: str, body: bytes) -> None:
         assert not key.endswith(SIDECAR_SUFFIX), "a sidecar has no sidecar"
+        if len((key + SIDECAR_SUFFIX).encode()) > LONGEST_KEY:
+            return
         self.sidecars[key] = StoredSidecar(body=body, last_modified=self.clock())
 
     def remove_sidecar(self, key: str) -> None:
@@ -172,16 +179,16 @@ class FakeLeases:
         return self._keep(replace(taken, failures=failures))
 
     def mark_started(self, lease: Lease) -> None:
-        now = self.kept[lease.catalog_id]
-        if now.held and now.epoch == lease.epoch:
+        now = self.kept.get(lease.catalog_id)
+        if now and now.held and now.epoch == lease.epoch:
             self._keep(replace(now, started=True))
 
     def renew(self, catalog_id: str, epoch: int, *, until: datetime) -> Lease:
         return self._keep(replace(self._mine(catalog_id, epoch), until=until, started=True))
 
     def release(self, catalog_id: str, epoch: int, *, served: int) -> bool:
-        now = self.kept[catalog_id]
-        if not now.held and now.epoch == epoch:
+        now = self.kept.get(catalog_id)
+        if now and not now.held and now.epoch == epoch:
             return True
         if self._mine(catalog_id, epoch).requested != served:
             return False
@@ -220,6 +227,7 @@ class FakeExecutions:
 @dataclass
 class FakeSlots:
     holders: dict[str, set[str]] = field(default_factory=dict)
+    lost: int = 0
 
     def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool:
         holders = self.holders.setdefault(knowledge_base_id, set())
@@ -237,7 +245,8 @@ class FakeSlots:
     def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
         holders = self.holders[knowledge_base_id]
         holders.remove(catalog_id)
-        holders.add(f"!lost-{len(holders)}")
+        self.lost += 1
+        holders.add(f"!lost-{self.lost}")
 
 
 @dataclass
@@ -307,5 +316,9 @@ class FakeBedrock:
 class FakeFindings:
     reasons: dict[str, str] = field(default_factory=dict)  # by etag
 
-    def reason_for(self, document_id: str, etag: str) -> str | None:
-        return self.reasons.get(etag)
+    def reasons_for(self, documents: Iterable[Document]) -> dict[str, str]:
+        return {
+            each.document_id: self.reasons[each.etag]
+            for each in documents
+            if each.etag in self.reasons
+        }

@@ -16,6 +16,7 @@ from stackroom.aws.inspections import DynamoInspections
 from stackroom.aws.page_maps import S3PageMaps
 from stackroom.keys import Location, locate
 from tests import files
+from tests.documents import a_document
 
 BUCKET = "kb-docs"
 TABLE = "kb-control"
@@ -99,7 +100,8 @@ def document_id(key: str) -> str:
 
 def reason(key: str, etag: str) -> str | None:
     inspections = DynamoInspections(client=session.client("dynamodb"), table=TABLE)
-    return inspections.reason_for(document_id(key), etag)
+    document = a_document(document_id=document_id(key), etag=etag)
+    return inspections.reasons_for([document]).get(document.document_id)
 
 
 def test_a_pdf_gets_a_page_map_whatever_its_name(s3: Any) -> None:

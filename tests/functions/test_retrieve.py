@@ -19,16 +19,7 @@ from stackroom.page_map import PageMap, PageText
 from stackroom.retrieval import Retrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.page_maps import FakePageMaps
-
-
-class NoCatalogs:
-    """The `Catalogs` of users who have none."""
-
-    def get(self, catalog_id: str) -> None:
-        return None
-
-    def of_user(self, user_id: str) -> list[Any]:
-        return []
+from tests.fakes.pipeline import FakeCatalogs
 
 
 def _custom(headers: dict[str, str]) -> dict[str, Any]:
@@ -57,7 +48,7 @@ class Context:
 def knowledge_base(monkeypatch: pytest.MonkeyPatch) -> FakeKnowledgeBase:
     knowledge_base = FakeKnowledgeBase()
     retrieval = Retrieval(
-        pool={"KB1": knowledge_base}, catalogs=NoCatalogs(), page_maps=FakePageMaps()
+        pool={"KB1": knowledge_base}, catalogs=FakeCatalogs(), page_maps=FakePageMaps()
     )
     monkeypatch.setattr(function, "retrieval", lambda: retrieval)
     return knowledge_base

@@ -43,9 +43,9 @@ RIGHTS = {
     },
     ("pipeline", "status-poller"): {
         CATALOGS: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query",
-        CONTROL: "dynamodb: GetItem UpdateItem",
+        CONTROL: "dynamodb: BatchGetItem UpdateItem",
         KNOWLEDGE_BASE: "bedrock: GetIngestionJob StopIngestionJob ListKnowledgeBaseDocuments"
-        " GetKnowledgeBaseDocuments",
+        " GetKnowledgeBaseDocuments Retrieve",
     },
     ("gateway", "retrieve"): {
         CATALOGS: "dynamodb: GetItem BatchGetItem",

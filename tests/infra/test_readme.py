@@ -1,7 +1,6 @@
 import json
 
 from docs.generate import README, permissions, section
-
 from tests.infra.assembly import Assembly
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from stackroom.ingestion import Ingestion
+from stackroom.inquiry import Inquiry
 from stackroom.keys import Location, locate
 from stackroom.model import Document, PoolMember
 from stackroom.placement import Placements
@@ -10,6 +11,7 @@ from stackroom.progress import Outcome, Run
 from stackroom.runs import Runs
 from stackroom.settlement import Settled, Settlement
 from stackroom.uploads import Reconciled, Uploads
+from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import (
     FakeBedrock,
     FakeBucket,
@@ -48,8 +50,13 @@ class Pipeline:
         self.slots = FakeSlots()
         self.bedrock = FakeBedrock(self.clock)
         self.findings = FakeFindings()
+        self.knowledge_base = FakeKnowledgeBase()
         self.uploads = Uploads(
-            catalogs=self.catalogs, documents=self.documents, bucket=self.bucket, now=self.clock
+            catalogs=self.catalogs,
+            documents=self.documents,
+            bucket=self.bucket,
+            now=self.clock,
+            pause=lambda _: None,
         )
         self.runs = Runs(leases=self.leases, executions=self.executions, now=self.clock)
         self.placements = Placements(
@@ -69,9 +76,13 @@ class Pipeline:
         self.settlement = Settlement(
             catalogs=self.catalogs,
             documents=self.documents,
-            bucket=self.bucket,
             jobs=self.bedrock,
-            findings=self.findings,
+            inquiry=Inquiry(
+                bucket=self.bucket,
+                jobs=self.bedrock,
+                findings=self.findings,
+                knowledge_base=lambda _: self.knowledge_base,
+            ),
             leases=self.leases,
             now=self.clock,
         )
@@ -93,6 +104,18 @@ class Pipeline:
             self.runs.ask(reconciled.catalog_id)
         return reconciled
 
+    def is_searchable(self, key: str = KEY) -> None:
+        """From now on a search of its owner finds the document."""
+        place = place_of(key)
+        self.knowledge_base.put(
+            "text",
+            user_id=place.user_id,
+            catalog_id=place.catalog_id,
+            filename=place.filename,
+            score=1.0,
+            attributes={"document_id": place.document_id},
+        )
+
     def document(self, key: str = KEY) -> Document:
         place = place_of(key)
         document = self.documents.get(place.catalog_id, place.document_id)
@@ -112,8 +135,8 @@ class Pipeline:
 
     def settle(self, run: Run) -> tuple[Outcome | None, list[Settled]]:
         self.clock.pass_by(1)
-        after, settled = self.settlement.settle(run)
-        return after.progress.outcome, settled
+        after, settling = self.settlement.settle(run)
+        return after.progress.outcome, settling.settled
 
     def index(self, *keys: str) -> None:
         """A whole good round for these documents, up to the released lease."""

@@ -1,6 +1,6 @@
 import pytest
 
-from stackroom.errors import DataSourceBroken, RunSuperseded
+from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, RunSuperseded
 from stackroom.model import CatalogStatus, DocumentStatus
 from stackroom.placement import NO_SLOT
 from stackroom.ports import Busy
@@ -50,6 +50,20 @@ def test_busy_is_an_outcome_with_a_growing_wait_and_touches_no_document(
 
     assert waits[0] < waits[-1] <= LONGEST_WAIT * 1.5
     assert pipeline.document().status is DocumentStatus.PENDING
+
+
+def test_throttled_while_placing_is_waited_out(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def throttled(*_: object) -> bool:
+        raise KnowledgeBaseThrottled("GetDataSource")
+
+    pipeline.drop()
+    monkeypatch.setattr(pipeline.bedrock, "is_available", throttled)
+
+    run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
+
+    assert run.progress.outcome is Outcome.WAITING
 
 
 def test_a_job_whose_answer_got_lost_is_adopted_when_bedrock_says_busy(
@@ -136,10 +150,11 @@ def test_without_a_slot_documents_fail_with_the_reason_and_later_ones_too(
     pipeline.drop()
 
     run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
-    run = pipeline.ingestion.refuse(run)
+    run, refused = pipeline.ingestion.refuse(run)
     run = pipeline.ingestion.release(run)
 
     assert pipeline.document().status_reason == NO_SLOT
+    assert [each.document for each in refused] == [pipeline.document()]
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.FAILED
     assert run.progress.outcome is Outcome.RELEASED
 
@@ -196,9 +211,12 @@ def test_a_broken_run_leaves_its_documents_waiting_for_the_next(pipeline: Pipeli
 def test_documents_fail_with_the_error_when_run_after_run_has_broken(pipeline: Pipeline) -> None:
     pipeline.drop()
 
-    for epoch in range(1, MAX_FAILURES + 1):
+    told = [
         pipeline.ingestion.record_failure(CATALOG, epoch, "AccessDeniedException")
+        for epoch in range(1, MAX_FAILURES + 1)
+    ]
 
+    assert [len(each) for each in told] == [0] * (MAX_FAILURES - 1) + [1]
     assert pipeline.document().status is DocumentStatus.FAILED
     assert "AccessDeniedException" in str(pipeline.document().status_reason)
     assert not pipeline.leases.kept[CATALOG].held
@@ -228,7 +246,7 @@ def test_the_sweep_follows_a_run_that_ended_without_a_word(pipeline: Pipeline) -
 
     followed = [pipeline.ingestion.sweep(), pipeline.ingestion.sweep()]
 
-    assert followed == [[f"{CATALOG}-1"], []]
+    assert followed == [([f"{CATALOG}-1"], []), ([], [])]
     assert f"{CATALOG}-2" in pipeline.executions.started
 
 

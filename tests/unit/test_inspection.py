@@ -6,12 +6,12 @@ from stackroom import inspection
 from stackroom.errors import RecordChanged
 from stackroom.extraction import read_pages
 from stackroom.inspection import Inspected, Inspection, Outcome
-from stackroom.keys import Location, locate
-from stackroom.model import Document, DocumentStatus
+from stackroom.keys import Location, catalog_id_of, locate
+from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.verdicts import NO_REASON
 from tests import files
 from tests.fakes.inspection import FakeFiles, FakeInspections, FakeMapShelf
-from tests.fakes.pipeline import FakeDocuments
+from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
 
 KEY = "alice/handbook/travel.pdf"
 ENCRYPTED = "the PDF is encrypted; remove its password and upload it again"
@@ -39,6 +39,11 @@ def inspections() -> FakeInspections:
 
 
 @pytest.fixture
+def catalogs() -> FakeCatalogs:
+    return FakeCatalogs()
+
+
+@pytest.fixture
 def documents() -> FakeDocuments:
     return FakeDocuments()
 
@@ -48,15 +53,68 @@ def inspecting(
     bucket: FakeFiles,
     page_maps: FakeMapShelf,
     inspections: FakeInspections,
+    catalogs: FakeCatalogs,
     documents: FakeDocuments,
 ) -> Inspection:
     return Inspection(
         files=bucket,
         page_maps=page_maps,
         inspections=inspections,
+        catalogs=catalogs,
         documents=documents,
         extract=read_pages,
     )
+
+
+def open_catalog(catalogs: FakeCatalogs, key: str) -> str:
+    """Opens the catalog of the key; answers its id."""
+    place = locate(key)
+    assert isinstance(place, Location)
+    at = datetime(2026, 2, 3, tzinfo=UTC)
+    catalogs.open(
+        Catalog(
+            catalog_id=place.catalog_id,
+            user_id=place.user_id,
+            name=place.folder,
+            s3_prefix=place.prefix,
+            created_at=at,
+            updated_at=at,
+        )
+    )
+    return place.catalog_id
+
+
+@pytest.mark.parametrize(
+    "stranger", ["mallory/{catalog_id}/travel.pdf", "alice/HANDBOOK/travel.pdf"]
+)
+def test_a_file_elsewhere_does_not_speak_for_a_document_of_the_same_name(
+    inspecting: Inspection,
+    bucket: FakeFiles,
+    page_maps: FakeMapShelf,
+    catalogs: FakeCatalogs,
+    stranger: str,
+) -> None:
+    key = stranger.format(catalog_id=open_catalog(catalogs, KEY))
+    bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
+    inspecting.inspect(KEY)
+    bucket.put(key, "e2", files.pdf("Something else altogether"))
+
+    inspected = inspecting.inspect(key)
+
+    assert inspected.outcome is Outcome.IGNORED
+    assert page_maps.maps[document_id()].etag == "e1"
+
+
+def test_a_file_under_a_catalog_id_that_nobody_has_is_left_alone(
+    inspecting: Inspection, bucket: FakeFiles, page_maps: FakeMapShelf
+) -> None:
+    key = f"alice/{catalog_id_of('alice', 'never made')}/travel.pdf"
+    bucket.put(key, "e1", files.pdf("Meals are 48 euros"))
+
+    inspected = inspecting.inspect(key)
+
+    assert inspected.outcome is Outcome.IGNORED
+    assert page_maps.maps == {}
 
 
 def failed_document(documents: FakeDocuments, *, etag: str, reason: str) -> None:
@@ -213,6 +271,7 @@ def test_a_reader_that_gives_up_leaves_the_document_undecided(
         files=bucket,
         page_maps=page_maps,
         inspections=inspections,
+        catalogs=FakeCatalogs(),
         documents=FakeDocuments(),
         extract=lambda *_: None,
     )

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pytest
@@ -21,16 +21,16 @@ from stackroom.retrieval import Answer, Retrieval
 from stackroom.tools import KNOWLEDGE_BASE_RETRIEVE
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.page_maps import FakePageMaps
+from tests.fakes.pipeline import FakeCatalogs
 
 ALICE = Caller("alice")
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 
 
 @dataclass
-class CatalogShelf:
-    """The part of `Catalogs` that a search reads."""
+class CatalogShelf(FakeCatalogs):
+    """Catalogs that count how often a search reads them, and fail it on demand."""
 
-    kept: dict[str, Catalog] = field(default_factory=dict)
     reads: int = 0
     failure: Exception | None = None
 
@@ -47,11 +47,11 @@ class CatalogShelf:
 
     def get(self, catalog_id: str) -> Catalog | None:
         self._count()
-        return self.kept.get(catalog_id)
+        return super().get(catalog_id)
 
     def of_user(self, user_id: str) -> Iterator[Catalog]:
         self._count()
-        return (catalog for catalog in self.kept.values() if catalog.user_id == user_id)
+        return super().of_user(user_id)
 
     def _count(self) -> None:
         self.reads += 1

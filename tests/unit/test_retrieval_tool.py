@@ -1,7 +1,7 @@
 """The search as a Python function, for agents that run in the same process."""
 
 from stackroom.identity import Caller
-from stackroom.knowledge_tool import retrieve_from_knowledge_base
+from stackroom.knowledge_tool import Response, retrieve_from_knowledge_base
 from stackroom.retrieval import Retrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.page_maps import FakePageMaps
@@ -14,6 +14,12 @@ def a_retrieval(knowledge_base: FakeKnowledgeBase) -> Retrieval:
     )
 
 
+def contents(response: Response) -> list[str]:
+    results = response["results"]
+    assert isinstance(results, list)
+    return [result["content"] for result in results]
+
+
 def test_a_program_says_who_asks_and_gets_what_the_gateway_would_answer() -> None:
     knowledge_base = FakeKnowledgeBase()
     knowledge_base.put("annual leave is 30 days", user_id="alice")
@@ -23,7 +29,7 @@ def test_a_program_says_who_asks_and_gets_what_the_gateway_would_answer() -> Non
     own = retrieve_from_knowledge_base(arguments, caller=Caller("alice"), retrieval=retrieval)
     foreign = retrieve_from_knowledge_base(arguments, caller=Caller("bob"), retrieval=retrieval)
 
-    assert [result["content"] for result in own["results"]] == ["annual leave is 30 days"]
+    assert contents(own) == ["annual leave is 30 days"]
     assert (foreign["success"], foreign["results"]) == (True, [])
 
 

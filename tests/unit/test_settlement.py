@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import pytest
 
+from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import CatalogStatus, DocumentStatus
 from stackroom.ports import JobState
 from stackroom.progress import Outcome
-from stackroom.settlement import DEADLINE
-from stackroom.verdicts import KNOWN_STATUSES, MAX_ATTEMPTS, NO_REASON, Fate
+from stackroom.verdicts import DEADLINE, KNOWN_STATUSES, MAX_ATTEMPTS, NO_REASON, Fate
 from tests.fakes.pipeline import BUCKET
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
@@ -163,6 +165,31 @@ def test_an_old_indexed_does_not_speak_for_a_new_version(pipeline: Pipeline) -> 
 
     assert pipeline.document().status is DocumentStatus.PENDING
     assert pipeline.ingestion.release(run).progress.outcome is not Outcome.RELEASED
+
+
+def test_a_job_adopted_after_a_crash_does_not_speak_for_a_version_dropped_since(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
+    pipeline.documents.before_save = _die
+    with pytest.raises(ConnectionError):
+        pipeline.ingestion.start(run)  # the job runs, and nobody wrote it down
+    pipeline.documents.before_save = lambda _: None
+    pipeline.drop(KEY, "newer")
+    pipeline.clock.pass_by(1)
+    pipeline.bedrock.say(KEY, "INDEXED")  # of the first version
+
+    run = pipeline.ingestion.start(run)
+    pipeline.bedrock.finish(str(run.progress.job_id))
+    pipeline.settle(run)
+
+    assert len(pipeline.bedrock.jobs) == 1
+    assert pipeline.document().status is DocumentStatus.PENDING
+
+
+def _die(_: object) -> None:
+    raise ConnectionError
 
 
 def test_unchanged_since_an_earlier_job_counts_when_this_one_went_over_everything(
@@ -327,6 +354,89 @@ def test_a_complete_job_evicts_the_earlier_version_of_a_rejected_file(pipeline: 
     document = pipeline.document()
     assert (document.status, document.status_reason) == (DocumentStatus.FAILED, "the file is empty")
     assert not document.lingering
+
+
+def test_an_earlier_version_is_not_called_evicted_while_a_search_finds_it(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.is_searchable()
+    pipeline.drop(KEY, "")
+
+    for _ in range(MAX_ATTEMPTS):
+        run = pipeline.started()
+        pipeline.bedrock.finish(str(run.progress.job_id))
+        pipeline.settle(run)
+        pipeline.bedrock.tokens.clear()
+
+    assert pipeline.document().lingering
+    assert str(pipeline.document().status_reason).endswith("may still be searchable")
+
+
+def test_a_failed_version_says_so_if_the_earlier_one_is_still_found(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.is_searchable()
+    pipeline.drop(KEY, "newer")
+    run = pipeline.started()
+    pipeline.clock.pass_by(1)
+    pipeline.bedrock.say(KEY, "FAILED")
+    pipeline.bedrock.finish(str(run.progress.job_id))
+
+    pipeline.settle(run)
+
+    assert pipeline.document().status is DocumentStatus.FAILED
+    assert str(pipeline.document().status_reason).endswith("may still be searchable")
+
+
+@pytest.mark.parametrize(
+    ("found", "status"), [(True, DocumentStatus.INDEXED), (False, DocumentStatus.FAILED)]
+)
+def test_indexed_against_our_finding_is_believed_only_if_a_search_finds_it(
+    pipeline: Pipeline, found: bool, status: DocumentStatus
+) -> None:
+    pipeline.findings.reasons["etag of text"] = "no text was found in the PDF"
+    if found:
+        pipeline.is_searchable()
+
+    settled_with(pipeline, "INDEXED")
+
+    assert pipeline.document().status is status
+
+
+def test_failures_that_only_the_statistics_tell_of_are_counted(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.drop(OTHER)
+    run = pipeline.started()
+    pipeline.clock.pass_by(1)
+    pipeline.bedrock.say(KEY, "INDEXED")
+    pipeline.bedrock.say(OTHER, "FAILED")
+    job_id = str(run.progress.job_id)
+    pipeline.bedrock.finish(job_id)
+    pipeline.bedrock.jobs[job_id] = replace(pipeline.bedrock.jobs[job_id], failed_documents=3)
+
+    _, settling = pipeline.settlement.settle(run)
+
+    assert settling.unexplained == 2
+
+
+def test_throttled_while_polling_or_settling_is_waited_out(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def throttled(*_: object) -> None:
+        raise KnowledgeBaseThrottled("GetIngestionJob")
+
+    pipeline.drop()
+    run = pipeline.started()
+    monkeypatch.setattr(pipeline.bedrock, "get", throttled)
+
+    polled = pipeline.settlement.poll(run)
+    settled, settling = pipeline.settlement.settle(run)
+
+    assert polled.progress.outcome is Outcome.RUNNING
+    assert settled.progress.outcome is Outcome.UNSETTLED
+    assert settling.settled == []
 
 
 def test_a_rejected_file_that_cannot_be_evicted_says_so(pipeline: Pipeline) -> None:

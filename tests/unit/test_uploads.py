@@ -2,7 +2,7 @@ import pytest
 
 from stackroom.errors import RecordChanged
 from stackroom.keys import catalog_id_of, locate
-from stackroom.model import Document, DocumentStatus
+from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.uploads import Outcome, rejected_shelf
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
@@ -283,6 +283,115 @@ def test_a_record_rebuilt_from_the_bucket_leaves_the_sidecar_alone(pipeline: Pip
 
     assert pipeline.bucket.sidecars[KEY] is written
     assert pipeline.document().present_since == written.last_modified
+
+
+def test_a_sidecar_that_a_late_handler_wrote_over_is_mended(pipeline: Pipeline) -> None:
+    pipeline.drop(KEY, "text", kb_domain="old")
+    stale = pipeline.bucket.sidecars[KEY]
+    pipeline.drop(KEY, "text", kb_domain="new")
+    pipeline.index()
+    pipeline.bucket.sidecars[KEY] = stale  # by whoever saw the first version, and was refused
+
+    reconciled = pipeline.deliver()
+
+    assert pipeline.bucket.sidecar_attributes(KEY)["domain"] == "new"
+    assert pipeline.document().status is DocumentStatus.PENDING
+    assert reconciled.catalog_id == CATALOG
+
+
+def test_a_sidecar_that_a_late_delete_removed_is_written_again(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    del pipeline.bucket.sidecars[KEY]
+
+    reconciled = pipeline.deliver()
+
+    assert pipeline.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
+    assert reconciled.catalog_id == CATALOG
+
+
+def test_a_quarantine_that_was_written_over_is_restored_and_the_index_looked_at(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    good = pipeline.bucket.sidecars[KEY]
+    pipeline.drop(KEY, "")
+    pipeline.bucket.sidecars[KEY] = good
+
+    reconciled = pipeline.deliver()
+
+    assert pipeline.bucket.sidecar_attributes(KEY) == {"user_id": "!rejected"}
+    assert pipeline.document().lingering
+    assert reconciled.catalog_id == CATALOG
+
+
+def test_a_sidecar_that_is_right_is_left_alone(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    written = pipeline.bucket.sidecars[KEY]
+
+    pipeline.deliver()
+    pipeline.drop()
+
+    assert pipeline.bucket.sidecars[KEY] is written
+
+
+def test_a_bad_version_over_one_that_a_job_may_have_crawled_asks_for_a_run(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()  # pending, and lying under the prefix while a job of the catalog may run
+
+    reconciled = pipeline.drop(KEY, "")
+
+    assert pipeline.document().lingering
+    assert reconciled.catalog_id == CATALOG
+
+
+def test_a_removed_file_that_a_job_may_have_crawled_is_not_just_forgotten(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.drop(KEY, "")
+
+    reconciled = pipeline.delete()
+
+    assert pipeline.document().status is DocumentStatus.DELETING
+    assert reconciled.catalog_id == CATALOG
+
+
+def test_a_catalog_opened_meanwhile_in_another_spelling_rejects_the_file(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened_otherwise(catalog: Catalog) -> Catalog:
+        return catalog.model_copy(update={"name": "Research", "s3_prefix": "alice/Research/"})
+
+    monkeypatch.setattr(pipeline.catalogs, "open", opened_otherwise)
+
+    reconciled = pipeline.drop()
+
+    assert reconciled.outcome is Outcome.REJECTED
+    assert [each.s3_key for each in rejects_of(pipeline, "alice")] == [KEY]
+
+
+def test_a_key_that_finds_its_place_is_no_longer_shown_as_rejected(pipeline: Pipeline) -> None:
+    pipeline.catalogs.limit = 0
+    pipeline.drop()
+    shown_before = rejects_of(pipeline, "alice")
+    pipeline.catalogs.limit = 100
+
+    pipeline.drop()
+
+    assert len(shown_before) == 1
+    assert not rejects_of(pipeline, "alice")
+
+
+def test_a_misplaced_file_where_a_data_source_looks_is_quarantined(pipeline: Pipeline) -> None:
+    key = "alice/research/../report.pdf"
+
+    pipeline.drop(key)
+    quarantined = pipeline.bucket.sidecar_attributes(key)
+    pipeline.delete(key)
+
+    assert quarantined == {"user_id": "!rejected"}
+    assert key not in pipeline.bucket.sidecars
 
 
 def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> None:

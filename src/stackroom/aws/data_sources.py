@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom.aws.translation import knowledge_base_errors
-from stackroom.errors import DataSourceBroken
+from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled
 from stackroom.ports import DataSourceLimit
 
 # DataSourceStatus [API model bedrock-agent]; the others are DELETING, DELETE_UNSUCCESSFUL, FAILED.
@@ -47,11 +47,11 @@ class BedrockDataSources:
                 )
         except self.client.exceptions.ServiceQuotaExceededException as error:
             raise DataSourceLimit from error
-        except self.client.exceptions.ConflictException:
+        except self.client.exceptions.ConflictException as error:
             # made by a call whose answer was lost, after its token was forgotten
             adopted = self.find(knowledge_base_id, name)
-            if adopted is None:
-                raise
+            if adopted is None:  # one of that name is being deleted
+                raise KnowledgeBaseThrottled("CreateDataSource") from error
             return adopted
         return str(answer["dataSource"]["dataSourceId"])
 

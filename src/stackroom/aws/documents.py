@@ -39,7 +39,8 @@ class DynamoDocuments:
         return _to_document(from_item(answer["Item"])) if "Item" in answer else None
 
     def save(self, document: Document) -> Document:
-        saved = document.model_copy(update={"version": document.version + 1})
+        version = document.version + 1 if document.version else _first_version(document)
+        saved = document.model_copy(update={"version": version})
         try:
             with store_errors():
                 self.client.put_item(
@@ -76,6 +77,16 @@ class DynamoDocuments:
             return self.save(document)
         except RecordChanged:
             return None
+
+
+def _first_version(document: Document) -> int:
+    """
+    Microseconds of its making, never seen before.
+
+    Counted from 1, a record that was removed and made anew would come by the same versions, and
+    whoever read the old one could overwrite the new.
+    """
+    return int(document.updated_at.timestamp() * 1_000_000)
 
 
 def _if_unchanged(document: Document) -> dict[str, Any]:

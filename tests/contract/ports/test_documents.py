@@ -1,0 +1,179 @@
+"""What every `Documents` promises: nobody overwrites what he hasn't read."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.errors import RecordChanged
+from stackroom.model import Document, DocumentStatus
+from stackroom.ports import Documents
+from tests.aws.stores import CATALOG_TABLE
+from tests.fakes.pipeline import FakeDocuments
+
+NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+LATER = NOW + timedelta(seconds=1)
+
+
+@pytest.fixture(params=["fake", "dynamodb"])
+def documents(request: pytest.FixtureRequest) -> Documents:
+    if request.param == "fake":
+        return FakeDocuments()
+    return DynamoDocuments(client=request.getfixturevalue("dynamodb"), table=CATALOG_TABLE)
+
+
+def a_document(number: int = 1, at: datetime = NOW, **members: Any) -> Document:
+    return Document(
+        catalog_id="cat-1",
+        document_id=f"doc-{number:04}",
+        filename=f"Résumé {number}.pdf",
+        s3_key=f"alice/research/Résumé {number}.pdf",
+        size=5_000_000_000,
+        status=DocumentStatus.PENDING,
+        uploaded_at=at,
+        updated_at=at,
+        **members,
+    )
+
+
+def changed(document: Document, etag: str = "new") -> Document:
+    return document.model_copy(update={"etag": etag})
+
+
+def test_a_saved_document_reads_back_whole_as_it_was_answered(documents: Documents) -> None:
+    saved = documents.save(a_document(etag="abc", version_id="v1", present_since=NOW))
+
+    assert saved.model_copy(update={"version": 0}) == a_document(
+        etag="abc", version_id="v1", present_since=NOW
+    )
+    assert saved.version > 0
+    assert documents.get("cat-1", "doc-0001") == saved
+
+
+def test_what_was_never_saved_reads_as_none(documents: Documents) -> None:
+    assert documents.get("cat-1", "doc-0001") is None
+    assert list(documents.of_catalog("cat-1")) == []
+
+
+def test_an_attribute_that_became_none_is_gone(documents: Documents) -> None:
+    saved = documents.save(a_document(ingestion_job_id="JOB"))
+
+    documents.save(saved.model_copy(update={"ingestion_job_id": None}))
+
+    found = documents.get("cat-1", "doc-0001")
+    assert found is not None
+    assert found.ingestion_job_id is None
+
+
+def test_every_save_counts_one_version_up(documents: Documents) -> None:
+    first = documents.save(a_document())
+
+    second = documents.save(first)
+
+    assert second.version == first.version + 1
+
+
+def test_a_new_document_does_not_overwrite_one_that_is_there(documents: Documents) -> None:
+    saved = documents.save(a_document(etag="first"))
+
+    with pytest.raises(RecordChanged):
+        documents.save(a_document(at=LATER, etag="second"))
+
+    assert documents.get("cat-1", "doc-0001") == saved
+
+
+def test_the_second_of_two_who_read_the_same_version_is_refused(documents: Documents) -> None:
+    read = documents.save(a_document())
+    first = documents.save(changed(read, "first"))
+
+    with pytest.raises(RecordChanged):
+        documents.save(changed(read, "second"))
+
+    assert documents.get("cat-1", "doc-0001") == first
+
+
+def test_a_document_removed_since_it_was_read_does_not_come_back(documents: Documents) -> None:
+    read = documents.save(a_document())
+    documents.remove(read)
+
+    with pytest.raises(RecordChanged):
+        documents.save(changed(read))
+
+    assert documents.get("cat-1", "doc-0001") is None
+
+
+def test_who_read_a_document_before_it_was_made_anew_neither_overwrites_nor_removes_it(
+    documents: Documents,
+) -> None:
+    read = documents.save(a_document())
+    documents.remove(read)
+    anew = documents.save(a_document(at=LATER))
+
+    with pytest.raises(RecordChanged):
+        documents.save(changed(read))
+    with pytest.raises(RecordChanged):
+        documents.remove(read)
+
+    assert documents.get("cat-1", "doc-0001") == anew
+
+
+def test_removing_takes_the_version_that_was_read(documents: Documents) -> None:
+    read = documents.save(a_document())
+    current = documents.save(read)
+
+    with pytest.raises(RecordChanged):
+        documents.remove(read)
+    documents.remove(current)
+
+    assert documents.get("cat-1", "doc-0001") is None
+
+
+def test_the_second_of_two_who_remove_the_same_version_is_refused(documents: Documents) -> None:
+    read = documents.save(a_document())
+    documents.remove(read)
+
+    with pytest.raises(RecordChanged):
+        documents.remove(read)
+
+    assert documents.get("cat-1", "doc-0001") is None
+
+
+def test_saving_many_answers_those_saved_and_leaves_out_what_changed(documents: Documents) -> None:
+    read = [documents.save(a_document(number)) for number in range(30)]
+    current = documents.save(changed(read[7], "current"))
+    documents.remove(read[8])
+
+    saved = documents.save_all(changed(each) for each in read)
+
+    assert saved == [
+        changed(each).model_copy(update={"version": each.version + 1})
+        for each in read
+        if each.document_id not in ("doc-0007", "doc-0008")
+    ]
+    assert documents.get("cat-1", "doc-0007") == current
+    assert documents.get("cat-1", "doc-0008") is None
+
+
+def test_a_catalog_lists_its_own_documents_as_they_are_now(documents: Documents) -> None:
+    first = documents.save(a_document(1))
+    second = documents.save(changed(documents.save(a_document(2))))
+    documents.remove(documents.save(a_document(3)))
+    documents.save(a_document().model_copy(update={"catalog_id": "cat-2"}))
+
+    listed = list(documents.of_catalog("cat-1"))
+
+    assert sorted(listed, key=lambda each: each.document_id) == [first, second]
+
+
+def test_documents_may_be_saved_and_removed_while_they_are_listed(documents: Documents) -> None:
+    for number in range(3):
+        documents.save(a_document(number))
+
+    for document in documents.of_catalog("cat-1"):
+        if document.document_id == "doc-0001":
+            documents.remove(document)
+        else:
+            documents.save(changed(document))
+
+    assert {each.etag for each in documents.of_catalog("cat-1")} == {"new"}

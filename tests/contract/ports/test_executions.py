@@ -1,0 +1,104 @@
+"""What every `Executions` promises: one a name, however often it is started."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pytest
+
+from stackroom.aws.executions import StepFunctionsExecutions
+from stackroom.ports import Executions
+from tests.fakes.pipeline import FakeExecutions
+
+DEFINITION = {"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 9, "End": True}}}
+ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
+
+
+class Machine(Protocol):
+    """What runs the executions, as a test looks at it."""
+
+    @property
+    def port(self) -> Executions: ...
+
+    def started(self) -> dict[str, Mapping[str, object]]: ...
+
+    def end(self, name: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class FakeMachine:
+    port: FakeExecutions
+
+    def started(self) -> dict[str, Mapping[str, object]]:
+        return self.port.started
+
+    def end(self, name: str) -> None:
+        self.port.ended.add(name)
+
+
+@dataclass(frozen=True)
+class StateMachine:
+    port: StepFunctionsExecutions
+
+    def started(self) -> dict[str, Mapping[str, object]]:
+        arn = self.port.state_machine_arn
+        found = self.port.client.list_executions(stateMachineArn=arn)["executions"]
+        return {each["name"]: json.loads(self._described(each["name"])["input"]) for each in found}
+
+    def end(self, name: str) -> None:
+        self.port.client.stop_execution(executionArn=self._described(name)["executionArn"])
+
+    def _described(self, name: str) -> dict[str, Any]:
+        arn = self.port.state_machine_arn.replace(":stateMachine:", ":execution:")
+        described: dict[str, Any] = self.port.client.describe_execution(
+            executionArn=f"{arn}:{name}"
+        )
+        return described
+
+
+@pytest.fixture(params=["fake", "stepfunctions"])
+def machine(request: pytest.FixtureRequest) -> Machine:
+    if request.param == "fake":
+        return FakeMachine(FakeExecutions())
+    client = request.getfixturevalue("stepfunctions")
+    created = client.create_state_machine(
+        name="ingest", definition=json.dumps(DEFINITION), roleArn=ROLE
+    )
+    arn = created["stateMachineArn"]
+    return StateMachine(StepFunctionsExecutions(client=client, state_machine_arn=arn))
+
+
+def test_an_execution_starts_under_its_name_with_its_input(machine: Machine) -> None:
+    machine.port.start("cat-1-1", {"catalog_id": "cat-1", "epoch": 1})
+
+    assert machine.started() == {"cat-1-1": {"catalog_id": "cat-1", "epoch": 1}}
+
+
+def test_starting_a_name_again_leaves_the_first_the_only_one(machine: Machine) -> None:
+    machine.port.start("cat-1-1", {"epoch": 1})
+
+    machine.port.start("cat-1-1", {"epoch": 1})
+    machine.port.start("cat-1-1", {"epoch": 1, "progress": {"delay": 60}})
+
+    assert machine.started() == {"cat-1-1": {"epoch": 1}}
+
+
+def test_a_name_is_not_used_again_after_its_execution_ended(machine: Machine) -> None:
+    machine.port.start("cat-1-1", {})
+    machine.end("cat-1-1")
+
+    machine.port.start("cat-1-1", {"other": True})
+
+    assert machine.started() == {"cat-1-1": {}}
+    assert not machine.port.is_running("cat-1-1")
+
+
+def test_an_execution_runs_until_it_ends_and_an_unknown_one_does_not(machine: Machine) -> None:
+    machine.port.start("cat-1-1", {})
+    machine.port.start("cat-1-2", {})
+    machine.end("cat-1-2")
+
+    running = [machine.port.is_running(f"cat-1-{epoch}") for epoch in (1, 2, 3)]
+
+    assert running == [True, False, False]

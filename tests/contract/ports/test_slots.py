@@ -1,0 +1,77 @@
+"""What every `Slots` promises: never more places than there are, whoever asks."""
+
+import pytest
+
+from stackroom.aws.slots import DynamoSlots
+from stackroom.ports import Slots
+from tests.aws.stores import CONTROL_TABLE
+from tests.fakes.pipeline import FakeSlots
+
+
+@pytest.fixture(params=["fake", "dynamodb"])
+def slots(request: pytest.FixtureRequest) -> Slots:
+    if request.param == "fake":
+        return FakeSlots()
+    return DynamoSlots(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
+
+
+def test_places_are_given_up_to_the_limit(slots: Slots) -> None:
+    given = [slots.take("KB1", f"cat-{number}", limit=4) for number in range(6)]
+
+    assert given == [True] * 4 + [False] * 2
+    assert slots.taken("KB1") == 4
+    assert slots.taken("KB2") == 0
+
+
+def test_a_catalog_takes_its_place_once(slots: Slots) -> None:
+    for _ in range(5):
+        assert slots.take("KB1", "cat-1", limit=4)
+
+    assert slots.taken("KB1") == 1
+
+
+def test_a_catalog_keeps_its_place_on_a_full_knowledge_base(slots: Slots) -> None:
+    for number in range(4):
+        slots.take("KB1", f"cat-{number}", limit=4)
+
+    assert slots.take("KB1", "cat-3", limit=4)
+    assert slots.taken("KB1") == 4
+
+
+def test_the_holder_of_a_place_is_found_among_the_knowledge_bases_asked_for(slots: Slots) -> None:
+    slots.take("KB2", "cat-1", limit=4)
+
+    assert slots.holder_of("cat-1", ["KB1", "KB2", "KB3"]) == "KB2"
+    assert slots.holder_of("cat-1", ["KB1", "KB3"]) is None
+    assert slots.holder_of("cat-2", ["KB1", "KB2", "KB3"]) is None
+
+
+def test_a_place_that_bedrock_refused_is_lost_to_everyone(slots: Slots) -> None:
+    slots.take("KB1", "cat-1", limit=4)
+
+    slots.exhaust("KB1", "cat-1")
+
+    given = [slots.take("KB1", f"cat-{number}", limit=4) for number in range(2, 6)]
+    assert slots.holder_of("cat-1", ["KB1"]) is None
+    assert given == [True, True, True, False]
+    assert slots.taken("KB1") == 4
+
+
+def test_places_may_be_lost_one_after_the_other(slots: Slots) -> None:
+    for number in range(4):
+        slots.take("KB1", f"cat-{number}", limit=4)
+        slots.exhaust("KB1", f"cat-{number}")
+
+    assert slots.taken("KB1") == 4
+    assert not slots.take("KB1", "cat-9", limit=4)
+
+
+def test_places_taken_at_the_same_time_may_all_be_lost(slots: Slots) -> None:
+    for number in range(4):
+        slots.take("KB1", f"cat-{number}", limit=4)
+
+    for number in range(4):
+        slots.exhaust("KB1", f"cat-{number}")
+
+    assert slots.taken("KB1") == 4
+    assert not slots.take("KB1", "cat-9", limit=4)
