@@ -16,6 +16,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
+FIDELITY = ROOT / "docs" / "fidelity.md"
 FUNCTIONS = {
     "upload_handler": "UploadSettings",
     "inspect": "InspectSettings",
@@ -38,6 +39,14 @@ MEANINGS = {
     "IDENTITY_JWKS_URL": "where that issuer's public keys are",
     "IDENTITY_CLIENT_IDS": "JSON list of the app clients whose tokens count",
 }
+_FIDELITY = """# What the simulator enforces
+
+Made by `make docs` from `src/stackroom_local/simulator/rules.py`. Sources: *model* is the botocore
+service model, *quotas* the AWS General Reference page "Amazon Bedrock endpoints and quotas",
+*guide* the Bedrock or S3 Vectors user guide, *observed* what users of the real service reported,
+*assumed* our choice where nothing says.
+
+"""
 _ROLE_OF = re.compile(r"functions\.(?P<package>\w+)\.handler\.handler")
 # Every function has these for its log group, its traces and its queue.
 _HOUSE = ("logs:", "xray:", "sqs:")
@@ -75,6 +84,17 @@ def permissions(templates: Iterable[Mapping[str, Any]]) -> str:
     return _table(("function", "actions"), rows)
 
 
+def fidelity() -> str:
+    """docs/fidelity.md: every rule of the simulator, and where it comes from."""
+    from stackroom_local.simulator.rules import RULES  # noqa: PLC0415 - loads the simulator
+
+    rows = (
+        (f"`{rule.name}`", _cell(rule.says), _cell(rule.source), _cell(rule.message))
+        for rule in RULES.values()
+    )
+    return _FIDELITY + _table(("rule", "what holds", "source", "answer"), rows) + "\n"
+
+
 def section(text: str, name: str) -> str:
     """What stands between the marks of this name."""
     return text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->", maxsplit=1)[0].strip()
@@ -88,6 +108,10 @@ def _actions(resources: Mapping[str, Any], role: str) -> Iterable[str]:
                 actions = statement["Action"]
                 listed = [actions] if isinstance(actions, str) else actions
                 yield from (each for each in listed if not each.startswith(_HOUSE))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
@@ -105,6 +129,7 @@ def main(assembly: Path) -> None:
         old = text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0]
         text = text.replace(f"<!-- {name} -->{old}<!-- /", f"<!-- {name} -->\n{table}\n<!-- /")
     README.write_text(text, "utf-8")
+    FIDELITY.write_text(fidelity(), "utf-8")
 
 
 if __name__ == "__main__":

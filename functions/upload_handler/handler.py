@@ -23,6 +23,10 @@ logger = logger_for("upload_handler")
 metrics = metrics_for("upload_handler")
 
 
+# What one message and the asking after it may take, in milliseconds, while AWS is slow.
+_LAST_CALL = 20_000
+
+
 class UploadSettings(Settings):
     kb_catalog_table: str
     kb_control_table: str
@@ -68,6 +72,9 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     failed: list[str] = []
     for record in event["Records"]:
         message_id = record["messageId"]
+        if context.get_remaining_time_in_millis() < _LAST_CALL:
+            failed.append(message_id)  # else a slow moment would fail the whole batch
+            continue
         try:
             catalog_id = reconcile(record["body"])
         except Exception:  # one bad message must not take its neighbours along

@@ -4,6 +4,7 @@ What can keep the local mode from serving; each message says what to do about it
 LocalModeError
 ├── AlreadyUp          this state directory is served by another process
 ├── NotUp              a verb needs the local mode, and none serves this state directory
+├── StillStopping      it was told to stop and has not ended yet
 ├── PortTaken          another program listens on a port we were told to use
 ├── NodeMissing        the templates can't be synthesised without Node
 ├── SynthesisFailed    infra/app.py ended with an error
@@ -36,6 +37,14 @@ class NotUp(LocalModeError):
         super().__init__(
             f"nothing is up in {state_dir}; start it in another shell with: make up "
             "(another directory: --state-dir, or STACKROOM_STATE_DIR)"
+        )
+
+
+class StillStopping(LocalModeError):
+    def __init__(self, pid: int, seconds: float) -> None:
+        super().__init__(
+            f"process {pid} was told to stop {seconds:.0f} s ago and is still saving its state; "
+            f"wait, or end it with: kill -9 {pid}"
         )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate import README, ROOT, configuration, section
+from docs.generate import FIDELITY, README, ROOT, configuration, fidelity, section
 
 TEXT = README.read_text("utf-8")
 DOCUMENTS = [README, *sorted((ROOT / "docs").rglob("*.md"))]
@@ -17,6 +17,10 @@ def test_the_table_of_variables_is_that_of_the_functions(monkeypatch: pytest.Mon
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
 
     assert section(TEXT, "configuration") == configuration(), "run: make docs"
+
+
+def test_the_page_of_rules_is_that_of_the_simulator() -> None:
+    assert FIDELITY.read_text("utf-8") == fidelity(), "run: make docs"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

@@ -43,6 +43,9 @@ class Context:
     invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:a_function"
     aws_request_id = "00000000-0000-0000-0000-000000000000"
 
+    def get_remaining_time_in_millis(self) -> int:
+        return 60_000
+
 
 @dataclass
 class Functions:

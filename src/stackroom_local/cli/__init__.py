@@ -109,7 +109,7 @@ def status(
     user: SomeUser = None,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Keep showing.")] = False,
 ) -> None:
-    """Show every document and how far it has come."""
+    """Show every document and how far it has come; on a terminal, until all have settled."""
     from stackroom_local.cli import documents
 
     documents.status(state_dir, user=user, watch=watch)

@@ -1,6 +1,7 @@
 """drop and status: documents on their way into the bucket, and through their statuses."""
 
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from rich.console import Console
@@ -46,13 +47,20 @@ def drop(state_dir: Path, paths: list[Path], *, user: str, catalog: str, wait: b
 def status(state_dir: Path, *, user: str | None, watch: bool) -> None:
     records = Records(StateDirectory(state_dir).instance())
     out = console()
-    if not watch:
-        out.print(overview(records.shelves(user)))
+    shelves = records.shelves(user)
+    if not watch and not (out.is_terminal and _is_under_way(shelves)):
+        out.print(overview(shelves))
         return
     with Watch(out) as watching:
-        while True:
-            watching.show(records.shelves(user))
+        while watch or _is_under_way(shelves):
+            shelves = records.shelves(user)
+            watching.show(shelves)
             time.sleep(REFRESH_SECONDS)
+
+
+def _is_under_way(shelves: Iterable[Shelf]) -> bool:
+    settled = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
+    return any(each.status not in settled for shelf in shelves for each in shelf.documents)
 
 
 def put(

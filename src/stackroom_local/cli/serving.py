@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from stackroom_local.cli.console import console, stopwatch
-from stackroom_local.problems import NotUp
+from stackroom_local.problems import NotUp, StillStopping
 from stackroom_local.state import Instance, Ports, StateDirectory, default_state_dir
 from stackroom_local.supervisor import LocalMode, Stopped
 
@@ -48,6 +48,8 @@ def down(state_dir: Path) -> None:
     deadline = time.monotonic() + _DOWN_SECONDS
     while state.holder() == pid and time.monotonic() < deadline:
         time.sleep(0.05)
+    if state.holder() == pid:
+        raise StillStopping(pid, _DOWN_SECONDS)
     console().print("down; what was ingested is kept")
 
 

@@ -9,7 +9,9 @@ import pytest
 from botocore.config import Config
 from moto import mock_aws
 
+from stackroom_local.simulator.server import Configuration, Simulator
 from tests.aws.stores import create_bucket, create_tables
+from tests.simulator.world import World
 
 CREDENTIALS: dict[str, Any] = {
     "region_name": "us-east-1",
@@ -46,3 +48,13 @@ def s3(aws: None) -> Any:
 @pytest.fixture
 def stepfunctions(aws: None) -> Any:
     return client("stepfunctions")
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Knowledge bases, over a bucket in memory that the simulator's thread sees too."""
+    s3_endpoint = "https://s3.us-east-1.amazonaws.com"
+    data = tmp_path_factory.mktemp("simulator")
+    configuration = Configuration(data_dir=data, s3_endpoint=s3_endpoint, speed=100)
+    with mock_aws(), Simulator(configuration) as simulator:
+        yield World(simulator.endpoint, s3_endpoint)

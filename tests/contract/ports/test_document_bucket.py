@@ -155,7 +155,6 @@ def test_a_key_too_long_to_have_a_sidecar_has_none(shelf: Shelf) -> None:
 
     assert shelf.port.sidecar_of(longest) is not None
     assert shelf.port.sidecar_of(too_long) is None
-    shelf.port.remove_sidecar(too_long)
 
 
 def test_a_document_is_known_by_its_unencoded_uri(shelf: Shelf) -> None:

@@ -1,0 +1,119 @@
+"""What every `DataSources` promises: five to a knowledge base, each made once."""
+
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import uuid4
+
+import pytest
+
+from stackroom.aws.data_sources import BedrockDataSources
+from stackroom.placement import data_source_name
+from stackroom.ports import DataSourceLimit, DataSources
+from tests.fakes.pipeline import FakeBedrock, FakeClock
+from tests.simulator.world import World, eventually
+
+LIMIT = 5  # data sources of a knowledge base [AWS General Reference: Amazon Bedrock quotas]
+
+
+class Pool(Protocol):
+    """Data sources, and empty knowledge bases to make them on."""
+
+    @property
+    def port(self) -> DataSources: ...
+
+    def knowledge_base(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class FakePool:
+    port: FakeBedrock
+
+    def knowledge_base(self) -> str:
+        return f"KB-{uuid4().hex}"
+
+
+@dataclass(frozen=True)
+class SimulatedPool:
+    port: BedrockDataSources
+    world: World
+
+    def knowledge_base(self) -> str:
+        return self.world.knowledge_base()
+
+
+@pytest.fixture(params=["fake", "bedrock"])
+def pool(request: pytest.FixtureRequest) -> Pool:
+    if request.param == "fake":
+        return FakePool(FakeBedrock(FakeClock(), source_limit=LIMIT))
+    world: World = request.getfixturevalue("simulated")
+    arn = f"arn:aws:s3:::{world.bucket}"
+    return SimulatedPool(BedrockDataSources(client=world.agent, bucket_arn=arn), world)
+
+
+def create(pool: Pool, knowledge_base: str, catalog_id: str, token: str = "") -> str:
+    return pool.port.create(
+        knowledge_base,
+        data_source_name(catalog_id),
+        prefix=f"alice/{catalog_id}/",
+        token=(token or f"{knowledge_base}-{catalog_id}").ljust(64, "-"),
+    )
+
+
+def test_a_data_source_is_found_by_its_name_on_its_knowledge_base(pool: Pool) -> None:
+    here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
+
+    created = create(pool, here, "cat-1")
+
+    assert pool.port.find(here, data_source_name("cat-1")) == created
+    assert pool.port.find(here, data_source_name("cat-2")) is None
+    assert pool.port.find(elsewhere, data_source_name("cat-1")) is None
+
+
+def test_catalogs_have_data_sources_of_their_own(pool: Pool) -> None:
+    here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
+
+    made = [create(pool, here, "cat-1"), create(pool, here, "cat-2"), create(pool, elsewhere, "c")]
+
+    assert len(set(made)) == 3
+
+
+def test_a_creation_whose_answer_got_lost_is_answered_again(pool: Pool) -> None:
+    here = pool.knowledge_base()
+    first = create(pool, here, "cat-1")
+
+    assert create(pool, here, "cat-1") == first
+
+
+def test_a_data_source_of_that_name_is_adopted_once_its_token_is_forgotten(pool: Pool) -> None:
+    here = pool.knowledge_base()
+    first = create(pool, here, "cat-1", token="yesterday")
+
+    assert create(pool, here, "cat-1", token="today") == first
+
+
+def test_a_knowledge_base_has_five_data_sources_and_the_next_has_its_own(pool: Pool) -> None:
+    here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
+    for number in range(LIMIT):
+        create(pool, here, f"cat-{number}")
+
+    with pytest.raises(DataSourceLimit):
+        create(pool, here, "cat-9")
+
+    assert pool.port.find(here, data_source_name("cat-9")) is None
+    assert create(pool, elsewhere, "cat-9")
+
+
+def test_the_last_data_source_is_answered_again_though_the_knowledge_base_is_full(
+    pool: Pool,
+) -> None:
+    here = pool.knowledge_base()
+    made = [create(pool, here, f"cat-{number}") for number in range(LIMIT)]
+
+    assert create(pool, here, f"cat-{LIMIT - 1}") == made[-1]
+
+
+def test_a_data_source_becomes_available(pool: Pool) -> None:
+    here = pool.knowledge_base()
+    created = create(pool, here, "cat-1")
+
+    assert eventually(lambda: pool.port.is_available(here, created))

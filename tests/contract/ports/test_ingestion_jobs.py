@@ -1,0 +1,192 @@
+"""What every `IngestionJobs` promises: one at a time, each started once, and its verdicts."""
+
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import uuid4
+
+import pytest
+
+from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
+from stackroom.ports import Busy, DataSource, IngestionJobs, Job, JobState, Verdict
+from tests.fakes.pipeline import FakeBedrock, FakeClock
+from tests.simulator.world import World, eventually
+
+UNKNOWN = Verdict(status="NOT_FOUND", updated_at=None)
+
+
+class Base(Protocol):
+    """Jobs, and a knowledge base with two data sources to run them on."""
+
+    @property
+    def port(self) -> IngestionJobs: ...
+
+    @property
+    def sources(self) -> tuple[DataSource, DataSource]: ...
+
+    def put(self, name: str) -> str:
+        """A file below the first data source; answers its URI."""
+        ...
+
+    def end(self, job: Job) -> Job:
+        """The job once it is over."""
+        ...
+
+
+@dataclass(frozen=True)
+class FakeBase:
+    port: FakeBedrock
+    sources: tuple[DataSource, DataSource]
+
+    def put(self, name: str) -> str:
+        self.port.say(name, "INDEXED")
+        return f"s3://docs/{name}"
+
+    def end(self, job: Job) -> Job:
+        self.port.finish(job.job_id)
+        return self.port.jobs[job.job_id]
+
+
+@dataclass(frozen=True)
+class SimulatedBase:
+    port: BedrockIngestionJobs
+    sources: tuple[DataSource, DataSource]
+    prefix: str
+    world: World
+
+    def put(self, name: str) -> str:
+        return self.world.put(f"{self.prefix}{name}", f"The text of {name}")
+
+    def end(self, job: Job) -> Job:
+        ended: Job = eventually(lambda: self._if_over(job))
+        return ended
+
+    def _if_over(self, job: Job) -> Job | None:
+        found = self.port.get(self.sources[0], job.job_id)
+        return found if found and found.state is not JobState.RUNNING else None
+
+
+@pytest.fixture(params=["fake", "bedrock"])
+def base(request: pytest.FixtureRequest) -> Base:
+    if request.param == "fake":
+        first, second = (
+            DataSource(knowledge_base_id="KB1", data_source_id=f"DS{number}") for number in (1, 2)
+        )
+        return FakeBase(FakeBedrock(FakeClock()), (first, second))
+    world: World = request.getfixturevalue("simulated")
+    prefix = f"{uuid4().hex}/"
+    knowledge_base = world.knowledge_base()
+    first, second = (
+        DataSource(
+            knowledge_base_id=knowledge_base,
+            data_source_id=world.data_source(knowledge_base, under),
+        )
+        for under in (prefix, f"other-{prefix}")
+    )
+    return SimulatedBase(BedrockIngestionJobs(client=world.agent), (first, second), prefix, world)
+
+
+def token(name: str, base: Base) -> str:
+    return f"{name}-{base.sources[0].data_source_id}".ljust(64, "-")
+
+
+def start(base: Base, name: str = "run-1") -> Job:
+    """Once the rate of starts, which all tests share, allows it."""
+
+    def started() -> Job | None:
+        job = base.port.start(base.sources[0], token=token(name, base), description=name)
+        return job if isinstance(job, Job) else None
+
+    job: Job = eventually(started)
+    return job
+
+
+def test_a_started_job_runs_and_is_read_by_its_id(base: Base) -> None:
+    job = start(base)
+
+    found = base.port.get(base.sources[0], job.job_id)
+
+    assert job.state is JobState.RUNNING
+    assert found is not None
+    assert (found.job_id, found.started_at) == (job.job_id, job.started_at)
+
+
+def test_a_job_that_nobody_started_is_none(base: Base) -> None:
+    assert base.port.get(base.sources[0], "JOB0000000") is None
+
+
+def test_a_start_whose_answer_got_lost_answers_the_same_job(base: Base) -> None:
+    first = start(base)
+
+    second = start(base)
+
+    assert second.job_id == first.job_id
+
+
+def test_a_knowledge_base_is_busy_while_a_job_runs_on_any_of_its_data_sources(base: Base) -> None:
+    job = start(base)
+
+    answers = [
+        base.port.start(source, token=token("run-2", base), description="run-2")
+        for source in base.sources
+    ]
+
+    assert [type(answer) for answer in answers] == [Busy, Busy]
+    assert base.end(job).state is JobState.COMPLETE
+    assert start(base, "run-3").job_id != job.job_id
+
+
+def test_a_job_is_found_by_its_description(base: Base) -> None:
+    job = start(base, "cat-1 run 1 round 0")
+
+    found = base.port.running(base.sources[0], description="cat-1 run 1 round 0")
+
+    assert found is not None
+    assert found.job_id == job.job_id
+    assert base.port.running(base.sources[0], description="cat-1 run 1 round 1") is None
+
+
+def test_a_job_is_found_by_its_description_on_its_own_data_source_only(base: Base) -> None:
+    start(base, "cat-1 run 1 round 0")
+
+    assert base.port.running(base.sources[1], description="cat-1 run 1 round 0") is None
+
+
+def test_stopping_a_job_that_is_over_changes_nothing(base: Base) -> None:
+    over = base.end(start(base))
+
+    base.port.stop(base.sources[0], over.job_id)
+
+    found = base.port.get(base.sources[0], over.job_id)
+    assert found is not None
+    assert found.state is JobState.COMPLETE
+
+
+def test_a_verdict_is_newer_than_the_start_of_the_job_that_gave_it(base: Base) -> None:
+    job = start(base)
+    uri = base.put("report.txt")
+    base.end(job)
+    job = start(base, "run-2")
+    base.end(job)
+
+    verdicts = base.port.verdicts(base.sources[0], [uri])
+
+    assert verdicts[uri].status == "INDEXED"
+    assert verdicts[uri].updated_at is not None
+
+
+@pytest.mark.parametrize("others", [0, 60])  # few are asked for one by one, many are listed
+def test_a_document_that_the_knowledge_base_does_not_know_is_not_found(
+    base: Base, others: int
+) -> None:
+    uri = base.put("report.txt")
+    base.end(start(base))
+    unknown = [uri.replace("report", f"unknown-{number}") for number in range(others + 1)]
+
+    verdicts = base.port.verdicts(base.sources[0], [uri, *unknown])
+
+    assert {verdicts.get(each, UNKNOWN) for each in unknown} == {UNKNOWN}
+    assert verdicts[uri].status == "INDEXED"
+
+
+def test_of_no_documents_there_are_no_verdicts(base: Base) -> None:
+    assert base.port.verdicts(base.sources[0], []) == {}
