@@ -260,7 +260,7 @@ class FakeBedrock:
     busy: Busy | None = None
     jobs: dict[str, Job] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
-    descriptions: dict[str, str] = field(default_factory=dict)
+    started: dict[str, tuple[DataSource, str]] = field(default_factory=dict)  # with description
     stopped: list[str] = field(default_factory=list)
     says: dict[str, Verdict] = field(default_factory=dict)
 
@@ -268,9 +268,13 @@ class FakeBedrock:
         return self.sources.get((knowledge_base_id, name))
 
     def create(self, knowledge_base_id: str, name: str, *, prefix: str, token: str) -> str:
+        made = self.find(knowledge_base_id, name)
+        if made is not None:
+            return made
         if len([kb for kb, _ in self.sources if kb == knowledge_base_id]) >= self.source_limit:
             raise DataSourceLimit
-        return self.sources.setdefault((knowledge_base_id, name), f"DS{len(self.sources) + 1}")
+        self.sources[(knowledge_base_id, name)] = f"DS{len(self.sources) + 1}"
+        return self.sources[(knowledge_base_id, name)]
 
     def is_available(self, knowledge_base_id: str, data_source_id: str) -> bool:
         return self.available
@@ -278,10 +282,10 @@ class FakeBedrock:
     def start(self, source: DataSource, *, token: str, description: str) -> Job | Busy:
         if token in self.tokens:
             return self.jobs[self.tokens[token]]
-        if self.busy:
-            return self.busy
+        if self.busy or self._at_work(source.knowledge_base_id):
+            return self.busy or Busy(why="ConflictException: a job is running")
         job_id = f"JOB{len(self.jobs) + 1}"
-        self.tokens[token], self.descriptions[job_id] = job_id, description
+        self.tokens[token], self.started[job_id] = job_id, (source, description)
         now = self.clock()
         self.jobs[job_id] = Job(
             job_id=job_id, state=JobState.RUNNING, started_at=now, updated_at=now
@@ -292,7 +296,7 @@ class FakeBedrock:
         return self.jobs.get(job_id)
 
     def running(self, source: DataSource, *, description: str) -> Job | None:
-        mine = (job for job, said in self.descriptions.items() if said == description)
+        mine = (job for job, what in self.started.items() if what == (source, description))
         return next((self.jobs[job] for job in mine), None)
 
     def stop(self, source: DataSource, job_id: str) -> None:
@@ -300,6 +304,12 @@ class FakeBedrock:
 
     def verdicts(self, source: DataSource, uris: Iterable[str]) -> dict[str, Verdict]:
         return {uri: self.says[uri] for uri in uris if uri in self.says}
+
+    def _at_work(self, knowledge_base_id: str) -> bool:
+        running = (job_id for job_id, job in self.jobs.items() if job.state is JobState.RUNNING)
+        return any(
+            self.started[job_id][0].knowledge_base_id == knowledge_base_id for job_id in running
+        )
 
     def finish(self, job_id: str, state: JobState = JobState.COMPLETE, *reasons: str) -> None:
         self.jobs[job_id] = replace(

@@ -1,12 +1,14 @@
 """What every `DataSources` promises: five to a knowledge base, each made once."""
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Protocol
 from uuid import uuid4
 
 import pytest
 
 from stackroom.aws.data_sources import BedrockDataSources
+from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.placement import data_source_name
 from stackroom.ports import DataSourceLimit, DataSources
 from tests.fakes.pipeline import FakeBedrock, FakeClock
@@ -50,13 +52,21 @@ def pool(request: pytest.FixtureRequest) -> Pool:
     return SimulatedPool(BedrockDataSources(client=world.agent, bucket_arn=arn), world)
 
 
-def create(pool: Pool, knowledge_base: str, catalog_id: str, token: str = "") -> str:
-    return pool.port.create(
-        knowledge_base,
-        data_source_name(catalog_id),
-        prefix=f"alice/{catalog_id}/",
-        token=(token or f"{knowledge_base}-{catalog_id}").ljust(64, "-"),
-    )
+def create(pool: Pool, knowledge_base: str, catalog_id: str, token: str = "first") -> str:
+    """Once the rate of creations allows it."""
+
+    def made() -> str | None:
+        try:
+            return pool.port.create(
+                knowledge_base,
+                data_source_name(catalog_id),
+                prefix=f"alice/{catalog_id}/",
+                token=sha256(f"{token} {knowledge_base} {catalog_id}".encode()).hexdigest(),
+            )
+        except KnowledgeBaseThrottled:
+            return None
+
+    return str(eventually(made))
 
 
 def test_a_data_source_is_found_by_its_name_on_its_knowledge_base(pool: Pool) -> None:
