@@ -53,8 +53,8 @@ class PageMaps(Protocol):
 
 
 class Inspections(Protocol):
-    def record(self, document_id: str, etag: str, reason: str | None) -> None:
-        """Keep what the inspection of this version found; None: nothing wrong."""
+    def record(self, document_id: str, etag: str, reason: str) -> None:
+        """Keep what the inspection of this version found."""
         ...
 
 
@@ -157,7 +157,10 @@ class Inspection:
             self.page_maps.remove(document_id)  # that of an earlier version
         else:
             self.page_maps.put(document_id, page_map)
-        self.inspections.record(document_id, etag, reason)
+        if reason is not None:
+            # Nothing is kept of sound files: findings are of one version, so an old one is no harm,
+            # and the sweep, which reads the table they lie in, need not read one for each document.
+            self.inspections.record(document_id, etag, reason)
         return Inspected(
             outcome=Outcome.DEFECTIVE if reason else Outcome.SOUND,
             document_id=document_id,

@@ -61,18 +61,6 @@ def test_a_finding_is_that_of_the_version_inspected_last(inspections: DynamoInsp
     assert reasons == [{}, {"doc-1": "the PDF is damaged"}, {}]
 
 
-def test_a_sound_file_has_no_reason_nor_has_one_never_inspected(
-    inspections: DynamoInspections,
-) -> None:
-    inspections.record("doc-1", "e1", None)
-
-    reasons = inspections.reasons_for(
-        [a_document(document_id=each, etag="e1") for each in ("doc-1", "doc-2")]
-    )
-
-    assert reasons == {}
-
-
 def test_more_findings_than_one_request_takes_are_all_read(inspections: DynamoInspections) -> None:
     documents = [a_document(document_id=f"doc-{number}", etag="e1") for number in range(101)]
     for document in documents:
@@ -82,7 +70,7 @@ def test_more_findings_than_one_request_takes_are_all_read(inspections: DynamoIn
 
 
 def test_a_finding_is_kept_for_thirty_days(inspections: DynamoInspections) -> None:
-    inspections.record("doc-1", "e1", None)
+    inspections.record("doc-1", "e1", "the PDF is damaged")
 
     (item,) = connect("dynamodb").scan(TableName=TABLE)["Items"]
 

@@ -48,7 +48,7 @@ class FakeMapShelf:
 
 class FakeInspections:
     def __init__(self) -> None:
-        self.found: dict[str, tuple[str, str | None]] = {}
+        self.found: dict[str, tuple[str, str]] = {}
 
-    def record(self, document_id: str, etag: str, reason: str | None) -> None:
+    def record(self, document_id: str, etag: str, reason: str) -> None:
         self.found[document_id] = (etag, reason)

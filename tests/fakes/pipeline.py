@@ -190,9 +190,10 @@ class FakeLeases:
         now = self.kept.get(catalog_id)
         if now and not now.held and now.epoch == epoch:
             return True
-        if self._mine(catalog_id, epoch).requested != served:
+        mine = self._mine(catalog_id, epoch)
+        if mine.requested != served:
             return False
-        self._keep(replace(now, held=False, started=False, until=None, failures=0))
+        self._keep(replace(mine, held=False, started=False, until=None, failures=0))
         return True
 
     def held(self) -> Iterator[Lease]:

@@ -31,7 +31,7 @@ class DynamoInspections:
     table: str
     now: Callable[[], datetime] = utc_now
 
-    def record(self, document_id: str, etag: str, reason: str | None) -> None:
+    def record(self, document_id: str, etag: str, reason: str) -> None:
         values = {
             "etag": etag,
             "reason": reason,
@@ -47,7 +47,7 @@ class DynamoInspections:
         for start in range(0, len(ordered), _BATCH):
             for found in self._batch(ordered[start : start + _BATCH]):
                 document_id = str(found["pk"]).removeprefix(_PREFIX)
-                if "reason" in found and found["etag"] == etags[document_id]:
+                if found["etag"] == etags[document_id]:
                     reasons[document_id] = str(found["reason"])
         return reasons
 

@@ -21,23 +21,22 @@ class Inspected(Protocol):
     @property
     def port(self) -> Findings: ...
 
-    def find(self, document: Document, reason: str | None) -> None: ...
+    def find(self, document: Document, reason: str) -> None: ...
 
 
 @dataclass(frozen=True)
 class FakeInspected:
     port: FakeFindings
 
-    def find(self, document: Document, reason: str | None) -> None:
-        if reason is not None:
-            self.port.reasons[document.etag] = reason
+    def find(self, document: Document, reason: str) -> None:
+        self.port.reasons[document.etag] = reason
 
 
 @dataclass(frozen=True)
 class DynamoInspected:
     port: DynamoInspections
 
-    def find(self, document: Document, reason: str | None) -> None:
+    def find(self, document: Document, reason: str) -> None:
         self.port.record(document.document_id, document.etag, reason)
 
 
@@ -71,10 +70,10 @@ def test_defects_are_told_by_document(inspected: Inspected) -> None:
     assert reasons == {"doc-1": "the PDF is encrypted", "doc-2": "the PDF is damaged"}
 
 
-def test_what_is_sound_or_was_never_inspected_is_left_out(inspected: Inspected) -> None:
-    inspected.find(a_document(1), None)
+def test_what_was_never_found_wanting_is_left_out(inspected: Inspected) -> None:
+    inspected.find(a_document(1), "the PDF is damaged")
 
-    assert inspected.port.reasons_for([a_document(1), a_document(2)]) == {}
+    assert inspected.port.reasons_for([a_document(2)]) == {}
 
 
 def test_a_defect_is_that_of_the_version_that_has_it(inspected: Inspected) -> None:

@@ -1,0 +1,123 @@
+"""The figures that functions report are those that the dashboard and the alarms read."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.infra.assembly import Assembly
+
+ROOT = Path(__file__).parents[2]
+SOURCES = [*ROOT.glob("functions/**/*.py"), *ROOT.glob("src/stackroom/**/*.py")]
+NAMESPACE = "Stackroom"
+# Dimensions beside `service`; all others have none.
+DIMENSIONS = {"DocumentsSettled": {"outcome"}, "RetrieveErrors": {"errorType"}}
+# Reported for whoever looks closer; why no graph and no alarm needs them.
+UNSEEN = {
+    "BrokenRuns",  # Step Functions' own figures know of the runs that died without a word too
+    "DefectiveFiles",  # their documents show as failed
+    "IngestionJobs",  # a run that was started shows
+    "InspectionsFailed",  # what lasts shows among the dead letters
+    "RunsFollowed",  # what it follows shows as broken
+    "UndecidedFiles",  # harm none: Bedrock's word decides
+    "UnexplainedFailures",  # a warning in the log names the run
+    "UploadEvents",  # the queue's own figures show whether they are kept up with
+}
+
+
+def reported() -> set[str]:
+    """The names in the calls of `add_metric` and `single_metric`."""
+    return {
+        str(ast.literal_eval(keyword.value))
+        for source in SOURCES
+        for node in ast.walk(ast.parse(source.read_text("utf-8")))
+        if isinstance(node, ast.Call) and _called(node) in ("add_metric", "single_metric")
+        for keyword in node.keywords
+        if keyword.arg == "name"
+    }
+
+
+@pytest.fixture(scope="module")
+def read(assembly: Assembly) -> dict[str, set[frozenset[str]]]:
+    """By name, the sets of dimensions under which dashboard and alarms look for a figure."""
+    found: dict[str, set[frozenset[str]]] = {}
+    for name, dimensions in [*_in_dashboard(assembly), *_in_alarms(assembly)]:
+        found.setdefault(name, set()).add(frozenset(dimensions))
+    return found
+
+
+def test_every_figure_that_is_read_is_reported(read: dict[str, set[frozenset[str]]]) -> None:
+    assert read.keys() - reported() == set()
+
+
+def test_every_figure_that_is_reported_is_read_or_known_to_be_unseen(
+    read: dict[str, set[frozenset[str]]],
+) -> None:
+    assert reported() - read.keys() == UNSEEN
+
+
+def test_a_figure_is_read_under_the_dimensions_that_it_is_reported_with(
+    read: dict[str, set[frozenset[str]]],
+) -> None:
+    # CloudWatch takes every set of dimensions for a metric of its own, and shows nothing for a set
+    # that nobody reports; tests/functions hold the functions to these.
+    expected = {name: {frozenset({"service"} | DIMENSIONS.get(name, set()))} for name in read}
+
+    assert read == expected
+
+
+def test_a_figure_is_read_of_services_that_there_are(assembly: Assembly) -> None:
+    there = {path.parent.name for path in ROOT.glob("functions/*/handler.py")}
+
+    named = set(re.findall(r'"service", ?"(\w+)"', _dashboard(assembly)))
+    named |= {
+        dimension["Value"]
+        for metric in _alarm_metrics(assembly)
+        for dimension in metric["Dimensions"]
+        if dimension["Name"] == "service"
+    }
+
+    assert named
+    assert named <= there
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _dashboard(assembly: Assembly) -> str:
+    dashboard = assembly.one("operations", "AWS::CloudWatch::Dashboard")
+    return str(dashboard.properties["DashboardBody"])
+
+
+def _in_dashboard(assembly: Assembly) -> Iterator[tuple[str, list[str]]]:
+    # [CloudWatch guide: using-search-expressions; API reference: Dashboard-Body-Structure]
+    search = re.compile(rf"SEARCH\('\{{{NAMESPACE},([^}}]*)\}} MetricName=\"(\w+)\"'")
+    for widget in json.loads(_dashboard(assembly))["widgets"]:
+        for namespace, *line in widget["properties"].get("metrics", []):
+            if namespace == NAMESPACE:
+                name, *pairs = [each for each in line if isinstance(each, str)]
+                yield name, pairs[::2]
+            elif isinstance(namespace, dict):
+                for dimensions, name in search.findall(namespace.get("expression", "")):
+                    yield name, dimensions.split(",")
+
+
+def _in_alarms(assembly: Assembly) -> Iterator[tuple[str, list[str]]]:
+    for metric in _alarm_metrics(assembly):
+        yield metric["MetricName"], [each["Name"] for each in metric["Dimensions"]]
+
+
+def _alarm_metrics(assembly: Assembly) -> list[dict[str, Any]]:
+    alarms = [each.properties for each in assembly.all("operations", "AWS::CloudWatch::Alarm")]
+    used = [
+        data["MetricStat"]["Metric"]
+        for alarm in alarms
+        for data in alarm.get("Metrics", [])
+        if "MetricStat" in data
+    ]
+    return [each for each in [*alarms, *used] if each.get("Namespace") == NAMESPACE]

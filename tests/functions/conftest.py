@@ -1,0 +1,58 @@
+"""The functions of the pipeline in a world in memory, where no execution moves by itself."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from moto import mock_aws
+
+from stackroom.aws import session
+from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE, create_bucket, create_tables
+from tests.functions.pipeline import FUNCTIONS, Pipeline
+from tests.functions.printed import Printed, listening
+from tests.workflow.bedrock import Bedrock
+from tests.workflow.functions import forget, forget_clients
+
+MOTO: Any = {"stepfunctions": {"execute_state_machine": False}}
+WAITING = '{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 9, "End": true}}}'
+ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "KB_CATALOG_TABLE": CATALOG_TABLE,
+        "KB_CONTROL_TABLE": CONTROL_TABLE,
+        "KB_DOCS_BUCKET": BUCKET,
+        "KB_POOL": '[{"knowledge_base_id": "KB00000001"}]',
+    }.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
+    return listening([each.logger for each in FUNCTIONS.values()], monkeypatch, capsys)
+
+
+@pytest.fixture
+def pipeline(
+    environment: None, printed: Printed, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Pipeline]:
+    forget()
+    forget_clients()
+    with mock_aws(config=MOTO):
+        s3 = session.client("s3")
+        create_tables(session.client("dynamodb"))
+        create_bucket(s3)
+        machine = session.client("stepfunctions").create_state_machine(
+            name="ingest", definition=WAITING, roleArn=ROLE
+        )
+        monkeypatch.setenv("STATE_MACHINE_ARN", machine["stateMachineArn"])
+        bedrock = Bedrock(s3, BUCKET)
+        with bedrock.answering(session.client("bedrock-agent")):
+            yield Pipeline(bedrock=bedrock, monkeypatch=monkeypatch)
+    forget()
+    forget_clients()

@@ -1,0 +1,112 @@
+"""A catalog's way through the functions, call by call, as the state machine makes them."""
+
+import json
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import pytest
+
+import functions.ingest.handler as ingest
+import functions.status_poller.handler as status_poller
+import functions.upload_handler.handler as upload_handler
+from stackroom.aws import session
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.leases import DynamoLeases
+from stackroom.keys import Location, locate
+from stackroom.model import Document
+from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
+from tests.workflow.bedrock import Bedrock
+from tests.workflow.functions import Context
+
+FUNCTIONS: dict[str, Any] = {
+    "upload_handler": upload_handler,
+    "ingest": ingest,
+    "status_poller": status_poller,
+}
+KEY = "alice/research/report.txt"
+_numbers = count(1)
+
+Event = dict[str, Any]
+
+
+def place_of(key: str = KEY) -> Location:
+    place = locate(key)
+    assert isinstance(place, Location), "a test's key has its place"
+    return place
+
+
+def body(key: str = KEY, kind: str = "Object Created", **more: object) -> str:
+    """An event as EventBridge delivers it; its id is unlike any other's."""
+    detail = {"bucket": {"name": BUCKET}, "object": {"key": key, "sequencer": "0A1B"}}
+    event = {"id": f"event-{next(_numbers)}", "detail-type": kind, "detail": detail}
+    return json.dumps({**event, **more})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pipeline:
+    bedrock: Bedrock
+    monkeypatch: pytest.MonkeyPatch
+
+    @property
+    def leases(self) -> DynamoLeases:
+        return DynamoLeases(client=session.client("dynamodb"), table=CONTROL_TABLE)
+
+    def call(self, name: str, event: Event) -> Event:
+        """Call a function in the environment that its deployment gives it."""
+        self.monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", name)
+        answer: Event = FUNCTIONS[name].handler(event, Context())
+        return answer
+
+    def put(self, key: str = KEY, text: str = "some text") -> None:
+        session.client("s3").put_object(Bucket=BUCKET, Key=key, Body=text.encode())
+
+    def remove(self, key: str = KEY) -> None:
+        session.client("s3").delete_object(Bucket=BUCKET, Key=key)
+
+    def deliver(self, *bodies: str) -> list[str]:
+        """Hand messages m0, m1 ... to the upload handler; answers which failed."""
+        records = [{"messageId": f"m{each}", "body": text} for each, text in enumerate(bodies)]
+        answer = self.call("upload_handler", {"Records": records})
+        return [each["itemIdentifier"] for each in answer["batchItemFailures"]]
+
+    def drop(self, key: str = KEY, text: str = "some text") -> str:
+        """Put an object and deliver its event; answers the event's id."""
+        self.put(key, text)
+        message = body(key)
+        assert self.deliver(message) == []
+        return str(json.loads(message)["id"])
+
+    def live_run(self, key: str = KEY) -> Event:
+        catalog_id = place_of(key).catalog_id
+        lease = self.leases.get(catalog_id)
+        assert lease is not None, "an upload has asked for a run"
+        return {"catalog_id": catalog_id, "epoch": lease.epoch}
+
+    def ingest(self, action: str, run: Event) -> Event:
+        return self.call("ingest", {**run, "action": action})
+
+    def poll(self, action: str, run: Event) -> Event:
+        return self.call("status_poller", {**run, "action": action})
+
+    def started(self) -> Event:
+        """The live run with its job accepted."""
+        return self.ingest("start", self.ingest("ensure_data_source", self.live_run()))
+
+    def over(self) -> Event:
+        """The live run with its job at its end."""
+        run = self.started()
+        while run["progress"]["outcome"] != "over":
+            run = self.poll("poll", run)
+        return run
+
+    def executions(self) -> list[str]:
+        arn = session.client("stepfunctions").list_state_machines()["stateMachines"][0]
+        found = session.client("stepfunctions").list_executions(
+            stateMachineArn=arn["stateMachineArn"]
+        )
+        return sorted(each["name"] for each in found["executions"])
+
+    def document(self, key: str = KEY) -> Document | None:
+        documents = DynamoDocuments(client=session.client("dynamodb"), table=CATALOG_TABLE)
+        return documents.get(place_of(key).catalog_id, place_of(key).document_id)

@@ -1,0 +1,203 @@
+"""The ingest function as the state machine, EventBridge and the schedule call it."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pydantic import ValidationError
+
+from stackroom.placement import NO_SLOT
+from stackroom.runs import MAX_FAILURES
+from tests.functions.pipeline import KEY, Event, Pipeline, place_of
+from tests.functions.printed import Figure, Printed
+from tests.workflow.bedrock import BUSY
+from tests.workflow.bedrock_records import Refused
+
+CATALOG = place_of().catalog_id
+ERROR = {"Error": "KnowledgeBaseUnavailable", "Cause": "Bedrock was away"}
+
+
+def figure(name: str, *values: float, **dimensions: str) -> Figure:
+    return Figure(
+        name=name,
+        values=values,
+        unit="Count",
+        dimensions={"service": "ingest", **dimensions},
+    )
+
+
+def breakdown(run: Event) -> Event:
+    return {"catalog_id": run["catalog_id"], "epoch": run["epoch"], "error": ERROR}
+
+
+def test_a_step_is_logged_with_its_run_and_where_that_went(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop()
+
+    moved = pipeline.ingest("ensure_data_source", pipeline.live_run())
+
+    line = printed.line("run moved on")
+    assert (line["service"], line["action"]) == ("ingest", "ensure_data_source")
+    assert (line["catalog_id"], line["epoch"]) == (CATALOG, 1)
+    assert {name: line.get(name) for name in moved["progress"]} == moved["progress"]
+    assert line["outcome"] == "placed"
+
+
+def test_an_accepted_job_is_counted(pipeline: Pipeline, printed: Printed) -> None:
+    pipeline.drop()
+
+    moved = pipeline.started()
+
+    assert moved["progress"]["outcome"] == "started"
+    assert printed.lines("run moved on")[-1]["job_id"] == pipeline.bedrock.jobs[0].job_id
+    assert printed.figures("IngestionJobs", "BusyAnswers") == [figure("IngestionJobs", 1)]
+
+
+def test_a_busy_knowledge_base_is_counted_and_no_failure(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop()
+    pipeline.bedrock.before["StartIngestionJob"].append(Refused("ConflictException", BUSY, 409))
+
+    moved = pipeline.started()
+
+    assert moved["progress"]["outcome"] == "busy"
+    assert {line["level"] for line in printed.lines()} == {"INFO"}
+    assert printed.figures("IngestionJobs", "BusyAnswers") == [figure("BusyAnswers", 1)]
+
+
+def test_a_round_with_nothing_to_do_counts_no_job(pipeline: Pipeline, printed: Printed) -> None:
+    pipeline.drop()
+    pipeline.poll("settle", pipeline.over())
+
+    moved = pipeline.ingest("start", pipeline.live_run())
+
+    assert moved["progress"]["outcome"] == "nothing"
+    assert printed.figures("IngestionJobs") == [figure("IngestionJobs", 1)]
+
+
+def test_documents_without_a_data_source_are_reported_as_failed(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    event_id = pipeline.drop()
+
+    moved = pipeline.ingest("refuse", pipeline.live_run())
+
+    line = printed.line("document settled")
+    assert moved["progress"]["outcome"] == "refused"
+    assert (line["fate"], line["reason"]) == ("failed", NO_SLOT)
+    assert (line["document_id"], line["correlation_id"]) == (place_of().document_id, event_id)
+    assert printed.figures("DocumentsSettled") == [figure("DocumentsSettled", 1, outcome="failed")]
+
+
+def test_a_run_that_broke_is_logged_with_its_error_counted_and_followed(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop()
+
+    answer = pipeline.ingest("record_failure", breakdown(pipeline.live_run()))
+
+    line = printed.line("run broke")
+    assert answer == {"failed_documents": 0}
+    assert line["level"] == "ERROR"
+    assert (line["error"], line["cause"]) == (ERROR["Error"], ERROR["Cause"])
+    assert (line["catalog_id"], line["epoch"]) == (CATALOG, 1)
+    assert printed.figures("BrokenRuns", "DocumentsSettled") == [figure("BrokenRuns", 1)]
+    assert pipeline.executions() == [f"{CATALOG}-1", f"{CATALOG}-2"]
+
+
+def test_documents_whose_run_broke_too_often_are_reported_as_failed(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    event_id = pipeline.drop()
+
+    answers = [
+        pipeline.ingest("record_failure", breakdown(pipeline.live_run()))
+        for _ in range(MAX_FAILURES)
+    ]
+
+    line = printed.line("document settled")
+    assert [each["failed_documents"] for each in answers] == [0] * (MAX_FAILURES - 1) + [1]
+    assert (line["fate"], line["correlation_id"]) == ("failed", event_id)
+    assert ERROR["Error"] in line["reason"]
+    assert printed.figures("BrokenRuns") == [figure("BrokenRuns", 1)] * MAX_FAILURES
+    assert printed.figures("DocumentsSettled") == [figure("DocumentsSettled", 1, outcome="failed")]
+
+
+def test_an_execution_that_ended_badly_is_followed_once(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop()
+    ending = {"execution_name": f"{CATALOG}-1"}
+
+    for _ in range(2):  # EventBridge delivers at least once
+        pipeline.ingest("recover", ending)
+
+    names = [line["execution_name"] for line in printed.lines("execution ended badly")]
+    assert names == [f"{CATALOG}-1"] * 2
+    assert pipeline.executions() == [f"{CATALOG}-1", f"{CATALOG}-2"]
+
+
+def test_an_execution_that_someone_started_by_hand_is_nobodys_run(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop()
+
+    answer = pipeline.ingest("recover", {"execution_name": "by-hand"})
+
+    assert answer == {"failed_documents": 0}
+    assert printed.line("execution ended badly")["execution_name"] == "by-hand"
+    assert pipeline.executions() == [f"{CATALOG}-1"]
+
+
+def test_a_sweep_counts_the_runs_that_it_has_followed(pipeline: Pipeline, printed: Printed) -> None:
+    pipeline.drop()
+    seen = pipeline.leases.get(CATALOG)
+    assert seen is not None
+    an_hour_ago = datetime.now(UTC) - timedelta(hours=1)
+    silent = pipeline.leases.take(seen, until=an_hour_ago, failures=0)
+    assert silent is not None
+    pipeline.leases.mark_started(silent)
+
+    first, second = pipeline.ingest("sweep", {}), pipeline.ingest("sweep", {})
+
+    assert first == {"followed": [silent.execution_name]}
+    assert second == {"followed": []}
+    assert [line["followed"] for line in printed.lines("leases swept")] == [
+        [silent.execution_name],
+        [],
+    ]
+    assert printed.figures("RunsFollowed") == [figure("RunsFollowed", 1), figure("RunsFollowed", 0)]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"action": "dance", "catalog_id": CATALOG, "epoch": 1},
+        {"action": "start", "catalog_id": CATALOG},
+        {"action": "sweep", "catalog_id": CATALOG},
+        {"catalog_id": CATALOG, "epoch": 1},
+    ],
+)
+def test_a_call_that_nobody_makes_breaks_before_anything_moves(
+    pipeline: Pipeline, printed: Printed, event: Event
+) -> None:
+    pipeline.drop()
+    before = pipeline.leases.get(CATALOG)
+
+    with pytest.raises(ValidationError):
+        pipeline.call("ingest", event)
+
+    assert pipeline.leases.get(CATALOG) == before
+    assert [line["message"] for line in printed.lines()] == ["upload reconciled"]
+
+
+def test_keys_of_a_run_do_not_leak_into_the_next_invocation(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop(KEY)
+    pipeline.ingest("ensure_data_source", pipeline.live_run())
+
+    pipeline.ingest("sweep", {})
+
+    assert not {"catalog_id", "epoch"} & printed.line("leases swept").keys()

@@ -1,0 +1,191 @@
+"""The status poller as the state machine calls it, and one upload's way through all functions."""
+
+from collections import deque
+from typing import Any
+
+import pytest
+from botocore.stub import Stubber
+
+from stackroom.aws import session
+from stackroom.errors import RunSuperseded
+from tests.functions.pipeline import KEY, Pipeline, body, place_of
+from tests.functions.printed import Figure, Printed
+
+CATALOG = place_of().catalog_id
+NAME = "report.txt"
+
+
+def figure(name: str, *values: float, unit: str = "Count", **dimensions: str) -> Figure:
+    mine = {"service": "status_poller", **dimensions}
+    return Figure(name=name, values=values, unit=unit, dimensions=mine)
+
+
+def settled(printed: Printed) -> list[Figure]:
+    return printed.figures("DocumentsSettled")
+
+
+def test_polls_are_counted_and_logged_with_where_the_run_went(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+
+    pipeline.bedrock.polls = 1
+    over = pipeline.poll("poll", pipeline.poll("poll", run))
+
+    lines = [line for line in printed.lines("run moved on") if line["action"] == "poll"]
+    assert over["progress"]["outcome"] == "over"
+    assert [line["outcome"] for line in lines] == ["running", "over"]
+    assert {(line["catalog_id"], line["epoch"]) for line in lines} == {(CATALOG, 1)}
+    assert {line["service"] for line in lines} == {"status_poller"}
+    assert printed.figures("Polls") == [figure("Polls", 1)] * 2
+
+
+def test_an_indexed_document_is_logged_and_counted_with_its_waiting_time(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    event_id = pipeline.drop()
+
+    moved = pipeline.poll("settle", pipeline.over())
+
+    document = pipeline.document()
+    line = printed.line("document settled")
+    [waited] = printed.figures("UploadToIndexedSeconds")
+    assert moved["progress"]["outcome"] == "settled"
+    assert document is not None
+    assert document.indexed_at is not None
+    assert (line["fate"], line["document_id"]) == ("indexed", place_of().document_id)
+    assert (line["version"], line["correlation_id"]) == (document.version, event_id)
+    assert (line["catalog_id"], line["epoch"]) == (CATALOG, 1)
+    assert settled(printed) == [figure("DocumentsSettled", 1, outcome="indexed")]
+    assert waited == figure(
+        "UploadToIndexedSeconds",
+        (document.indexed_at - document.uploaded_at).total_seconds(),
+        unit="Seconds",
+    )
+
+
+def test_a_failed_document_is_logged_with_its_reason_and_has_no_waiting_time(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop()
+    pipeline.bedrock.verdicts[NAME] = deque(["FAILED"])
+
+    pipeline.poll("settle", pipeline.over())
+
+    document = pipeline.document()
+    line = printed.line("document settled")
+    assert document is not None
+    assert document.status == "failed"
+    assert (line["fate"], line["reason"]) == ("failed", document.status_reason)
+    assert settled(printed) == [figure("DocumentsSettled", 1, outcome="failed")]
+    assert printed.figures("UploadToIndexedSeconds") == []
+
+
+def test_a_removed_document_is_settled_as_gone(pipeline: Pipeline, printed: Printed) -> None:
+    pipeline.drop()
+    pipeline.remove()
+    pipeline.deliver(body(kind="Object Deleted"))
+
+    pipeline.poll("settle", pipeline.over())
+
+    assert printed.line("document settled")["fate"] == "gone"
+    assert settled(printed) == [figure("DocumentsSettled", 1, outcome="gone")]
+    assert pipeline.document() is None
+
+
+def test_a_document_that_goes_into_another_round_is_not_settled_yet(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop()
+    run = pipeline.over()
+    pipeline.bedrock.sources[0].documents.clear()  # the job has not taken it up
+
+    pipeline.poll("settle", run)
+
+    assert printed.lines("document settled") == []
+    assert settled(printed) == []
+
+
+def test_a_settlement_that_is_retried_reports_nothing_twice(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop()
+    run = pipeline.over()
+
+    pipeline.poll("settle", run)
+    pipeline.poll("settle", run)
+
+    assert len(printed.lines("document settled")) == 1
+    assert len(settled(printed)) == 1
+    assert len(printed.figures("UploadToIndexedSeconds")) == 1
+
+
+def test_documents_of_one_round_are_counted_by_outcome(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop("alice/research/notes.txt")
+    pipeline.drop()
+    pipeline.bedrock.verdicts[NAME] = deque(["FAILED"])
+
+    pipeline.poll("settle", pipeline.over())
+
+    outcomes = sorted(each.dimensions["outcome"] for each in settled(printed))
+    assert outcomes == ["failed", "indexed"]
+    assert {line["fate"] for line in printed.lines("document settled")} == set(outcomes)
+
+
+def test_failures_that_nothing_but_statistics_tells_of_are_counted_and_warned_of(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop()
+    run = pipeline.over()
+    source = pipeline.bedrock.sources[0]
+    [job] = pipeline.bedrock.jobs
+    told = {**job.summary(), "statistics": {"numberOfDocumentsFailed": 3}}
+    details: list[Any] = [
+        {
+            "knowledgeBaseId": source.knowledge_base_id,
+            "dataSourceId": source.data_source_id,
+            "identifier": {"dataSourceType": "S3", "s3": {"uri": uri}},
+            **document,
+        }
+        for uri, document in source.documents.items()
+    ]
+
+    with Stubber(session.client("bedrock-agent")) as stub:
+        stub.add_response("get_ingestion_job", {"ingestionJob": told})
+        stub.add_response("get_knowledge_base_documents", {"documentDetails": details})
+        pipeline.poll("settle", run)
+
+    line = printed.line("failures without a name")
+    assert (line["level"], line["count"]) == ("WARNING", 3)
+    assert printed.figures("UnexplainedFailures") == [figure("UnexplainedFailures", 3)]
+
+
+def test_a_run_of_the_past_reports_nothing(pipeline: Pipeline, printed: Printed) -> None:
+    pipeline.drop()
+    run = pipeline.over()
+
+    with pytest.raises(RunSuperseded):
+        pipeline.poll("settle", {**run, "epoch": 0})
+
+    assert printed.lines("document settled") == []
+    assert settled(printed) == []
+
+
+def test_one_correlation_id_leads_from_the_event_to_the_settled_document(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    event_id = pipeline.drop()
+    other = pipeline.drop("alice/research/notes.txt")
+
+    pipeline.poll("settle", pipeline.over())
+
+    document = pipeline.document(KEY)
+    trail = [line["message"] for line in printed.lines() if line.get("correlation_id") == event_id]
+    assert trail == ["upload reconciled", "document settled"]
+    assert document is not None
+    assert document.correlation_id == event_id
+    assert other != event_id
+    assert {line.get("correlation_id") for line in printed.lines("run moved on")} == {None}

@@ -1,0 +1,221 @@
+"""The upload handler as SQS calls it: what it answers, logs and counts."""
+
+import json
+from typing import Any
+
+import pytest
+from botocore.stub import Stubber
+
+from stackroom.aws import session
+from tests.aws.stores import CATALOG_TABLE
+from tests.functions.pipeline import KEY, Pipeline, body, place_of
+from tests.functions.printed import Figure, Printed
+
+MINE = {"service": "upload_handler"}
+MARK = "not-for-the-log"
+MALFORMED = [
+    "",
+    MARK,
+    "[]",
+    "{}",
+    json.dumps({"id": MARK, "detail": {}}),
+    body(key="", note=MARK),
+    body().replace(f'"{KEY}"', f'["{MARK}"]'),
+]
+
+
+def figure(name: str, *values: float, unit: str = "Count") -> Figure:
+    return Figure(name=name, values=values, unit=unit, dimensions=MINE)
+
+
+def event_id(message: str) -> str:
+    return str(json.loads(message)["id"])
+
+
+def test_an_upload_is_logged_and_counted_and_starts_a_run(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.put()
+    message = body()
+
+    failed = pipeline.deliver(message)
+
+    line = printed.line("upload reconciled")
+    assert failed == []
+    assert (line["level"], line["service"]) == ("INFO", "upload_handler")
+    assert (line["event_type"], line["sequencer"]) == ("Object Created", "0A1B")
+    assert (line["outcome"], line["document_id"]) == ("registered", place_of().document_id)
+    assert line["correlation_id"] == event_id(message)
+    assert printed.figures() == [figure("UploadEvents", 1)]
+    assert pipeline.executions() == [f"{place_of().catalog_id}-1"]
+
+
+def test_a_rejected_upload_is_logged_with_its_reason_and_counted(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    key = "alice/research/setup.exe"
+    pipeline.put(key)
+
+    failed = pipeline.deliver(body(key))
+
+    line = printed.line("upload reconciled")
+    document = pipeline.document(key)
+    assert failed == []
+    assert document is not None
+    assert (line["outcome"], line["reason"]) == ("rejected", document.status_reason)
+    assert printed.figures("RejectedUploads") == [figure("RejectedUploads", 1)]
+    assert printed.figures("UploadEvents") == [figure("UploadEvents", 1)]
+    assert pipeline.executions() == []
+
+
+def test_a_batch_asks_for_one_run_a_catalog_and_counts_every_event(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    keys = ["alice/research/a.txt", "alice/research/b.txt", "alice/law/c.txt"]
+    for key in keys:
+        pipeline.put(key)
+
+    failed = pipeline.deliver(*map(body, keys))
+
+    catalogs = {place_of(key).catalog_id for key in keys}
+    lease = pipeline.leases.get(place_of(keys[0]).catalog_id)
+    assert failed == []
+    assert pipeline.executions() == sorted(f"{catalog_id}-1" for catalog_id in catalogs)
+    assert lease is not None
+    assert lease.requested == 1
+    assert printed.figures() == [figure("UploadEvents", 1, 1, 1)]
+
+
+def test_malformed_messages_fail_alone(pipeline: Pipeline, printed: Printed) -> None:
+    pipeline.put()
+
+    failed = pipeline.deliver(*MALFORMED, body())
+
+    lines = printed.lines("message failed")
+    assert failed == [f"m{number}" for number in range(len(MALFORMED))]
+    assert [line["message_id"] for line in lines] == failed
+    assert {line["exception_name"] for line in lines} == {"MalformedEvent"}
+    assert printed.figures() == [figure("UploadEvents", 1)]
+    assert pipeline.document() is not None
+
+
+def test_a_malformed_message_does_not_inherit_its_neighbours_correlation_id(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.put()
+    first, last = body(), body()
+
+    pipeline.deliver(first, "malformed", last)
+
+    told = [(line["message"], line.get("correlation_id")) for line in printed.lines()]
+    assert told == [
+        ("upload reconciled", event_id(first)),
+        ("message failed", None),
+        ("upload reconciled", event_id(last)),
+    ]
+
+
+def test_nothing_is_carried_over_to_the_next_invocation(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop()
+
+    pipeline.deliver("malformed")
+
+    assert printed.line("message failed").get("correlation_id") is None
+
+
+def test_no_event_is_ever_logged_whole(pipeline: Pipeline, printed: Printed) -> None:
+    pipeline.put()
+    detail: Any = json.loads(body())["detail"]
+
+    pipeline.deliver(*MALFORMED, body(source=MARK, detail={**detail, "requester": MARK}))
+
+    assert len(printed.lines()) == len(MALFORMED) + 1
+    assert MARK not in printed.log.getvalue()
+    assert '"Records"' not in printed.log.getvalue()
+
+
+def test_an_event_delivered_twice_changes_nothing(pipeline: Pipeline, printed: Printed) -> None:
+    pipeline.put()
+    message = body()
+
+    pipeline.deliver(message)
+    first = pipeline.document()
+    pipeline.deliver(message)
+
+    outcomes = [line["outcome"] for line in printed.lines("upload reconciled")]
+    assert outcomes == ["registered", "unchanged"]
+    assert pipeline.document() == first
+    assert pipeline.executions() == [f"{place_of().catalog_id}-1"]
+
+
+def test_a_removed_object_is_told_of_as_such(pipeline: Pipeline, printed: Printed) -> None:
+    pipeline.drop()
+    pipeline.remove()
+
+    pipeline.deliver(body(kind="Object Deleted"))
+
+    document = pipeline.document()
+    line = printed.lines("upload reconciled")[-1]
+    assert document is not None
+    assert document.status == "deleting"
+    assert (line["event_type"], line["outcome"]) == ("Object Deleted", "deleting")
+
+
+def test_a_store_that_does_not_answer_has_the_message_delivered_again(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.put()
+    session.client("dynamodb").delete_table(TableName=CATALOG_TABLE)
+    message = body()
+
+    failed = pipeline.deliver(message)
+
+    line = printed.line("message failed")
+    assert failed == ["m0"]
+    assert line["level"] == "ERROR"
+    assert line["correlation_id"] == event_id(message)
+    assert printed.figures() == []
+
+
+def test_messages_whose_run_could_not_be_asked_for_are_delivered_again(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.put()
+    pipeline.put("alice/law/c.txt")
+
+    with Stubber(session.client("stepfunctions")) as stub:
+        stub.add_client_error("start_execution", "ThrottlingException", http_status_code=400)
+        stub.add_response("start_execution", {"executionArn": "arn", "startDate": 0})
+        failed = pipeline.deliver(body(), body("alice/law/c.txt"), body())
+
+    line = printed.line("asking for a run failed")
+    assert failed == ["m0", "m2"]
+    assert line["catalog_id"] == place_of(KEY).catalog_id
+    assert line["exception_name"] == "StoreUnavailable"
+
+
+def test_a_message_delivered_again_finds_the_run_that_it_is_missing(pipeline: Pipeline) -> None:
+    pipeline.put()
+    with Stubber(session.client("stepfunctions")) as stub:
+        stub.add_client_error("start_execution", "ThrottlingException", http_status_code=400)
+        pipeline.deliver(body())
+
+    failed = pipeline.deliver(body())
+
+    assert failed == []
+    assert pipeline.executions() == [f"{place_of().catalog_id}-1"]
+
+
+@pytest.mark.parametrize("name", ["KB_CATALOG_TABLE", "STATE_MACHINE_ARN"])
+def test_a_missing_setting_fails_every_message_and_is_named(
+    pipeline: Pipeline, printed: Printed, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    pipeline.put()
+    monkeypatch.delenv(name)
+
+    failed = pipeline.deliver(body(), body())
+
+    assert failed == ["m0", "m1"]
+    assert name.lower() in printed.lines("message failed")[0]["exception"]
