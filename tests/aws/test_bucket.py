@@ -1,4 +1,4 @@
-"""The documents' bucket: objects as they are now, and their sidecars."""
+"""The documents' bucket in S3, beyond what tests/contract/ports holds every one to."""
 
 from typing import Any
 
@@ -76,15 +76,6 @@ def test_a_sidecar_lies_beside_its_document(bucket: S3DocumentBucket, s3: Any) -
     assert there["ContentType"] == "application/json"
 
 
-def test_a_removed_sidecar_is_gone_and_removing_it_again_is_safe(bucket: S3DocumentBucket) -> None:
-    bucket.write_sidecar(KEY, b"{}")
-
-    bucket.remove_sidecar(KEY)
-    bucket.remove_sidecar(KEY)
-
-    assert bucket.sidecar_of(KEY) is None
-
-
 def test_a_key_too_long_to_have_a_sidecar_has_none(bucket: S3DocumentBucket, s3: Any) -> None:
     key = "alice/research/" + "x" * 1009  # 1,024 bytes, S3's longest
     asked: list[str] = []
@@ -95,14 +86,6 @@ def test_a_key_too_long_to_have_a_sidecar_has_none(bucket: S3DocumentBucket, s3:
 
     assert bucket.sidecar_of(key) is None
     assert asked == []
-
-
-def test_the_longest_key_that_can_have_a_sidecar_has_one(bucket: S3DocumentBucket) -> None:
-    key = "alice/research/" + "é" * 497  # with the suffix 1,023 bytes
-
-    bucket.write_sidecar(key, b"{}")
-
-    assert bucket.sidecar_of(key) is not None
 
 
 def test_a_document_is_known_by_its_unencoded_uri(bucket: S3DocumentBucket) -> None:

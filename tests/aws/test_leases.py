@@ -1,17 +1,15 @@
-"""Leases in DynamoDB: one live run a catalog, fenced by its epoch."""
+"""Leases in DynamoDB, beyond what tests/contract/ports holds every `Leases` to."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from stackroom.aws.leases import DynamoLeases
-from stackroom.errors import RunSuperseded
 from stackroom.ports import Lease
 from tests.aws.stores import CONTROL_TABLE
 
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
-LATER = NOW + timedelta(minutes=15)
 
 
 @pytest.fixture
@@ -19,175 +17,10 @@ def leases(dynamodb: Any) -> DynamoLeases:
     return DynamoLeases(client=dynamodb, table=CONTROL_TABLE)
 
 
-def taken(leases: DynamoLeases, catalog_id: str = "cat-1", *, failures: int = 0) -> Lease:
-    lease = leases.take(leases.ask(catalog_id), until=NOW, failures=failures)
+def taken(leases: DynamoLeases, catalog_id: str) -> Lease:
+    lease = leases.take(leases.ask(catalog_id), until=NOW, failures=0)
     assert lease is not None
     return lease
-
-
-def test_every_request_is_counted(leases: DynamoLeases) -> None:
-    assert leases.get("cat-1") is None
-
-    counts = [leases.ask("cat-1").requested for _ in range(3)]
-
-    assert counts == [1, 2, 3]
-    assert leases.get("cat-1") == Lease(
-        catalog_id="cat-1", requested=3, epoch=0, held=False, started=False
-    )
-
-
-def test_a_lease_taken_is_of_the_next_epoch_and_not_started(leases: DynamoLeases) -> None:
-    lease = taken(leases, failures=2)
-
-    assert lease == Lease(
-        catalog_id="cat-1",
-        requested=1,
-        epoch=1,
-        held=True,
-        started=False,
-        until=NOW,
-        failures=2,
-    )
-    assert leases.get("cat-1") == lease
-    assert lease.execution_name == "cat-1-1"
-
-
-def test_of_two_who_saw_the_same_lease_one_takes_it(leases: DynamoLeases) -> None:
-    seen = leases.ask("cat-1")
-
-    first = leases.take(seen, until=NOW, failures=0)
-    second = leases.take(seen, until=NOW, failures=0)
-
-    assert first is not None
-    assert second is None
-
-
-def test_of_two_who_saw_the_same_dead_run_one_follows_it(leases: DynamoLeases) -> None:
-    seen = taken(leases)
-    leases.mark_started(seen)
-
-    first = leases.take(seen, until=LATER, failures=1)
-    second = leases.take(seen, until=LATER, failures=1)
-
-    assert first is not None
-    assert (first.epoch, first.started, first.failures) == (2, False, 1)
-    assert second is None
-
-
-def test_a_lease_seen_held_is_not_taken_once_it_was_released(leases: DynamoLeases) -> None:
-    seen = taken(leases)
-    leases.release("cat-1", 1, served=1)
-
-    assert leases.take(seen, until=LATER, failures=0) is None
-
-
-def test_a_lease_seen_free_is_not_taken_once_it_is_held(leases: DynamoLeases) -> None:
-    taken(leases)
-    leases.release("cat-1", 1, served=1)
-    seen = leases.ask("cat-1")
-    assert leases.take(seen, until=NOW, failures=0) is not None
-
-    assert leases.take(seen, until=LATER, failures=0) is None
-
-
-def test_requests_in_between_do_not_keep_a_lease_from_being_taken(leases: DynamoLeases) -> None:
-    seen = leases.ask("cat-1")
-    leases.ask("cat-1")
-
-    lease = leases.take(seen, until=NOW, failures=0)
-
-    assert lease is not None
-    assert lease.requested == 2
-
-
-def test_a_started_run_is_marked(leases: DynamoLeases) -> None:
-    leases.mark_started(taken(leases))
-
-    lease = leases.get("cat-1")
-    assert lease is not None
-    assert lease.started
-
-
-def test_marking_a_run_that_has_already_ended_changes_nothing(leases: DynamoLeases) -> None:
-    lease = taken(leases)
-    leases.release("cat-1", 1, served=1)
-
-    leases.mark_started(lease)
-
-    found = leases.get("cat-1")
-    assert found is not None
-    assert (found.held, found.started) == (False, False)
-
-
-def test_renewing_moves_the_expiry_and_reads_the_counter(leases: DynamoLeases) -> None:
-    taken(leases)
-    leases.ask("cat-1")
-
-    renewed = leases.renew("cat-1", 1, until=LATER)
-
-    assert (renewed.until, renewed.requested, renewed.started) == (LATER, 2, True)
-
-
-def test_only_the_holder_renews(leases: DynamoLeases) -> None:
-    lease = taken(leases)
-    leases.take(lease, until=NOW, failures=0)
-
-    with pytest.raises(RunSuperseded):
-        leases.renew("cat-1", 1, until=LATER)
-    with pytest.raises(RunSuperseded):
-        leases.renew("cat-1", 3, until=LATER)
-    with pytest.raises(RunSuperseded):
-        leases.renew("cat-2", 1, until=LATER)
-
-    found = leases.get("cat-1")
-    assert found is not None
-    assert (found.epoch, found.until) == (2, NOW)
-
-
-def test_a_run_that_was_released_cannot_be_renewed(leases: DynamoLeases) -> None:
-    taken(leases)
-    leases.release("cat-1", 1, served=1)
-
-    with pytest.raises(RunSuperseded):
-        leases.renew("cat-1", 1, until=LATER)
-
-
-def test_a_release_is_refused_while_a_request_is_not_served(leases: DynamoLeases) -> None:
-    taken(leases)
-    leases.ask("cat-1")
-
-    early = leases.release("cat-1", 1, served=1)
-    late = leases.release("cat-1", 1, served=2)
-
-    assert (early, late) == (False, True)
-
-
-def test_a_released_lease_is_free_and_forgets_its_failures(leases: DynamoLeases) -> None:
-    taken(leases, failures=3)
-
-    leases.release("cat-1", 1, served=1)
-
-    assert leases.get("cat-1") == Lease(
-        catalog_id="cat-1", requested=1, epoch=1, held=False, started=False
-    )
-
-
-def test_a_release_whose_answer_got_lost_is_told_again(leases: DynamoLeases) -> None:
-    taken(leases)
-
-    assert leases.release("cat-1", 1, served=1)
-    assert leases.release("cat-1", 1, served=1)
-
-
-def test_a_run_of_the_past_cannot_release_the_present_one(leases: DynamoLeases) -> None:
-    leases.take(taken(leases), until=NOW, failures=0)
-
-    with pytest.raises(RunSuperseded):
-        leases.release("cat-1", 1, served=1)
-
-    found = leases.get("cat-1")
-    assert found is not None
-    assert found.held
 
 
 def test_held_leases_are_listed_over_all_pages(leases: DynamoLeases, dynamodb: Any) -> None:

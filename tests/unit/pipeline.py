@@ -9,8 +9,9 @@ from stackroom.model import Document, PoolMember
 from stackroom.placement import Placements
 from stackroom.progress import Outcome, Run
 from stackroom.runs import Runs
-from stackroom.settlement import Settled, Settlement
+from stackroom.settlement import Settlement
 from stackroom.uploads import Reconciled, Uploads
+from stackroom.verdicts import Settled
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import (
     FakeBedrock,
