@@ -84,7 +84,10 @@ class Dashboard:
                 [of_queue(name, "ApproximateNumberOfMessagesVisible") for name in dead],
             ),
             _graph("Broken runs", [self._runs(name) for name in endings]),
-            _graph("Rejected uploads", [_found("RejectedUploads")]),
+            _graph(
+                "Rejected uploads, failures without a name",
+                [_found("RejectedUploads"), _found("UnexplainedFailures")],
+            ),
             _graph("Function errors", [of_function(each, "Errors") for each in handlers]),
             _graph(
                 "Function duration, p95 (ms)",

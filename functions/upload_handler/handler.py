@@ -12,7 +12,6 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.executions import StepFunctionsExecutions
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.session import client
-from stackroom.errors import StackroomError
 from stackroom.events import object_event
 from stackroom.observability import logger_for, metrics_for
 from stackroom.runs import Runs
@@ -112,7 +111,7 @@ def ask(catalog_id: str) -> bool:
     """Ask for a run, once per catalog and batch; a failure fails the messages that asked."""
     try:
         runs().ask(catalog_id)
-    except StackroomError:
+    except Exception:  # one catalog's trouble must not take the others' messages along
         logger.exception("asking for a run failed", catalog_id=catalog_id)
         return False
     return True

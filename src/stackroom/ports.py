@@ -216,7 +216,7 @@ class IngestionJobs(Protocol):
     def stop(self, source: DataSource, job_id: str) -> None: ...
 
     def verdicts(self, source: DataSource, uris: Iterable[str]) -> dict[str, Verdict]:
-        """By URI; a document that the knowledge base doesn't know reads NOT_FOUND."""
+        """By URI; one that the knowledge base doesn't know reads NOT_FOUND, or is left out."""
         ...
 
 

@@ -24,7 +24,6 @@ UNSEEN = {
     "InspectionsFailed",  # what lasts shows among the dead letters
     "RunsFollowed",  # what it follows shows as broken
     "UndecidedFiles",  # harm none: Bedrock's word decides
-    "UnexplainedFailures",  # a warning in the log names the run
     "UploadEvents",  # the queue's own figures show whether they are kept up with
 }
 

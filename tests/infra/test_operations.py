@@ -25,6 +25,7 @@ def test_the_dashboard_shows_every_figure_that_the_functions_report(assembly: As
         "RetrieveLatency",
         "RetrieveResults",
         "RejectedUploads",
+        "UnexplainedFailures",
     }
 
     assert {name for name in reported if name in shown} == reported
