@@ -73,20 +73,20 @@ def _endpoint(s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
 @pytest.fixture
 def world(_endpoint: str, s3_endpoint: str) -> World:
     """The simulator that all tests share, with a bucket of the test's own."""
-    return World(_endpoint, s3_endpoint)
+    return World(_endpoint, s3_endpoint, patient=True)
 
 
 @pytest.fixture
-def world_at(s3_endpoint: str, tmp_path: Path) -> Iterator[Callable[[float], World]]:
+def world_at(s3_endpoint: str, tmp_path: Path) -> Iterator[Callable[..., World]]:
     """A fresh simulator at a speed of the test's choice."""
     running: list[Simulator] = []
 
-    def start(speed: float) -> World:
+    def start(speed: float, *, patient: bool = False) -> World:
         configuration = Configuration(
             data_dir=tmp_path / str(len(running)), s3_endpoint=s3_endpoint, speed=speed
         )
         running.append(Simulator(configuration).__enter__())
-        return World(running[-1].endpoint, s3_endpoint)
+        return World(running[-1].endpoint, s3_endpoint, patient=patient)
 
     yield start
     for simulator in running:

@@ -138,9 +138,9 @@ def test_a_direct_document_without_text_fails(world: World) -> None:
 
 
 def test_direct_calls_and_jobs_of_a_knowledge_base_exclude_each_other(
-    world_at: Callable[[float], World],
+    world_at: Callable[..., World],
 ) -> None:
-    world = world_at(5)
+    world = world_at(5, patient=True)
     knowledge_base = world.knowledge_base()
     synced = world.data_source(knowledge_base)
     custom = world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM)

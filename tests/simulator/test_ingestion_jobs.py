@@ -42,8 +42,8 @@ def test_a_knowledge_base_runs_one_job_whichever_data_source_it_is_for(world: Wo
     assert world.sync(knowledge_base, second)["status"] == "COMPLETE"
 
 
-def test_an_account_runs_five_jobs(world_at: Callable[[float], World]) -> None:
-    world = world_at(30)
+def test_an_account_runs_five_jobs(world_at: Callable[..., World]) -> None:
+    world = world_at(30, patient=True)
     pairs = [(base := world.knowledge_base(), world.data_source(base)) for _ in range(6)]
     for number in range(200):
         world.put(f"{number}.txt", f"Document {number} keeps the jobs busy for a while.")

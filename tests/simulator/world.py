@@ -28,8 +28,19 @@ _ONCE = Config(
 
 
 @cache
-def client(service: str, endpoint: str) -> Any:
-    return boto3.client(service, endpoint_url=endpoint, region_name=REGION, config=_ONCE)  # type: ignore[call-overload]
+def client(service: str, endpoint: str, *, patient: bool = False) -> Any:
+    """A patient one is for tests about something else than the rates that they outrun."""
+    made = boto3.client(service, endpoint_url=endpoint, region_name=REGION, config=_ONCE)  # type: ignore[call-overload]
+    if patient:
+        made.meta.events.register_first(f"needs-retry.{service}", _soon_again)
+    return made
+
+
+def _soon_again(response: Any, attempts: int, **_: Any) -> float | None:
+    """Seconds to wait, as botocore asks; its own back-off outlasts the jobs of a fast simulator."""
+    parsed = response[1] if response else {}
+    throttled = parsed.get("Error", {}).get("Code") == "ThrottlingException"
+    return 0.003 if throttled and attempts < 500 else None
 
 
 def eventually(probe: Callable[[], Any], seconds: float = 20) -> Any:
@@ -56,6 +67,7 @@ class World:
     endpoint: str
     s3_endpoint: str
     bucket: str = field(default_factory=lambda: f"docs-{uuid4().hex}")
+    patient: bool = False
 
     def __post_init__(self) -> None:
         self.s3.create_bucket(Bucket=self.bucket)
@@ -66,15 +78,15 @@ class World:
 
     @property
     def agent(self) -> Any:
-        return client("bedrock-agent", self.endpoint)
+        return client("bedrock-agent", self.endpoint, patient=self.patient)
 
     @property
     def runtime(self) -> Any:
-        return client("bedrock-agent-runtime", self.endpoint)
+        return client("bedrock-agent-runtime", self.endpoint, patient=self.patient)
 
     @property
     def s3vectors(self) -> Any:
-        return client("s3vectors", self.endpoint)
+        return client("s3vectors", self.endpoint, patient=self.patient)
 
     def put(self, key: str, body: bytes | str, sidecar: object | None = None) -> str:
         """Upload a document, and its sidecar's attributes if given; answers its URI."""
