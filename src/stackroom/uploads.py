@@ -117,7 +117,7 @@ class Uploads:
             self._forget_stray(place)
         if problem is not None:
             return self._reject(place, record, document, problem)
-        present_since = self._write_sidecar(place.key, body, found, trust=record is None)
+        present_since = self._write_sidecar(place.key, body, found)
         document = document.model_copy(update={"present_since": present_since})
         self.documents.save(document.moved(DocumentStatus.PENDING, at=self.now()))
         return _answer(Outcome.REGISTERED, place, wanted=True)
@@ -209,16 +209,14 @@ class Uploads:
             )
         )
 
-    def _write_sidecar(
-        self, key: str, body: bytes, found: StoredObject, *, trust: bool
-    ) -> datetime:
+    def _write_sidecar(self, key: str, body: bytes, found: StoredObject) -> datetime:
         """
         When object and sidecar were both there as described.
 
-        A record that was lost and is rebuilt finds its sidecar in place; leaving it alone spares
-        the document another ingestion.
+        One that is there already is left alone, which spares the document another ingestion: the
+        record was lost and is being rebuilt, or another handler of the same event was quicker.
         """
-        kept = self.bucket.sidecar_of(key) if trust else None
+        kept = self.bucket.sidecar_of(key)
         if kept is not None and kept.body == body:
             return max(kept.last_modified, found.last_modified)
         self.bucket.write_sidecar(key, body)

@@ -118,7 +118,7 @@ def _went_over(document: Document, job: Job | None) -> bool:
 def _of_indexing(document: Document, evidence: Evidence) -> Decision:
     status = evidence.verdict.status
     assert status in KNOWN_STATUSES, f"Bedrock has a document status unknown to us: {status}"
-    if not _is_of_this_version(document, evidence):
+    if not _is_of_this_version(document, evidence) and not _is_passed_over(document, evidence):
         return _again(document, evidence)
     if status in _UNDER_WAY:
         return (
@@ -163,6 +163,20 @@ def _is_of_this_version(document: Document, evidence: Evidence) -> bool:
     by_this_job = said_at >= job.started_at
     unchanged = said_at >= document.present_since and job.state is JobState.COMPLETE
     return by_this_job or unchanged
+
+
+def _is_passed_over(document: Document, evidence: Evidence) -> bool:
+    """
+    Whether job after job has gone over all that lies there and found nothing to do.
+
+    Each began after this version lay there, so what is indexed is this version; only its status is
+    older than we know the sidecar to be, for it may have been written twice.
+    """
+    job, present_since = evidence.job, document.present_since
+    if job is None or present_since is None or evidence.blamed is not None:
+        return False
+    said_so_often = evidence.verdict.status in _INDEXED and document.attempts >= MAX_ATTEMPTS
+    return said_so_often and job.state is JobState.COMPLETE and job.started_at >= present_since
 
 
 def _may_still_change(evidence: Evidence) -> bool:

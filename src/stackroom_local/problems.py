@@ -3,6 +3,7 @@ What can keep the local mode from serving; each message says what to do about it
 
 LocalModeError
 ├── AlreadyUp          this state directory is served by another process
+├── NotOurs            the state directory is in use for something else
 ├── NotUp              a verb needs the local mode, and none serves this state directory
 ├── StillStopping      it was told to stop and has not ended yet
 ├── PortTaken          another program listens on a port we were told to use
@@ -29,6 +30,14 @@ class AlreadyUp(LocalModeError):
         super().__init__(
             f"{state_dir} is already served{by}; stop it with: "
             f".venv/bin/stackroom down --state-dir {state_dir}"
+        )
+
+
+class NotOurs(LocalModeError):
+    def __init__(self, state_dir: Path, why: str) -> None:
+        super().__init__(
+            f"{state_dir} can't be the state directory: {why}; name an empty or a new one with "
+            "--state-dir"
         )
 
 

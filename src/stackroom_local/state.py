@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from stackroom_local.problems import AlreadyUp, NotUp
+from stackroom_local.problems import AlreadyUp, NotOurs, NotUp
 
 ACCOUNT = "000000000000"  # ministack's default account, which its root-like test/test keys act in
 REGION = "us-east-1"
@@ -83,6 +83,23 @@ def endpoint_variables(aws: str, simulator: str) -> dict[str, str]:
     }
 
 
+# Everything that the local mode writes into its directory, but for the lock.
+_OURS = frozenset(
+    {
+        "aws-config",
+        "gateway",
+        "gateway.json",
+        "instance.json",
+        "instance.json.new",
+        "logs",
+        "ministack",
+        "s3",
+        "simulator",
+        "tmp",
+    }
+)
+
+
 class StateDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
@@ -97,7 +114,7 @@ class StateDirectory:
 
         Gives what a killed process left recorded, whose servers may still be about to end.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
+        self._claim()
         with (self / "lock").open("a") as lock:
             if not _lock(lock.fileno()):
                 raise AlreadyUp(self.path, self.holder())
@@ -110,6 +127,16 @@ class StateDirectory:
                 yield left_behind
             finally:
                 (self / "instance.json").unlink(missing_ok=True)
+
+    def _claim(self) -> None:
+        """Raises `NotOurs` for what is no directory of ours and no empty one either."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            strangers = sorted(each.name for each in self.path.iterdir() if each.name not in _OURS)
+        except OSError as error:
+            raise NotOurs(self.path, error.strerror or str(error)) from error
+        if strangers and not (self / "lock").exists():
+            raise NotOurs(self.path, f"it holds other files, {strangers[0]!r} for one")
 
     def record(self, instance: Instance) -> None:
         draft = self / "instance.json.new"
@@ -132,14 +159,13 @@ class StateDirectory:
             return None
 
     def forget(self) -> None:
-        """Removes everything that was kept but the lock, which is being held."""
-        for entry in self.path.iterdir():
-            if entry.name == "lock":
-                continue
+        """Removes what we keep here, and nothing that anyone else put into the directory."""
+        for name in _OURS:
+            entry = self / name
             if entry.is_dir():
                 shutil.rmtree(entry)
             else:
-                entry.unlink()
+                entry.unlink(missing_ok=True)
 
     def _recorded(self) -> Instance | None:
         try:

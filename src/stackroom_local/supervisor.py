@@ -37,6 +37,7 @@ class LocalMode:
     ports: Ports
     speed: float
     announce: Announce
+    fresh: bool = False  # forget what was kept, once it is clear that we can start
     left_behind: Instance | None = None  # by a killed supervisor: its servers take a moment to end
     _children: dict[str, Child] = field(default_factory=dict)
 
@@ -66,6 +67,8 @@ class LocalMode:
 
     def _start(self) -> Instance:
         self._require_ports()
+        if self.fresh:
+            self.state.forget()
         resume(self.state / "ministack", self.ports.aws)
         (self.state / "tmp").mkdir(exist_ok=True)
         self._spawn(self._servers.ministack())

@@ -108,3 +108,27 @@ def test_doctor_finds_nothing_wrong(instance: Instance) -> None:
 
     assert checkup.returncode == 0, checkup.stdout
     assert "bad" not in checkup.stdout
+
+
+@pytest.mark.parametrize(
+    ("user", "catalog", "named"),
+    [("a/b", "c", "'/'"), ("ü", "c", "can't be a user id"), ("ida", "har_bour", "har_bour")],
+)
+def test_a_drop_to_where_nothing_can_lie_uploads_nothing_and_says_why(
+    instance: Instance, notes: Path, user: str, catalog: str, named: str
+) -> None:
+    options = ("--user", user, "--catalog", catalog, "--wait")
+
+    dropped = stackroom("drop", str(notes), *options, state_dir=instance.state_dir)
+
+    assert dropped.returncode == 1
+    assert named in dropped.stderr
+    assert "Traceback" not in dropped.stderr
+
+
+def test_asking_as_somebody_who_cannot_be_a_user_says_what_can(instance: Instance) -> None:
+    for verb in (("ask", "where?"), ("token",)):
+        asked = stackroom(*verb, "--user", "a/b", state_dir=instance.state_dir)
+
+        assert asked.returncode == 1
+        assert asked.stderr.startswith("stackroom: --user 'a/b' can't be a user id")

@@ -117,8 +117,11 @@ def test_a_power_cut_keeps_the_bucket_and_starts_again(state_dir: Path, note: Pa
 
     with local_mode(state_dir):
         checkup = stackroom("doctor", state_dir=state_dir)
+        drop = ("drop", str(note), "--user", "ada", "--catalog", "home", "--wait")
+        dropped = stackroom(*drop, state_dir=state_dir)
 
     assert checkup.returncode == 0, checkup.stdout
+    assert dropped.returncode == 0, dropped.stdout
     assert list((state_dir / "s3").rglob("note.txt*"))
 
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from stackroom_local.problems import AlreadyUp, NotUp
+from stackroom_local.problems import AlreadyUp, NotOurs, NotUp
 from stackroom_local.state import Instance, StateDirectory
 
 
@@ -57,6 +57,24 @@ def test_forgetting_keeps_only_the_lock(state: StateDirectory) -> None:
         state.forget()
 
         assert [path.name for path in state.path.iterdir()] == ["lock"]
+
+
+def test_forgetting_and_serving_leave_other_peoples_files_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("three years")
+
+    with pytest.raises(NotOurs, match=r"thesis\.txt"), StateDirectory(tmp_path).held():
+        pass
+    StateDirectory(tmp_path).forget()
+
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_file_is_no_state_directory(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    for path in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(NotOurs, match="--state-dir"), StateDirectory(path).held():
+            pass
 
 
 def test_the_environment_sends_each_service_to_its_server(state: StateDirectory) -> None:

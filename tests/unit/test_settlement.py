@@ -1,4 +1,5 @@
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -165,6 +166,26 @@ def test_an_old_indexed_does_not_speak_for_a_new_version(pipeline: Pipeline) -> 
 
     assert pipeline.document().status is DocumentStatus.PENDING
     assert pipeline.ingestion.release(run).progress.outcome is not Outcome.RELEASED
+
+
+def test_a_version_that_job_after_job_passes_over_is_indexed_in_the_end(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.bedrock.say(KEY, "INDEXED")  # by a job that saw it before its handler was done
+    document = pipeline.document()
+    later = {"present_since": pipeline.clock() + timedelta(milliseconds=50)}
+    pipeline.documents.save(document.model_copy(update=later))
+
+    statuses = []
+    for _ in range(MAX_ATTEMPTS):
+        run = pipeline.started()
+        pipeline.bedrock.finish(str(run.progress.job_id))
+        pipeline.settle(run)
+        pipeline.bedrock.tokens.clear()
+        statuses.append(pipeline.document().status)
+
+    assert statuses == [DocumentStatus.PENDING, DocumentStatus.PENDING, DocumentStatus.INDEXED]
 
 
 def test_a_job_adopted_after_a_crash_does_not_speak_for_a_version_dropped_since(

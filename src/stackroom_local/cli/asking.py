@@ -6,8 +6,10 @@ from typing import Any
 
 import jwt
 from rich.console import Console
+from rich.markup import escape
 
 from stackroom.errors import ValidationError
+from stackroom.identity import is_user_id
 from stackroom.keys import catalog_id_of
 from stackroom.tokens import TokenVerifier
 from stackroom_local.cli.console import console
@@ -35,7 +37,7 @@ def retrieve(
 
 def token(state_dir: Path, *, user: str, groups: list[str], minutes: int) -> None:
     instance = StateDirectory(state_dir).instance()
-    print(issuer_of(instance).mint(user, groups=groups, lifetime_seconds=minutes * 60))  # noqa: T201
+    print(issuer_of(instance).mint(checked(user), groups=groups, lifetime_seconds=minutes * 60))  # noqa: T201
 
 
 def whoami(state_dir: Path, token: str) -> None:
@@ -52,9 +54,18 @@ def whoami(state_dir: Path, token: str) -> None:
 
 def search(instance: Instance, arguments: dict[str, Any], user: str) -> dict[str, Any]:
     """The tool's answer to a user; raises ValidationError or RetrievalFailed if it is none."""
-    answer = call_tool(instance.mcp_url, issuer_of(instance).mint(user), TOOL, arguments)
+    answer = call_tool(instance.mcp_url, issuer_of(instance).mint(checked(user)), TOOL, arguments)
     assert isinstance(answer, dict), "the retrieve tool answers with an object"
     return answer
+
+
+def checked(user: str) -> str:
+    if not is_user_id(user):
+        raise ValidationError(
+            f"--user {user!r} can't be a user id: 1 to 128 of A-Z, a-z, 0-9, '.', '_', '@', '+' "
+            "and '-', beginning with a letter or digit"
+        )
+    return user
 
 
 def issuer_of(instance: Instance) -> Issuer:
@@ -70,7 +81,7 @@ def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False)
         source = result["source"]
         page = f", page {source['page']}" if source.get("page") is not None else ""
         out.print(
-            f"[bold]\\[{number}][/bold] [cyan]{source['filename']}{page}[/cyan]"
+            f"[bold]\\[{number}][/bold] [cyan]{escape(str(source['filename']))}{page}[/cyan]"
             f"  [dim]score {result['score']:.2f}[/dim]"
         )
         clip = _BRIEF if brief and number > 1 else None

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
 from stackroom.errors import ValidationError
+from stackroom.keys import Misplaced, locate
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.console import console
 from stackroom_local.cli.watching import REFRESH_SECONDS, Watch, overview
@@ -27,6 +28,7 @@ class SomeFailed(LocalModeError):
 def drop(state_dir: Path, paths: list[Path], *, user: str, catalog: str, wait: bool) -> None:
     instance = StateDirectory(state_dir).instance()
     out = console()
+    _require_place(user, catalog)
     found = _found(paths)
     started = time.monotonic()
     outcomes = put(instance, found.files, prefix=f"{user}/{catalog}/", out=out)
@@ -42,6 +44,15 @@ def drop(state_dir: Path, paths: list[Path], *, user: str, catalog: str, wait: b
         bad += sum(each.status is DocumentStatus.FAILED for each in settled)
     if bad:
         raise SomeFailed(bad, len(outcomes))
+
+
+def _require_place(user: str, catalog: str) -> None:
+    """Before anything is uploaded to where it would be rejected, or to somebody else's prefix."""
+    place = locate(f"{user}/{catalog}/file.txt")
+    if isinstance(place, Misplaced):
+        raise ValidationError(f"--user {user!r} --catalog {catalog!r}: {place.reason}")
+    if place.prefix != f"{user}/{catalog}/":
+        raise ValidationError(f"--user {user!r} and --catalog {catalog!r} must not contain '/'")
 
 
 def status(state_dir: Path, *, user: str | None, watch: bool) -> None:

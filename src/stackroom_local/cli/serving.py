@@ -22,14 +22,13 @@ def up(state_dir: Path, *, speed: float, port: int, fresh: bool) -> None:
     started = time.monotonic()
     state = StateDirectory(state_dir)
     with state.held() as left_behind:
-        if fresh:
-            state.forget()
         mode = LocalMode(
             state=state,
             ports=Ports(aws=port),
             speed=speed,
             announce=announce,
             left_behind=left_behind,
+            fresh=fresh,
         )
         try:
             with mode.running() as instance:

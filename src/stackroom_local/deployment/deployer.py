@@ -80,6 +80,28 @@ class Deployer:
             made[resource.logical_id] = agentcore.attributes_of(stack.name, resource)
         self._made[stack.name] = made
         self._cloudformation.deploy(stack.name, localised(stack.template, made, _ASSETS))
+        self._restore_buckets(stack)
+
+    def _restore_buckets(self, stack: Stack) -> None:
+        """
+        What CloudFormation leaves undone for a bucket that it took over after a power cut: without
+        its notifications no upload would ever be seen again.
+        """
+        ids = self._cloudformation.physical_ids(stack.name)
+        s3 = client("s3", self.aws_endpoint)
+        for logical_id, resource in stack.template["Resources"].items():
+            if resource["Type"] != "AWS::S3::Bucket":
+                continue
+            _, bucket = ids[logical_id]
+            properties = resource["Properties"]
+            if "NotificationConfiguration" in properties:
+                s3.put_bucket_notification_configuration(
+                    Bucket=bucket, NotificationConfiguration={"EventBridgeConfiguration": {}}
+                )
+            if "VersioningConfiguration" in properties:
+                s3.put_bucket_versioning(
+                    Bucket=bucket, VersioningConfiguration=properties["VersioningConfiguration"]
+                )
 
     def _make_in_simulator(self, stack: Stack) -> dict[str, Attributes]:
         wanted = held_elsewhere(stack.template, IN_SIMULATOR)

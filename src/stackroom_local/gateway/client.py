@@ -15,11 +15,13 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
+from stackroom.errors import StackroomError
+
 _Answer = TypeVar("_Answer")
 _TIMEOUT_SECONDS = 60.0
 
 
-class GatewayError(Exception):
+class GatewayError(StackroomError):
     """The gateway gave no answer; the message says what to do about it."""
 
 
