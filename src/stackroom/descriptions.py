@@ -50,7 +50,7 @@ def describe_stray(
     return Document(
         catalog_id=shelf,
         document_id=place.document_id,
-        filename=place.key.rpartition("/")[2],
+        filename=place.key,  # it has no place that could say the rest
         s3_key=place.key,
         size=found.size,
         etag=found.etag,

@@ -46,7 +46,9 @@ def test_strays_are_shown_to_their_user_and_to_the_operator(
     hers = stackroom("status", "--user", "eve", state_dir=instance.state_dir).stdout
     everyones = stackroom("status", state_dir=instance.state_dir).stdout
 
-    assert re.search(r"eve/\(no catalog\) +stray\.txt .* failed .*it has no catalog folder", hers)
+    assert re.search(
+        r"eve/\(no catalog\) +eve/stray\.txt .* failed .*it has no catalog folder", hers
+    )
     assert re.search(r"!none/\(no catalog\) +stray\.txt .* failed .*it has no folder", everyones)
 
 
