@@ -1,10 +1,8 @@
 """A document's record as its object has it now, and how it compares with the one that is kept."""
 
 import hashlib
-from collections.abc import Iterable
 from datetime import datetime
 
-from stackroom import sidecars
 from stackroom.formats import CONTENT_TYPES, extension_of
 from stackroom.keys import Location, Misplaced
 from stackroom.model import Document, DocumentStatus
@@ -55,7 +53,7 @@ def describe_stray(
         size=found.size,
         etag=found.etag,
         version_id=found.version_id,
-        fingerprint=fingerprint_of(found, place.reason.encode()),
+        fingerprint=fingerprint_of(found, place.reason),
         status=DocumentStatus.FAILED,
         status_reason=place.reason,
         uploaded_at=found.last_modified,
@@ -65,14 +63,13 @@ def describe_stray(
     )
 
 
-def fingerprint_of(found: StoredObject, body: bytes) -> str:
-    # What a user can change without changing the bytes are the attributes; the time of upload in
-    # the sidecar is no change.
-    attributes: Iterable[str] = (
-        f"{name}={found.attributes[name]}" for name in sorted(found.attributes)
-    )
-    quarantined = body == sidecars.QUARANTINED
-    parts = (found.etag, str(found.size), str(quarantined), *attributes)
+def fingerprint_of(found: StoredObject, problem: str | None) -> str:
+    """
+    Of what a drop can change: the bytes, the attributes, and what is wrong with them or their place
+    (a catalog may be opened, or its limit raised, under an object that stays as it is).
+    """
+    attributes = (f"{name}={found.attributes[name]}" for name in sorted(found.attributes))
+    parts = (found.etag, str(found.size), problem or "", *attributes)
     return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:32]
 
 

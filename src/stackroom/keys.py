@@ -115,6 +115,15 @@ def document_id_of(catalog_id: str, filename: str) -> str:
     return "doc-" + _digest(catalog_id, filename)
 
 
+def stray_id_of(key: str) -> str:
+    """
+    The id of an object that has no place.
+
+    Of its whole key: in its catalog's other spelling it would be another document of the same name.
+    """
+    return "doc-" + _digest(key)
+
+
 def _folder_problem(user_id: str, folder: str) -> str | None:
     problem = catalog_name_problem(folder)
     if problem:
@@ -125,7 +134,7 @@ def _folder_problem(user_id: str, folder: str) -> str | None:
 
 
 def _misplaced(key: str, user_id: str, reason: str) -> Misplaced:
-    return Misplaced(key=key, user_id=user_id, document_id="doc-" + _digest(key), reason=reason)
+    return Misplaced(key=key, user_id=user_id, document_id=stray_id_of(key), reason=reason)
 
 
 def _composed(name: str) -> str:

@@ -25,7 +25,7 @@ from stackroom.descriptions import (
     says_the_same,
 )
 from stackroom.errors import CatalogLimitReached, RecordChanged, ValidationError
-from stackroom.keys import Location, Misplaced, is_folder_marker, is_ours, locate
+from stackroom.keys import Location, Misplaced, is_folder_marker, is_ours, locate, stray_id_of
 from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports import Catalogs, DocumentBucket, Documents, StoredObject
 
@@ -110,7 +110,7 @@ class Uploads:
     ) -> Reconciled:
         document = describe(place, record, found, correlation_id, at=self.now())
         problem, body = judge(place, catalog, found)
-        document = document.model_copy(update={"fingerprint": fingerprint_of(found, body)})
+        document = document.model_copy(update={"fingerprint": fingerprint_of(found, problem)})
         if record is not None and says_the_same(record, document):
             return self._unchanged(place, catalog, record, found)
         if record is None:
@@ -140,13 +140,13 @@ class Uploads:
             suspect = record.model_copy(update={"lingering": kept is not None or record.lingering})
             return self._reject(place, record, suspect, str(record.status_reason))
         self.bucket.write_sidecar(place.key, body)
-        mended = record.model_copy(update={"present_since": self.now()})
+        mended = record.model_copy(update={"present_since": self.now(), "attempts": 0})
         self.documents.save(mended.moved(DocumentStatus.PENDING, at=self.now()))
         return _answer(Outcome.REGISTERED, place, wanted=True)
 
     def _forget_stray(self, place: Location) -> None:
         """The key may have had no place before, and was shown as rejected."""
-        stray = self.documents.get(rejected_shelf(place.user_id), place.document_id)
+        stray = self.documents.get(rejected_shelf(place.user_id), stray_id_of(place.key))
         if stray is not None:
             self.documents.remove(stray)
 
@@ -230,7 +230,7 @@ def rejected_shelf(user_id: str) -> str:
 
 def _out_of_place(place: Location, reason: str) -> Misplaced:
     return Misplaced(
-        key=place.key, user_id=place.user_id, document_id=place.document_id, reason=reason
+        key=place.key, user_id=place.user_id, document_id=stray_id_of(place.key), reason=reason
     )
 
 

@@ -296,6 +296,7 @@ def test_a_sidecar_that_a_late_handler_wrote_over_is_mended(pipeline: Pipeline) 
 
     assert pipeline.bucket.sidecar_attributes(KEY)["domain"] == "new"
     assert pipeline.document().status is DocumentStatus.PENDING
+    assert pipeline.document().attempts == 0
     assert reconciled.catalog_id == CATALOG
 
 
@@ -381,6 +382,31 @@ def test_a_key_that_finds_its_place_is_no_longer_shown_as_rejected(pipeline: Pip
 
     assert len(shown_before) == 1
     assert not rejects_of(pipeline, "alice")
+
+
+def test_a_stray_whose_reason_has_changed_shows_the_new_one(pipeline: Pipeline) -> None:
+    pipeline.catalogs.limit = 0
+    pipeline.drop("alice/Research/report.pdf")
+    pipeline.catalogs.limit = 100
+    pipeline.drop()  # opens the catalog in the other spelling
+
+    pipeline.deliver("alice/Research/report.pdf")
+
+    (stray,) = rejects_of(pipeline, "alice")
+    assert "drop the file there" in str(stray.status_reason)
+
+
+def test_strays_of_one_name_in_several_spellings_are_all_shown(pipeline: Pipeline) -> None:
+    strays = ["alice/Research/report.pdf", "alice/RESEARCH/report.pdf"]
+    pipeline.catalogs.limit = 0
+    pipeline.drop(strays[0])
+    pipeline.catalogs.limit = 100
+    pipeline.drop()
+
+    pipeline.drop(strays[1])
+
+    assert [each.s3_key for each in rejects_of(pipeline, "alice")] == strays
+    assert pipeline.document().status is DocumentStatus.PENDING
 
 
 def test_a_misplaced_file_where_a_data_source_looks_is_quarantined(pipeline: Pipeline) -> None:
