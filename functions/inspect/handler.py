@@ -6,6 +6,7 @@ from typing import Any
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from functions.batch import handle_each, response
 from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.files import S3Files
@@ -31,41 +32,43 @@ class InspectSettings(Settings):
 
 
 @cache
+def settings() -> InspectSettings:
+    return InspectSettings.from_env()
+
+
+@cache
 def inspection() -> Inspection:
-    settings = InspectSettings.from_env()
+    known = settings()
     return Inspection(
-        files=S3Files(client=client("s3"), bucket=settings.kb_docs_bucket),
-        page_maps=S3PageMaps(client=client("s3"), bucket=settings.kb_docs_bucket),
+        files=S3Files(client=client("s3"), bucket=known.kb_docs_bucket),
+        page_maps=S3PageMaps(client=client("s3"), bucket=known.kb_docs_bucket),
         catalogs=DynamoCatalogs(
             client=client("dynamodb"),
-            table=settings.kb_catalog_table,
-            control_table=settings.kb_control_table,
+            table=known.kb_catalog_table,
+            control_table=known.kb_control_table,
         ),
-        documents=DynamoDocuments(client=client("dynamodb"), table=settings.kb_catalog_table),
-        inspections=DynamoInspections(client=client("dynamodb"), table=settings.kb_control_table),
-        extract=partial(read_pages_apart, seconds=settings.inspect_seconds_per_file),
+        documents=DynamoDocuments(client=client("dynamodb"), table=known.kb_catalog_table),
+        inspections=DynamoInspections(client=client("dynamodb"), table=known.kb_control_table),
+        extract=partial(read_pages_apart, seconds=known.inspect_seconds_per_file),
     )
 
 
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Answers which messages failed: SQS delivers those again and sets them aside in the end."""
-    failed: list[str] = []
-    for record in event["Records"]:
-        message_id = record["messageId"]
-        with logger.append_context_keys(message_id=message_id, correlation_id=None):
-            try:
-                inspect(record["body"])
-            except Exception:  # one bad message must not take its neighbours along
-                logger.exception("message failed")
-                failed.append(message_id)
+    """Answers which messages failed."""
+    _, failed = handle_each(
+        event,
+        inspect,
+        logger=logger,
+        time_left=context.get_remaining_time_in_millis,
+        needed=round(settings().inspect_seconds_per_file * 1000),
+    )
     metrics.add_metric(name="InspectionsFailed", unit=MetricUnit.Count, value=len(failed))
-    return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
+    return response(failed)
 
 
 def inspect(body: str) -> None:
-    logger.append_keys(correlation_id=None)  # not that of the message before
     found = object_event(body)
     logger.append_keys(correlation_id=found.correlation_id)
     inspected = inspection().inspect(found.key)

@@ -6,6 +6,7 @@ from typing import Any
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from functions.batch import handle_each, response
 from stackroom.aws.bucket import S3DocumentBucket
 from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
@@ -23,7 +24,7 @@ metrics = metrics_for("upload_handler")
 
 
 # What one message and the asking after it may take, in milliseconds, while AWS is slow.
-_LAST_CALL = 20_000
+_ONE_MESSAGE = 20_000
 
 
 class UploadSettings(Settings):
@@ -66,30 +67,25 @@ def runs() -> Runs:
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Answers which messages failed: SQS delivers just those again, and at last sets them aside."""
+    """Answers which messages failed."""
+    wanted, failed = handle_each(
+        event,
+        reconcile,
+        logger=logger,
+        time_left=context.get_remaining_time_in_millis,
+        needed=_ONE_MESSAGE,
+    )
     waiting: dict[str, list[str]] = {}  # messages by the catalog that they ask a run for
-    failed: list[str] = []
-    for record in event["Records"]:
-        message_id = record["messageId"]
-        if context.get_remaining_time_in_millis() < _LAST_CALL:
-            failed.append(message_id)  # else a slow moment would fail the whole batch
-            continue
-        try:
-            catalog_id = reconcile(record["body"])
-        except Exception:  # one bad message must not take its neighbours along
-            logger.exception("message failed", message_id=message_id)
-            failed.append(message_id)
-            continue
+    for message_id, catalog_id in wanted.items():
         if catalog_id is not None:
             waiting.setdefault(catalog_id, []).append(message_id)
     for catalog_id, messages in waiting.items():
         failed += [] if ask(catalog_id) else messages
-    return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
+    return response(failed)
 
 
 def reconcile(body: str) -> str | None:
     """The catalog that needs a run for what this message tells of, if any."""
-    logger.append_keys(correlation_id=None)  # not that of the message before
     found = object_event(body)
     logger.append_keys(correlation_id=found.correlation_id)
     reconciled = uploads().reconcile(found.key, correlation_id=found.correlation_id)

@@ -6,6 +6,16 @@ CATALOG_TABLE = "stackroom-kb-catalog"
 CONTROL_TABLE = "stackroom-kb-control"
 BUCKET = "stackroom-kb-docs-123456789012-us-east-1"
 
+# Of a function that uses them, with credentials that reach no AWS.
+ENVIRONMENT = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "KB_CATALOG_TABLE": CATALOG_TABLE,
+    "KB_CONTROL_TABLE": CONTROL_TABLE,
+    "KB_DOCS_BUCKET": BUCKET,
+}
+
 
 def create_tables(dynamodb: Any) -> None:
     dynamodb.create_table(

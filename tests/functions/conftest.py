@@ -7,7 +7,7 @@ import pytest
 from moto import mock_aws
 
 from stackroom.aws import session
-from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE, create_bucket, create_tables
+from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.pipeline import FUNCTIONS, Pipeline
 from tests.functions.printed import Printed, listening
 from tests.workflow.bedrock import Bedrock
@@ -20,15 +20,7 @@ ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "KB_CATALOG_TABLE": CATALOG_TABLE,
-        "KB_CONTROL_TABLE": CONTROL_TABLE,
-        "KB_DOCS_BUCKET": BUCKET,
-        "KB_POOL": '[{"knowledge_base_id": "KB00000001"}]',
-    }.items():
+    for name, value in {**ENVIRONMENT, "KB_POOL": '[{"knowledge_base_id": "KB00000001"}]'}.items():
         monkeypatch.setenv(name, value)
 
 

@@ -16,8 +16,8 @@ from stackroom.aws.leases import DynamoLeases
 from stackroom.keys import Location, locate
 from stackroom.model import Document
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
+from tests.lambda_context import Context
 from tests.workflow.bedrock import Bedrock
-from tests.workflow.functions import Context
 
 FUNCTIONS: dict[str, Any] = {
     "upload_handler": upload_handler,

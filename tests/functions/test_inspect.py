@@ -3,7 +3,6 @@
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import boto3
@@ -16,38 +15,20 @@ from stackroom.aws.inspections import DynamoInspections
 from stackroom.aws.page_maps import S3PageMaps
 from stackroom.keys import Location, locate
 from tests import files
+from tests.aws.stores import BUCKET, CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
 from tests.documents import a_document
-
-BUCKET = "kb-docs"
-TABLE = "kb-control"
-CATALOG_TABLE = "kb-catalog"
-
-
-@dataclass
-class Context:
-    function_name: str = "inspect"
-    memory_limit_in_mb: int = 1536
-    invoked_function_arn: str = "arn:aws:lambda:us-east-1:123456789012:function:inspect"
-    aws_request_id: str = "00000000-0000-0000-0000-000000000000"
+from tests.lambda_context import Context
 
 
 @pytest.fixture
 def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "KB_CATALOG_TABLE": CATALOG_TABLE,
-        "KB_CONTROL_TABLE": TABLE,
-        "KB_DOCS_BUCKET": BUCKET,
-    }.items():
+    for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
     _forget()
     with mock_aws():
         client = boto3.client("s3")
-        client.create_bucket(Bucket=BUCKET)
-        _create_table(TABLE, "pk", "sk")
-        _create_table(CATALOG_TABLE, "catalog_id", "sk")
+        create_bucket(client)
+        create_tables(boto3.client("dynamodb"))
         yield client
     _forget()
 
@@ -57,20 +38,7 @@ def _forget() -> None:
     session.client.cache_clear()
     session._session.cache_clear()
     function.inspection.cache_clear()
-
-
-def _create_table(name: str, partition_key: str, sort_key: str) -> None:
-    boto3.client("dynamodb").create_table(
-        TableName=name,
-        KeySchema=[
-            {"AttributeName": partition_key, "KeyType": "HASH"},
-            {"AttributeName": sort_key, "KeyType": "RANGE"},
-        ],
-        AttributeDefinitions=[
-            {"AttributeName": each, "AttributeType": "S"} for each in (partition_key, sort_key)
-        ],
-        BillingMode="PAY_PER_REQUEST",
-    )
+    function.settings.cache_clear()
 
 
 def put(s3: Any, key: str, body: bytes) -> str:
@@ -99,7 +67,7 @@ def document_id(key: str) -> str:
 
 
 def reason(key: str, etag: str) -> str | None:
-    inspections = DynamoInspections(client=session.client("dynamodb"), table=TABLE)
+    inspections = DynamoInspections(client=session.client("dynamodb"), table=CONTROL_TABLE)
     document = a_document(document_id=document_id(key), etag=etag)
     return inspections.reasons_for([document]).get(document.document_id)
 
@@ -162,7 +130,7 @@ def test_a_crashing_reader_fails_no_message(s3: Any, monkeypatch: pytest.MonkeyP
 
 def test_a_store_that_does_not_answer_has_the_message_delivered_again(s3: Any) -> None:
     put(s3, "alice/handbook/notes.docx", b"no zip")
-    session.client("dynamodb").delete_table(TableName=TABLE)
+    session.client("dynamodb").delete_table(TableName=CONTROL_TABLE)
 
     failed = failures(event("alice/handbook/notes.docx"), event("alice/handbook/gone.txt"))
 

@@ -17,6 +17,7 @@ from stackroom.aws.page_maps import S3PageMaps
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.page_map import PageMap, PageText
 from stackroom.retrieval import Retrieval
+from tests import lambda_context
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.page_maps import FakePageMaps
 from tests.fakes.pipeline import FakeCatalogs
@@ -30,14 +31,11 @@ def _custom(headers: dict[str, str]) -> dict[str, Any]:
 
 
 @dataclass
-class Context:
-    """What the Lambda runtime passes beside the event."""
+class Context(lambda_context.Context):
+    """As the gateway calls: with the headers that it passes on, if any."""
 
-    headers: dict[str, str] | None = field(default_factory=lambda: {"X-User-Sub": "alice"})
     function_name: str = "retrieve"
-    memory_limit_in_mb: int = 512
-    invoked_function_arn: str = "arn:aws:lambda:us-east-1:123456789012:function:retrieve"
-    aws_request_id: str = "00000000-0000-0000-0000-000000000000"
+    headers: dict[str, str] | None = field(default_factory=lambda: {"X-User-Sub": "alice"})
 
     @property
     def client_context(self) -> SimpleNamespace | None:
@@ -104,7 +102,9 @@ def test_an_answer_has_exactly_the_agreed_shape(knowledge_base: FakeKnowledgeBas
 def test_a_call_without_a_verified_user_is_refused_before_any_search(
     knowledge_base: FakeKnowledgeBase, headers: dict[str, str] | None
 ) -> None:
-    response = function.handler({"query": "annual leave", "user_id": "alice"}, Context(headers))
+    response = function.handler(
+        {"query": "annual leave", "user_id": "alice"}, Context(headers=headers)
+    )
 
     assert (response["success"], response["errorType"]) == (False, "MissingIdentity")
     assert knowledge_base.filters == []
@@ -114,7 +114,7 @@ def test_the_caller_is_the_header_whatever_the_arguments_say(
     knowledge_base: FakeKnowledgeBase,
 ) -> None:
     knowledge_base.put("annual leave is 30 days", user_id="alice")
-    context = Context({"x-user-sub": "bob"})
+    context = Context(headers={"x-user-sub": "bob"})
 
     honest = function.handler({"query": "annual leave"}, context)
     forged = function.handler({"query": "annual leave", "user_id": "alice"}, context)
@@ -263,7 +263,7 @@ def test_a_refusal_is_counted_by_its_type(
     knowledge_base: FakeKnowledgeBase, printed: Printed
 ) -> None:
     function.handler({"query": ""}, Context())
-    function.handler({"query": "annual leave"}, Context(None))
+    function.handler({"query": "annual leave"}, Context(headers=None))
     lines = printed()
 
     counted = [line for line in lines if "_aws" in line]

@@ -15,7 +15,14 @@ from stackroom.aws import session
 from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
-from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE, create_bucket, create_tables
+from tests.aws.stores import (
+    BUCKET,
+    CATALOG_TABLE,
+    CONTROL_TABLE,
+    ENVIRONMENT,
+    create_bucket,
+    create_tables,
+)
 from tests.workflow import engine
 from tests.workflow.bedrock import Bedrock
 from tests.workflow.functions import Functions, forget, forget_clients
@@ -23,6 +30,7 @@ from tests.workflow.machine import Machine, definition
 from tests.workflow.world import World
 
 MOTO: Any = {"stepfunctions": {"execute_state_machine": True}, "lambda": {"use_docker": False}}
+POOL = '[{"knowledge_base_id": "KB00000001"}, {"knowledge_base_id": "KB00000002"}]'
 NAME = f"ingest-{uuid4().hex[:12]}"  # an engine elsewhere outlives the tests
 ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
 
@@ -37,15 +45,7 @@ def clients() -> Iterator[None]:
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "KB_CATALOG_TABLE": CATALOG_TABLE,
-        "KB_CONTROL_TABLE": CONTROL_TABLE,
-        "KB_DOCS_BUCKET": BUCKET,
-        "KB_POOL": '[{"knowledge_base_id": "KB00000001"}, {"knowledge_base_id": "KB00000002"}]',
-    }.items():
+    for name, value in {**ENVIRONMENT, "KB_POOL": POOL}.items():
         monkeypatch.setenv(name, value)
     if engine.ENDPOINT:
         monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", engine.ENDPOINT)

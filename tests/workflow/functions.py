@@ -12,6 +12,7 @@ import functions.ingest.handler as ingest
 import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
 from stackroom.aws import session
+from tests.lambda_context import Context
 
 Payload = dict[str, Any]
 
@@ -35,16 +36,6 @@ class Reply:
 class Interruption:
     error: str
     late: bool  # the work was done, only its answer got lost
-
-
-class Context:
-    function_name = "a_function"
-    memory_limit_in_mb = 512
-    invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:a_function"
-    aws_request_id = "00000000-0000-0000-0000-000000000000"
-
-    def get_remaining_time_in_millis(self) -> int:
-        return 60_000
 
 
 @dataclass
