@@ -174,7 +174,7 @@ def bare_call(knowledge_base_id: str) -> Call:
 
 def handler_call(paged: list[int]) -> Call:
     # Imported here, because its logger takes standard output as it is then.
-    from functions.retrieve.handler import handler  # noqa: PLC0415
+    from functions.retrieve.handler import handler  # noqa: PLC0415 - see above
 
     context = cast("LambdaContext", Context())
 

@@ -20,14 +20,14 @@ if __package__ in (None, ""):  # run as a script, as cdk.json does
 os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 os.environ.setdefault("JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION", "1")
 
-import aws_cdk as cdk  # noqa: E402 - jsii reads its environment when it is imported
+import aws_cdk as cdk
 
-from infra.data import DataStack  # noqa: E402
-from infra.deployment import Deployment  # noqa: E402
-from infra.gateway import GatewayStack  # noqa: E402
-from infra.knowledge_base import KnowledgeBaseStack  # noqa: E402
-from infra.operations import OperationsStack  # noqa: E402
-from infra.pipeline import PipelineStack  # noqa: E402
+from infra.data import DataStack
+from infra.deployment import Deployment
+from infra.gateway import GatewayStack
+from infra.knowledge_base import KnowledgeBaseStack
+from infra.operations import OperationsStack
+from infra.pipeline import PipelineStack
 
 
 def build_app(outdir: str | None = None, context: Mapping[str, object] | None = None) -> cdk.App:

@@ -14,6 +14,7 @@ _CONFIG = Config(retries={"total_max_attempts": 2}, connect_timeout=3, read_time
 
 @cache
 def client(service: str, endpoint: str) -> Any:
+    # The service is a name known when it runs; types-boto3 has types for literal names only.
     return boto3.session.Session(
         aws_access_key_id=ACCESS_KEY, aws_secret_access_key=SECRET_KEY, region_name=REGION
     ).client(service, endpoint_url=endpoint, config=_CONFIG)  # type: ignore[call-overload]

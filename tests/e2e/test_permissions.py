@@ -142,6 +142,7 @@ def user(
 
     def client(service: str) -> Any:
         # the stubs know each service by its literal name
+        # The service is a name known when it runs; types-boto3 has types for literal names only.
         return session.client(service, endpoint_url=instance.aws_endpoint)  # type: ignore[call-overload]
 
     try:

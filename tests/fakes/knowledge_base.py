@@ -52,6 +52,7 @@ class FakeKnowledgeBase:
         self.passages.append(passage)
         return passage
 
+    # A002: the port's name
     def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
         time.sleep(self.delay)
         self.filters.append(filter)

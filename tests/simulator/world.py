@@ -30,6 +30,7 @@ _ONCE = Config(
 @cache
 def client(service: str, endpoint: str, *, patient: bool = False) -> Any:
     """A patient one is for tests about something else than the rates that they outrun."""
+    # The service is a name known when it runs; types-boto3 has types for literal names only.
     made = boto3.client(service, endpoint_url=endpoint, region_name=REGION, config=_ONCE)  # type: ignore[call-overload]
     if patient:
         made.meta.events.register_first(f"needs-retry.{service}", _soon_again)
@@ -56,6 +57,7 @@ def refused(call: Callable[..., Any], **parameters: Any) -> dict[str, str]:
     """The error of a call that must fail: its `Code` and `Message`."""
     with pytest.raises(ClientError) as caught:
         call(**parameters)
+    # Both members are there in every error that AWS answers; its stubs call them optional.
     error: dict[str, str] = caught.value.response["Error"]  # type: ignore[assignment]
     return error
 

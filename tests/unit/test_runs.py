@@ -87,6 +87,7 @@ def test_followers_of_broken_runs_wait_longer_each_time_up_to_an_hour(pipeline: 
         break_down(pipeline, epoch)
 
     inputs = list(pipeline.executions.started.values())[1:]
+    # A payload's values are objects to the port; these are ours.
     delays = [each["progress"]["delay"] for each in inputs]  # type: ignore[index]
     assert delays == [60, 120, 240, 480, 960, 1920, 3600, 3600, 3600, 3600]
     assert sum(delays[:-1]) > 3 * 3600

@@ -40,6 +40,7 @@ class BedrockKnowledgeBase:
         self._id = knowledge_base_id
         self._first_page = first_page
 
+    # A002: the port's name
     def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
         try:
             # No search type: S3 Vectors knows only the default, semantic search.

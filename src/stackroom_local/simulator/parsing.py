@@ -41,6 +41,7 @@ class Parser:
         deadline = threading.Timer(self._seconds, process.kill)
         deadline.start()
         try:
+            # All three are pipes, because Popen was told so.
             write_frame(process.stdin, json.dumps({"filename": filename}).encode())  # type: ignore[arg-type]
             write_frame(process.stdin, body)  # type: ignore[arg-type]
             answer = read_frame(process.stdout)  # type: ignore[arg-type]

@@ -24,6 +24,7 @@ CREDENTIALS: dict[str, Any] = {
 def client(service: str) -> Any:
     """Kept over tests, since a client is slow to make; what it speaks to is new for each."""
     config = Config(retries={"total_max_attempts": 1})
+    # The service is a name known when it runs; types-boto3 has types for literal names only.
     return boto3.client(service, config=config, **CREDENTIALS)  # type: ignore[call-overload]
 
 
