@@ -124,9 +124,7 @@ def ingest(instance: Instance, files: Mapping[str, bytes]) -> float:
 def jobs(instance: Instance) -> list[float]:
     """Seconds of the catalog's ingestion jobs, oldest first; uploads during one make another."""
     catalogs = DynamoCatalogs(
-        client=client("dynamodb", instance.aws_endpoint),
-        table=instance.catalog_table,
-        control_table=instance.control_table,
+        client=client("dynamodb", instance.aws_endpoint), table=instance.catalog_table
     )
     known = catalogs.get(catalog_id_of(USER, CATALOG))
     if known is None or (source := source_of(known)) is None:

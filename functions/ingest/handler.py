@@ -73,9 +73,7 @@ _REQUEST: TypeAdapter[Step | Breakdown | Ending | Sweep] = TypeAdapter(
 def ingestion() -> Ingestion:
     known = IngestSettings.from_env()
     dynamodb, bedrock = client("dynamodb"), client("bedrock-agent")
-    catalogs = DynamoCatalogs(
-        client=dynamodb, table=known.kb_catalog_table, control_table=known.kb_control_table
-    )
+    catalogs = DynamoCatalogs(client=dynamodb, table=known.kb_catalog_table)
     return Ingestion(
         catalogs=catalogs,
         documents=DynamoDocuments(client=dynamodb, table=known.kb_catalog_table),

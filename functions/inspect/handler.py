@@ -42,11 +42,7 @@ def inspection() -> Inspection:
     return Inspection(
         files=S3Files(client=client("s3"), bucket=known.kb_docs_bucket),
         page_maps=S3PageMaps(client=client("s3"), bucket=known.kb_docs_bucket),
-        catalogs=DynamoCatalogs(
-            client=client("dynamodb"),
-            table=known.kb_catalog_table,
-            control_table=known.kb_control_table,
-        ),
+        catalogs=DynamoCatalogs(client=client("dynamodb"), table=known.kb_catalog_table),
         documents=DynamoDocuments(client=client("dynamodb"), table=known.kb_catalog_table),
         inspections=DynamoInspections(client=client("dynamodb"), table=known.kb_control_table),
         extract=partial(read_pages_apart, seconds=known.inspect_seconds_per_file),

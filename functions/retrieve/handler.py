@@ -46,9 +46,7 @@ def retrieval() -> Retrieval:
             for member in settings.kb_pool
         },
         # The control table is for opening catalogs; a search only reads them.
-        catalogs=DynamoCatalogs(
-            client=client("dynamodb"), table=settings.kb_catalog_table, control_table=""
-        ),
+        catalogs=DynamoCatalogs(client=client("dynamodb"), table=settings.kb_catalog_table),
         page_maps=PageMapCache(S3PageMaps(client("s3"), settings.kb_docs_bucket)),
         min_score=settings.retrieve_min_score,
         max_tokens=settings.retrieve_max_tokens,

@@ -40,9 +40,7 @@ def settlement() -> Settlement:
     dynamodb = client("dynamodb")
     jobs = BedrockIngestionJobs(client=client("bedrock-agent"))
     return Settlement(
-        catalogs=DynamoCatalogs(
-            client=dynamodb, table=known.kb_catalog_table, control_table=known.kb_control_table
-        ),
+        catalogs=DynamoCatalogs(client=dynamodb, table=known.kb_catalog_table),
         documents=DynamoDocuments(client=dynamodb, table=known.kb_catalog_table),
         jobs=jobs,
         inquiry=Inquiry(

@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.batch import handle_each, response
 from stackroom.aws.bucket import S3DocumentBucket
-from stackroom.aws.catalogs import DynamoCatalogs
+from stackroom.aws.catalogs import DynamoCatalogRegister
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.executions import StepFunctionsExecutions
 from stackroom.aws.leases import DynamoLeases
@@ -43,7 +43,7 @@ def settings() -> UploadSettings:
 def uploads() -> Uploads:
     known = settings()
     return Uploads(
-        catalogs=DynamoCatalogs(
+        catalogs=DynamoCatalogRegister(
             client=client("dynamodb"),
             table=known.kb_catalog_table,
             control_table=known.kb_control_table,

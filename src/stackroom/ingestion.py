@@ -12,7 +12,7 @@ from datetime import datetime
 
 from stackroom.clock import utc_now
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled
-from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.model import CatalogStatus, Document, DocumentStatus
 from stackroom.placement import NO_SLOT, Placement, Placements, source_of
 from stackroom.ports import Busy, Catalogs, DataSource, Documents, IngestionJobs, Job
 from stackroom.progress import MAX_TURNS, Outcome, Run, waiting_time
@@ -176,12 +176,6 @@ def totals(documents: Iterable[Document]) -> tuple[int, int]:
     """How many documents a catalog has, and their bytes; what is being deleted counts no more."""
     sizes = [each.size for each in documents if each.status is not DocumentStatus.DELETING]
     return len(sizes), sum(sizes)
-
-
-def catalog_of(run: Run, catalogs: Catalogs) -> Catalog:
-    catalog = catalogs.get(run.catalog_id)
-    assert catalog is not None, "a catalog outlives its runs"
-    return catalog
 
 
 def _is_work(document: Document) -> bool:

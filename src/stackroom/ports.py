@@ -20,10 +20,6 @@ class Catalogs(Protocol):
 
     def of_user(self, user_id: str) -> Iterator[Catalog]: ...
 
-    def open(self, catalog: Catalog) -> Catalog:
-        """Keep a new catalog, or answer the one that is there. Raises CatalogLimitReached."""
-        ...
-
     def place(self, catalog_id: str, *, knowledge_base_id: str, data_source_id: str) -> None:
         """Store where the catalog lives; a place once stored is never changed."""
         ...
@@ -31,6 +27,14 @@ class Catalogs(Protocol):
     def summarise(
         self, catalog_id: str, *, status: CatalogStatus, count: int, size: int, at: datetime
     ) -> None: ...
+
+
+class CatalogRegister(Catalogs, Protocol):
+    """Where catalogs are opened too, which takes counting them."""
+
+    def open(self, catalog: Catalog) -> Catalog:
+        """Keep a new catalog, or answer the one that is there. Raises CatalogLimitReached."""
+        ...
 
 
 class Documents(Protocol):

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from stackroom.clock import utc_now
 from stackroom.errors import KnowledgeBaseThrottled, RecordChanged
-from stackroom.ingestion import catalog_of, totals
+from stackroom.ingestion import totals
 from stackroom.inquiry import Inquiry, unexplained
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.placement import source_of
@@ -84,7 +84,8 @@ class Settlement:
         self.leases.renew(run.catalog_id, run.epoch, until=self.now() + LEASE)
 
     def _round(self, run: Run) -> tuple[Catalog, DataSource, str]:
-        catalog = catalog_of(run, self.catalogs)
+        catalog = self.catalogs.get(run.catalog_id)
+        assert catalog is not None, "a catalog outlives its runs"
         source = source_of(catalog)
         assert source is not None, "a job runs where the catalog is placed"
         assert run.progress.job_id is not None, "a round that waits has a job"

@@ -27,7 +27,7 @@ from stackroom.descriptions import (
 from stackroom.errors import CatalogLimitReached, RecordChanged, ValidationError
 from stackroom.keys import Location, Misplaced, is_folder_marker, is_ours, locate, stray_id_of
 from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.ports import Catalogs, DocumentBucket, Documents, StoredObject
+from stackroom.ports import CatalogRegister, DocumentBucket, Documents, StoredObject
 
 _TRIES = 6
 
@@ -58,7 +58,7 @@ class Reconciled:
 
 @dataclass(frozen=True, kw_only=True)
 class Uploads:
-    catalogs: Catalogs
+    catalogs: CatalogRegister
     documents: Documents
     bucket: DocumentBucket
     now: Callable[[], datetime] = utc_now

@@ -59,9 +59,7 @@ class Records:
     @property
     def _catalogs(self) -> DynamoCatalogs:
         return DynamoCatalogs(
-            client=client("dynamodb", self.instance.aws_endpoint),
-            table=self.instance.catalog_table,
-            control_table=self.instance.control_table,
+            client=client("dynamodb", self.instance.aws_endpoint), table=self.instance.catalog_table
         )
 
     @property

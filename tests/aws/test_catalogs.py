@@ -7,29 +7,18 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from stackroom.aws.catalogs import MAX_CATALOGS, DynamoCatalogs
+from stackroom.aws.catalogs import MAX_CATALOGS, DynamoCatalogRegister
 from stackroom.errors import CatalogLimitReached, RecordChanged, StoreUnavailable
-from stackroom.model import Catalog, CatalogStatus
+from stackroom.model import CatalogStatus
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
+from tests.records import NOW, a_catalog
 
-NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 LATER = datetime(2026, 2, 3, 10, 31, tzinfo=UTC)
 
 
 @pytest.fixture
-def catalogs(dynamodb: Any) -> DynamoCatalogs:
-    return DynamoCatalogs(client=dynamodb, table=CATALOG_TABLE, control_table=CONTROL_TABLE)
-
-
-def a_catalog(number: int = 1, user_id: str = "alice", at: datetime = NOW) -> Catalog:
-    return Catalog(
-        catalog_id=f"cat-{user_id}-{number}",
-        user_id=user_id,
-        name=f"Research {number}",
-        s3_prefix=f"{user_id}/Research {number}/",
-        created_at=at,
-        updated_at=at,
-    )
+def catalogs(dynamodb: Any) -> DynamoCatalogRegister:
+    return DynamoCatalogRegister(client=dynamodb, table=CATALOG_TABLE, control_table=CONTROL_TABLE)
 
 
 def counted(dynamodb: Any, user_id: str = "alice") -> int:
@@ -39,7 +28,7 @@ def counted(dynamodb: Any, user_id: str = "alice") -> int:
 
 
 def test_opening_it_again_answers_the_one_that_is_there_and_counts_it_once(
-    catalogs: DynamoCatalogs, dynamodb: Any
+    catalogs: DynamoCatalogRegister, dynamodb: Any
 ) -> None:
     first = catalogs.open(a_catalog(at=NOW))
 
@@ -49,7 +38,9 @@ def test_opening_it_again_answers_the_one_that_is_there_and_counts_it_once(
     assert counted(dynamodb) == 1
 
 
-def test_a_user_has_a_hundred_catalogs_and_no_more(catalogs: DynamoCatalogs, dynamodb: Any) -> None:
+def test_a_user_has_a_hundred_catalogs_and_no_more(
+    catalogs: DynamoCatalogRegister, dynamodb: Any
+) -> None:
     for number in range(MAX_CATALOGS):
         catalogs.open(a_catalog(number))
 
@@ -82,7 +73,7 @@ def cancel(stub: Stubber, *reasons: str) -> None:
     ],
 )
 def test_an_opening_that_others_of_the_same_user_were_in_the_way_of_is_tried_again(
-    catalogs: DynamoCatalogs, dynamodb: Any, reason: str, error: type[Exception]
+    catalogs: DynamoCatalogRegister, dynamodb: Any, reason: str, error: type[Exception]
 ) -> None:
     with Stubber(dynamodb) as stub:
         cancel(stub, "None", reason)
@@ -92,7 +83,7 @@ def test_an_opening_that_others_of_the_same_user_were_in_the_way_of_is_tried_aga
 
 
 def test_an_opening_canceled_for_a_mistake_of_ours_is_not(
-    catalogs: DynamoCatalogs, dynamodb: Any
+    catalogs: DynamoCatalogRegister, dynamodb: Any
 ) -> None:
     with Stubber(dynamodb) as stub:
         cancel(stub, "ValidationError", "None")
@@ -102,7 +93,7 @@ def test_an_opening_canceled_for_a_mistake_of_ours_is_not(
 
 
 def test_a_users_catalogs_are_listed_whole_over_all_batches(
-    catalogs: DynamoCatalogs, dynamodb: Any
+    catalogs: DynamoCatalogRegister, dynamodb: Any
 ) -> None:
     opened = [catalogs.open(a_catalog(number)) for number in range(MAX_CATALOGS)]
     catalogs.open(a_catalog(user_id="bob"))
@@ -118,7 +109,7 @@ def test_a_users_catalogs_are_listed_whole_over_all_batches(
 
 
 def test_catalogs_beyond_one_batch_and_keys_left_over_are_asked_for_again(
-    catalogs: DynamoCatalogs, dynamodb: Any
+    catalogs: DynamoCatalogRegister, dynamodb: Any
 ) -> None:
     keys = [{"catalog_id": {"S": f"cat-{number}"}} for number in range(101)]
     left_over = {CATALOG_TABLE: {"Keys": [{**keys[0], "sk": {"S": "METADATA"}}]}}
@@ -137,7 +128,9 @@ def test_catalogs_beyond_one_batch_and_keys_left_over_are_asked_for_again(
     assert listed == []
 
 
-def test_a_summary_does_not_bring_back_a_catalog_that_is_gone(catalogs: DynamoCatalogs) -> None:
+def test_a_summary_does_not_bring_back_a_catalog_that_is_gone(
+    catalogs: DynamoCatalogRegister,
+) -> None:
     with pytest.raises(ClientError, match="ConditionalCheckFailed"):
         catalogs.summarise("cat-alice-1", status=CatalogStatus.READY, count=0, size=0, at=NOW)
 

@@ -1,34 +1,18 @@
 """Documents in DynamoDB, beyond what tests/contract/ports holds every `Documents` to."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from stackroom.aws.documents import DynamoDocuments
-from stackroom.model import Document, DocumentStatus
+from stackroom.model import DocumentStatus
 from tests.aws.stores import CATALOG_TABLE
-
-NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+from tests.records import a_document
 
 
 @pytest.fixture
 def documents(dynamodb: Any) -> DynamoDocuments:
     return DynamoDocuments(client=dynamodb, table=CATALOG_TABLE)
-
-
-def a_document(number: int = 1, **members: Any) -> Document:
-    return Document(
-        catalog_id="cat-1",
-        document_id=f"doc-{number:04}",
-        filename=f"Résumé {number}.pdf",
-        s3_key=f"alice/research/Résumé {number}.pdf",
-        size=5_000_000_000,
-        status=DocumentStatus.PENDING,
-        uploaded_at=NOW,
-        updated_at=NOW,
-        **members,
-    )
 
 
 def test_a_catalog_lists_its_documents_and_nothing_else_over_all_pages(

@@ -12,7 +12,7 @@ from moto import mock_aws
 from stackroom.aws.files import S3Files
 from stackroom.aws.inspections import DynamoInspections
 from stackroom.inspection import File
-from tests.documents import a_document
+from tests.records import a_document
 
 BUCKET = "kb-docs"
 TABLE = "kb-control"
@@ -56,7 +56,8 @@ def test_a_finding_is_that_of_the_version_inspected_last(inspections: DynamoInsp
     inspections.record("doc-1", "e1", "the PDF is encrypted")
     inspections.record("doc-1", "e2", "the PDF is damaged")
 
-    reasons = [inspections.reasons_for([a_document(etag=etag)]) for etag in ("e1", "e2", "e3")]
+    documents = [a_document(document_id="doc-1", etag=etag) for etag in ("e1", "e2", "e3")]
+    reasons = [inspections.reasons_for([document]) for document in documents]
 
     assert reasons == [{}, {"doc-1": "the PDF is damaged"}, {}]
 

@@ -16,8 +16,8 @@ from stackroom.aws.page_maps import S3PageMaps
 from stackroom.keys import Location, locate
 from tests import files
 from tests.aws.stores import BUCKET, CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
-from tests.documents import a_document
 from tests.lambda_context import Context
+from tests.records import a_document
 
 
 @pytest.fixture

@@ -75,9 +75,7 @@ def world(environment: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]
             functions=functions,
             machine=machine,
             bedrock=bedrock,
-            catalogs=DynamoCatalogs(
-                client=dynamodb, table=CATALOG_TABLE, control_table=CONTROL_TABLE
-            ),
+            catalogs=DynamoCatalogs(client=dynamodb, table=CATALOG_TABLE),
             documents=DynamoDocuments(client=dynamodb, table=CATALOG_TABLE),
             leases=DynamoLeases(client=dynamodb, table=CONTROL_TABLE),
         )

@@ -36,7 +36,6 @@ _THROTTLED = frozenset({"ProvisionedThroughputExceeded", "ThrottlingError"})
 class DynamoCatalogs:
     client: Any
     table: str
-    control_table: str
 
     def get(self, catalog_id: str) -> Catalog | None:
         # Consistent, because the event after the one that opened it must find it.
@@ -57,26 +56,6 @@ class DynamoCatalogs:
         # BatchGetItem takes 100 keys [DynamoDB API reference]
         while keys := [_key(item["catalog_id"]) for item in islice(found, 100)]:
             yield from self._batch(keys)
-
-    def open(self, catalog: Catalog) -> Catalog:
-        count = {
-            "TableName": self.control_table,
-            "Key": to_item({"pk": f"USER#{catalog.user_id}", "sk": "CATALOGS"}),
-            "UpdateExpression": "ADD catalogs :one",
-            "ConditionExpression": "attribute_not_exists(catalogs) OR catalogs < :limit",
-            "ExpressionAttributeValues": to_item({":one": 1, ":limit": MAX_CATALOGS}),
-        }
-        put = {
-            "TableName": self.table,
-            "Item": _to_item(catalog),
-            "ConditionExpression": "attribute_not_exists(catalog_id)",
-        }
-        try:
-            with store_errors():
-                self.client.transact_write_items(TransactItems=[{"Put": put}, {"Update": count}])
-        except self.client.exceptions.TransactionCanceledException as error:
-            return self._opened_otherwise(catalog, error)
-        return catalog
 
     def place(self, catalog_id: str, *, knowledge_base_id: str, data_source_id: str) -> None:
         values = {":kb": knowledge_base_id, ":source": data_source_id}
@@ -120,6 +99,42 @@ class DynamoCatalogs:
                 **({"ExpressionAttributeNames": names} if names else {}),
             )
 
+    def _batch(self, keys: list[dict[str, Any]]) -> Iterator[Catalog]:
+        wanted = {self.table: {"Keys": keys}}
+        while wanted:
+            with store_errors():
+                answer = self.client.batch_get_item(RequestItems=wanted)
+            for item in answer["Responses"].get(self.table, []):
+                yield _to_catalog(from_item(item))
+            wanted = answer.get("UnprocessedKeys", {})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamoCatalogRegister(DynamoCatalogs):
+    """Opens catalogs, counting each user's in the control table."""
+
+    control_table: str
+
+    def open(self, catalog: Catalog) -> Catalog:
+        count = {
+            "TableName": self.control_table,
+            "Key": to_item({"pk": f"USER#{catalog.user_id}", "sk": "CATALOGS"}),
+            "UpdateExpression": "ADD catalogs :one",
+            "ConditionExpression": "attribute_not_exists(catalogs) OR catalogs < :limit",
+            "ExpressionAttributeValues": to_item({":one": 1, ":limit": MAX_CATALOGS}),
+        }
+        put = {
+            "TableName": self.table,
+            "Item": _to_item(catalog),
+            "ConditionExpression": "attribute_not_exists(catalog_id)",
+        }
+        try:
+            with store_errors():
+                self.client.transact_write_items(TransactItems=[{"Put": put}, {"Update": count}])
+        except self.client.exceptions.TransactionCanceledException as error:
+            return self._opened_otherwise(catalog, error)
+        return catalog
+
     def _opened_otherwise(self, catalog: Catalog, error: ClientError) -> Catalog:
         there = self.get(catalog.catalog_id)
         if there is not None:
@@ -133,15 +148,6 @@ class DynamoCatalogs:
         if not _THROTTLED.isdisjoint(reasons):
             raise StoreUnavailable("TransactWriteItems", "ThrottlingError") from error
         raise error
-
-    def _batch(self, keys: list[dict[str, Any]]) -> Iterator[Catalog]:
-        wanted = {self.table: {"Keys": keys}}
-        while wanted:
-            with store_errors():
-                answer = self.client.batch_get_item(RequestItems=wanted)
-            for item in answer["Responses"].get(self.table, []):
-                yield _to_catalog(from_item(item))
-            wanted = answer.get("UnprocessedKeys", {})
 
 
 def _key(catalog_id: str) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class Parser:
         deadline = threading.Timer(self._seconds, process.kill)
         deadline.start()
         try:
-            # All three are pipes, because Popen was told so.
+            # mypy has Popen's streams as IO[bytes]; BinaryIO is the same with a name.
             write_frame(process.stdin, json.dumps({"filename": filename}).encode())  # type: ignore[arg-type]
             write_frame(process.stdin, body)  # type: ignore[arg-type]
             answer = read_frame(process.stdout)  # type: ignore[arg-type]

@@ -1,49 +1,40 @@
-"""What every `Catalogs` promises."""
+"""What every `CatalogRegister` promises."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
-from stackroom.aws.catalogs import MAX_CATALOGS, DynamoCatalogs
+from stackroom.aws.catalogs import MAX_CATALOGS, DynamoCatalogRegister
 from stackroom.errors import CatalogLimitReached
-from stackroom.model import Catalog, CatalogStatus
-from stackroom.ports import Catalogs
+from stackroom.model import CatalogStatus
+from stackroom.ports import CatalogRegister
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.pipeline import FakeCatalogs
+from tests.records import NOW, a_catalog
 
-NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=1)
 
 
 @pytest.fixture(params=["fake", "dynamodb"])
-def catalogs(request: pytest.FixtureRequest) -> Catalogs:
+def catalogs(request: pytest.FixtureRequest) -> CatalogRegister:
     if request.param == "fake":
         return FakeCatalogs()
-    return DynamoCatalogs(
+    return DynamoCatalogRegister(
         client=request.getfixturevalue("dynamodb"),
         table=CATALOG_TABLE,
         control_table=CONTROL_TABLE,
     )
 
 
-def a_catalog(number: int = 1, user_id: str = "alice", at: datetime = NOW) -> Catalog:
-    return Catalog(
-        catalog_id=f"cat-{user_id}-{number}",
-        user_id=user_id,
-        name=f"Research {number}",
-        s3_prefix=f"{user_id}/Research {number}/",
-        created_at=at,
-        updated_at=at,
-    )
-
-
-def place(catalogs: Catalogs, knowledge_base_id: str = "KB1", data_source_id: str = "DS1") -> None:
+def place(
+    catalogs: CatalogRegister, knowledge_base_id: str = "KB1", data_source_id: str = "DS1"
+) -> None:
     catalogs.place(
         "cat-alice-1", knowledge_base_id=knowledge_base_id, data_source_id=data_source_id
     )
 
 
-def test_an_opened_catalog_reads_back_whole_and_no_other(catalogs: Catalogs) -> None:
+def test_an_opened_catalog_reads_back_whole_and_no_other(catalogs: CatalogRegister) -> None:
     opened = catalogs.open(a_catalog())
 
     assert opened == a_catalog()
@@ -51,7 +42,7 @@ def test_an_opened_catalog_reads_back_whole_and_no_other(catalogs: Catalogs) -> 
     assert catalogs.get("cat-alice-2") is None
 
 
-def test_opening_it_again_answers_the_one_that_is_there(catalogs: Catalogs) -> None:
+def test_opening_it_again_answers_the_one_that_is_there(catalogs: CatalogRegister) -> None:
     first = catalogs.open(a_catalog(at=NOW))
     place(catalogs)
 
@@ -62,7 +53,7 @@ def test_opening_it_again_answers_the_one_that_is_there(catalogs: Catalogs) -> N
     assert second.data_source_id == "DS1"
 
 
-def test_a_user_has_a_hundred_catalogs_and_no_more(catalogs: Catalogs) -> None:
+def test_a_user_has_a_hundred_catalogs_and_no_more(catalogs: CatalogRegister) -> None:
     for number in range(MAX_CATALOGS):
         catalogs.open(a_catalog(number))
 
@@ -76,7 +67,7 @@ def test_a_user_has_a_hundred_catalogs_and_no_more(catalogs: Catalogs) -> None:
     assert catalogs.get(others.catalog_id) == others
 
 
-def test_opening_one_catalog_twice_counts_once(catalogs: Catalogs) -> None:
+def test_opening_one_catalog_twice_counts_once(catalogs: CatalogRegister) -> None:
     for _ in range(2):
         for number in range(MAX_CATALOGS - 1):
             catalogs.open(a_catalog(number))
@@ -86,7 +77,7 @@ def test_opening_one_catalog_twice_counts_once(catalogs: Catalogs) -> None:
     assert catalogs.get(last.catalog_id) == last
 
 
-def test_a_user_sees_the_own_catalogs(catalogs: Catalogs) -> None:
+def test_a_user_sees_the_own_catalogs(catalogs: CatalogRegister) -> None:
     own = [catalogs.open(a_catalog(number)) for number in range(3)]
     catalogs.open(a_catalog(user_id="bob"))
 
@@ -96,7 +87,7 @@ def test_a_user_sees_the_own_catalogs(catalogs: Catalogs) -> None:
     assert list(catalogs.of_user("carol")) == []
 
 
-def test_a_place_is_stored_and_storing_it_again_is_safe(catalogs: Catalogs) -> None:
+def test_a_place_is_stored_and_storing_it_again_is_safe(catalogs: CatalogRegister) -> None:
     catalogs.open(a_catalog())
 
     place(catalogs)
@@ -106,7 +97,7 @@ def test_a_place_is_stored_and_storing_it_again_is_safe(catalogs: Catalogs) -> N
     assert catalogs.get("cat-alice-1") == a_catalog().model_copy(update=placed)
 
 
-def test_a_place_once_stored_is_never_changed(catalogs: Catalogs) -> None:
+def test_a_place_once_stored_is_never_changed(catalogs: CatalogRegister) -> None:
     catalogs.open(a_catalog())
     place(catalogs)
 
@@ -118,7 +109,9 @@ def test_a_place_once_stored_is_never_changed(catalogs: Catalogs) -> None:
     assert (found.knowledge_base_id, found.data_source_id) == ("KB1", "DS1")
 
 
-def test_a_summary_changes_counts_and_status_and_leaves_the_place(catalogs: Catalogs) -> None:
+def test_a_summary_changes_counts_and_status_and_leaves_the_place(
+    catalogs: CatalogRegister,
+) -> None:
     catalogs.open(a_catalog())
     place(catalogs)
 

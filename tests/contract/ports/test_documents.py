@@ -1,18 +1,17 @@
 """What every `Documents` promises: nobody overwrites what he hasn't read."""
 
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
 import pytest
 
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.errors import RecordChanged
-from stackroom.model import Document, DocumentStatus
+from stackroom.model import Document
 from stackroom.ports import Documents
 from tests.aws.stores import CATALOG_TABLE
 from tests.fakes.pipeline import FakeDocuments
+from tests.records import NOW, a_document
 
-NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 LATER = NOW + timedelta(seconds=1)
 
 
@@ -21,20 +20,6 @@ def documents(request: pytest.FixtureRequest) -> Documents:
     if request.param == "fake":
         return FakeDocuments()
     return DynamoDocuments(client=request.getfixturevalue("dynamodb"), table=CATALOG_TABLE)
-
-
-def a_document(number: int = 1, at: datetime = NOW, **members: Any) -> Document:
-    return Document(
-        catalog_id="cat-1",
-        document_id=f"doc-{number:04}",
-        filename=f"Résumé {number}.pdf",
-        s3_key=f"alice/research/Résumé {number}.pdf",
-        size=5_000_000_000,
-        status=DocumentStatus.PENDING,
-        uploaded_at=at,
-        updated_at=at,
-        **members,
-    )
 
 
 def changed(document: Document, etag: str = "new") -> Document:

@@ -1,18 +1,16 @@
 """What every `Findings` promises: what is wrong with just the versions asked about."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Protocol
 
 import pytest
 
 from stackroom.aws.inspections import DynamoInspections
-from stackroom.model import Document, DocumentStatus
+from stackroom.model import Document
 from stackroom.ports import Findings
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeFindings
-
-NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+from tests.records import a_document
 
 
 class Inspected(Protocol):
@@ -48,41 +46,30 @@ def inspected(request: pytest.FixtureRequest) -> Inspected:
     return DynamoInspected(DynamoInspections(client=client, table=CONTROL_TABLE))
 
 
-def a_document(number: int, etag: str | None = None) -> Document:
-    return Document(
-        catalog_id="cat-1",
-        document_id=f"doc-{number}",
-        filename=f"{number}.pdf",
-        s3_key=f"alice/research/{number}.pdf",
-        etag=etag or f"etag-{number}",
-        status=DocumentStatus.INDEXING,
-        uploaded_at=NOW,
-        updated_at=NOW,
+def test_defects_are_told_by_document(inspected: Inspected) -> None:
+    inspected.find(a_document(1, etag="etag-1"), "the PDF is encrypted")
+    inspected.find(a_document(2, etag="etag-2"), "the PDF is damaged")
+
+    reasons = inspected.port.reasons_for(
+        [a_document(1, etag="etag-1"), a_document(2, etag="etag-2")]
     )
 
-
-def test_defects_are_told_by_document(inspected: Inspected) -> None:
-    inspected.find(a_document(1), "the PDF is encrypted")
-    inspected.find(a_document(2), "the PDF is damaged")
-
-    reasons = inspected.port.reasons_for([a_document(1), a_document(2)])
-
-    assert reasons == {"doc-1": "the PDF is encrypted", "doc-2": "the PDF is damaged"}
+    assert reasons == {"doc-0001": "the PDF is encrypted", "doc-0002": "the PDF is damaged"}
 
 
 def test_what_was_never_found_wanting_is_left_out(inspected: Inspected) -> None:
-    inspected.find(a_document(1), "the PDF is damaged")
+    inspected.find(a_document(1, etag="etag-1"), "the PDF is damaged")
 
-    assert inspected.port.reasons_for([a_document(2)]) == {}
+    assert inspected.port.reasons_for([a_document(2, etag="etag-2")]) == {}
 
 
 def test_a_defect_is_that_of_the_version_that_has_it(inspected: Inspected) -> None:
-    inspected.find(a_document(1, "of the old"), "the PDF is encrypted")
+    inspected.find(a_document(1, etag="of the old"), "the PDF is encrypted")
 
-    old = inspected.port.reasons_for([a_document(1, "of the old")])
-    new = inspected.port.reasons_for([a_document(1, "of the new")])
+    old = inspected.port.reasons_for([a_document(1, etag="of the old")])
+    new = inspected.port.reasons_for([a_document(1, etag="of the new")])
 
-    assert old == {"doc-1": "the PDF is encrypted"}
+    assert old == {"doc-0001": "the PDF is encrypted"}
     assert new == {}
 
 
@@ -91,7 +78,7 @@ def test_of_no_document_nothing_is_told(inspected: Inspected) -> None:
 
 
 def test_more_documents_than_one_request_takes_are_all_told_of(inspected: Inspected) -> None:
-    documents = [a_document(number) for number in range(120)]
+    documents = [a_document(number, etag=f"etag-{number}") for number in range(120)]
     for document in documents:
         inspected.find(document, f"of {document.document_id}")
 

@@ -1,0 +1,33 @@
+"""Records for tests that need some and care for few of their fields."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from stackroom.model import Catalog, Document, DocumentStatus
+
+NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+
+
+def a_document(number: int = 1, at: datetime = NOW, **fields: Any) -> Document:
+    values: dict[str, Any] = {
+        "catalog_id": "cat-1",
+        "document_id": f"doc-{number:04}",
+        "filename": f"Résumé {number}.pdf",
+        "s3_key": f"alice/research/Résumé {number}.pdf",
+        "size": 5_000_000_000,
+        "status": DocumentStatus.PENDING,
+        "uploaded_at": at,
+        "updated_at": at,
+    }
+    return Document(**{**values, **fields})
+
+
+def a_catalog(number: int = 1, user_id: str = "alice", at: datetime = NOW) -> Catalog:
+    return Catalog(
+        catalog_id=f"cat-{user_id}-{number}",
+        user_id=user_id,
+        name=f"Research {number}",
+        s3_prefix=f"{user_id}/Research {number}/",
+        created_at=at,
+        updated_at=at,
+    )
