@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 
 from stackroom_local.simulator.chunking import Chunking
 from stackroom_local.simulator.wordpieces import ids_of, spans_of
+from tests.simulator.holding import holds
 
 SENTENCE = "The quick brown fox number {number} jumps over a lazy dog, twice.\n"
 STORY = "".join(SENTENCE.format(number=number) for number in range(200))
 
 
+@holds("chunk.tokens")
 def test_chunks_have_at_most_300_tokens_and_end_with_a_sentence() -> None:
     chunks = list(Chunking().split(STORY))
 
@@ -21,6 +23,7 @@ def test_chunks_have_at_most_300_tokens_and_end_with_a_sentence() -> None:
     assert len(chunks) > 8
 
 
+@holds("chunk.overlap")
 def test_neighbours_overlap_by_about_a_fifth() -> None:
     chunks = list(Chunking().split(STORY))
 

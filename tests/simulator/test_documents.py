@@ -6,9 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.simulator.world import World, eventually, refused
-
-CUSTOM = {"type": "CUSTOM"}
+from tests.simulator.holding import holds
+from tests.simulator.world import CUSTOM, World, eventually, inline, refused
 
 
 def _id(identifier: str) -> dict[str, Any]:
@@ -19,29 +18,12 @@ def _uri(uri: str) -> dict[str, Any]:
     return {"dataSourceType": "S3", "s3": {"uri": uri}}
 
 
-def _inline(identifier: str, text: str, **attributes: str) -> dict[str, Any]:
-    custom = {
-        "customDocumentIdentifier": {"id": identifier},
-        "sourceType": "IN_LINE",
-        "inlineContent": {"type": "TEXT", "textContent": {"data": text}},
-    }
-    return {
-        "content": {"dataSourceType": "CUSTOM", "custom": custom},
-        "metadata": {
-            "type": "IN_LINE_ATTRIBUTE",
-            "inlineAttributes": [
-                {"key": key, "value": {"type": "STRING", "stringValue": value}}
-                for key, value in attributes.items()
-            ],
-        },
-    }
-
-
 def _status(world: World, key: dict[str, str], identifier: dict[str, Any]) -> str:
     answer = world.agent.get_knowledge_base_documents(**key, documentIdentifiers=[identifier])
     return str(answer["documentDetails"][0]["status"])
 
 
+@holds("document.first-sync")
 def test_a_new_s3_data_source_must_be_synced_before_its_documents_are_read(world: World) -> None:
     knowledge_base = world.knowledge_base()
     source = world.data_source(knowledge_base)
@@ -56,6 +38,7 @@ def test_a_new_s3_data_source_must_be_synced_before_its_documents_are_read(world
     assert _status(world, key, _uri(f"{uri}.bak")) == "NOT_FOUND"
 
 
+@holds("document.identifier", "model.documents-per-call")
 def test_a_call_takes_ten_identifiers_of_the_right_type(world: World) -> None:
     knowledge_base = world.knowledge_base()
     source = world.data_source(knowledge_base)
@@ -71,6 +54,7 @@ def test_a_call_takes_ten_identifiers_of_the_right_type(world: World) -> None:
     assert [detail["status"] for detail in ten["documentDetails"]] == ["NOT_FOUND"] * 10
 
 
+@holds("document.statuses")
 def test_a_document_reads_pending_while_its_job_has_not_come_to_it(
     world_at: Callable[[float], World],
 ) -> None:
@@ -93,7 +77,7 @@ def test_documents_are_ingested_and_deleted_directly(world: World) -> None:
     knowledge_base = world.knowledge_base()
     source = world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM)
     key = {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
-    document = _inline("doc-1", "Penguins cannot fly.", owner="alice")
+    document = inline("doc-1", "Penguins cannot fly.", owner="alice")
 
     accepted = world.agent.ingest_knowledge_base_documents(**key, documents=[document])
     eventually(lambda: _status(world, key, _id("doc-1")) == "INDEXED")
@@ -113,7 +97,7 @@ def test_content_by_s3_location_takes_inline_attributes(world: World) -> None:
     source = world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM)
     key = {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
     uri = world.put("falcon.txt", "Falcons dive fast.")
-    document = _inline("doc-2", "", owner="bob")
+    document = inline("doc-2", "", owner="bob")
     document["content"]["custom"] = {
         "customDocumentIdentifier": {"id": "doc-2"},
         "sourceType": "S3_LOCATION",
@@ -132,11 +116,12 @@ def test_a_direct_document_without_text_fails(world: World) -> None:
     source = world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM)
     key = {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
 
-    world.agent.ingest_knowledge_base_documents(**key, documents=[_inline("doc-3", " \n", a="b")])
+    world.agent.ingest_knowledge_base_documents(**key, documents=[inline("doc-3", " \n", a="b")])
 
     eventually(lambda: _status(world, key, _id("doc-3")) == "FAILED")
 
 
+@holds("job.during-direct", "document.during-job")
 def test_direct_calls_and_jobs_of_a_knowledge_base_exclude_each_other(
     world_at: Callable[..., World],
 ) -> None:
@@ -145,7 +130,7 @@ def test_direct_calls_and_jobs_of_a_knowledge_base_exclude_each_other(
     synced = world.data_source(knowledge_base)
     custom = world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM)
     key = {"knowledgeBaseId": knowledge_base, "dataSourceId": custom}
-    world.agent.ingest_knowledge_base_documents(**key, documents=[_inline("doc", "Text.", a="b")])
+    world.agent.ingest_knowledge_base_documents(**key, documents=[inline("doc", "Text.", a="b")])
 
     during_direct = refused(
         world.agent.start_ingestion_job, knowledgeBaseId=knowledge_base, dataSourceId=synced
@@ -153,7 +138,7 @@ def test_direct_calls_and_jobs_of_a_knowledge_base_exclude_each_other(
     eventually(lambda: _status(world, key, _id("doc")) == "INDEXED")
     world.start(knowledge_base, synced)
     during_job = refused(
-        world.agent.ingest_knowledge_base_documents, **key, documents=[_inline("d", "T.", a="b")]
+        world.agent.ingest_knowledge_base_documents, **key, documents=[inline("d", "T.", a="b")]
     )
 
     assert during_direct["Code"] == during_job["Code"] == "ValidationException"
@@ -161,6 +146,7 @@ def test_direct_calls_and_jobs_of_a_knowledge_base_exclude_each_other(
     assert "at least one running ingestion job" in during_job["Message"]
 
 
+@holds("document.concurrent")
 def test_an_account_has_ten_direct_calls_at_work(world_at: Callable[[float], World]) -> None:
     world = world_at(1)
     knowledge_base = world.knowledge_base()
@@ -168,7 +154,7 @@ def test_an_account_has_ten_direct_calls_at_work(world_at: Callable[[float], Wor
     key = {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
 
     def crowded() -> str | None:
-        document = _inline(uuid4().hex, "Text.", a="b")
+        document = inline(uuid4().hex, "Text.", a="b")
         try:
             world.agent.ingest_knowledge_base_documents(**key, documents=[document])
         except world.agent.exceptions.ThrottlingException:
@@ -180,6 +166,7 @@ def test_an_account_has_ten_direct_calls_at_work(world_at: Callable[[float], Wor
     assert "can't exceed (10)" in eventually(crowded)
 
 
+@holds("request.client-token")
 @pytest.mark.parametrize("verb", ["ingest", "delete"])
 def test_a_repeated_client_token_does_nothing_again(world: World, verb: str) -> None:
     knowledge_base = world.knowledge_base()
@@ -187,7 +174,7 @@ def test_a_repeated_client_token_does_nothing_again(world: World, verb: str) -> 
     key = {"knowledgeBaseId": knowledge_base, "dataSourceId": source, "clientToken": "t" * 40}
     calls: dict[str, Callable[[], Any]] = {
         "ingest": lambda: world.agent.ingest_knowledge_base_documents(
-            **key, documents=[_inline("doc", "Text.", a="b")]
+            **key, documents=[inline("doc", "Text.", a="b")]
         ),
         "delete": lambda: world.agent.delete_knowledge_base_documents(
             **key, documentIdentifiers=[_id("doc")]

@@ -1,10 +1,13 @@
 """Which files become documents, and what sidecars do to them."""
 
 import json
+from typing import Any
 
 import pytest
 
+from stackroom_local.simulator.sidecars import attributes
 from tests import files
+from tests.simulator.holding import holds
 from tests.simulator.world import World, eventually
 
 VAGUE = "Issue occurred while processing file."
@@ -26,6 +29,7 @@ def test_every_format_that_we_can_read_is_indexed_with_its_pages(world: World) -
     assert "canteen" in best["content"]["text"]
 
 
+@holds("file.unreadable", "file.size")
 @pytest.mark.parametrize(
     ("key", "body"),
     [
@@ -51,6 +55,7 @@ def test_a_file_without_text_to_be_had_fails(world: World, key: str, body: bytes
     assert key in job["failureReasons"][0]
 
 
+@holds("file.format", "file.script", "document.status-reason")
 @pytest.mark.parametrize("key", ["setup.exe", "slides.pptx", "README", ".pdf/none", "script.txt"])
 def test_an_unsupported_format_is_ignored_and_says_so(world: World, key: str) -> None:
     knowledge_base = world.knowledge_base()
@@ -115,6 +120,13 @@ def test_both_forms_of_a_sidecar_give_attributes_and_one_form_is_embedded(world:
     }
 
 
+@holds(
+    "sidecar.invalid",
+    "sidecar.key-length",
+    "sidecar.list-size",
+    "sidecar.text-length",
+    "metadata.custom-keys",
+)
 @pytest.mark.parametrize(
     "sidecar",
     [
@@ -124,6 +136,8 @@ def test_both_forms_of_a_sidecar_give_attributes_and_one_form_is_embedded(world:
         json.dumps({"metadataAttributes": {"tags": []}}),
         json.dumps({"metadataAttributes": {"tags": ["t"] * 11}}),
         json.dumps({"metadataAttributes": {"empty": ""}}),
+        json.dumps({"metadataAttributes": {"k" * 201: "v"}}),
+        json.dumps({"metadataAttributes": {"": "v"}}),
         json.dumps({"metadataAttributes": {"nested": {"a": 1}}}),
         json.dumps({"metadataAttributes": {f"k{number}": 1 for number in range(36)}}),
     ],
@@ -140,6 +154,22 @@ def test_a_document_with_an_invalid_sidecar_fails(world: World, sidecar: str) ->
     assert job["statistics"]["numberOfDocumentsFailed"] == 1
 
 
+@holds("sidecar.text-length", "sidecar.key-length", "sidecar.list-size")
+@pytest.mark.parametrize(
+    ("inside", "outside"),
+    [
+        ({"k": "v" * 2048}, {"k": "v" * 2049}),
+        ({"k" * 200: "v"}, {"k" * 201: "v"}),
+        ({"k": ["v"] * 10}, {"k": ["v"] * 11}),
+    ],
+)
+def test_an_attribute_has_its_limits(inside: dict[str, Any], outside: dict[str, Any]) -> None:
+    assert attributes(inside.items()).values == inside
+    with pytest.raises(ValueError, match=r"^(k+|str|list)$"):
+        attributes(outside.items())
+
+
+@holds("sidecar.size")
 def test_a_sidecar_over_1024_bytes_leaves_a_new_document_out_without_a_status(world: World) -> None:
     knowledge_base = world.knowledge_base()
     source = world.data_source(knowledge_base)
@@ -152,6 +182,7 @@ def test_a_sidecar_over_1024_bytes_leaves_a_new_document_out_without_a_status(wo
     assert "MaximumFileSizeSupported: 1024 bytes" in job["failureReasons"][0]
 
 
+@holds("sidecar.invalid")
 def test_a_sidecar_that_goes_wrong_later_keeps_the_old_attributes(world: World) -> None:
     knowledge_base = world.knowledge_base()
     source = world.data_source(knowledge_base)
@@ -159,13 +190,15 @@ def test_a_sidecar_that_goes_wrong_later_keeps_the_old_attributes(world: World) 
     world.sync(knowledge_base, source)
     world.put("a.txt.metadata.json", "no json")
 
-    world.sync(knowledge_base, source)
+    job = world.sync(knowledge_base, source)
 
+    assert "Ignored 1 files due to invalid metadata attributes" in job["failureReasons"][0]
     assert world.statuses(knowledge_base, source) == {"a.txt": "METADATA_UPDATE_FAILED"}
     alices = {"equals": {"key": "owner", "value": "alice"}}
     assert eventually(lambda: world.found_keys(knowledge_base, "bees", alices)) == {"a.txt"}
 
 
+@holds("metadata.filterable-size", "job.indexed-in-spite")
 def test_without_non_filterable_keys_long_passages_are_refused_and_still_read_indexed(
     world: World,
 ) -> None:
@@ -179,6 +212,20 @@ def test_without_non_filterable_keys_long_passages_are_refused_and_still_read_in
     assert world.statuses(knowledge_base, source)["long.txt"] == "INDEXED"
     assert job["statistics"]["numberOfDocumentsFailed"] == 1
     assert "Filterable metadata must have at most 2048 bytes" in job["failureReasons"][0]
+    assert eventually(lambda: world.found_keys(knowledge_base, "text")) == {"short.txt"}
+
+
+@holds("metadata.size")
+def test_a_passage_of_more_than_40_kilobytes_is_refused(world: World) -> None:
+    knowledge_base = world.knowledge_base()
+    whole = {"chunkingConfiguration": {"chunkingStrategy": "NONE"}}
+    source = world.data_source(knowledge_base, vectorIngestionConfiguration=whole)
+    world.put("short.txt", "A short text fits.")
+    world.put("long.txt", "international " * 3_000)
+
+    job = world.sync(knowledge_base, source)
+
+    assert "Metadata must have at most 40960 bytes" in job["failureReasons"][0]
     assert eventually(lambda: world.found_keys(knowledge_base, "text")) == {"short.txt"}
 
 

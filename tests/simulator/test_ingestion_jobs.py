@@ -1,13 +1,18 @@
 """Ingestion jobs: their life, their limits, and what they do to the documents."""
 
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
+from stackroom_local.simulator.errors import Unindexable
+from stackroom_local.simulator.tally import Tally
+from tests.simulator.holding import holds
 from tests.simulator.world import World, data_source_request, eventually, refused
 
 BUSY = "You have reached the maximum number of concurrent ingestion jobs per knowledge base: 1"
 
 
+@holds("job.starting", "job.shortest")
 def test_a_job_starts_runs_and_completes(world_at: Callable[[float], World]) -> None:
     world = world_at(20)
     knowledge_base = world.knowledge_base()
@@ -24,6 +29,7 @@ def test_a_job_starts_runs_and_completes(world_at: Callable[[float], World]) -> 
     assert (done["updatedAt"] - done["startedAt"]).total_seconds() >= 12 / 20
 
 
+@holds("job.per-knowledge-base")
 def test_a_knowledge_base_runs_one_job_whichever_data_source_it_is_for(world: World) -> None:
     knowledge_base = world.knowledge_base()
     first, second = world.data_source(knowledge_base), world.data_source(knowledge_base)
@@ -42,6 +48,7 @@ def test_a_knowledge_base_runs_one_job_whichever_data_source_it_is_for(world: Wo
     assert world.sync(knowledge_base, second)["status"] == "COMPLETE"
 
 
+@holds("job.per-account")
 def test_an_account_runs_five_jobs(world_at: Callable[..., World]) -> None:
     world = world_at(30, patient=True)
     pairs = [(base := world.knowledge_base(), world.data_source(base)) for _ in range(6)]
@@ -63,6 +70,7 @@ def test_an_account_runs_five_jobs(world_at: Callable[..., World]) -> None:
     assert error["Message"].endswith("per account: 5")
 
 
+@holds("request.client-token")
 def test_a_repeated_client_token_answers_the_running_job(world: World) -> None:
     knowledge_base = world.knowledge_base()
     source = world.data_source(knowledge_base)
@@ -79,6 +87,7 @@ def test_a_repeated_client_token_answers_the_running_job(world: World) -> None:
     world.finished(first)
 
 
+@holds("job.incremental")
 def test_a_second_sync_does_only_what_changed(world: World) -> None:
     knowledge_base = world.knowledge_base()
     source = world.data_source(knowledge_base, "shelf/")
@@ -137,6 +146,7 @@ def test_replaced_passages_are_never_found_together_nor_both_missing(
     world.finished(job)
 
 
+@holds("job.failure-reasons", "file.unreadable")
 def test_a_bad_document_fails_alone_and_with_no_useful_reason(world: World) -> None:
     knowledge_base = world.knowledge_base()
     source = world.data_source(knowledge_base)
@@ -156,6 +166,7 @@ def test_a_bad_document_fails_alone_and_with_no_useful_reason(world: World) -> N
     assert "failureReasons" not in summaries["ingestionJobSummaries"][0]
 
 
+@holds("job.incremental")
 def test_a_failed_document_is_tried_again(world: World) -> None:
     knowledge_base = world.knowledge_base()
     source = world.data_source(knowledge_base)
@@ -168,6 +179,7 @@ def test_a_failed_document_is_tried_again(world: World) -> None:
     assert again["statistics"]["numberOfDocumentsSkipped"] == 0
 
 
+@holds("job.failed")
 def test_a_job_over_a_missing_bucket_fails(world: World) -> None:
     knowledge_base = world.knowledge_base()
     request = data_source_request(knowledge_base, "no-such-bucket-here")
@@ -176,9 +188,13 @@ def test_a_job_over_a_missing_bucket_fails(world: World) -> None:
     job = world.sync(knowledge_base, source)
 
     assert job["status"] == "FAILED"
-    assert len(job["failureReasons"]) == 1
+    assert job["failureReasons"] == [
+        "Encountered error: The data source could not be read. "
+        "Call to Customer Source did not succeed."
+    ]
 
 
+@holds("job.not-running")
 def test_a_stopped_job_leaves_untouched_documents_as_they_were(
     world_at: Callable[[float], World],
 ) -> None:
@@ -202,6 +218,7 @@ def test_a_stopped_job_leaves_untouched_documents_as_they_were(
     assert refused(world.agent.stop_ingestion_job, **key)["Code"] == "ConflictException"
 
 
+@holds("job.not-for-custom")
 def test_a_custom_data_source_is_never_synced(world: World) -> None:
     knowledge_base = world.knowledge_base()
     source = world.data_source(knowledge_base, dataSourceConfiguration={"type": "CUSTOM"})
@@ -221,6 +238,55 @@ def test_a_custom_data_source_is_never_synced(world: World) -> None:
     )
 
     assert error["Code"] == "ValidationException"
+
+
+@holds("job.incremental")
+def test_a_csv_is_read_again_when_its_sidecar_changes(world: World) -> None:
+    knowledge_base = world.knowledge_base()
+    source = world.data_source(knowledge_base)
+    world.put("table.csv", "city,mayor\nBremen,Bovenschulte\n", {"kind": "cities"})
+    world.put("plain.txt", "Bremen has a harbour.", {"kind": "cities"})
+    world.sync(knowledge_base, source)
+    world.put("table.csv", "city,mayor\nBremen,Bovenschulte\n", {"kind": "towns"})
+    world.put("plain.txt", "Bremen has a harbour.", {"kind": "towns"})
+
+    statistics = world.sync(knowledge_base, source)["statistics"]
+
+    assert statistics["numberOfModifiedDocumentsIndexed"] == 1
+    assert statistics["numberOfMetadataDocumentsModified"] == 2
+
+
+@holds("job.failure-reasons")
+def test_a_job_keeps_2048_failure_reasons() -> None:
+    tally = Tally()
+    for number in range(2049):
+        tally.blame(f"s3://bucket/{number}.txt", Unindexable(f"cause {number}", at_store=True))
+
+    assert len(tally.failure_reasons()) == 2048
+    assert tally.statistics()["numberOfDocumentsFailed"] == 2049
+
+
+@holds("model.job-filter")
+def test_jobs_are_listed_newest_first_or_as_asked_for(world: World) -> None:
+    knowledge_base = world.knowledge_base()
+    source = world.data_source(knowledge_base)
+    key = {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
+    first = world.sync(knowledge_base, source)["ingestionJobId"]
+    job = world.start(knowledge_base, source)
+    second = job["ingestionJobId"]
+    world.agent.stop_ingestion_job(**key, ingestionJobId=second)
+    world.finished(job)
+
+    def listed(**more: Any) -> list[str]:
+        summaries = world.agent.list_ingestion_jobs(**key, **more)["ingestionJobSummaries"]
+        return [summary["ingestionJobId"] for summary in summaries]
+
+    complete = [{"attribute": "STATUS", "operator": "EQ", "values": ["COMPLETE"]}]
+    assert listed() == [second, first]
+    assert listed(sortBy={"attribute": "STARTED_AT", "order": "ASCENDING"}) == [first, second]
+    assert listed(sortBy={"attribute": "STATUS", "order": "ASCENDING"}) == [first, second]
+    assert listed(filters=complete) == [first]
+    assert listed(maxResults=1) == [second]
 
 
 def _started(world: World, request: dict[str, str]) -> dict[str, str] | None:

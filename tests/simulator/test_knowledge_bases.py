@@ -4,9 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.simulator.holding import holds
 from tests.simulator.world import World, eventually, knowledge_base_request, refused
 
 
+@holds("knowledge-base.creation")
 def test_a_new_knowledge_base_is_creating_and_then_active(world: World) -> None:
     request = knowledge_base_request(world.index())
 
@@ -17,6 +19,7 @@ def test_a_new_knowledge_base_is_creating_and_then_active(world: World) -> None:
     eventually(lambda: world.agent.get_knowledge_base(**key)["knowledgeBase"]["status"] == "ACTIVE")
 
 
+@holds("knowledge-base.name-taken")
 def test_a_name_is_taken_once(world: World) -> None:
     request = knowledge_base_request(world.index(), "taken")
     world.agent.create_knowledge_base(**request)
@@ -27,6 +30,7 @@ def test_a_name_is_taken_once(world: World) -> None:
     assert error["Message"] == "KnowledgeBase with name taken already exists"
 
 
+@holds("request.client-token")
 def test_a_repeated_client_token_answers_the_first_knowledge_base(world: World) -> None:
     request = {**knowledge_base_request(world.index()), "clientToken": "t" * 33}
 
@@ -36,6 +40,7 @@ def test_a_repeated_client_token_answers_the_first_knowledge_base(world: World) 
     assert second["knowledgeBaseId"] == first["knowledgeBaseId"]
 
 
+@holds("model.name")
 @pytest.mark.parametrize("name", ["two words", "-leading", "double--hyphen", "naïve", "x" * 101])
 def test_a_name_that_breaks_the_pattern_is_refused(world: World, name: str) -> None:
     request = knowledge_base_request(world.index(), name)
@@ -46,6 +51,7 @@ def test_a_name_that_breaks_the_pattern_is_refused(world: World, name: str) -> N
     assert "Value at 'name'" in error["Message"]
 
 
+@holds("model.client-token")
 def test_a_client_token_of_32_characters_is_too_short(world: World) -> None:
     request = {**knowledge_base_request(world.index()), "clientToken": "t" * 32}
 
@@ -55,6 +61,7 @@ def test_a_client_token_of_32_characters_is_too_short(world: World) -> None:
     assert "greater than or equal to 33" in error["Message"]
 
 
+@holds("knowledge-base.index-missing", "knowledge-base.index-dimension")
 def test_the_index_must_exist_and_have_the_models_dimension(world: World) -> None:
     narrow = world.index(dimension=256)
 
@@ -68,6 +75,26 @@ def test_the_index_must_exist_and_have_the_models_dimension(world: World) -> Non
     assert "1024" in mismatched["Message"]
 
 
+@holds("knowledge-base.index-arn-or-name")
+def test_an_index_is_named_in_one_way(world: World) -> None:
+    arn = world.index()
+    bucket, _, name = arn.partition("/index/")
+    request = knowledge_base_request(arn)
+    vectors = request["storageConfiguration"]["s3VectorsConfiguration"]
+    parts = {"vectorBucketArn": bucket, "indexName": name}
+
+    request["storageConfiguration"]["s3VectorsConfiguration"] = {**vectors, **parts}
+    both = refused(world.agent.create_knowledge_base, **request)
+    request["storageConfiguration"]["s3VectorsConfiguration"] = {}
+    neither = refused(world.agent.create_knowledge_base, **request)
+    request["storageConfiguration"]["s3VectorsConfiguration"] = parts
+    world.agent.create_knowledge_base(**request)
+
+    assert both["Code"] == neither["Code"] == "ValidationException"
+    assert "either indexArn or vectorBucketArn" in both["Message"]
+
+
+@holds("knowledge-base.immutable")
 def test_the_configuration_of_a_knowledge_base_never_changes(world: World) -> None:
     index = world.index()
     request = knowledge_base_request(index)
@@ -91,6 +118,7 @@ def test_a_deleted_knowledge_base_is_not_found(world: World) -> None:
     assert error["Code"] == "ResourceNotFoundException"
 
 
+@holds("knowledge-base.per-account")
 def test_an_account_has_at_most_100_knowledge_bases(world_at: Callable[[float], World]) -> None:
     world = world_at(10_000)
     index = world.index()

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.simulator.conftest import answers, free_port
+from tests.simulator.holding import holds
 from tests.simulator.world import World, eventually
 
 
@@ -43,6 +44,7 @@ def test_documents_are_still_found_after_a_kill(tmp_path: Path, s3_endpoint: str
     assert after["statistics"] == job["statistics"]
 
 
+@holds("job.failed")
 def test_a_job_that_was_killed_is_failed_and_the_next_one_finishes_its_work(
     tmp_path: Path, s3_endpoint: str
 ) -> None:
@@ -65,5 +67,6 @@ def test_a_job_that_was_killed_is_failed_and_the_next_one_finishes_its_work(
         )
 
     assert killed["status"] == "FAILED"
+    assert "internal error" in killed["failureReasons"][0]
     assert statuses == {"INDEXED", "FAILED"}
     assert len({hit["content"]["text"] for hit in texts}) == 60

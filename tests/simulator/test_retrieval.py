@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.simulator.holding import holds
 from tests.simulator.world import World, eventually, refused
 
 
@@ -82,6 +83,7 @@ def test_the_reserved_keys_can_be_filtered_by(shelf: tuple[World, str, str]) -> 
     assert elsewhere == []
 
 
+@holds("filter.*")
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
@@ -97,7 +99,7 @@ def test_the_reserved_keys_can_be_filtered_by(shelf: tuple[World, str, str]) -> 
             {"andAll": [{"orAll": [{"andAll": [_is("equals", "a", 1)] * 2}] * 2}] * 2},
             "one level deep",
         ),
-        ({**_is("equals", "a", 1), **_is("equals", "b", 1), "notEquals": {}}, ""),
+        ({**_is("equals", "a", 1), **_is("notEquals", "b", 1)}, "exactly one operator"),
     ],
 )
 def test_a_filter_that_s3_vectors_does_not_take_is_refused(
@@ -149,6 +151,26 @@ def test_results_are_best_first_and_as_many_as_asked_for(shelf: tuple[World, str
     assert found[0]["content"]["text"] == "Bonn has a river."
 
 
+@holds("retrieve.default-results")
+def test_five_results_are_answered_unless_told_otherwise(world: World) -> None:
+    knowledge_base = world.knowledge_base()
+    source = world.data_source(knowledge_base)
+    for number in range(7):
+        world.put(f"{number}.txt", f"City number {number}.")
+    world.sync(knowledge_base, source)
+    eventually(lambda: len(world.search(knowledge_base, "city")) == 7)
+
+    answer = world.runtime.retrieve(knowledgeBaseId=knowledge_base, retrievalQuery={"text": "city"})
+
+    assert len(answer["retrievalResults"]) == 5
+
+
+@holds(
+    "retrieve.query-length",
+    "retrieve.hybrid",
+    "retrieve.managed-configuration",
+    "retrieve.guardrail",
+)
 @pytest.mark.parametrize(
     ("changes", "code"),
     [
@@ -209,6 +231,7 @@ def test_an_answer_is_extracted_says_so_and_cites(shelf: tuple[World, str, str])
     assert "score" not in citation["retrievedReferences"][0]
 
 
+@holds("rate.Retrieve")
 def test_the_account_retrieves_20_times_a_second(world_at: Callable[[float], World]) -> None:
     world = world_at(0.05)
     knowledge_base = world.knowledge_base()

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import pytest
 from botocore.session import get_session
 
 import stackroom_local.simulator
+from docs.fidelity import holders
 from stackroom_local.simulator import rules
 from stackroom_local.simulator.rules import RATES, RULES
+from tests.simulator.holding import holds
 
 SOURCES = ("model", "quotas", "guide", "observed", "assumed", "CloudFormation")
 
@@ -17,10 +20,20 @@ def test_every_rule_names_its_source() -> None:
     assert sourceless == []
 
 
+def test_every_rule_is_held_by_a_test() -> None:
+    unheld = [name for name, tests in holders().items() if not tests]
+
+    assert unheld == []
+
+
+def test_a_test_holds_rules_that_there_are() -> None:
+    with pytest.raises(AssertionError, match="no rules are named"):
+        holds("job.per-knowledge-bass")
+
+
 def test_every_rule_is_used_by_the_simulator() -> None:
     package = Path(stackroom_local.simulator.__file__).parent
-    sources = [path.read_text() for path in package.glob("*.py") if path.name != "rules.py"]
-    code = "\n".join(sources)
+    code = "\n".join(path.read_text() for path in package.glob("*.py"))
 
     constants = [name for name, value in vars(rules).items() if isinstance(value, rules.Rule)]
     unused = [

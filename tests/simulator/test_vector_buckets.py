@@ -2,9 +2,11 @@
 
 from uuid import uuid4
 
+from tests.simulator.holding import holds
 from tests.simulator.world import World, refused
 
 
+@holds("vector-bucket.not-empty", "vector-bucket.not-found", "index.not-found")
 def test_a_bucket_holds_indexes_and_goes_only_when_empty(world: World) -> None:
     bucket = f"vectors-{uuid4().hex}"
     arn = world.s3vectors.create_vector_bucket(vectorBucketName=bucket)["vectorBucketArn"]
@@ -21,16 +23,19 @@ def test_a_bucket_holds_indexes_and_goes_only_when_empty(world: World) -> None:
     index = world.s3vectors.get_index(vectorBucketName=bucket, indexName="passages")["index"]
     listed = world.s3vectors.list_indexes(vectorBucketArn=arn)["indexes"]
     world.s3vectors.delete_index(indexArn=made["indexArn"])
+    missing = refused(world.s3vectors.get_index, indexArn=made["indexArn"])
     world.s3vectors.delete_vector_bucket(vectorBucketName=bucket)
 
     assert full["Code"] == "ConflictException"
     assert index["dimension"] == 512
     assert index["metadataConfiguration"]["nonFilterableMetadataKeys"] == ["AMAZON_BEDROCK_TEXT"]
     assert [found["indexArn"] for found in listed] == [made["indexArn"]]
+    assert missing["Code"] == "NotFoundException"
     gone = refused(world.s3vectors.get_vector_bucket, vectorBucketName=bucket)
     assert gone["Code"] == "NotFoundException"
 
 
+@holds("vector-bucket.taken", "index.taken")
 def test_names_are_taken_once(world: World) -> None:
     bucket = f"vectors-{uuid4().hex}"
     index = {
@@ -63,6 +68,7 @@ def test_buckets_are_listed_by_prefix(world: World) -> None:
     assert listed == names
 
 
+@holds("model.index-dimension")
 def test_a_dimension_of_4097_is_refused(world: World) -> None:
     bucket = f"vectors-{uuid4().hex}"
     world.s3vectors.create_vector_bucket(vectorBucketName=bucket)

@@ -4,6 +4,7 @@ import json
 import urllib.request
 from collections.abc import Callable
 
+from tests.simulator.holding import holds
 from tests.simulator.world import World, client, refused
 
 
@@ -16,6 +17,7 @@ def test_answers_carry_a_request_id_and_health_is_plain_http(world: World) -> No
     assert body == b"ok"
 
 
+@holds("request.not-found")
 def test_errors_are_the_modelled_exceptions(world: World) -> None:
     error = refused(world.agent.get_knowledge_base, knowledgeBaseId="NOSUCHBASE")
 
@@ -24,6 +26,7 @@ def test_errors_are_the_modelled_exceptions(world: World) -> None:
     assert "NOSUCHBASE" in error["Message"]
 
 
+@holds("request.not-simulated")
 def test_an_operation_that_is_not_offered_says_so(world: World) -> None:
     error = refused(world.agent.list_agents)
 
@@ -44,6 +47,7 @@ def test_requests_without_a_signature_are_routed_by_their_path(world: World) -> 
     assert "knowledgeBaseSummaries" in answer
 
 
+@holds("rate.StartIngestionJob", "rate.exceeded")
 def test_a_job_is_started_once_in_ten_seconds(world_at: Callable[[float], World]) -> None:
     world = world_at(1)
     knowledge_base = world.knowledge_base()
@@ -55,6 +59,7 @@ def test_a_job_is_started_once_in_ten_seconds(world_at: Callable[[float], World]
     assert error["Code"] == "ThrottlingException"
 
 
+@holds("rate.GetKnowledgeBase", "rate.exceeded")
 def test_every_rate_is_counted_for_the_account(world_at: Callable[[float], World]) -> None:
     world = world_at(0.05)
     knowledge_base = world.knowledge_base()

@@ -16,6 +16,7 @@ from botocore.exceptions import ClientError
 REGION = "us-east-1"
 TITAN = f"arn:aws:bedrock:{REGION}::foundation-model/amazon.titan-embed-text-v2:0"
 ROLE = "arn:aws:iam::000000000000:role/knowledge-base"
+CUSTOM = {"type": "CUSTOM"}
 NON_FILTERABLE = ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
 
 # One attempt: a test wants to see the throttle, not have it retried away; and what breaks the
@@ -220,4 +221,23 @@ def data_source_request(knowledge_base: str, bucket: str, prefix: str = "") -> d
         "knowledgeBaseId": knowledge_base,
         "name": f"ds-{uuid4().hex}",
         "dataSourceConfiguration": {"type": "S3", "s3Configuration": s3},
+    }
+
+
+def inline(identifier: str, text: str, **attributes: str) -> dict[str, Any]:
+    """A document of a direct call, with its text and its attributes in the request."""
+    custom = {
+        "customDocumentIdentifier": {"id": identifier},
+        "sourceType": "IN_LINE",
+        "inlineContent": {"type": "TEXT", "textContent": {"data": text}},
+    }
+    return {
+        "content": {"dataSourceType": "CUSTOM", "custom": custom},
+        "metadata": {
+            "type": "IN_LINE_ATTRIBUTE",
+            "inlineAttributes": [
+                {"key": key, "value": {"type": "STRING", "stringValue": value}}
+                for key, value in attributes.items()
+            ],
+        },
     }

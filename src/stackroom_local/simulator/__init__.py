@@ -3,9 +3,10 @@ Bedrock Knowledge Bases, S3 Vectors and Titan embeddings on this machine.
 
 It speaks the AWS wire protocols, so boto3 talks to it unchanged (`endpoint_url`). It really
 parses, chunks, embeds and searches, and it keeps AWS's limits, states and error texts: each is a
-rule with its source in `rules.py`.
+rule with its source in `rules`. It fails when it is told to (`faults`).
 
-    wire -> dispatch -> knowledge_bases, data_sources, ingestion_jobs,
+    wire -> dispatch -> faults
+                     -> knowledge_bases, data_sources, ingestion_jobs,
                         documents, direct                              bedrock-agent
                         retrieval, generation                  bedrock-agent-runtime
                         models                                       bedrock-runtime

@@ -1,7 +1,7 @@
 """The simulator's parts put together, and which of them answers which operation."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from stackroom_local.simulator.clock import Clock
@@ -10,7 +10,8 @@ from stackroom_local.simulator.data_sources import DataSources
 from stackroom_local.simulator.direct import Direct, DirectCalls
 from stackroom_local.simulator.dispatch import Dispatcher, Handler
 from stackroom_local.simulator.documents import Documents
-from stackroom_local.simulator.embedding import MiniLM
+from stackroom_local.simulator.embedding import Embedder, MiniLM
+from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.generation import Generation
 from stackroom_local.simulator.identifiers import ClientTokens, Place
 from stackroom_local.simulator.indexing import Indexing
@@ -18,14 +19,14 @@ from stackroom_local.simulator.ingestion_jobs import IngestionJobs
 from stackroom_local.simulator.job_runs import JobRuns
 from stackroom_local.simulator.knowledge_bases import KnowledgeBases
 from stackroom_local.simulator.models import Models
-from stackroom_local.simulator.objects import Objects
-from stackroom_local.simulator.parsing import Parser
+from stackroom_local.simulator.objects import Objects, S3Objects
+from stackroom_local.simulator.parsing import ChildParser, Parser
 from stackroom_local.simulator.quotas import Quotas
 from stackroom_local.simulator.records import Records
 from stackroom_local.simulator.retrieval import Retrieval
 from stackroom_local.simulator.store import Store
 from stackroom_local.simulator.vector_buckets import VectorBuckets
-from stackroom_local.simulator.vectors import Vectors
+from stackroom_local.simulator.vectors import StoredVectors, Vectors
 from stackroom_local.simulator.wire import Front
 
 
@@ -38,55 +39,95 @@ class Configuration:
     speed: float = 1.0
     region: str = "us-east-1"
     account: str = "000000000000"
+    faults: Faults = field(default_factory=Faults)
 
 
 class Ground:
     """What the services stand on."""
 
-    def __init__(self, configuration: Configuration) -> None:
-        self.clock = Clock(configuration.speed)
-        self.store = Store(configuration.data_dir / "simulator.sqlite")
-        self.place = Place(account=configuration.account, region=configuration.region)
-        self.tokens = ClientTokens(store=self.store, clock=self.clock)
-        self.records = Records(store=self.store, clock=self.clock)
-        self.embedder = MiniLM()
-        self.vectors = Vectors(self.store, self.clock, self.records, self.embedder)
-        self.parser = Parser()
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        store: Store,
+        place: Place,
+        objects: Objects,
+        parser: Parser,
+        embedder: Embedder,
+        vectors: Callable[[Records], Vectors],
+        faults: Faults | None = None,
+    ) -> None:
+        self.clock = clock
+        self.store = store
+        self.place = place
+        self.tokens = ClientTokens(store=store, clock=clock)
+        self.records = Records(store=store, clock=clock)
+        self.embedder = embedder
+        self.vectors = vectors(self.records)
+        self.faults = faults or Faults()
         self.indexing = Indexing(
-            store=self.store,
+            store=store,
             records=self.records,
             vectors=self.vectors,
-            objects=Objects(configuration.s3_endpoint, configuration.region),
-            parser=self.parser,
-            embedder=self.embedder,
+            objects=objects,
+            parser=parser,
+            embedder=embedder,
+            faults=self.faults,
         )
+
+
+class Services:
+    """Every operation, over one ground; `close` ends what is under way."""
+
+    def __init__(self, ground: Ground) -> None:
+        calls = DirectCalls()
+        self._ground = ground
+        self._runs = JobRuns(store=ground.store, clock=ground.clock, indexing=ground.indexing)
+        self._direct = _direct(ground, calls)
+        handlers = {
+            **_resource_handlers(ground),
+            **_job_handlers(ground, calls, self._runs),
+            **_document_handlers(ground, self._direct),
+            **_runtime_handlers(ground),
+            **_vector_handlers(ground),
+        }
+        self._runs.resume()
+        ground.records.resume()
+        self.dispatcher = Dispatcher(
+            Quotas(ground.clock), handlers, clock=ground.clock, faults=ground.faults
+        )
+
+    def close(self) -> None:
+        self._ground.clock.stop()
+        self._runs.close()
+        self._direct.close()
 
 
 def create_app(configuration: Configuration) -> Front:
     """An ASGI application; what was under way when the last one ended is put in order first."""
-    ground = Ground(configuration)
-    calls = DirectCalls()
-    runs = JobRuns(store=ground.store, clock=ground.clock, indexing=ground.indexing)
-    direct = _direct(ground, calls)
-    handlers = {
-        **_resource_handlers(ground),
-        **_job_handlers(ground, calls, runs),
-        **_document_handlers(ground, direct),
-        **_runtime_handlers(ground),
-        **_vector_handlers(ground),
-    }
-    runs.resume()
-    ground.records.resume()
-    ground.embedder.warm()
+    clock = Clock(configuration.speed)
+    store = Store(configuration.data_dir / "simulator.sqlite")
+    embedder, parser = MiniLM(), ChildParser()
+    services = Services(
+        Ground(
+            clock=clock,
+            store=store,
+            place=Place(account=configuration.account, region=configuration.region),
+            objects=S3Objects(configuration.s3_endpoint, configuration.region),
+            parser=parser,
+            embedder=embedder,
+            vectors=lambda records: StoredVectors(store, clock, records, embedder),
+            faults=configuration.faults,
+        )
+    )
+    embedder.warm()
 
     def close() -> None:
-        ground.clock.stop()
-        runs.close()
-        direct.close()
-        ground.parser.close()
-        ground.store.close()
+        services.close()
+        parser.close()
+        store.close()
 
-    return Front(Dispatcher(Quotas(ground.clock), handlers), close=close)
+    return Front(services.dispatcher, faults=configuration.faults, close=close)
 
 
 def _direct(ground: Ground, calls: DirectCalls) -> Direct:

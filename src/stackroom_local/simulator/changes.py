@@ -1,4 +1,4 @@
-"""What of a document changed since it was last indexed."""
+"""What of a document changed since it was last indexed: rule job.incremental."""
 
 from dataclasses import dataclass
 

@@ -4,6 +4,23 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Signal(Protocol):
+    """Set once, and then for ever; `threading.Event` is one."""
+
+    def set(self) -> None: ...
+
+    def is_set(self) -> bool: ...
+
+    def wait(self, timeout: float | None = None) -> bool: ...
+
+
+class Work(Protocol):
+    """What `Clock.spawn` has begun; a thread is one."""
+
+    def join(self, timeout: float | None = None) -> None: ...
 
 
 class Clock:
@@ -11,7 +28,8 @@ class Clock:
     Counts AWS seconds: `speed` of them pass in a real one.
 
     Every delay, window and life cycle of the simulator is given in AWS seconds and goes through
-    here, so that a faster clock never changes a rule.
+    here, and so does whatever is done beside something else: a faster clock never changes a rule,
+    and one whose time is simulated (`stackroom_local.virtual`) needs nothing changed but itself.
     """
 
     def __init__(self, speed: float = 1.0) -> None:
@@ -30,7 +48,7 @@ class Clock:
         """The real epoch second at which `seconds` AWS seconds will have passed."""
         return time.time() + seconds / self._speed
 
-    def wait(self, seconds: float, interrupted: threading.Event) -> bool:
+    def wait(self, seconds: float, interrupted: Signal) -> bool:
         """Sleep `seconds` AWS seconds; True as soon as interrupted."""
         return interrupted.wait(max(0.0, seconds) / self._speed)
 
@@ -40,6 +58,16 @@ class Clock:
         timer.daemon = True
         self._timers = {waiting for waiting in self._timers if waiting.is_alive()} | {timer}
         timer.start()
+
+    def spawn(self, action: Callable[[], object]) -> Work:
+        """Run `action` in a thread of its own, from now on."""
+        thread = threading.Thread(target=action, daemon=True)
+        thread.start()
+        return thread
+
+    def signal(self) -> Signal:
+        """For `wait`, between whatever this clock has spawned."""
+        return threading.Event()
 
     def stop(self) -> None:
         """Nothing that was to run later runs any more."""

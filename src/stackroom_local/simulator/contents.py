@@ -1,4 +1,8 @@
-"""The documents of an IngestKnowledgeBaseDocuments request: what they are and where they lie."""
+"""
+The documents of an IngestKnowledgeBaseDocuments request: what they are and where they lie.
+
+One whose identifier is known replaces that document: rule document.overwritten.
+"""
 
 import hashlib
 from collections.abc import Iterable
@@ -9,7 +13,12 @@ from stackroom_local.simulator.documents import key_of, kind_of
 from stackroom_local.simulator.errors import ServiceError, Unindexable
 from stackroom_local.simulator.indexing import Draft, Indexing
 from stackroom_local.simulator.objects import ObjectMissing, located
-from stackroom_local.simulator.rules import DOCUMENT_CONTENT, FILE_FORMAT, FILE_UNREADABLE
+from stackroom_local.simulator.rules import (
+    DIRECT_PAYLOAD,
+    DOCUMENT_CONTENT,
+    FILE_FORMAT,
+    FILE_UNREADABLE,
+)
 from stackroom_local.simulator.sidecars import Attributes, attributes
 from stackroom_local.simulator.store import Row
 
@@ -39,6 +48,13 @@ class Content:
 def contents_of(source: Row, documents: Iterable[dict[str, Any]]) -> list[Content]:
     """Raises ValidationException for a combination that the data source does not take."""
     return [_content(source, document) for document in documents]
+
+
+def refuse_too_much(documents: Iterable[dict[str, Any]]) -> None:
+    """Raise ValidationException for more content than one request takes."""
+    total = sum(_inline_size(document["content"].get("custom") or {}) for document in documents)
+    if total > DIRECT_PAYLOAD.limit:
+        raise DIRECT_PAYLOAD.broken()
 
 
 def drafted(indexing: Indexing, content: Content) -> Draft:
@@ -89,6 +105,13 @@ def _content(source: Row, document: dict[str, Any]) -> Content:
     return Content(identifier=key, body=body, filename=filename, given=given)
 
 
+def _inline_size(custom: dict[str, Any]) -> int:
+    content = custom.get("inlineContent") or {}
+    text = (content.get("textContent") or {}).get("data") or ""
+    body = (content.get("byteContent") or {}).get("data") or b""
+    return len(text.encode()) + len(body)
+
+
 def _check(kind: str, custom: dict[str, Any], metadata: dict[str, Any]) -> None:
     by_location = metadata.get("type") in (None, "S3_LOCATION")
     if kind == "S3" and not by_location:
@@ -97,6 +120,16 @@ def _check(kind: str, custom: dict[str, Any], metadata: dict[str, Any]) -> None:
         raise DOCUMENT_CONTENT.broken(problem="Inline content needs inline metadata")
     if custom.get("sourceType") == "S3_LOCATION" and not custom.get("s3Location"):
         raise DOCUMENT_CONTENT.broken(problem="s3Location is missing")
+    if metadata.get("type") == "S3_LOCATION" and not metadata.get("s3Location"):
+        raise DOCUMENT_CONTENT.broken(problem="s3Location of the metadata is missing")
+    if custom.get("sourceType") == "IN_LINE" and not _has_content(custom):
+        raise DOCUMENT_CONTENT.broken(problem="inlineContent is missing")
+
+
+def _has_content(custom: dict[str, Any]) -> bool:
+    content = custom.get("inlineContent") or {}
+    member = {"TEXT": "textContent", "BYTE": "byteContent"}.get(content.get("type", ""))
+    return member is not None and content.get(member) is not None
 
 
 def _given(inline: Iterable[dict[str, Any]]) -> Attributes:

@@ -1,4 +1,7 @@
-"""How a data source goes: in the background, its passages by its deletion policy."""
+"""
+How a data source goes: in the background, its passages by its deletion policy (rule
+data-source.retained).
+"""
 
 from dataclasses import dataclass
 

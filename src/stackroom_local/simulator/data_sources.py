@@ -60,10 +60,10 @@ class DataSources:
         return {"dataSourceSummaries": [_summary(row) for row in found], **more}
 
     def update(self, parameters: Parameters) -> Parameters:
-        """Replaces the whole configuration, as AWS does."""
+        """What the request leaves out is as if never set: rule data-source.replaced."""
         home = parameters["knowledgeBaseId"]
         with self.store.transaction():
-            row = self._named(parameters)
+            row = open_data_source(self.store, parameters)
             _refuse_unsimulated(parameters)
             old = loaded(row["body"])
             member = "vectorIngestionConfiguration"
@@ -83,7 +83,7 @@ class DataSources:
 
     def delete(self, parameters: Parameters) -> Parameters:
         with self.store.transaction():
-            row = self._named(parameters)
+            row = open_data_source(self.store, parameters)
             self.deletions.begin(row)
         members = {"knowledgeBaseId": row["knowledge_base_id"], "dataSourceId": row["id"]}
         return {**members, "status": "DELETING"}
@@ -134,9 +134,14 @@ def data_source(store: Store, knowledge_base_id: str, data_source_id: str) -> Ro
 def open_data_source(store: Store, parameters: Parameters) -> Row:
     """The data source that a request names, unless it is on its way out."""
     row = data_source(store, parameters["knowledgeBaseId"], parameters["dataSourceId"])
-    if row["status"] == "DELETING":
-        raise DATA_SOURCE_BEING_DELETED.broken(id=row["id"])
+    refuse_deleted(row)
     return row
+
+
+def refuse_deleted(source: Row) -> None:
+    """Raise ConflictException for a data source that is on its way out."""
+    if source["status"] == "DELETING":
+        raise DATA_SOURCE_BEING_DELETED.broken(id=source["id"])
 
 
 def _refuse_unsimulated(parameters: Parameters) -> None:

@@ -8,13 +8,16 @@ direct requests of a knowledge base apart.
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
 
 from stackroom_local.simulator.chunking import Chunking
-from stackroom_local.simulator.clock import Clock
-from stackroom_local.simulator.contents import Content, contents_of, drafted
+from stackroom_local.simulator.clock import Clock, Signal, Work
+from stackroom_local.simulator.contents import Content, contents_of, drafted, refuse_too_much
 from stackroom_local.simulator.data_source_deletions import RUNNING
+from stackroom_local.simulator.data_sources import refuse_deleted
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.documents import detail, key_of, usable_data_source
 from stackroom_local.simulator.errors import Unindexable
@@ -24,11 +27,16 @@ from stackroom_local.simulator.rules import (
     DIRECT_CONCURRENCY,
     DIRECT_DURATION,
     DIRECT_DURING_JOB,
+    FILE_UNREADABLE,
     JOB_DURING_DIRECT,
 )
 from stackroom_local.simulator.store import Row, Store, loaded
 
 logger = logging.getLogger(__name__)
+
+# What the documents of a request read once it is accepted, and what in the second half of its
+# time (rule document.statuses).
+_BEGUN = {"STARTING": "IN_PROGRESS", "DELETING": "DELETE_IN_PROGRESS"}
 
 
 class DirectCalls:
@@ -62,11 +70,17 @@ class Direct:
     tokens: ClientTokens
     calls: DirectCalls
     indexing: Indexing
-    _closing: threading.Event = field(default_factory=threading.Event)
-    _threads: set[threading.Thread] = field(default_factory=set)
+    _numbers: Iterator[int] = field(default_factory=count)
+    _lives: dict[int, Work] = field(default_factory=dict)
+    _closing: Signal = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_closing", self.clock.signal())
 
     def ingest(self, parameters: Parameters) -> Parameters:
         source = usable_data_source(self.store, parameters)
+        refuse_deleted(source)
+        refuse_too_much(parameters["documents"])
         contents = contents_of(source, parameters["documents"])
         keys = [content.identifier for content in contents]
 
@@ -79,13 +93,13 @@ class Direct:
 
     def delete(self, parameters: Parameters) -> Parameters:
         source = usable_data_source(self.store, parameters)
+        refuse_deleted(source)
         named = [key_of(source, given) for given in parameters["documentIdentifiers"]]
-        known = self.indexing.records.known(source["id"])
-        keys = [key for key in named if key in known]
+        records = self.indexing.records
+        keys = [key for key in named if records.find(source["id"], key) is not None]
 
         def work(home: Home) -> None:
             for key in keys:
-                self.indexing.records.mark(home.data_source_id, [key], "DELETE_IN_PROGRESS")
                 self.indexing.remove(home, key)
 
         self._accept(parameters, source, keys=keys, status="DELETING", work=work)
@@ -94,8 +108,8 @@ class Direct:
     def close(self) -> None:
         """What was not begun is FAILED after a restart."""
         self._closing.set()
-        for thread in tuple(self._threads):
-            thread.join(timeout=5)
+        for life in tuple(self._lives.values()):
+            life.join(timeout=5)
 
     def _accept(
         self,
@@ -109,6 +123,7 @@ class Direct:
         """Begin unless the client token has begun it already."""
         scope, token = f"documents/{status}/{source['id']}", parameters.get("clientToken")
         home = _home(source)
+        mark = partial(self.indexing.records.mark, home.data_source_id, keys)
         with self.store.transaction():
             if self.tokens.made(scope, token) is not None:
                 return
@@ -117,27 +132,33 @@ class Direct:
                 raise DIRECT_DURING_JOB.broken()
             self.calls.begin(home.knowledge_base_id)
             self.tokens.remember(scope, token, source["id"])
-            self.indexing.records.mark(home.data_source_id, keys, status)
-        thread = threading.Thread(target=self._live, args=(home, work), daemon=True)
-        self._threads.add(thread)
-        thread.start()
+            mark(status)
+        number, begun = next(self._numbers), partial(mark, _BEGUN[status])
+        self._lives[number] = self.clock.spawn(partial(self._live, number, home, begun, work))
 
-    def _live(self, home: Home, work: Callable[[Home], None]) -> None:
+    def _live(
+        self, number: int, home: Home, begun: Callable[[], None], work: Callable[[Home], None]
+    ) -> None:
         try:
-            if not self.clock.wait(DIRECT_DURATION.value, self._closing):
+            if self.clock.wait(DIRECT_DURATION.value / 2, self._closing):
+                return
+            begun()
+            if not self.clock.wait(DIRECT_DURATION.value / 2, self._closing):
                 work(home)
         except Exception as error:
             logger.warning("direct request failed", exc_info=error)
         finally:
             self.calls.end(home.knowledge_base_id)
-            self._threads.discard(threading.current_thread())
+            self._lives.pop(number, None)
 
     def _index(self, home: Home, content: Content) -> None:
-        self.indexing.records.mark(home.data_source_id, [content.identifier], "IN_PROGRESS")
         try:
             self.indexing.index(home, drafted(self.indexing, content))
-        except Unindexable:
-            self.indexing.fail(home, content.identifier, "FAILED")
+        except Unindexable as error:
+            self.indexing.fail(home, content.identifier, error)
+        except Exception as error:  # the bucket can't be read, for one; the others go on
+            logger.warning("document could not be read", exc_info=error)
+            self.indexing.fail(home, content.identifier, Unindexable(FILE_UNREADABLE.message))
 
     def _details(self, source: Row, keys: list[str]) -> list[dict[str, object]]:
         records = self.indexing.records
@@ -149,4 +170,5 @@ def _home(source: Row) -> Home:
         knowledge_base_id=source["knowledge_base_id"],
         data_source_id=source["id"],
         chunking=Chunking.configured(loaded(source["body"]).get("vectorIngestionConfiguration")),
+        operation="IngestKnowledgeBaseDocuments",
     )

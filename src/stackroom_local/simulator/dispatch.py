@@ -3,6 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from stackroom_local.simulator.clock import Clock
+from stackroom_local.simulator.disturbances import AFTER_THE_EFFECT, Kind, answer
+from stackroom_local.simulator.errors import ConnectionDropped, ServiceError
+from stackroom_local.simulator.faults import Fault, Faults
 from stackroom_local.simulator.quotas import Quotas
 from stackroom_local.simulator.rules import NOT_SIMULATED
 from stackroom_local.simulator.validation import validate
@@ -12,18 +16,49 @@ Handler = Callable[[Parameters], Parameters]
 
 
 class Dispatcher:
-    """Rate first, then the model's constraints, then the operation itself, as AWS orders them."""
+    """
+    Rate first, then the model's constraints, then the operation itself, as AWS orders them.
 
-    def __init__(self, quotas: Quotas, handlers: Mapping[str, Handler]) -> None:
+    Faults meet only what would have reached the operation.
+    """
+
+    def __init__(
+        self, quotas: Quotas, handlers: Mapping[str, Handler], *, clock: Clock, faults: Faults
+    ) -> None:
         self._quotas = quotas
         self._handlers = handlers
+        self._clock = clock
+        self._faults = faults
 
     def call(self, operation: Any, parameters: Parameters) -> Parameters:
-        """`operation` is the service model's; raises ServiceError."""
+        """`operation` is the service model's; raises ServiceError, or ConnectionDropped."""
         service = operation.service_model.service_name
         handler = self._handlers.get(f"{service}.{operation.name}")
         if handler is None:
             raise NOT_SIMULATED.broken(what=f"{operation.name} of {service}")
         self._quotas.spend(operation.name)
         validate(operation.input_shape, parameters)
+        fault = self._faults.of_call(operation.name, parameters)
+        if fault is None:
+            return handler(parameters)
+        if fault.kind in AFTER_THE_EFFECT:
+            return self._lose(fault, service, handler, parameters)
+        number = self._faults.inject(fault).number
+        if fault.kind is not Kind.LATENCY:
+            raise answer(fault.kind, service, fault.operation, number)
+        self._clock.wait(fault.seconds, self._clock.signal())
         return handler(parameters)
+
+    def _lose(
+        self, fault: Fault, service: str, handler: Handler, parameters: Parameters
+    ) -> Parameters:
+        """The effect without the answer; a refusal had no effect, and is answered."""
+        try:
+            handler(parameters)
+        except ServiceError:
+            self._faults.put_back(fault)
+            raise
+        number = self._faults.inject(fault).number
+        if fault.kind is Kind.DROPPED:
+            raise ConnectionDropped
+        raise answer(fault.kind, service, fault.operation, number)

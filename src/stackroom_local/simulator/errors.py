@@ -10,6 +10,10 @@ class ServiceError(Exception):
         self.message = message
 
 
+class ConnectionDropped(Exception):
+    """The operation was done, and its caller never hears of it: an injected fault."""
+
+
 class Unindexable(Exception):
     """
     A document that can't be indexed, in the words that AWS would use.

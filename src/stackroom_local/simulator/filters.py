@@ -1,8 +1,10 @@
 """Retrieval filters: what S3 Vectors takes of them, and which documents they mean."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+from stackroom_local.simulator.metadata import DATA_SOURCE_ID, SOURCE_URI
 from stackroom_local.simulator.rules import (
     FILTER_DEPTH,
     FILTER_GROUP,
@@ -10,6 +12,7 @@ from stackroom_local.simulator.rules import (
     FILTER_UNION,
     FILTER_VALUE,
 )
+from stackroom_local.simulator.shelves import Owner
 from stackroom_local.simulator.sidecars import Value
 
 Filter = dict[str, Any]
@@ -90,6 +93,19 @@ def matches(condition: Filter, metadata: dict[str, Value]) -> bool:
         return any(matches(member, metadata) for member in operand)
     _, satisfies = _OPERATORS[operator]
     return satisfies(metadata.get(operand["key"]), operand["value"])
+
+
+@dataclass(frozen=True)
+class Sought:
+    """The documents that a search is about, by a checked filter or, without one, all."""
+
+    condition: Filter | None
+
+    def __call__(self, owner: Owner, attributes: dict[str, Value]) -> bool:
+        if self.condition is None:
+            return True
+        own: dict[str, Value] = {SOURCE_URI: owner[1], DATA_SOURCE_ID: owner[0]}
+        return matches(self.condition, {**attributes, **own})
 
 
 def _single(condition: Filter) -> tuple[str, Any]:

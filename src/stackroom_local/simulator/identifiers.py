@@ -4,7 +4,6 @@ import base64
 import binascii
 import secrets
 import string
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -55,7 +54,7 @@ class ClientTokens:
             "SELECT resource FROM client_tokens WHERE scope = ? AND token = ? AND expires_at > ?",
             scope,
             token,
-            time.time(),
+            self.clock.after(0),
         )
         return None if row is None else str(row["resource"])
 

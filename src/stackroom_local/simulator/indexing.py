@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from stackroom_local.simulator.chunking import Chunking
+from stackroom_local.simulator.disturbances import Kind
 from stackroom_local.simulator.embedding import Embedder
 from stackroom_local.simulator.errors import Unindexable
+from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.indexes import Index, index_of
-from stackroom_local.simulator.metadata import refusal, refuse_excess
+from stackroom_local.simulator.metadata import refusal, refuse_excess, refused
 from stackroom_local.simulator.objects import ObjectMissing, Objects, S3Object
 from stackroom_local.simulator.parsing import Parser
 from stackroom_local.simulator.records import Records
@@ -14,6 +16,7 @@ from stackroom_local.simulator.rules import (
     FILE_FORMAT,
     FILE_SIZE,
     FILE_UNREADABLE,
+    FILTERABLE_METADATA_SIZE,
     VECTOR_INDEX_MISSING,
 )
 from stackroom_local.simulator.shelves import Owner
@@ -24,11 +27,12 @@ from stackroom_local.simulator.vectors import Passage, Vectors, new_key
 
 @dataclass(frozen=True, kw_only=True)
 class Home:
-    """Where documents of a data source go, and how they are cut."""
+    """Where documents of a data source go, how they are cut, and which operation brings them."""
 
     knowledge_base_id: str
     data_source_id: str
     chunking: Chunking
+    operation: str
 
     def owner(self, identifier: str) -> Owner:
         return (self.data_source_id, identifier)
@@ -61,6 +65,7 @@ class Indexing:
     objects: Objects
     parser: Parser
     embedder: Embedder
+    faults: Faults
 
     def read(self, found: S3Object, sidecar: S3Object | None) -> Draft:
         """From S3. Raises Unindexable; what it says is all that AWS would say."""
@@ -91,6 +96,9 @@ class Indexing:
 
     def index(self, home: Home, draft: Draft) -> Outcome:
         """Write a document with all its passages, or none. Raises Unindexable."""
+        fault = self.faults.of_document(home.operation, draft.identifier)
+        if fault is Kind.FAILED:
+            raise Unindexable(FILE_UNREADABLE.message)
         owner, values = home.owner(draft.identifier), draft.attributes.values
         index = self._index(home)
         keyed = [(new_key(), chunk) for chunk in home.chunking.split(draft.text)]
@@ -98,6 +106,8 @@ class Indexing:
             raise Unindexable(FILE_UNREADABLE.message)
         refuse_excess(values, keyed[0][0])
         refusals = {key: refusal(index, owner, key, chunk, values) for key, chunk in keyed}
+        if fault is Kind.REFUSED:
+            refusals = {key: refused(FILTERABLE_METADATA_SIZE, key) for key in refusals}
         preamble = draft.attributes.preamble()
         passages = [
             Passage(key=key, text=chunk, vector=self.embedder.embed(preamble + chunk))
@@ -107,7 +117,8 @@ class Indexing:
         outcome = _outcome(refusals, "PARTIALLY_INDEXED")
         with self.store.transaction():
             self.records.mark(home.data_source_id, [draft.identifier], outcome.status)
-            self.records.stamp(*owner, etag=draft.etag, sidecar_etag=draft.sidecar_etag)
+            if passages:  # else it has failed, whatever it reads, and the next job tries it again
+                self.records.stamp(*owner, etag=draft.etag, sidecar_etag=draft.sidecar_etag)
             self.vectors.replace(
                 home.knowledge_base_id, owner, index=index, passages=passages, attributes=values
             )
@@ -121,10 +132,8 @@ class Indexing:
         index = self._index(home)
         texts = self.vectors.texts(owner)
         if texts:
-            refuse_excess(values, texts[0]["key"])
-        refusals = {
-            row["key"]: refusal(index, owner, row["key"], row["text"], values) for row in texts
-        }
+            refuse_excess(values, next(iter(texts)))
+        refusals = {key: refusal(index, owner, key, text, values) for key, text in texts.items()}
         outcome = _outcome(refusals, "METADATA_PARTIALLY_INDEXED")
         with self.store.transaction():
             self.records.mark(home.data_source_id, [identifier], outcome.status)
@@ -132,8 +141,11 @@ class Indexing:
             self.vectors.describe(home.knowledge_base_id, owner, values)
         return outcome
 
-    def fail(self, home: Home, identifier: str, status: str, reason: str | None = None) -> None:
+    def fail(self, home: Home, identifier: str, error: Unindexable) -> None:
         """It has no text to be found by any more, whatever an earlier version had."""
+        status, reason = "FAILED", None
+        if error.cause == FILE_FORMAT.message:  # rule document.status-reason
+            status, reason = "IGNORED", error.cause.format(count=1)
         with self.store.transaction():
             self.records.mark(home.data_source_id, [identifier], status, reason=reason)
             self.vectors.remove(home.knowledge_base_id, home.owner(identifier))

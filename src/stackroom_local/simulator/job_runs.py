@@ -1,13 +1,13 @@
-"""The life of an ingestion job, from STARTING to its end, in a thread of its own."""
+"""The life of an ingestion job, from STARTING to its end, beside everything else."""
 
 import logging
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from stackroom_local.simulator.chunking import Chunking
-from stackroom_local.simulator.clock import Clock
+from stackroom_local.simulator.clock import Clock, Signal, Work
 from stackroom_local.simulator.indexing import Home, Indexing
 from stackroom_local.simulator.rules import JOB_FAILED, JOB_SHORTEST, JOB_STARTING, JOB_STOPPING
 from stackroom_local.simulator.store import Row, Store, dumped, loaded
@@ -22,16 +22,17 @@ class JobRuns:
     store: Store
     clock: Clock
     indexing: Indexing
-    _stops: dict[str, threading.Event] = field(default_factory=dict)
-    _threads: dict[str, threading.Thread] = field(default_factory=dict)
-    _closing: threading.Event = field(default_factory=threading.Event)
+    _stops: dict[str, Signal] = field(default_factory=dict)
+    _lives: dict[str, Work] = field(default_factory=dict)
+    _closing: Signal = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_closing", self.clock.signal())
 
     def start(self, job: str, source: Row) -> None:
         """Let a job that is STARTING live."""
-        stop = self._stops[job] = threading.Event()
-        thread = threading.Thread(target=self._live, args=(job, source, stop), daemon=True)
-        self._threads[job] = thread
-        thread.start()
+        stop = self._stops[job] = self.clock.signal()
+        self._lives[job] = self.clock.spawn(partial(self._live, job, source, stop))
 
     def stop(self, job: str) -> None:
         self._set(job, "STOPPING")
@@ -51,11 +52,10 @@ class JobRuns:
         self._closing.set()
         for stop in tuple(self._stops.values()):
             stop.set()
-        for thread in tuple(self._threads.values()):
-            thread.join(timeout=5)
+        for life in tuple(self._lives.values()):
+            life.join(timeout=5)
 
-    def _live(self, job: str, source: Row, stop: threading.Event) -> None:
-        """The whole life of a job, in a thread of its own."""
+    def _live(self, job: str, source: Row, stop: Signal) -> None:
         begun = self.clock.elapsed()
         try:
             self._wait(JOB_STARTING.value, stop)
@@ -70,28 +70,30 @@ class JobRuns:
                 self._fail(job, error)
         finally:
             self._stops.pop(job, None)
-            self._threads.pop(job, None)
+            self._lives.pop(job, None)
 
     def _fail(self, job: str, error: Exception) -> None:
         logger.warning("ingestion job failed", exc_info=error)
         reason = JOB_FAILED.message.format(cause="The data source could not be read")
         self._set(job, "FAILED", failure_reasons=dumped([reason]))
 
-    def _wait(self, seconds: float, stop: threading.Event) -> None:
+    def _wait(self, seconds: float, stop: Signal) -> None:
         if self.clock.wait(seconds, stop):
             raise Stopped
 
-    def _synchronise(self, job: str, source: Row, stop: threading.Event) -> None:
+    def _synchronise(self, job: str, source: Row, stop: Signal) -> None:
         body = loaded(source["body"])
         home = Home(
             knowledge_base_id=source["knowledge_base_id"],
             data_source_id=source["id"],
             chunking=Chunking.configured(body.get("vectorIngestionConfiguration")),
+            operation="StartIngestionJob",
         )
         Synchronisation(
             indexing=self.indexing,
             home=home,
             source=Source.configured(body["dataSourceConfiguration"]),
+            clock=self.clock,
             stop=stop,
             report=self._reporter(job),
         ).run()

@@ -7,6 +7,7 @@ from stackroom_local.simulator.rules import (
     CUSTOM_METADATA_SIZE,
     FILTERABLE_METADATA_SIZE,
     METADATA_SIZE,
+    Rule,
 )
 from stackroom_local.simulator.shelves import Owner
 from stackroom_local.simulator.sidecars import Value
@@ -30,7 +31,7 @@ def refuse_excess(attributes: dict[str, Value], key: str) -> None:
         rule = CUSTOM_METADATA_SIZE
     else:
         return
-    raise Unindexable(rule.message.format(key=key, limit=rule.limit), at_store=True)
+    raise Unindexable(refused(rule, key), at_store=True)
 
 
 def refusal(
@@ -46,8 +47,13 @@ def refusal(
     filterable = {name: metadata[name] for name in metadata if name not in index.non_filterable}
     for rule, part in ((FILTERABLE_METADATA_SIZE, filterable), (METADATA_SIZE, metadata)):
         if _size(part) > rule.limit:
-            return rule.message.format(key=key, limit=rule.limit)
+            return refused(rule, key)
     return None
+
+
+def refused(rule: Rule, key: str) -> str:
+    """What S3 Vectors says of a passage that breaks this rule."""
+    return rule.message.format(key=key, limit=rule.limit)
 
 
 def _size(metadata: dict[str, Value]) -> int:

@@ -1,9 +1,9 @@
-"""The documents' bucket, read with boto3 like any S3."""
+"""The documents' bucket, and how it is read with boto3 like any S3."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from stackroom_local.simulator.rules import FORMATS
 from stackroom_local.simulator.sidecars import SUFFIX
@@ -44,7 +44,21 @@ class ObjectMissing(Exception):
     """The object went away between listing and reading."""
 
 
-class Objects:
+class Objects(Protocol):
+    """What the simulator needs of an S3."""
+
+    def under(self, bucket: str, prefix: str) -> Iterator[S3Object]: ...
+
+    def read(self, bucket: str, key: str) -> tuple[bytes, str]:
+        """Body and ETag. Raises ObjectMissing."""
+        ...
+
+    def find(self, bucket: str, key: str) -> S3Object:
+        """Raises ObjectMissing."""
+        ...
+
+
+class S3Objects:
     """Reads with the credentials of the environment, which the local S3 knows."""
 
     def __init__(self, endpoint: str, region: str) -> None:
@@ -60,7 +74,6 @@ class Objects:
                 )
 
     def read(self, bucket: str, key: str) -> tuple[bytes, str]:
-        """Body and ETag. Raises ObjectMissing."""
         try:
             answer = self._client.get_object(Bucket=bucket, Key=key)
         except self._client.exceptions.ClientError as error:
@@ -71,7 +84,6 @@ class Objects:
             return body.read(), answer["ETag"]
 
     def find(self, bucket: str, key: str) -> S3Object:
-        """Raises ObjectMissing."""
         try:
             head = self._client.head_object(Bucket=bucket, Key=key)
         except self._client.exceptions.ClientError as error:

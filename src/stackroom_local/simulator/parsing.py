@@ -5,7 +5,7 @@ import json
 import subprocess
 import sys
 import threading
-from typing import Any
+from typing import Any, Protocol
 
 from stackroom_local.simulator.errors import Unindexable
 from stackroom_local.simulator.parser_process import read_frame, write_frame
@@ -14,7 +14,15 @@ from stackroom_local.simulator.rules import FILE_UNREADABLE
 _SECONDS = 120.0
 
 
-class Parser:
+class Parser(Protocol):
+    def text(self, body: bytes, filename: str) -> str:
+        """All pages in one text. Raises Unindexable, as vague as Bedrock is."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class ChildParser:
     """One child, started when needed and again after a file that killed it; one file at a time."""
 
     def __init__(self, seconds: float = _SECONDS) -> None:
@@ -23,7 +31,6 @@ class Parser:
         self._process: subprocess.Popen[bytes] | None = None
 
     def text(self, body: bytes, filename: str) -> str:
-        """All pages in one text. Raises Unindexable, as vague as Bedrock is."""
         with self._lock:
             answer = self._asked(body, filename)
         if answer is None or "error" in answer:

@@ -8,7 +8,7 @@ from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.embedding import Embedder, normalised
 from stackroom_local.simulator.indexes import index_of
 from stackroom_local.simulator.knowledge_bases import knowledge_base
-from stackroom_local.simulator.metadata import DATA_SOURCE_ID, SOURCE_URI, own_keys
+from stackroom_local.simulator.metadata import own_keys
 from stackroom_local.simulator.rules import (
     DEFAULT_RESULTS,
     GUARDRAIL_MISSING,
@@ -18,8 +18,6 @@ from stackroom_local.simulator.rules import (
     QUERY_LENGTH,
     VECTOR_INDEX_MISSING,
 )
-from stackroom_local.simulator.shelves import Owner
-from stackroom_local.simulator.sidecars import Value
 from stackroom_local.simulator.store import Store
 from stackroom_local.simulator.vectors import Hit, Vectors
 
@@ -60,14 +58,7 @@ class Retrieval:
             raise VECTOR_INDEX_MISSING.broken()
         query = normalised(self.embedder.embed(text)[: index.dimension])
         limit = search.get("numberOfResults") or DEFAULT_RESULTS.limit
-
-        def accepts(owner: Owner, attributes: dict[str, Value]) -> bool:
-            if condition is None:
-                return True
-            own: dict[str, Value] = {SOURCE_URI: owner[1], DATA_SOURCE_ID: owner[0]}
-            return filters.matches(condition, {**attributes, **own})
-
-        return self.vectors.search(knowledge_base_id, query, limit, accepts)
+        return self.vectors.search(knowledge_base_id, query, limit, filters.Sought(condition))
 
 
 def reference(hit: Hit) -> dict[str, Any]:

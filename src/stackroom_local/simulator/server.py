@@ -8,9 +8,19 @@ from typing import Self
 import uvicorn
 
 from stackroom_local.simulator.assembly import Configuration, create_app
+from stackroom_local.simulator.fault_orders import chance_of
+from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.wire import Front
 
-__all__ = ["Configuration", "Simulator", "create_app", "listening", "server_of"]
+__all__ = [
+    "Configuration",
+    "Faults",
+    "Simulator",
+    "chance_of",
+    "create_app",
+    "listening",
+    "server_of",
+]
 
 HOST = "127.0.0.1"
 

@@ -41,6 +41,7 @@ CREATE TABLE IF NOT EXISTS ingestion_jobs (
     started_at TEXT NOT NULL, updated_at TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS jobs_by_status ON ingestion_jobs (status, knowledge_base_id);
+CREATE INDEX IF NOT EXISTS jobs_by_data_source ON ingestion_jobs (data_source_id);
 CREATE TABLE IF NOT EXISTS documents (
     data_source_id TEXT NOT NULL, identifier TEXT NOT NULL, status TEXT NOT NULL,
     status_reason TEXT, etag TEXT, sidecar_etag TEXT, attributes TEXT NOT NULL DEFAULT '{}',

@@ -1,22 +1,22 @@
 """
-A job's work: make the index equal to what lies under the data source's prefixes.
+A job's work: make the index equal to what lies under the data source's prefixes, whatever was
+ingested or deleted directly meanwhile (rule job.equal-to-bucket).
 
 Unchanged documents are left alone, changed ones indexed anew, those whose sidecar alone changed
 described anew, failed ones tried again, vanished ones removed. Reading and parsing the next
 documents (in another process) overlaps with embedding the present one.
 """
 
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from stackroom_local.simulator.changes import Change
+from stackroom_local.simulator.clock import Clock, Signal
 from stackroom_local.simulator.errors import Unindexable
 from stackroom_local.simulator.indexing import Draft, Home, Indexing
-from stackroom_local.simulator.rules import FILE_FORMAT
 from stackroom_local.simulator.sidecars import SUFFIX, SidecarTooLarge
 from stackroom_local.simulator.tally import Tally
 
@@ -42,6 +42,32 @@ class Source:
         return Source(bucket=s3["bucketArn"].rpartition(":")[2], prefix=prefixes[0])
 
 
+class Reading:
+    """A document that is being read while others are embedded."""
+
+    def __init__(self, clock: Clock, read: Callable[[], Draft | None]) -> None:
+        self._read = read
+        self._over = clock.signal()
+        self._draft: Draft | None = None
+        self._error: Exception | None = None
+        clock.spawn(self._run)
+
+    def result(self) -> Draft | None:
+        """Waits for it; raises what reading raised."""
+        self._over.wait()
+        if self._error is not None:
+            raise self._error
+        return self._draft
+
+    def _run(self) -> None:
+        try:
+            self._draft = self._read()
+        except Exception as error:
+            self._error = error
+        finally:
+            self._over.set()
+
+
 @dataclass
 class Synchronisation:
     """One run. `report` is called whenever the tally has changed."""
@@ -49,7 +75,8 @@ class Synchronisation:
     indexing: Indexing
     home: Home
     source: Source
-    stop: threading.Event
+    clock: Clock
+    stop: Signal
     report: Callable[[Tally], None]
     tally: Tally = field(default_factory=Tally)
 
@@ -101,19 +128,13 @@ class Synchronisation:
             self.indexing.remove(self.home, uri)
             self.tally.count("numberOfDocumentsDeleted")
 
-    def _read_ahead(self, changes: list[Change]) -> Iterator[tuple[Change, "Future[Draft | None]"]]:
-        with ThreadPoolExecutor(max_workers=2, thread_name_prefix="reader") as readers:
-            begun: deque[tuple[Change, Future[Draft | None]]] = deque()
-            try:
-                for change in changes:
-                    begun.append((change, readers.submit(self._read, change)))
-                    if len(begun) > _AHEAD:
-                        yield begun.popleft()
-                while begun:
-                    yield begun.popleft()
-            finally:
-                for _, future in begun:
-                    future.cancel()
+    def _read_ahead(self, changes: list[Change]) -> Iterator[tuple[Change, "Reading"]]:
+        begun: deque[tuple[Change, Reading]] = deque()
+        for change in changes:
+            begun.append((change, Reading(self.clock, partial(self._read, change))))
+            if len(begun) > _AHEAD:
+                yield begun.popleft()
+        yield from begun
 
     def _read(self, change: Change) -> Draft | None:
         """None where only the sidecar counts."""
@@ -121,7 +142,7 @@ class Synchronisation:
             return None
         return self.indexing.read(change.found, change.sidecar)
 
-    def _settle(self, change: Change, reading: "Future[Draft | None]") -> None:
+    def _settle(self, change: Change, reading: "Reading") -> None:
         self._mark([change.uri], "IN_PROGRESS")
         try:
             draft = reading.result()
@@ -159,11 +180,8 @@ class Synchronisation:
         self.tally.blame(change.uri, error)
         if change.only_sidecar_changed:
             self._mark([change.uri], "METADATA_UPDATE_FAILED")
-        elif error.cause == FILE_FORMAT.message:
-            reason = error.cause.format(count=1)
-            self.indexing.fail(self.home, change.uri, "IGNORED", reason)
         else:
-            self.indexing.fail(self.home, change.uri, "FAILED")
+            self.indexing.fail(self.home, change.uri, error)
 
     def _mark(self, uris: list[str], status: str) -> None:
         self.indexing.records.mark(self.home.data_source_id, uris, status)

@@ -26,12 +26,14 @@ def _violations(shape: Any, value: Any, at: str) -> Iterator[tuple[str, str]]:
             for key, item in value.items():
                 yield from _violations(shape.key, key, f"{at}.key")
                 yield from _violations(shape.value, item, f"{at}.{key}")
+        case "blob":
+            yield from _in_range(shape, len(value), at, "length")
         case "string":
             yield from _in_string(shape, value, at)
         case "integer" | "long" | "float" | "double":
             yield from _in_range(shape, value, at, "value")
         case _:
-            pass  # blobs, booleans, timestamps and documents carry no constraint that we meet
+            pass  # booleans, timestamps and documents carry no constraint that we meet
 
 
 def _in_structure(shape: Any, value: Any, at: str) -> Iterator[tuple[str, str]]:

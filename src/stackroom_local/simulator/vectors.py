@@ -3,16 +3,18 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 from uuid import uuid4
 
 import numpy as np
 
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.embedding import Embedder, Vector, normalised
+from stackroom_local.simulator.filters import Sought
 from stackroom_local.simulator.indexes import Index
 from stackroom_local.simulator.records import Records
 from stackroom_local.simulator.rules import SEARCHABLE_LAG
-from stackroom_local.simulator.shelves import Accepts, Entry, Owner, Shelf
+from stackroom_local.simulator.shelves import Entry, Owner, Shelf
 from stackroom_local.simulator.sidecars import Value
 from stackroom_local.simulator.store import Row, Store, dumped, loaded
 
@@ -40,7 +42,49 @@ def new_key() -> str:
     return str(uuid4())
 
 
-class Vectors:
+class Vectors(Protocol):
+    """The passages of every knowledge base; an owner is a document of a data source."""
+
+    def replace(
+        self,
+        knowledge_base_id: str,
+        owner: Owner,
+        *,
+        index: Index,
+        passages: Sequence[Passage],
+        attributes: dict[str, Value],
+    ) -> None:
+        """A document's passages, all at once; those before stay findable until these are."""
+        ...
+
+    def describe(self, knowledge_base_id: str, owner: Owner, attributes: dict[str, Value]) -> None:
+        """New attributes for a document whose passages stay."""
+        ...
+
+    def texts(self, owner: Owner) -> dict[str, str]:
+        """The texts of a document's current passages, by key."""
+        ...
+
+    def remove(self, knowledge_base_id: str, owner: Owner) -> None:
+        """At once: S3 Vectors is strongly consistent."""
+        ...
+
+    def remove_data_source(self, knowledge_base_id: str, data_source_id: str) -> None: ...
+
+    def disown(self, knowledge_base_id: str, data_source_id: str) -> None:
+        """Deletion policy RETAIN: still in the index, no longer in the knowledge base."""
+        ...
+
+    def forget_index(self, arn: str) -> None: ...
+
+    def search(
+        self, knowledge_base_id: str, query: Vector, limit: int, sought: Sought
+    ) -> list[Hit]:
+        """The nearest visible passages of accepted documents; the score is the cosine, 0 to 1."""
+        ...
+
+
+class StoredVectors:
     """All goes to the store first; the shelves follow, and are filled from it when needed."""
 
     def __init__(self, store: Store, clock: Clock, records: Records, embedder: Embedder) -> None:
@@ -59,7 +103,6 @@ class Vectors:
         passages: Sequence[Passage],
         attributes: dict[str, Value],
     ) -> None:
-        """A document's passages, all at once; those before stay findable until these are."""
         visible = self._clock.after(SEARCHABLE_LAG.value)
         with self._store.transaction():
             self._purge(owner)
@@ -79,7 +122,6 @@ class Vectors:
             self.describe(knowledge_base_id, owner, attributes)
 
     def describe(self, knowledge_base_id: str, owner: Owner, attributes: dict[str, Value]) -> None:
-        """New attributes for a document whose passages stay."""
         with self._store.transaction():
             self._store.write(
                 f"UPDATE documents SET attributes = ? WHERE {_OF_OWNER}",  # noqa: S608 - a constant
@@ -90,15 +132,14 @@ class Vectors:
             if shelf is not None:
                 shelf.describe(owner, attributes)
 
-    def texts(self, owner: Owner) -> list[Row]:
-        """Key and text of a document's current passages."""
-        return self._store.rows(
+    def texts(self, owner: Owner) -> dict[str, str]:
+        rows = self._store.rows(
             f"SELECT key, text FROM vectors WHERE {_OF_OWNER} AND visible_until IS NULL",  # noqa: S608 - a constant
             *owner,
         )
+        return {row["key"]: row["text"] for row in rows}
 
     def remove(self, knowledge_base_id: str, owner: Owner) -> None:
-        """At once: S3 Vectors is strongly consistent."""
         with self._store.transaction():
             self._store.write(f"DELETE FROM vectors WHERE {_OF_OWNER}", *owner)  # noqa: S608 - a constant
             shelf = self._shelves.get(knowledge_base_id)
@@ -111,7 +152,6 @@ class Vectors:
             self._shelves.pop(knowledge_base_id, None)
 
     def disown(self, knowledge_base_id: str, data_source_id: str) -> None:
-        """Deletion policy RETAIN: still in the index, no longer in the knowledge base."""
         with self._store.transaction():
             self._store.write(
                 "UPDATE vectors SET knowledge_base_id = NULL WHERE data_source_id = ?",
@@ -125,10 +165,9 @@ class Vectors:
             self._shelves.clear()
 
     def search(
-        self, knowledge_base_id: str, query: Vector, limit: int, accepts: Accepts
+        self, knowledge_base_id: str, query: Vector, limit: int, sought: Sought
     ) -> list[Hit]:
-        """The nearest visible passages of accepted documents; the score is the cosine, 0 to 1."""
-        found = self._shelf(knowledge_base_id).nearest(query, limit, accepts)
+        found = self._shelf(knowledge_base_id).nearest(query, limit, sought)
         hits = (self._hit(row, score) for row, score in found)
         return [hit for hit in hits if hit is not None]
 

@@ -7,6 +7,7 @@ names the service, or the path does where several share a signing name (`bedrock
 """
 
 import asyncio
+import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -19,12 +20,15 @@ from moto.core.routing import get_service_router
 from moto.core.serialize import SerializationContext, get_serializer_class
 from werkzeug.exceptions import NotFound
 
+from stackroom_local.simulator import fault_orders
 from stackroom_local.simulator.dispatch import Dispatcher
-from stackroom_local.simulator.errors import ServiceError
+from stackroom_local.simulator.errors import ConnectionDropped, ServiceError
+from stackroom_local.simulator.faults import Faults
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+Response = tuple[int, dict[str, str], bytes]
 
 logger = logging.getLogger(__name__)
 
@@ -37,10 +41,16 @@ _ANY_SERVICE = tuple(service for services in _SERVICES.values() for service in s
 
 
 class Front:
-    """The ASGI application. `GET /health` answers 200 as soon as it serves."""
+    """
+    The ASGI application. `GET /health` answers 200 as soon as it serves; `fault_orders` has the
+    other path that is not AWS's.
+    """
 
-    def __init__(self, dispatcher: Dispatcher, *, close: Callable[[], None]) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, *, faults: Faults, close: Callable[[], None]
+    ) -> None:
         self._dispatcher = dispatcher
+        self._faults = faults
         self._close = close
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -49,14 +59,10 @@ class Front:
             return
         assert scope["type"] == "http", "uvicorn is told to speak HTTP only"
         body = await _body(receive)
-        if scope["path"] == "/health":
-            status, headers, answer = 200, {"Content-Type": "text/plain"}, b"ok"
-        else:
-            status, headers, answer = await asyncio.to_thread(self._answer, scope, body)
-        headers = {**headers, "Content-Length": str(len(answer))}
-        raw_headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-        await send({"type": "http.response.start", "status": status, "headers": raw_headers})
-        await send({"type": "http.response.body", "body": answer})
+        try:
+            await _send(send, await self._response(scope, body))
+        except ConnectionDropped:
+            await _drop(send)
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while (await receive())["type"] != "lifespan.shutdown":
@@ -64,7 +70,15 @@ class Front:
         await asyncio.to_thread(self._close)
         await send({"type": "lifespan.shutdown.complete"})
 
-    def _answer(self, scope: Message, body: bytes) -> tuple[int, dict[str, str], bytes]:
+    async def _response(self, scope: Message, body: bytes) -> Response:
+        if scope["path"] == "/health":
+            return 200, {"Content-Type": "text/plain"}, b"ok"
+        if scope["path"] == fault_orders.PATH:
+            status, report = fault_orders.served(self._faults, scope["method"], body)
+            return status, {"Content-Type": "application/json"}, report
+        return await asyncio.to_thread(self._answer, scope, body)
+
+    def _answer(self, scope: Message, body: bytes) -> Response:
         request_id = str(uuid4())
         try:
             operation, parameters = _read(_request(scope, body), body)
@@ -75,10 +89,26 @@ class Front:
             result = self._dispatcher.call(operation, parameters)
         except ServiceError as error:
             result = error
+        except ConnectionDropped:
+            raise
         except Exception:
             logger.exception("operation failed", extra={"operation": operation.name})
             result = ServiceError("InternalServerException", "The simulator failed; see its log.")
         return _written(operation, result, request_id)
+
+
+async def _send(send: Send, response: Response) -> None:
+    status, headers, answer = response
+    headers = {**headers, "Content-Length": str(len(answer))}
+    raw_headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": status, "headers": raw_headers})
+    await send({"type": "http.response.body", "body": answer})
+
+
+async def _drop(send: Send) -> None:
+    """End the connection: the server does so where a response is shorter than it said."""
+    headers = [(b"content-length", b"1")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
 
 
 async def _body(receive: Receive) -> bytes:
@@ -124,8 +154,10 @@ def _read(request: Request, body: bytes) -> tuple[Any, dict[str, Any]]:
     raise NotFound
 
 
-def _written(operation: Any, result: Any, request_id: str) -> tuple[int, dict[str, str], bytes]:
+def _written(operation: Any, result: Any, request_id: str) -> Response:
     service = operation.service_model
+    if isinstance(result, ServiceError) and not _is_modelled(service, result):
+        return _unmodelled(result, request_id)
     serializer = get_serializer_class(service.service_name, service.protocol)(
         operation, context=SerializationContext(request_id=request_id)
     )
@@ -133,3 +165,17 @@ def _written(operation: Any, result: Any, request_id: str) -> tuple[int, dict[st
     body = response["body"]
     headers = {**response["headers"], "x-amzn-RequestId": request_id}
     return response["status_code"], headers, body if isinstance(body, bytes) else body.encode()
+
+
+def _is_modelled(service: Any, error: ServiceError) -> bool:
+    return error.code in {shape.name for shape in service.error_shapes}
+
+
+def _unmodelled(error: ServiceError, request_id: str) -> Response:
+    """Of the errors that Bedrock answers without modelling them, all are its own failures: 503."""
+    headers = {
+        "Content-Type": "application/json",
+        "X-Amzn-Errortype": error.code,
+        "x-amzn-RequestId": request_id,
+    }
+    return 503, headers, json.dumps({"message": error.message}).encode()

@@ -1,0 +1,94 @@
+"""docs/fidelity.md: every rule of the simulator, where it comes from, and what holds it."""
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import filter as matching
+from pathlib import Path
+
+from stackroom_local.simulator.disturbances import BY_CHANCE, DOCUMENTS_BY_CHANCE
+from stackroom_local.simulator.omissions import OMISSIONS
+from stackroom_local.simulator.rules import RULES
+
+ROOT = Path(__file__).parents[1]
+FIDELITY = ROOT / "docs" / "fidelity.md"
+TESTS = ROOT / "tests" / "simulator"
+
+_HEAD = """# What the simulator enforces
+
+Made by `make docs` from src/stackroom_local/simulator/rules and the tests in tests/simulator that
+say which rules they hold. Sources: *model* is the botocore service model, *quotas* the AWS General
+Reference page "Amazon Bedrock endpoints and quotas", *guide* the Bedrock or S3 Vectors user guide,
+*observed* what users of the real service reported, *assumed* our choice where nothing says.
+
+"""
+_FAULTS = """
+## What can go wrong
+
+`stackroom up --faults SEED[:RATE]` lets calls fail by chance, the same calls for the same seed;
+`/_stackroom/faults` at the simulator takes orders (`POST {"faults": [{"operation":
+"StartIngestionJob", "kind": "lost", "times": 2}]}`), says what was injected (`GET`) and makes an
+end of it (`DELETE`). On request any call can meet any kind but `busy`, which has a text only where
+it stands here. `lost` and `dropped` come after the effect: the one answers 503, the other not at
+all. `failed` and `refused` are of documents: such a job reads COMPLETE all the same.
+
+"""
+_OMITTED = """
+## What it leaves out
+
+"""
+
+
+def fidelity() -> str:
+    held = holders()
+    rules = (
+        (f"`{rule.name}`", rule.says, rule.source, rule.message, _links(held[rule.name]))
+        for rule in RULES.values()
+    )
+    faults = (
+        (f"`{operation}`", ", ".join((*kinds, *DOCUMENTS_BY_CHANCE.get(operation, ()))))
+        for operation, kinds in BY_CHANCE.items()
+    )
+    omissions = ((what, why) for what, why in OMISSIONS.items())
+    return "".join(
+        (
+            _HEAD,
+            _table(("rule", "what holds", "source", "answer", "held by"), rules),
+            _FAULTS,
+            _table(("operation", "by chance"), faults),
+            _OMITTED,
+            _table(("of AWS", "here"), omissions),
+        )
+    )
+
+
+def holders() -> Mapping[str, Sequence[tuple[str, str]]]:
+    """For each rule, file and name of the tests that say they hold it; none is an empty list."""
+    found: dict[str, list[tuple[str, str]]] = {name: [] for name in RULES}
+    for path in sorted(TESTS.glob("test_*.py")):
+        for test, pattern in _claims(ast.parse(path.read_text("utf-8"))):
+            for name in matching(RULES, pattern):
+                found[name].append((path.name, test))
+    return found
+
+
+def _claims(module: ast.Module) -> Iterator[tuple[str, str]]:
+    """Tests and what their `@holds(...)` names."""
+    for test in module.body:
+        if isinstance(test, ast.FunctionDef):
+            for mark in test.decorator_list:
+                if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "holds":
+                    for pattern in mark.args:
+                        yield test.name, ast.literal_eval(pattern)
+
+
+def _links(tests: Sequence[tuple[str, str]]) -> str:
+    return " · ".join(f"[{test}](../tests/simulator/{name})" for name, test in tests)
+
+
+def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "".join("| " + " | ".join(map(_cell, cells)) + " |\n" for cells in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,98 @@
+"""The kinds of faults, and what AWS answers when it meets one, operation by operation."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from stackroom_local.simulator.errors import ServiceError
+from stackroom_local.simulator.rules import (
+    DATA_SOURCE_HAS_JOB,
+    DIRECT_CONCURRENCY,
+    DIRECT_DURING_JOB,
+    INTERNAL_ERROR,
+    JOB_DURING_DIRECT,
+    JOBS_PER_KNOWLEDGE_BASE,
+    RATE_EXCEEDED,
+    REQUEST_CONFLICT,
+    SERVICE_UNAVAILABLE,
+    VECTOR_RATE_EXCEEDED,
+    Rule,
+)
+
+
+class Kind(StrEnum):
+    """The last two are of documents, all others of calls."""
+
+    CONFLICT = "conflict"
+    THROTTLE = "throttle"
+    BUSY = "busy"  # a ValidationException that only means "later"
+    UNAVAILABLE = "unavailable"
+    INTERNAL = "internal"
+    LATENCY = "latency"  # late, but right
+    LOST = "lost"  # done, and answered with ServiceUnavailableException
+    DROPPED = "dropped"  # done, and the connection ends without an answer
+    FAILED = "failed"  # the document can't be processed
+    REFUSED = "refused"  # the document reads INDEXED, the index took none of its vectors
+
+
+AFTER_THE_EFFECT = frozenset({Kind.LOST, Kind.DROPPED})
+OF_DOCUMENTS = frozenset({Kind.FAILED, Kind.REFUSED})
+
+# Where there are two texts, every other fault has the other one.
+_BUSY: Mapping[str, tuple[Rule, ...]] = {
+    "StartIngestionJob": (JOB_DURING_DIRECT,),
+    "IngestKnowledgeBaseDocuments": (DIRECT_CONCURRENCY, DIRECT_DURING_JOB),
+    "DeleteKnowledgeBaseDocuments": (DIRECT_CONCURRENCY, DIRECT_DURING_JOB),
+    "DeleteDataSource": (DATA_SOURCE_HAS_JOB,),
+}
+_CONFLICTS: Mapping[str, Rule] = {"StartIngestionJob": JOBS_PER_KNOWLEDGE_BASE}
+
+_ANY = (Kind.THROTTLE, Kind.UNAVAILABLE, Kind.INTERNAL, Kind.LATENCY, Kind.LOST, Kind.DROPPED)
+_CONTENDED = (*_ANY, Kind.CONFLICT)
+# What a call can meet by chance: all that the product calls while it runs. Provisioning is spared,
+# since here no CloudFormation stands between to try it again.
+BY_CHANCE: Mapping[str, tuple[Kind, ...]] = {
+    "CreateDataSource": _CONTENDED,
+    "DeleteDataSource": (*_CONTENDED, Kind.BUSY),
+    "DeleteKnowledgeBaseDocuments": (*_CONTENDED, Kind.BUSY),
+    "GetDataSource": _ANY,
+    "GetIngestionJob": _ANY,
+    "GetKnowledgeBaseDocuments": _ANY,
+    "IngestKnowledgeBaseDocuments": (*_CONTENDED, Kind.BUSY),
+    "ListDataSources": _ANY,
+    "ListIngestionJobs": _ANY,
+    "ListKnowledgeBaseDocuments": _ANY,
+    "Retrieve": _ANY,
+    "StartIngestionJob": (*_CONTENDED, Kind.BUSY),
+    "StopIngestionJob": _CONTENDED,
+    "UpdateDataSource": _CONTENDED,
+}
+# And a document. Refused vectors show in a job's statistics only, so by chance only there.
+DOCUMENTS_BY_CHANCE: Mapping[str, tuple[Kind, ...]] = {
+    "StartIngestionJob": (Kind.FAILED, Kind.REFUSED),
+    "IngestKnowledgeBaseDocuments": (Kind.FAILED,),
+}
+
+
+def can_meet(operation: str, kind: Kind) -> bool:
+    """Whether a fault of this kind, asked for, would mean anything."""
+    if kind in OF_DOCUMENTS:
+        return operation in DOCUMENTS_BY_CHANCE
+    return kind is not Kind.BUSY or operation in _BUSY
+
+
+def answer(kind: Kind, service: str, operation: str, number: int) -> ServiceError:
+    """The error of the `number`th such fault."""
+    match kind:
+        case Kind.CONFLICT:
+            return _CONFLICTS.get(operation, REQUEST_CONFLICT).broken()
+        case Kind.BUSY:
+            texts = _BUSY[operation]
+            return texts[number % len(texts)].broken()
+        case Kind.THROTTLE:
+            return (VECTOR_RATE_EXCEEDED if service == "s3vectors" else RATE_EXCEEDED).broken()
+        case Kind.INTERNAL:
+            return INTERNAL_ERROR.broken()
+        case Kind.UNAVAILABLE | Kind.LOST:
+            return SERVICE_UNAVAILABLE.broken()
+        case _:
+            raise AssertionError(f"{kind} answers no error")

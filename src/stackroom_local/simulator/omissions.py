@@ -1,0 +1,22 @@
+"""What AWS does and the simulator does not, and what it does instead; for docs/fidelity.md."""
+
+OMISSIONS = {
+    "managed knowledge bases; vector stores other than S3 Vectors": "refused by name",
+    "data sources other than S3 and CUSTOM; semantic and hierarchical chunking; parsing by models;"
+    " transformations": "refused by name",
+    "reranking, implicit filters, userContext and pages of Retrieve": "refused by name",
+    "guardrails": "every one is said not to exist",
+    "RetrieveAndGenerate's model, prompts and sessions": "an answer is extracted, and says so",
+    "vectors' own operations (PutVectors, QueryVectors, ...) and their rates": "refused by name",
+    "the knowledge base's role": "never checked; a data source whose deletion fails for want of its"
+    " index ends as one whose role lost its rights does",
+    "5,000,000 files and 100 GB per job": "more than a machine's bucket holds; not counted",
+    "InvokeModel's 6,000 requests per minute": "not counted",
+    "deleting a knowledge base takes a while": "it is gone at once",
+    "vended logs, metrics, CloudTrail": "not written; of ingestion, Bedrock sends no events to"
+    " EventBridge, and so neither does this",
+    "what becomes of a direct request whose data source is deleted meanwhile, or of two at once"
+    " about one document": "not documented; the one that ends last decides",
+    "x-amz-bedrock-kb-document-page-number": "not given: unconfirmed for S3 Vectors",
+    "a CUSTOM document's x-amz-bedrock-kb-source-uri": "its id, which is assumed",
+}

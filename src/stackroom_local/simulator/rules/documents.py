@@ -1,0 +1,58 @@
+"""Documents, and their direct ingestion and deletion."""
+
+from stackroom_local.simulator.rules.rule import rule
+
+DOCUMENT_STATUSES = rule(
+    "document.statuses",
+    "a directly ingested document reads STARTING, IN_PROGRESS, then how it ended; a deleted one"
+    " DELETING, DELETE_IN_PROGRESS, then NOT_FOUND; in a job it reads PENDING before its turn",
+    "model for the names; their order assumed",
+)
+STATUS_REASON = rule(
+    "document.status-reason", "a statusReason stands beside IGNORED, and nowhere else", "model"
+)
+DOCUMENT_OVERWRITTEN = rule(
+    "document.overwritten", "a document of the same id or URI is replaced", "guide"
+)
+NOT_YET_SYNCED = rule(
+    "document.first-sync",
+    "a new S3 data source must be synced once before the document operations work",
+    "guide; text assumed",
+    message="Data source {id} must be synced at least once before its documents can be used",
+)
+DIRECT_DURING_JOB = rule(
+    "document.during-job",
+    "no direct ingestion or deletion while a job runs in the knowledge base",
+    "observed; the end of the text assumed",
+    message="There is at least one running ingestion job for this knowledge base",
+)
+DIRECT_CONCURRENCY = rule(
+    "document.concurrent",
+    "10 direct requests at a time in an account, each until its documents are settled",
+    "quotas; text observed",
+    value=10,
+    message="The sum of concurrent IngestKnowledgeBaseDocuments and DeleteKnowledgeBaseDocuments "
+    "requests can't exceed ({limit})",
+)
+DIRECT_PAYLOAD = rule(
+    "document.payload",
+    "at most 6 MB of inline content in a request",
+    "quotas; text assumed",
+    value=6_291_456,
+    message="The total payload of the documents must have at most {limit} bytes",
+)
+DIRECT_DURATION = rule(
+    "document.duration", "a direct request takes some seconds", "observed", value=4
+)
+WRONG_IDENTIFIER = rule(
+    "document.identifier",
+    "an identifier is of its data source's type",
+    "guide; text assumed",
+    message="The document's data source type {given} does not match that of the data source, {is_}",
+)
+DOCUMENT_CONTENT = rule(
+    "document.content",
+    "inline content goes with inline metadata to CUSTOM data sources only",
+    "guide; text assumed",
+    message="{problem}",
+)

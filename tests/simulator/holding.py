@@ -1,0 +1,21 @@
+"""Which rules of the simulator a test holds; docs/fidelity.md names the tests beside the rules."""
+
+from collections.abc import Callable
+from fnmatch import filter as matching
+from typing import TypeVar
+
+from stackroom_local.simulator.rules import RULES
+
+Test = TypeVar("Test", bound=Callable[..., None])
+
+
+def holds(*patterns: str) -> Callable[[Test], Test]:
+    """
+    Says that the test fails where the simulator breaks these rules.
+
+    By name, or by a pattern of names as of files (`rate.*`). The names must be literals, since
+    `docs.generate` reads them without running the tests.
+    """
+    strange = [pattern for pattern in patterns if not matching(RULES, pattern)]
+    assert not strange, f"no rules are named {strange}"
+    return lambda test: test

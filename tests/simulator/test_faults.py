@@ -1,0 +1,379 @@
+"""Faults: which calls and documents meet them, what they answer, and what was done all the same."""
+
+import json
+import time
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from botocore.exceptions import ConnectionClosedError
+
+from stackroom_local.simulator.disturbances import BY_CHANCE, Kind
+from stackroom_local.simulator.fault_orders import PATH, chance_of
+from stackroom_local.simulator.faults import Chance, Fault, Faults
+from stackroom_local.simulator.server import Configuration, Simulator
+from tests.simulator.holding import holds
+from tests.simulator.world import CUSTOM, World, data_source_request, eventually, inline, refused
+
+START = "StartIngestionJob"
+INGEST = "IngestKnowledgeBaseDocuments"
+
+
+@pytest.fixture(scope="module")
+def _disturbed(
+    s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[World, Faults]]:
+    faults = Faults()
+    configuration = Configuration(
+        data_dir=tmp_path_factory.mktemp("disturbed"),
+        s3_endpoint=s3_endpoint,
+        speed=100,
+        faults=faults,
+    )
+    with Simulator(configuration) as simulator:
+        yield World(simulator.endpoint, s3_endpoint, patient=True), faults
+
+
+@pytest.fixture
+def disturbed(_disturbed: tuple[World, Faults]) -> tuple[World, Faults]:
+    """A world where things go wrong when they are told to, and nothing has so far."""
+    world, faults = _disturbed
+    faults.clear()
+    return World(world.endpoint, world.s3_endpoint, patient=True), faults
+
+
+@holds("request.conflict", "request.unavailable", "request.internal-error", "rate.vectors-exceeded")
+@pytest.mark.parametrize(
+    ("operation", "kind", "code", "words"),
+    [
+        ("ListDataSources", Kind.CONFLICT, "ConflictException", "in progress"),
+        ("ListDataSources", Kind.UNAVAILABLE, "ServiceUnavailableException", "unable to handle"),
+        ("ListDataSources", Kind.INTERNAL, "InternalServerException", "internal server error"),
+        ("ListDataSources", Kind.LOST, "ServiceUnavailableException", "unable to handle"),
+        ("ListVectorBuckets", Kind.THROTTLE, "TooManyRequestsException", "Too many"),
+        ("ListVectorBuckets", Kind.UNAVAILABLE, "ServiceUnavailableException", "unable to handle"),
+    ],
+)
+def test_a_fault_that_is_asked_for_meets_the_next_call_in_awss_words(
+    disturbed: tuple[World, Faults], operation: str, kind: Kind, code: str, words: str
+) -> None:
+    world, faults = disturbed
+    calls = {
+        "ListDataSources": (world.agent.list_data_sources, {"knowledgeBaseId": "NOSUCHBASE"}),
+        "ListVectorBuckets": (world.s3vectors.list_vector_buckets, {}),
+    }
+    call, parameters = calls[operation]
+    if kind is Kind.LOST:
+        parameters = {"knowledgeBaseId": world.knowledge_base()}
+    faults.ask(Fault(operation=operation, kind=kind))
+
+    error = refused(call, **parameters)
+
+    assert error["Code"] == code
+    assert words in error["Message"]
+    assert faults.counts == {(operation, kind): 1}
+    assert faults.asked == ()
+
+
+def test_a_service_that_is_unavailable_answers_503(disturbed: tuple[World, Faults]) -> None:
+    world, faults = disturbed
+    faults.ask(Fault(operation="ListKnowledgeBases", kind=Kind.UNAVAILABLE))
+
+    with pytest.raises(world.agent.exceptions.ClientError) as caught:
+        world.agent.list_knowledge_bases()
+
+    assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 503
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Kind.CONFLICT, ["concurrent ingestion jobs per knowledge base: 1"] * 2),
+        (Kind.BUSY, ["ongoing KnowledgeBaseDocuments API request"] * 2),
+    ],
+)
+def test_a_start_that_is_refused_starts_nothing(
+    disturbed: tuple[World, Faults], kind: Kind, words: list[str]
+) -> None:
+    world, faults = disturbed
+    knowledge_base = world.knowledge_base()
+    key = {"knowledgeBaseId": knowledge_base, "dataSourceId": world.data_source(knowledge_base)}
+    faults.ask(Fault(operation=START, kind=kind, times=2))
+
+    errors = [refused(world.agent.start_ingestion_job, **key) for _ in words]
+
+    assert all(word in error["Message"] for word, error in zip(words, errors, strict=True))
+    assert world.agent.list_ingestion_jobs(**key)["ingestionJobSummaries"] == []
+    assert world.finished(world.start(**_places(key)))["status"] == "COMPLETE"
+
+
+def test_a_busy_direct_call_says_so_in_both_of_awss_ways(disturbed: tuple[World, Faults]) -> None:
+    world, faults = disturbed
+    key = _custom(world)
+    faults.ask(Fault(operation=INGEST, kind=Kind.BUSY, times=2))
+
+    first, second = (
+        refused(
+            world.agent.ingest_knowledge_base_documents, **key, documents=[inline("d", "T", a="b")]
+        )
+        for _ in range(2)
+    )
+
+    assert first["Code"] == second["Code"] == "ValidationException"
+    assert "can't exceed (10)" in first["Message"]
+    assert "at least one running ingestion job" in second["Message"]
+
+
+@pytest.mark.parametrize("kind", [Kind.LOST, Kind.DROPPED])
+def test_an_answer_that_is_lost_was_meant_all_the_same(
+    disturbed: tuple[World, Faults], kind: Kind
+) -> None:
+    world, faults = disturbed
+    knowledge_base = world.knowledge_base()
+    request = data_source_request(knowledge_base, world.bucket)
+    faults.ask(Fault(operation="CreateDataSource", kind=kind))
+
+    with pytest.raises((world.agent.exceptions.ClientError, ConnectionClosedError)):
+        world.agent.create_data_source(**request)
+
+    listed = world.agent.list_data_sources(knowledgeBaseId=knowledge_base)
+    assert [source["name"] for source in listed["dataSourceSummaries"]] == [request["name"]]
+
+
+def test_a_refusal_is_never_lost_and_the_fault_waits(disturbed: tuple[World, Faults]) -> None:
+    world, faults = disturbed
+    fault = Fault(operation="GetKnowledgeBase", kind=Kind.DROPPED)
+    faults.ask(fault)
+
+    error = refused(world.agent.get_knowledge_base, knowledgeBaseId="NOSUCHBASE")
+
+    assert error["Code"] == "ResourceNotFoundException"
+    assert faults.asked == (fault,)
+    assert faults.injected == ()
+
+
+def test_a_late_answer_is_right(disturbed: tuple[World, Faults]) -> None:
+    world, faults = disturbed
+    faults.ask(Fault(operation="ListKnowledgeBases", kind=Kind.LATENCY, seconds=50))
+
+    begun = time.monotonic()
+    answer = world.agent.list_knowledge_bases()
+
+    assert "knowledgeBaseSummaries" in answer
+    assert time.monotonic() - begun >= 0.5
+
+
+def test_calls_are_let_pass_and_chosen_by_what_they_say(disturbed: tuple[World, Faults]) -> None:
+    world, faults = disturbed
+    first, second = world.knowledge_base(), world.knowledge_base()
+    faults.ask(
+        Fault(operation="ListDataSources", kind=Kind.INTERNAL, where=second, skip=1),
+    )
+
+    world.agent.list_data_sources(knowledgeBaseId=first)
+    world.agent.list_data_sources(knowledgeBaseId=second)
+    world.agent.list_data_sources(knowledgeBaseId=first)
+    error = refused(world.agent.list_data_sources, knowledgeBaseId=second)
+
+    assert error["Code"] == "InternalServerException"
+
+
+def test_a_job_completes_though_documents_of_it_have_failed(
+    disturbed: tuple[World, Faults],
+) -> None:
+    world, faults = disturbed
+    knowledge_base = world.knowledge_base()
+    source = world.data_source(knowledge_base)
+    for name in ("good", "bad", "hidden"):
+        world.put(f"{name}.txt", f"The {name} fox.")
+    faults.ask(
+        Fault(operation=START, kind=Kind.FAILED, where="bad.txt"),
+        Fault(operation=START, kind=Kind.REFUSED, where="hidden.txt"),
+    )
+
+    job = world.sync(knowledge_base, source)
+
+    assert job["status"] == "COMPLETE"
+    assert job["statistics"]["numberOfDocumentsFailed"] == 2
+    assert "bad.txt" in job["failureReasons"][0]
+    assert "Filterable metadata" in job["failureReasons"][1]
+    assert "hidden.txt" in job["failureReasons"][1]
+    assert world.statuses(knowledge_base, source) == {
+        "good.txt": "INDEXED",
+        "bad.txt": "FAILED",
+        "hidden.txt": "INDEXED",
+    }
+    assert eventually(lambda: world.found_keys(knowledge_base, "fox")) == {"good.txt"}
+
+
+def test_the_next_job_mends_what_a_fault_broke(disturbed: tuple[World, Faults]) -> None:
+    world, faults = disturbed
+    knowledge_base = world.knowledge_base()
+    source = world.data_source(knowledge_base)
+    world.put("bad.txt", "A bad fox.")
+    world.put("hidden.txt", "A hidden fox.")
+    faults.ask(
+        Fault(operation=START, kind=Kind.FAILED, where="bad.txt"),
+        Fault(operation=START, kind=Kind.REFUSED, where="hidden.txt"),
+    )
+    world.sync(knowledge_base, source)
+
+    again = world.sync(knowledge_base, source)
+
+    assert "failureReasons" not in again
+    assert set(world.statuses(knowledge_base, source).values()) == {"INDEXED"}
+    both = {"bad.txt", "hidden.txt"}
+    eventually(lambda: world.found_keys(knowledge_base, "fox") == both)
+
+
+def test_one_document_of_a_direct_call_fails_alone(disturbed: tuple[World, Faults]) -> None:
+    world, faults = disturbed
+    key = _custom(world)
+    faults.ask(Fault(operation=INGEST, kind=Kind.FAILED, where="doc-2"))
+
+    documents = [inline(f"doc-{number}", "Foxes.", a="b") for number in range(3)]
+    world.agent.ingest_knowledge_base_documents(**key, documents=documents)
+
+    def statuses() -> list[str]:
+        details = world.agent.list_knowledge_base_documents(**key)["documentDetails"]
+        return [detail["status"] for detail in details]
+
+    eventually(lambda: statuses() == ["INDEXED", "INDEXED", "FAILED"])
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"operation": "Retrieve", "kind": Kind.BUSY},
+        {"operation": "Retrieve", "kind": Kind.FAILED},
+    ],
+)
+def test_a_fault_that_an_operation_never_meets_is_no_fault(fault: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="never meets"):
+        Fault(**fault)
+
+
+def test_a_seed_brings_the_same_faults_whatever_comes_between() -> None:
+    plain = Faults(chance=Chance.even(7, 0.1))
+    crowded = Faults(chance=Chance.even(7, 0.1))
+
+    first = [plain.of_call(START, {}) for _ in range(300)]
+    second = []
+    for _ in range(300):
+        crowded.of_call("Retrieve", {})
+        second.append(crowded.of_call(START, {}))
+
+    assert first == second
+    assert {fault.kind for fault in first if fault} == set(BY_CHANCE[START])
+    assert 200 < sum(fault is not None for fault in first) < 270  # eight kinds at a tenth each
+
+
+def test_a_rate_of_one_brings_every_kind_and_lets_nothing_pass() -> None:
+    faults = Faults(chance=Chance.even(1, 1.0))
+
+    met = [faults.of_call(START, {}) for _ in range(200)]
+
+    assert {fault.kind for fault in met if fault} == set(BY_CHANCE[START])
+    assert None not in met
+
+
+def test_another_seed_brings_other_faults() -> None:
+    drawn = [
+        [Faults(chance=Chance.even(seed, 0.5)).of_document(START, f"s3://b/{n}") for n in range(50)]
+        for seed in (1, 2)
+    ]
+
+    assert drawn[0] != drawn[1]
+
+
+def test_what_is_provisioned_meets_nothing_by_chance() -> None:
+    faults = Faults(chance=Chance.even(1, 1.0))
+
+    assert faults.of_call("CreateKnowledgeBase", {}) is None
+    assert faults.of_call("CreateIndex", {}) is None
+
+
+def test_faults_are_asked_for_listed_and_cleared_over_http(disturbed: tuple[World, Faults]) -> None:
+    world, _ = disturbed
+    order = {"faults": [{"operation": "ListKnowledgeBases", "kind": "internal", "times": 2}]}
+
+    asked = _http(world, "POST", order)
+    refused(world.agent.list_knowledge_bases)
+    met = _http(world, "GET")
+    cleared = _http(world, "DELETE")
+
+    assert [fault["times"] for fault in asked["asked"]] == [2]
+    assert met["counts"] == cleared["counts"] == {"ListKnowledgeBases": {"internal": 1}}
+    assert met["total"] == 1
+    assert met["injected"] == [
+        {"operation": "ListKnowledgeBases", "kind": "internal", "number": 0, "subject": ""}
+    ]
+    assert _http(world, "GET") == {
+        "asked": [],
+        "chance": None,
+        "total": 0,
+        "counts": {},
+        "injected": [],
+    }
+    world.agent.list_knowledge_bases()
+
+
+def test_chance_is_set_over_http_by_kind(disturbed: tuple[World, Faults]) -> None:
+    world, faults = disturbed
+
+    _http(world, "POST", {"chance": {"seed": 3, "rates": {"internal": 1.0}}})
+
+    assert faults.chance == Chance(seed=3, rates={Kind.INTERNAL: 1.0})
+    knowledge_base = world.knowledge_base()
+    error = refused(world.agent.list_data_sources, knowledgeBaseId=knowledge_base)
+    assert error["Code"] == "InternalServerException"
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        {"faults": [{"operation": "Retrieve", "kind": "busy"}]},
+        {"faults": [{"operation": "Retrieve", "kind": "earthquake"}]},
+        {"chance": {"seed": 1, "rate": 2}},
+        {"typo": []},
+    ],
+)
+def test_an_order_that_means_nothing_is_refused(
+    disturbed: tuple[World, Faults], order: dict[str, Any]
+) -> None:
+    world, faults = disturbed
+
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        _http(world, "POST", order)
+
+    with caught.value as response:
+        assert response.status == 400
+        assert json.load(response)["problems"]
+    assert faults.asked == ()
+    assert faults.chance is None
+
+
+def test_a_command_line_says_seed_and_rate() -> None:
+    assert chance_of("7:0.25") == Chance.even(7, 0.25)
+    assert chance_of("7") == Chance.even(7, 0.02)
+    with pytest.raises(ValueError, match="invalid literal"):
+        chance_of("seven")
+
+
+def _custom(world: World) -> dict[str, str]:
+    knowledge_base = world.knowledge_base()
+    source = world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM)
+    return {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
+
+
+def _places(key: dict[str, str]) -> dict[str, str]:
+    return {"knowledge_base": key["knowledgeBaseId"], "data_source": key["dataSourceId"]}
+
+
+def _http(world: World, method: str, order: object = None) -> dict[str, Any]:
+    body = None if order is None else json.dumps(order).encode()
+    request = urllib.request.Request(f"{world.endpoint}{PATH}", data=body, method=method)
+    with urllib.request.urlopen(request) as response:
+        answer: dict[str, Any] = json.load(response)
+    return answer
