@@ -38,7 +38,8 @@ synth: setup ## write the CloudFormation templates to cdk.out, offline
 
 .PHONY: deploy
 deploy: setup ## deploy all stacks to the AWS account of your credentials
-	$(CDK) deploy --all --require-approval never --outputs-file cdk.out/outputs.json -c project=$(PROJECT) $(ARGS)
+	limits="$$($(BIN)/python infra/limits.py)" && \
+	$(CDK) deploy --all --require-approval never --outputs-file cdk.out/outputs.json -c project=$(PROJECT) $$limits $(ARGS)
 	@$(BIN)/python infra/outputs.py cdk.out/outputs.json
 
 # Data and knowledge bases stay, in stacks of their own, so that `make deploy` finds them again.
@@ -57,6 +58,10 @@ bench-cold: setup ## import time and zip size of each function
 .PHONY: bench-local
 bench-local: setup ## time from a start to up, and from a drop to searchable
 	@$(BIN)/python -m benchmarks.local
+
+.PHONY: bench-burst
+bench-burst: setup ## the pipeline under load in simulated time; ARGS=--full takes the sizes of docs/scaling.md
+	@$(BIN)/python -m benchmarks.burst $(ARGS)
 
 .PHONY: bench-ingest
 bench-ingest: setup ## chunks per second through the pipeline, against bare embedding
@@ -78,6 +83,11 @@ up: setup ## serve on this machine until Ctrl-C
 .PHONY: test
 test: setup ## run every test
 	$(BIN)/python -m pytest $(ARGS)
+
+.PHONY: chaos
+chaos: setup ## kill, lose, repeat and expire everything; count what disagrees afterwards
+	$(BIN)/python -m tests.chaos $(ARGS)
+	$(BIN)/python -m tests.chaos.processes
 
 .PHONY: check
 check: setup ## format, lint, types, direction of imports

@@ -14,23 +14,29 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from docs.fidelity import FIDELITY, fidelity
+
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-FIDELITY = ROOT / "docs" / "fidelity.md"
 FUNCTIONS = {
     "upload_handler": "UploadSettings",
     "inspect": "InspectSettings",
     "ingest": "IngestSettings",
     "status_poller": "PollerSettings",
+    "reconciler": "ReconcilerSettings",
     "retrieve": "RetrieveSettings",
     "identity_interceptor": "InterceptorSettings",
 }
 MEANINGS = {
     "KB_CATALOG_TABLE": "DynamoDB table of catalogs and documents",
-    "KB_CONTROL_TABLE": "DynamoDB table of leases, slots and findings",
+    "KB_CONTROL_TABLE": "DynamoDB table of leases, slots, turns, receipts and findings",
     "KB_DOCS_BUCKET": "S3 bucket of the documents",
     "KB_POOL": "JSON list of knowledge bases: `knowledge_base_id`, `data_source_id`, `index`",
     "STATE_MACHINE_ARN": "state machine that ingests a catalog",
+    "ADMISSION_JOBS": "ingestion jobs at a time in the account",
+    "ADMISSION_DIRECT_CALLS": "direct calls, ingesting or deleting, at a time in the account",
+    "ADMISSION_SECONDS_BETWEEN_STARTS": "from the start of one ingestion job to the next",
+    "INGEST_SPEED": "how much faster than AWS the simulator's clock is, in the local mode",
     "INSPECT_SECONDS_PER_FILE": "how long one file may be looked at",
     "RETRIEVE_MIN_SCORE": "passages below are left out, unless the caller says otherwise",
     "RETRIEVE_MAX_TOKENS": "budget of an answer's passages, unless the caller says otherwise",
@@ -39,14 +45,6 @@ MEANINGS = {
     "IDENTITY_JWKS_URL": "where that issuer's public keys are",
     "IDENTITY_CLIENT_IDS": "JSON list of the app clients whose tokens count",
 }
-_FIDELITY = """# What the simulator enforces
-
-Made by `make docs` from `src/stackroom_local/simulator/rules.py`. Sources: *model* is the botocore
-service model, *quotas* the AWS General Reference page "Amazon Bedrock endpoints and quotas",
-*guide* the Bedrock or S3 Vectors user guide, *observed* what users of the real service reported,
-*assumed* our choice where nothing says.
-
-"""
 _ROLE_OF = re.compile(r"functions\.(?P<package>\w+)\.handler\.handler")
 # Every function has these for its log group, its traces and its queue.
 _HOUSE = ("logs:", "xray:", "sqs:")
@@ -84,17 +82,6 @@ def permissions(templates: Iterable[Mapping[str, Any]]) -> str:
     return _table(("function", "actions"), rows)
 
 
-def fidelity() -> str:
-    """docs/fidelity.md: every rule of the simulator, and where it comes from."""
-    from stackroom_local.simulator.rules import RULES  # noqa: PLC0415 - loads the simulator
-
-    rows = (
-        (f"`{rule.name}`", _cell(rule.says), _cell(rule.source), _cell(rule.message))
-        for rule in RULES.values()
-    )
-    return _FIDELITY + _table(("rule", "what holds", "source", "answer"), rows) + "\n"
-
-
 def section(text: str, name: str) -> str:
     """What stands between the marks of this name."""
     return text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->", maxsplit=1)[0].strip()
@@ -108,10 +95,6 @@ def _actions(resources: Mapping[str, Any], role: str) -> Iterable[str]:
                 actions = statement["Action"]
                 listed = [actions] if isinstance(actions, str) else actions
                 yield from (each for each in listed if not each.startswith(_HOUSE))
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

@@ -7,20 +7,14 @@ import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
+from infra.costs import consumed, estimated
 from infra.data import DataStack
 from infra.function import HandlerFunction
 from infra.gateway import GatewayStack
-from infra.measurements import metric, of_function, of_queue, ours, total
+from infra.measurements import found, metric, of_function, of_queue, ours, total
 from infra.pipeline import PipelineStack
 
 _THIRD = 8  # of the 24 columns
-
-# us-east-1, on demand, in dollars: per GB-second on ARM, per state transition, per read and write
-# unit. https://aws.amazon.com/lambda/pricing/ and the like; other regions differ by some per cent.
-_GB_SECOND = 0.0000133334
-_TRANSITION = 0.025 / 1000
-_WRITE = 0.625 / 1_000_000
-_READ = 0.125 / 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +39,7 @@ class Dashboard:
             )
         )
         dashboard.add_widgets(*self._is_it_keeping_up())
+        dashboard.add_widgets(*self._what_waits())
         dashboard.add_widgets(*self._what_fails())
         dashboard.add_widgets(*self._what_agents_get())
         dashboard.add_widgets(*self._what_it_costs())
@@ -58,10 +53,10 @@ class Dashboard:
         ]
         return [
             _graph("From upload to searchable (s)", delays),
-            _graph("Documents settled, by outcome", [_found("DocumentsSettled", "outcome")]),
+            _graph("Documents settled, by outcome", [found("DocumentsSettled", "outcome")]),
             _graph(
                 "Bedrock polled, and how often it was busy",
-                [_found("Polls"), _found("BusyAnswers")],
+                [found("Polls"), found("BusyAnswers")],
             ),
             _graph(
                 "Messages waiting",
@@ -72,6 +67,15 @@ class Dashboard:
                 [of_queue(name, "ApproximateAgeOfOldestMessage") for name in queues],
             ),
             _graph("Runs", [self._runs("ExecutionsStarted"), self._runs("ExecutionsSucceeded")]),
+        ]
+
+    def _what_waits(self) -> list[cloudwatch.IWidget]:
+        """What the sweep and the reconciler count when they look."""
+        return [
+            _graph("Longest wait for Bedrock (s)", [_seen("OldestWaitSeconds")]),
+            _graph("Runs parked, turns granted", [_seen("ParkedRuns"), _seen("Grants")]),
+            _graph("Jobs and direct calls", [found("IngestionJobs"), found("DirectCalls")]),
+            _graph("Disagreements found, by kind", [found("ReconcilerFindings", "kind")]),
         ]
 
     def _what_fails(self) -> list[cloudwatch.IWidget]:
@@ -86,7 +90,7 @@ class Dashboard:
             _graph("Broken runs", [self._runs(name) for name in endings]),
             _graph(
                 "Rejected uploads, failures without a name",
-                [_found("RejectedUploads"), _found("UnexplainedFailures")],
+                [found("RejectedUploads"), found("UnexplainedFailures")],
             ),
             _graph("Function errors", [of_function(each, "Errors") for each in handlers]),
             _graph(
@@ -118,32 +122,25 @@ class Dashboard:
                 "Questions, and those refused",
                 [
                     ours("RetrieveResults", "retrieve", statistic="SampleCount", label="answered"),
-                    _found("RetrieveErrors", "errorType"),
+                    found("RetrieveErrors", "errorType"),
                 ],
             ),
         ]
 
     def _what_it_costs(self) -> list[cloudwatch.IWidget]:
-        # Account-wide, because Step Functions doesn't count transitions per machine.
-        transitions = metric("AWS/States", "ConsumedCapacity", {"ServiceMetric": "StateTransition"})
-        functions = [
-            total(
-                [of_function(each, "Duration")],
-                label=each.service,
-                factor=each.memory_size / 1024 / 1000 * _GB_SECOND,
-            )
-            for each in self._handlers()
-        ]
-        reads, writes = self._consumed("Read"), self._consumed("Write")
-        tables = [
-            total(reads, label="table reads", factor=_READ),
-            total(writes, label="table writes", factor=_WRITE),
-        ]
-        runs = total([transitions], label="state transitions", factor=_TRANSITION)
+        tables = self.data.table_names
         return [
-            _graph("Estimated dollars per 5 minutes", [*functions, *tables, runs], stacked=True),
             _graph(
-                "Table units consumed", [total(reads, label="read"), total(writes, label="written")]
+                "Estimated dollars per 5 minutes",
+                estimated(functions=self._handlers(), tables=tables),
+                stacked=True,
+            ),
+            _graph(
+                "Table units consumed",
+                [
+                    total(consumed(tables, "Read"), label="read"),
+                    total(consumed(tables, "Write"), label="written"),
+                ],
             ),
             _graph("Bytes stored", [self._stored()]),
         ]
@@ -163,12 +160,6 @@ class Dashboard:
             for name in ("ReadThrottleEvents", "WriteThrottleEvents")
         ]
 
-    def _consumed(self, kind: str) -> list[cloudwatch.Metric]:
-        return [
-            metric("AWS/DynamoDB", f"Consumed{kind}CapacityUnits", {"TableName": table})
-            for table in self.data.table_names
-        ]
-
     def _stored(self) -> cloudwatch.Metric:
         """Once a day and free; metrics of S3 requests would cost more than the requests do."""
         return metric(
@@ -181,15 +172,9 @@ class Dashboard:
         )
 
 
-def _found(name: str, *dimensions: str) -> cloudwatch.MathExpression:
-    """Whatever services and values report this figure, one line each."""
-    schema = ",".join(["Stackroom", *sorted({"service", *dimensions})])
-    return cloudwatch.MathExpression(
-        expression=f"SEARCH('{{{schema}}} MetricName=\"{name}\"', 'Sum', 300)",
-        label="" if dimensions else name,
-        using_metrics={},
-        period=cdk.Duration.minutes(5),
-    )
+def _seen(name: str) -> cloudwatch.Metric:
+    """A figure of the sweep, which looks every five minutes."""
+    return ours(name, "ingest", statistic="Maximum", label=name)
 
 
 def _graph(

@@ -6,13 +6,13 @@ Nothing in this stack is deleted with it; `make destroy PURGE=yes` empties it on
 
 import aws_cdk as cdk
 from aws_cdk import aws_cognito as cognito
-from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from infra.acknowledgments import accept, accept_wildcard
 from infra.deployment import Deployment
+from infra.tables import CatalogTable, ControlTable
 
 SIDECARS = "*.metadata.json"
 PAGE_MAPS = "_pagemaps/*"
@@ -29,8 +29,8 @@ class DataStack(cdk.Stack):
             f"{deployment.project}-kb-control",
         ]
         self.bucket = self._documents()
-        self.catalog_table = self._catalog_table()
-        self.control_table = self._control_table()
+        self.catalog_table = CatalogTable(self, "Catalogs", table_name=self.table_names[0])
+        self.control_table = ControlTable(self, "Control", table_name=self.table_names[1])
         self.user_pool = self._user_pool()
         self.uploader_policy = self._uploader_policy()
 
@@ -85,64 +85,27 @@ class DataStack(cdk.Stack):
             because="CloudTrail's data events tell the same with who did it; a log bucket would"
             " need an owner, a lifecycle and a purge of its own.",
         )
-        self._only(bucket, "upload-handler", writes=SIDECARS, sid="SidecarsAreTheUploadHandlers")
-        self._only(bucket, "inspect", writes=PAGE_MAPS, sid="PageMapsAreTheInspections")
+        # The reconciler does for a lost event what the upload handler would have done.
+        self._only(
+            bucket, "upload-handler", "reconciler", write=SIDECARS, sid="SidecarsAreThePipelines"
+        )
+        self._only(bucket, "inspect", write=PAGE_MAPS, sid="PageMapsAreTheInspections")
         return bucket
 
-    def _only(self, bucket: s3.Bucket, function: str, *, writes: str, sid: str) -> None:
+    def _only(self, bucket: s3.Bucket, *functions: str, write: str, sid: str) -> None:
         """Whoever writes a sidecar writes tenancy, so that no other right in the account counts."""
+        sessions = [
+            arn for function in functions for arn in self._deployment.sessions_of(self, function)
+        ]
         bucket.add_to_resource_policy(
             iam.PolicyStatement(
                 sid=sid,
                 effect=iam.Effect.DENY,
                 principals=[iam.AnyPrincipal()],
                 actions=_WRITES,
-                resources=[bucket.arn_for_objects(writes)],
-                conditions={
-                    "ArnNotLike": {"aws:PrincipalArn": self._deployment.sessions_of(self, function)}
-                },
+                resources=[bucket.arn_for_objects(write)],
+                conditions={"ArnNotLike": {"aws:PrincipalArn": sessions}},
             )
-        )
-
-    def _catalog_table(self) -> dynamodb.TableV2:
-        return dynamodb.TableV2(
-            self,
-            "Catalogs",
-            table_name=self.table_names[0],
-            partition_key=dynamodb.Attribute(name="catalog_id", type=dynamodb.AttributeType.STRING),
-            sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
-            global_secondary_indexes=[
-                # Only a catalog's METADATA item carries user_id; BatchGetItem reads the rest.
-                dynamodb.GlobalSecondaryIndexPropsV2(
-                    index_name="user_id-index",
-                    partition_key=dynamodb.Attribute(
-                        name="user_id", type=dynamodb.AttributeType.STRING
-                    ),
-                    projection_type=dynamodb.ProjectionType.KEYS_ONLY,
-                )
-            ],
-            billing=dynamodb.Billing.on_demand(),
-            encryption=dynamodb.TableEncryptionV2.aws_managed_key(),
-            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
-                point_in_time_recovery_enabled=True
-            ),
-            removal_policy=cdk.RemovalPolicy.RETAIN,
-        )
-
-    def _control_table(self) -> dynamodb.TableV2:
-        return dynamodb.TableV2(
-            self,
-            "Control",
-            table_name=self.table_names[1],
-            partition_key=dynamodb.Attribute(name="pk", type=dynamodb.AttributeType.STRING),
-            sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
-            time_to_live_attribute="expires_at",
-            billing=dynamodb.Billing.on_demand(),
-            encryption=dynamodb.TableEncryptionV2.aws_managed_key(),
-            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
-                point_in_time_recovery_enabled=True
-            ),
-            removal_policy=cdk.RemovalPolicy.RETAIN,
         )
 
     def _user_pool(self) -> cognito.UserPool:

@@ -17,6 +17,31 @@ _LARGEST_POOL = 100
 
 
 @dataclass(frozen=True, kw_only=True)
+class Admission:
+    """What Bedrock lets the account do at once; `make deploy` may ask Service Quotas for it."""
+
+    jobs: int
+    direct_calls: int
+    seconds_between_starts: float
+
+    @classmethod
+    def from_context(cls, app: cdk.App) -> Self:
+        return cls(
+            jobs=int(_number(app, "admission_jobs", at_least=1)),
+            direct_calls=int(_number(app, "admission_direct_calls", at_least=1)),
+            seconds_between_starts=_number(app, "admission_seconds_between_starts", at_least=0),
+        )
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "ADMISSION_JOBS": str(self.jobs),
+            "ADMISSION_DIRECT_CALLS": str(self.direct_calls),
+            "ADMISSION_SECONDS_BETWEEN_STARTS": f"{self.seconds_between_starts:g}",
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
 class Deployment:
     """
     The settings of one deployment and the names that one stack must know of another's resource
@@ -25,6 +50,7 @@ class Deployment:
 
     project: str
     pool_size: int
+    admission: Admission
     with_dependencies: bool  # False: functions are synthesised without their pinned packages
 
     @classmethod
@@ -38,7 +64,12 @@ class Deployment:
             raise ValueError(f"context knowledge_base_pool_size {pool_size} is not 1 to 100")
         if bundling not in ("full", "none"):
             raise ValueError(f"context bundling {bundling!r} must be 'full' or 'none'")
-        return cls(project=project, pool_size=pool_size, with_dependencies=bundling == "full")
+        return cls(
+            project=project,
+            pool_size=pool_size,
+            admission=Admission.from_context(app),
+            with_dependencies=bundling == "full",
+        )
 
     def bucket_name(self, kind: str) -> str:
         return f"{self.project}-{kind}-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}"
@@ -82,3 +113,10 @@ class Deployment:
             resource_name=name,
             arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
         )
+
+
+def _number(app: cdk.App, name: str, *, at_least: float) -> float:
+    value = float(app.node.get_context(name))  # text, if it came by the CLI's -c
+    if value < at_least:
+        raise ValueError(f"context {name} {value:g} is not {at_least:g} or more")
+    return value

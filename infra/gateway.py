@@ -97,7 +97,7 @@ class GatewayStack(cdk.Stack):
         )
         catalogs = self._data.catalog_table.table_arn
         handler.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=catalogs)
-        handler.allow("dynamodb:Query", on=f"{catalogs}/index/user_id-index")
+        handler.allow("dynamodb:Query", on=self._data.catalog_table.by_user_arn)
         handler.allow("bedrock:Retrieve", on=self._knowledge_base.knowledge_base_arns)
         # ListBucket, or a page map that doesn't exist answers 403 instead of 404.
         handler.allow("s3:ListBucket", on=self._data.bucket.bucket_arn)

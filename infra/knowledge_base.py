@@ -1,12 +1,12 @@
 """
 The pool of Bedrock knowledge bases, each with an S3 Vectors index of its own.
 
-Data sources are not here: the product makes one per catalog at its first ingestion. Nothing is
-deleted with the stack, since an index is the result of paid work.
+Of a knowledge base's five data sources the shared one is made here, so that no catalog can take
+its place; the product makes the others, one per catalog at its first ingestion. Nothing is deleted
+with the stack, since an index is the result of paid work.
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import aws_cdk as cdk
@@ -14,10 +14,10 @@ from aws_cdk import aws_bedrock as bedrock
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3vectors as s3vectors
-from constructs import Construct
+from constructs import Construct, IConstruct
 
-from infra.acknowledgments import accept_wildcard
 from infra.deployment import Deployment
+from infra.knowledge_base_role import KnowledgeBaseRole
 
 _MODEL = "amazon.titan-embed-text-v2:0"
 _DIMENSION = 1024  # Titan V2's default and largest
@@ -31,6 +31,7 @@ _NOT_FILTERABLE = ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
 class PoolMember:
     knowledge_base_id: str
     knowledge_base_arn: str
+    data_source_id: str  # of the shared CUSTOM data source
     index_arn: str
 
 
@@ -65,7 +66,7 @@ class KnowledgeBaseStack(cdk.Stack):
             [
                 {
                     "knowledge_base_id": member.knowledge_base_id,
-                    "data_source_id": None,  # the shared CUSTOM source, once there is one
+                    "data_source_id": member.data_source_id,
                     "index": member.index_arn,
                 }
                 for member in self.pool
@@ -79,7 +80,26 @@ class KnowledgeBaseStack(cdk.Stack):
     def _member(self, number: int) -> PoolMember:
         name = f"{self._deployment.project}-{number}"
         index = self._index(number, name)
-        role = self._role(number, index)
+        role = KnowledgeBaseRole(
+            self,
+            f"Role{number}",
+            deployment=self._deployment,
+            documents=self._documents,
+            model_arn=self._model_arn(),
+            index_arn=index.attr_index_arn,
+        )
+        knowledge_base = self._knowledge_base(number, name, role=role, index=index)
+        shared = self._shared_data_source(number, knowledge_base, needs=(role, index))
+        return PoolMember(
+            knowledge_base_id=knowledge_base.attr_knowledge_base_id,
+            knowledge_base_arn=knowledge_base.attr_knowledge_base_arn,
+            data_source_id=shared.attr_data_source_id,
+            index_arn=index.attr_index_arn,
+        )
+
+    def _knowledge_base(
+        self, number: int, name: str, *, role: iam.Role, index: s3vectors.CfnIndex
+    ) -> bedrock.CfnKnowledgeBase:
         knowledge_base = bedrock.CfnKnowledgeBase(
             self,
             f"KnowledgeBase{number}",
@@ -104,11 +124,38 @@ class KnowledgeBaseStack(cdk.Stack):
         knowledge_base.node.add_dependency(role)
         knowledge_base.node.add_dependency(index)
         knowledge_base.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
-        return PoolMember(
+        return knowledge_base
+
+    def _shared_data_source(
+        self,
+        number: int,
+        knowledge_base: bedrock.CfnKnowledgeBase,
+        *,
+        needs: tuple[IConstruct, ...],
+    ) -> bedrock.CfnDataSource:
+        """
+        Where catalogs live that got no data source of their own, by direct ingestion.
+
+        Chunked by Bedrock's default, as the catalogs' own are; it can't be changed later.
+        """
+        source = bedrock.CfnDataSource(
+            self,
+            f"SharedDataSource{number}",
             knowledge_base_id=knowledge_base.attr_knowledge_base_id,
-            knowledge_base_arn=knowledge_base.attr_knowledge_base_arn,
-            index_arn=index.attr_index_arn,
+            name="shared",  # a catalog's own is called `ds-...`
+            description="Documents of catalogs without a data source of their own.",
+            # Vectors that outlived their data source would still be found.
+            data_deletion_policy="DELETE",
+            data_source_configuration=bedrock.CfnDataSource.DataSourceConfigurationProperty(
+                type="CUSTOM"
+            ),
         )
+        # Without the role's rights or the index its deletion ends in DELETE_UNSUCCESSFUL.
+        # https://docs.aws.amazon.com/bedrock/latest/userguide/kb-ds-delete.html
+        for needed in needs:
+            source.node.add_dependency(needed)
+        source.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
+        return source
 
     def _index(self, number: int, name: str) -> s3vectors.CfnIndex:
         index = s3vectors.CfnIndex(
@@ -126,62 +173,10 @@ class KnowledgeBaseStack(cdk.Stack):
         index.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
         return index
 
-    def _role(self, number: int, index: s3vectors.CfnIndex) -> iam.Role:
-        """Retained with its knowledge base, which is dead without it."""
-        caller = {
-            "StringEquals": {"aws:SourceAccount": self.account},
-            "ArnLike": {
-                "aws:SourceArn": self.format_arn(
-                    service="bedrock", resource="knowledge-base", resource_name="*"
-                )
-            },
-        }
-        role = iam.Role(
-            self,
-            f"Role{number}",
-            assumed_by=iam.ServicePrincipal("bedrock.amazonaws.com", conditions=caller),
-            # Inline, so that the rights exist as soon as the role does.
-            inline_policies={"Ingestion": self._rights(index)},
-        )
-        role.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
-        accept_wildcard(
-            role,
-            self._deployment.document_arns(self, "*"),
-            because="A data source reads any key below its prefix, and prefixes come and go with"
-            " catalogs; it only reads, and only in this account's bucket.",
-        )
-        return role
-
-    def _rights(self, index: s3vectors.CfnIndex) -> iam.PolicyDocument:
-        own_bucket = {"StringEquals": {"aws:ResourceAccount": self.account}}
-        return iam.PolicyDocument(
-            statements=[
-                _may(["bedrock:InvokeModel"], self._model_arn()),
-                _may(["s3:ListBucket"], self._documents.bucket_arn, own_bucket),
-                _may(["s3:GetObject"], self._deployment.document_arns(self, "*"), own_bucket),
-                _may(
-                    [
-                        "s3vectors:PutVectors",
-                        "s3vectors:GetVectors",
-                        "s3vectors:DeleteVectors",
-                        "s3vectors:QueryVectors",
-                        "s3vectors:GetIndex",
-                    ],
-                    index.attr_index_arn,
-                ),
-            ]
-        )
-
     def _model_arn(self) -> str:
         return self.format_arn(
             service="bedrock", account="", resource="foundation-model", resource_name=_MODEL
         )
-
-
-def _may(
-    actions: list[str], resource: str, conditions: Mapping[str, object] | None = None
-) -> iam.PolicyStatement:
-    return iam.PolicyStatement(actions=actions, resources=[resource], conditions=conditions)
 
 
 def _embedding(

@@ -66,3 +66,14 @@ def total(
     return cloudwatch.MathExpression(
         expression=expression, using_metrics=named, label=label, period=_FIVE_MINUTES
     )
+
+
+def found(name: str, *dimensions: str) -> cloudwatch.MathExpression:
+    """Whatever services and values report this figure, one line each."""
+    schema = ",".join(["Stackroom", *sorted({"service", *dimensions})])
+    return cloudwatch.MathExpression(
+        expression=f"SEARCH('{{{schema}}} MetricName=\"{name}\"', 'Sum', 300)",
+        label="" if dimensions else name,
+        using_metrics={},
+        period=_FIVE_MINUTES,
+    )

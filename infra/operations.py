@@ -38,6 +38,7 @@ class OperationsStack(cdk.Stack):
         alarms = [
             *self._dead_letter_alarms(),
             *self._age_alarms(),
+            self._long_wait_alarm(),
             self._broken_runs_alarm(),
             self._failed_documents_alarm(),
             self._function_throttles_alarm(),
@@ -105,6 +106,15 @@ class OperationsStack(cdk.Stack):
             )
             for queue in self._pipeline.queues
         ]
+
+    def _long_wait_alarm(self) -> cloudwatch.Alarm:
+        return self._alarm(
+            "LongWait",
+            ours("OldestWaitSeconds", "ingest", statistic="Maximum"),
+            threshold=60 * 60,
+            description="A catalog has waited an hour for its turn with Bedrock: more arrives than"
+            " the account's quotas let in, or turns are not given back.",
+        )
 
     def _broken_runs_alarm(self) -> cloudwatch.Alarm:
         machine = {"StateMachineArn": self._deployment.state_machine_arn(self)}

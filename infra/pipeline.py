@@ -10,7 +10,8 @@ from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.pipeline_functions import PipelineFunctions
-from infra.queue import ConsumedQueue
+from infra.queues import ConsumedQueue
+from infra.rights import Rights
 from infra.runs import Runs
 
 
@@ -28,18 +29,27 @@ class PipelineStack(cdk.Stack):
         self._deployment = deployment
         self._documents = data.bucket
         functions = PipelineFunctions(
-            scope=self, deployment=deployment, data=data, knowledge_base=knowledge_base
+            rights=Rights(scope=self, deployment=deployment, data=data),
+            knowledge_base=knowledge_base,
         )
         upload_handler, inspect = functions.upload_handler(), functions.inspect()
         ingest, status_poller = functions.ingest(), functions.status_poller()
-        self.handlers = [upload_handler, inspect, ingest, status_poller]
+        reconciler = functions.reconciler()
+        self.handlers = [upload_handler, inspect, ingest, status_poller, reconciler]
 
         uploads = self._queue("Uploads", upload_handler, batch_size=100, window_seconds=5)
-        inspections = self._queue("Inspections", inspect, batch_size=5, window_seconds=0)
+        inspections = self._queue("Inspections", inspect, batch_size=5, window_seconds=2)
         self.queues = [uploads, inspections]
         self._route_object_events()
 
-        runs = Runs(self, "Runs", deployment=deployment, ingest=ingest, status_poller=status_poller)
+        runs = Runs(
+            self,
+            "Runs",
+            deployment=deployment,
+            ingest=ingest,
+            status_poller=status_poller,
+            reconciler=reconciler,
+        )
         self.dead_letters = [uploads.dead_letters, inspections.dead_letters, runs.dead_letters]
 
         cdk.CfnOutput(self, "StateMachineArn", value=runs.state_machine.state_machine_arn)

@@ -4,107 +4,90 @@ from dataclasses import dataclass
 
 import aws_cdk as cdk
 
-from infra.bundling import INSPECT
-from infra.data import PAGE_MAPS, SIDECARS, DataStack
-from infra.deployment import Deployment
+from infra.bundling import CORE, INSPECT, Group
+from infra.data import PAGE_MAPS
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
+from infra.rights import Rights
 
 
 @dataclass(frozen=True, kw_only=True)
 class PipelineFunctions:
-    scope: cdk.Stack
-    deployment: Deployment
-    data: DataStack
+    rights: Rights
     knowledge_base: KnowledgeBaseStack
 
     def upload_handler(self) -> HandlerFunction:
-        handler = HandlerFunction(
-            self.scope,
+        handler = self._function(
             "UploadHandler",
-            deployment=self.deployment,
-            package="upload_handler",
-            timeout=cdk.Duration.seconds(60),
-            memory_size=512,
-            environment={**self._stores(), "STATE_MACHINE_ARN": self._state_machine_arn()},
+            "upload_handler",
+            seconds=60,
+            environment={"STATE_MACHINE_ARN": self.rights.state_machine_arn()},
         )
         handler.allow(
-            "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:DeleteItem", on=self._catalogs()
+            "dynamodb:GetItem",
+            "dynamodb:PutItem",
+            "dynamodb:UpdateItem",
+            "dynamodb:DeleteItem",
+            on=self._catalogs(),
         )
-        handler.allow("dynamodb:UpdateItem", on=self._control())
-        self._let_read_documents(handler)
         handler.allow(
-            "s3:PutObject",
-            "s3:DeleteObject",
-            on=self.deployment.document_arns(self.scope, SIDECARS),
-            because="One sidecar per document.",
+            "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", on=self._control()
         )
-        self._let_run(handler)
+        self.rights.read_documents(handler)
+        self.rights.write_sidecars(handler)
+        self.rights.run(handler)
         return handler
 
     def inspect(self) -> HandlerFunction:
-        handler = HandlerFunction(
-            self.scope,
-            "Inspect",
-            deployment=self.deployment,
-            package="inspect",
-            timeout=cdk.Duration.seconds(120),
-            memory_size=1536,
-            environment=self._stores(),
-            group=INSPECT,
-        )
+        handler = self._function("Inspect", "inspect", seconds=120, megabytes=1536, group=INSPECT)
         handler.allow("dynamodb:GetItem", "dynamodb:PutItem", on=self._catalogs())
         handler.allow("dynamodb:PutItem", on=self._control())
-        self._let_read_documents(handler)
+        self.rights.read_documents(handler)
         handler.allow(
             "s3:PutObject",
             "s3:DeleteObject",
-            on=self.deployment.document_arns(self.scope, PAGE_MAPS),
+            on=self.rights.deployment.document_arns(self.rights.scope, PAGE_MAPS),
             because="One map per document.",
         )
         return handler
 
     def ingest(self) -> HandlerFunction:
-        handler = HandlerFunction(
-            self.scope,
+        handler = self._function(
             "Ingest",
-            deployment=self.deployment,
-            package="ingest",
-            timeout=cdk.Duration.seconds(120),
-            memory_size=512,
-            environment={
-                **self._stores(),
-                "KB_POOL": self.knowledge_base.pool_json,
-                "STATE_MACHINE_ARN": self._state_machine_arn(),
-            },
+            "ingest",
+            seconds=120,
+            environment={**self._running(), **self._taking_turns()},
         )
-        self._let_settle(handler)
-        handler.allow(
-            "dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Scan", on=self._control()
-        )
+        self._let_conclude(handler)
+        self.rights.look_for_silent_runs(handler)
+        self.rights.read_sidecars(handler)
         handler.allow(
             "bedrock:CreateDataSource",
             "bedrock:ListDataSources",
             "bedrock:GetDataSource",
+            "bedrock:UpdateDataSource",
+            "bedrock:DeleteDataSource",
             "bedrock:StartIngestionJob",
             "bedrock:ListIngestionJobs",
+            "bedrock:GetIngestionJob",
+            "bedrock:IngestKnowledgeBaseDocuments",
+            "bedrock:DeleteKnowledgeBaseDocuments",
+            "bedrock:GetKnowledgeBaseDocuments",
+            "bedrock:ListKnowledgeBaseDocuments",
+            "bedrock:Retrieve",
             on=self.knowledge_base.knowledge_base_arns,
         )
-        self._let_run(handler)
+        self.rights.run(handler)
         return handler
 
     def status_poller(self) -> HandlerFunction:
-        handler = HandlerFunction(
-            self.scope,
+        handler = self._function(
             "StatusPoller",
-            deployment=self.deployment,
-            package="status_poller",
-            timeout=cdk.Duration.seconds(120),
-            memory_size=512,
-            environment=self._stores(),
+            "status_poller",
+            seconds=120,
+            environment=self._taking_turns(),
         )
-        self._let_settle(handler)
-        handler.allow("dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=self._control())
+        self._let_conclude(handler)
         handler.allow(
             "bedrock:GetIngestionJob",
             "bedrock:StopIngestionJob",
@@ -115,44 +98,68 @@ class PipelineFunctions:
         )
         return handler
 
-    def _stores(self) -> dict[str, str]:
-        return {
-            "KB_CATALOG_TABLE": self.data.catalog_table.table_name,
-            "KB_CONTROL_TABLE": self.data.control_table.table_name,
-            "KB_DOCS_BUCKET": self.data.bucket.bucket_name,
-        }
+    def reconciler(self) -> HandlerFunction:
+        """As long as a function may take: it goes on where it stopped, a page at a time."""
+        handler = self._function(
+            "Reconciler", "reconciler", seconds=15 * 60, environment=self._running()
+        )
+        self.rights.settle(handler)
+        handler.allow("dynamodb:Scan", on=self._catalogs())
+        self.rights.coordinate(handler)
+        self.rights.look_for_silent_runs(handler)
+        self.rights.read_documents(handler)
+        self.rights.write_sidecars(handler)
+        handler.allow(
+            "bedrock:ListDataSources",
+            "bedrock:GetDataSource",
+            "bedrock:DeleteKnowledgeBaseDocuments",
+            "bedrock:GetKnowledgeBaseDocuments",
+            "bedrock:ListKnowledgeBaseDocuments",
+            "bedrock:Retrieve",
+            on=self.knowledge_base.knowledge_base_arns,
+        )
+        self.rights.run(handler)
+        return handler
+
+    def _function(
+        self,
+        construct_id: str,
+        package: str,
+        *,
+        seconds: int,
+        megabytes: int = 512,
+        environment: dict[str, str] | None = None,
+        group: Group = CORE,
+    ) -> HandlerFunction:
+        return HandlerFunction(
+            self.rights.scope,
+            construct_id,
+            deployment=self.rights.deployment,
+            package=package,
+            timeout=cdk.Duration.seconds(seconds),
+            memory_size=megabytes,
+            environment={**self.rights.stores(), **(environment or {})},
+            group=group,
+        )
+
+    def _let_conclude(self, handler: HandlerFunction) -> None:
+        """Write down what became of documents, and hand the turn to whoever is next."""
+        self.rights.settle(handler)
+        self.rights.coordinate(handler)
+        handler.allow("dynamodb:BatchGetItem", on=self._control())  # findings of inspections
+        self.rights.wake(handler)
+
+    def _running(self) -> dict[str, str]:
+        return {**self._pool(), "STATE_MACHINE_ARN": self.rights.state_machine_arn()}
+
+    def _taking_turns(self) -> dict[str, str]:
+        return {**self._pool(), **self.rights.deployment.admission.environment}
+
+    def _pool(self) -> dict[str, str]:
+        return {"KB_POOL": self.knowledge_base.pool_json}
 
     def _catalogs(self) -> str:
-        return self.data.catalog_table.table_arn
+        return self.rights.data.catalog_table.table_arn
 
     def _control(self) -> str:
-        return self.data.control_table.table_arn
-
-    def _let_settle(self, handler: HandlerFunction) -> None:
-        """Read a whole catalog and write down what became of it."""
-        handler.allow(
-            "dynamodb:GetItem",
-            "dynamodb:Query",
-            "dynamodb:PutItem",
-            "dynamodb:UpdateItem",
-            "dynamodb:DeleteItem",
-            on=self._catalogs(),
-        )
-
-    def _state_machine_arn(self) -> str:
-        """By its name, since the machine itself needs these functions first."""
-        return self.deployment.state_machine_arn(self.scope)
-
-    def _let_read_documents(self, handler: HandlerFunction) -> None:
-        # ListBucket, or a HEAD of what is gone answers 403 instead of 404.
-        handler.allow("s3:ListBucket", on=self.data.bucket.bucket_arn)
-        handler.allow(
-            "s3:GetObject",
-            on=self.deployment.document_arns(self.scope, "*"),
-            because="A document may lie under any key.",
-        )
-
-    def _let_run(self, handler: HandlerFunction) -> None:
-        executions = self.deployment.state_machine_arn(self.scope, "execution")
-        handler.allow("states:StartExecution", on=self._state_machine_arn())
-        handler.allow("states:DescribeExecution", on=executions, because="One execution per run.")
+        return self.rights.data.control_table.table_arn

@@ -9,6 +9,14 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 _RUNNING = ("STARTING", "IN_PROGRESS", "STOPPING")
+# Of a data source, as both GetDataSource and UpdateDataSource know it [API model bedrock-agent].
+_CONFIGURATION = (
+    "name",
+    "description",
+    "dataSourceConfiguration",
+    "serverSideEncryptionConfiguration",
+    "vectorIngestionConfiguration",
+)
 _PATIENCE_SECONDS = 30 * 60.0
 _PAUSE_SECONDS = 5.0
 
@@ -91,8 +99,7 @@ class KnowledgeBases:
     def _give_up_vectors(self, source: dict[str, str]) -> None:
         """An update replaces everything, so all that can be said is said again."""
         current = self.bedrock.get_data_source(**source)["dataSource"]
-        kept = ("name", "description", "dataSourceConfiguration", "vectorIngestionConfiguration")
-        again = {key: current[key] for key in kept if key in current}
+        again = {key: current[key] for key in _CONFIGURATION if key in current}
         self.bedrock.update_data_source(**source, **again, dataDeletionPolicy="RETAIN")
 
     def _delete_knowledge_base(self, knowledge_base_id: str) -> None:

@@ -15,7 +15,7 @@ from infra.acknowledgments import accept, accept_wildcard
 from infra.bundling import ROOT
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
-from infra.queue import DeadLetters
+from infra.queues import DeadLetters
 
 DEFINITION = ROOT / "statemachines" / "ingest_catalog.asl.json"
 
@@ -29,6 +29,7 @@ class Runs(Construct):
         deployment: Deployment,
         ingest: HandlerFunction,
         status_poller: HandlerFunction,
+        reconciler: HandlerFunction,
     ) -> None:
         super().__init__(scope, construct_id)
         self._deployment = deployment
@@ -40,6 +41,7 @@ class Runs(Construct):
         )
         self._recover_broken_runs()
         self._sweep()
+        self._reconcile(reconciler)
 
     def _state_machine(self, definition: Path) -> sfn.StateMachine:
         log_group = logs.LogGroup(
@@ -114,11 +116,12 @@ class Runs(Construct):
                 },
             ),
             targets=[
-                self._ingest_with(
+                self._invoking(
+                    self._ingest,
                     {
                         "action": "recover",
                         "execution_name": events.EventField.from_path("$.detail.name"),
-                    }
+                    },
                 )
             ],
         )
@@ -129,12 +132,21 @@ class Runs(Construct):
             "Sweep",
             description="Finds what a crash forgot.",
             schedule=events.Schedule.rate(cdk.Duration.minutes(5)),
-            targets=[self._ingest_with({"action": "sweep"})],
+            targets=[self._invoking(self._ingest, {"action": "sweep"})],
         )
 
-    def _ingest_with(self, event: dict[str, str]) -> targets.LambdaFunction:
+    def _reconcile(self, reconciler: HandlerFunction) -> None:
+        events.Rule(
+            self,
+            "Reconcile",
+            description="Compares bucket, records and index, and mends what disagrees.",
+            schedule=events.Schedule.rate(cdk.Duration.hours(1)),
+            targets=[self._invoking(reconciler, {"action": "reconcile"})],
+        )
+
+    def _invoking(self, handler: HandlerFunction, event: dict[str, str]) -> targets.LambdaFunction:
         return targets.LambdaFunction(
-            self._ingest.function,
+            handler.function,
             event=events.RuleTargetInput.from_object(event),
             dead_letter_queue=self.dead_letters,
             max_event_age=cdk.Duration.hours(24),

@@ -1,5 +1,6 @@
 """Step Functions tasks that move a catalog's run on, and what follows a run that broke."""
 
+from dataclasses import asdict
 from functools import cache
 from typing import Any, Literal
 
@@ -7,37 +8,59 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from stackroom.aws.catalogs import DynamoCatalogs
+from stackroom.admission import Admission
+from stackroom.aws.admission import DynamoAdmissionBook
+from stackroom.aws.bucket import S3DocumentBucket
+from stackroom.aws.catalogs import DynamoCatalogRegister, DynamoCatalogs
 from stackroom.aws.data_sources import BedrockDataSources
+from stackroom.aws.direct_documents import BedrockDirectDocuments
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.executions import StepFunctionsExecutions
 from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
+from stackroom.aws.inspections import DynamoInspections
+from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.leases import DynamoLeases
+from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.session import client
 from stackroom.aws.slots import DynamoSlots
+from stackroom.aws.turns import StepFunctionsTurns
+from stackroom.breakdowns import Breakdowns
+from stackroom.conclusions import Conclusions
+from stackroom.direct import DirectIngestion
+from stackroom.dismantling import Dismantling
 from stackroom.ingestion import Ingestion
+from stackroom.inquiry import Inquiry
 from stackroom.observability import logger_for, metrics_for, report
 from stackroom.placement import Placements
+from stackroom.probing import Probing
 from stackroom.progress import Outcome, Run
 from stackroom.runs import Runs
-from stackroom.settings import Pool, Settings
+from stackroom.settings import AdmissionSettings
 
 logger = logger_for("ingest")
 metrics = metrics_for("ingest")
 
 
-class IngestSettings(Settings):
+class IngestSettings(AdmissionSettings):
     kb_catalog_table: str
     kb_control_table: str
     kb_docs_bucket: str
-    kb_pool: Pool
     state_machine_arn: str
+    # How much faster than AWS's a simulated Bedrock is: looks at direct calls come sooner.
+    ingest_speed: float = 1.0
 
 
 class Step(Run):
     """A task of the state machine."""
 
-    action: Literal["ensure_data_source", "refuse", "start", "release", "hand_over"]
+    action: Literal["ensure_data_source", "start", "release", "hand_over"]
+
+
+class Admittance(Run):
+    """The task that waits for its turn, to be woken with the token."""
+
+    action: Literal["admit"]
+    token: str
 
 
 class Breakdown(BaseModel):
@@ -62,36 +85,104 @@ class Sweep(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     action: Literal["sweep"]
+    thorough: bool = False  # after a start of the whole account, which only the local mode has
 
 
-_REQUEST: TypeAdapter[Step | Breakdown | Ending | Sweep] = TypeAdapter(
-    Step | Breakdown | Ending | Sweep
+_REQUEST: TypeAdapter[Step | Admittance | Breakdown | Ending | Sweep] = TypeAdapter(
+    Step | Admittance | Breakdown | Ending | Sweep
 )
 
 
 @cache
+def settings() -> IngestSettings:
+    return IngestSettings.from_env()
+
+
+@cache
 def ingestion() -> Ingestion:
-    known = IngestSettings.from_env()
+    known = settings()
     dynamodb, bedrock = client("dynamodb"), client("bedrock-agent")
-    catalogs = DynamoCatalogs(client=dynamodb, table=known.kb_catalog_table)
+    catalogs = DynamoCatalogRegister(
+        client=dynamodb, table=known.kb_catalog_table, control_table=known.kb_control_table
+    )
+    documents = DynamoDocuments(client=dynamodb, table=known.kb_catalog_table)
+    slots = DynamoSlots(client=dynamodb, table=known.kb_control_table)
+    sources = BedrockDataSources(client=bedrock, bucket_arn=f"arn:aws:s3:::{known.kb_docs_bucket}")
     return Ingestion(
         catalogs=catalogs,
-        documents=DynamoDocuments(client=dynamodb, table=known.kb_catalog_table),
+        documents=documents,
         jobs=BedrockIngestionJobs(client=bedrock),
         placements=Placements(
-            catalogs=catalogs,
-            slots=DynamoSlots(client=dynamodb, table=known.kb_control_table),
-            data_sources=BedrockDataSources(
-                client=bedrock, bucket_arn=f"arn:aws:s3:::{known.kb_docs_bucket}"
-            ),
-            pool=known.kb_pool,
+            catalogs=catalogs, slots=slots, data_sources=sources, pool=known.kb_pool
         ),
-        runs=Runs(
-            leases=DynamoLeases(client=dynamodb, table=known.kb_control_table),
-            executions=StepFunctionsExecutions(
-                client=client("stepfunctions"), state_machine_arn=known.state_machine_arn
+        admission=admission(),
+        direct=direct(documents),
+        dismantling=Dismantling(
+            catalogs=catalogs, slots=slots, data_sources=sources, pool=known.kb_pool
+        ),
+        runs=runs(),
+    )
+
+
+@cache
+def breakdowns() -> Breakdowns:
+    table = settings().kb_catalog_table
+    return Breakdowns(
+        catalogs=DynamoCatalogs(client=client("dynamodb"), table=table),
+        documents=DynamoDocuments(client=client("dynamodb"), table=table),
+        admission=admission(),
+        runs=runs(),
+    )
+
+
+@cache
+def runs() -> Runs:
+    known = settings()
+    return Runs(
+        leases=DynamoLeases(client=client("dynamodb"), table=known.kb_control_table),
+        executions=StepFunctionsExecutions(
+            client=client("stepfunctions"), state_machine_arn=known.state_machine_arn
+        ),
+    )
+
+
+@cache
+def admission() -> Admission:
+    known = settings()
+    return Admission(
+        book=DynamoAdmissionBook(client=client("dynamodb"), table=known.kb_control_table),
+        turns=StepFunctionsTurns(client=client("stepfunctions")),
+        pool=[member.knowledge_base_id for member in known.kb_pool],
+        limits=known.limits,
+    )
+
+
+def direct(documents: DynamoDocuments) -> DirectIngestion:
+    known = settings()
+    dynamodb, bedrock = client("dynamodb"), client("bedrock-agent")
+    bucket = S3DocumentBucket(client=client("s3"), bucket=known.kb_docs_bucket)
+    findings = DynamoInspections(client=dynamodb, table=known.kb_control_table)
+    return DirectIngestion(
+        documents=documents,
+        bucket=bucket,
+        direct=BedrockDirectDocuments(client=bedrock),
+        admission=admission(),
+        inquiry=Inquiry(
+            bucket=bucket,
+            jobs=BedrockIngestionJobs(client=bedrock),
+            findings=findings,
+            probing=Probing(
+                knowledge_base=lambda each: BedrockKnowledgeBase(
+                    client("bedrock-agent-runtime"), each
+                )
             ),
         ),
+        conclusions=Conclusions(
+            documents=documents,
+            findings=findings,
+            receipts=DynamoReceipts(client=dynamodb, table=known.kb_control_table),
+        ),
+        speed=known.ingest_speed,
     )
 
 
@@ -101,12 +192,14 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     match _REQUEST.validate_python(event):
         case Step() as step:
             return move_on(step)
+        case Admittance() as admittance:
+            return admit(admittance)
         case Breakdown() as breakdown:
             return record(breakdown)
         case Ending() as ending:
             return recover(ending)
-        case Sweep():
-            return sweep()
+        case Sweep() as asked:
+            return sweep(thorough=asked.thorough)
 
 
 def move_on(step: Step) -> dict[str, Any]:
@@ -123,23 +216,31 @@ def move_on(step: Step) -> dict[str, Any]:
 
 
 def task(action: str, run: Run) -> Run:
-    if action == "refuse":
-        moved, refused = ingestion().refuse(run)
-        report(refused, logger=logger, metrics=metrics)
+    if action == "start":
+        moved, turn = ingestion().start(run)
+        report(turn.settled, logger=logger, metrics=metrics)
+        metrics.add_metric(name="DirectCalls", unit=MetricUnit.Count, value=turn.calls)
         return moved
     tasks = {
         "ensure_data_source": ingestion().ensure_data_source,
-        "start": ingestion().start,
         "release": ingestion().release,
         "hand_over": ingestion().hand_over,
     }
     return tasks[action](run)
 
 
+def admit(asked: Admittance) -> dict[str, Any]:
+    logger.append_keys(catalog_id=asked.catalog_id, epoch=asked.epoch)
+    run = Run.model_validate(asked.model_dump(exclude={"action", "token"}))
+    ingestion().admit(run, asked.token)
+    logger.info("run queued up", **asked.progress.model_dump(mode="json"))
+    return {}
+
+
 def record(breakdown: Breakdown) -> dict[str, Any]:
     logger.append_keys(catalog_id=breakdown.catalog_id, epoch=breakdown.epoch)
     name = breakdown.error.get("Error", "an unknown error")
-    failed = ingestion().record_failure(breakdown.catalog_id, breakdown.epoch, name)
+    failed = breakdowns().record(breakdown.catalog_id, breakdown.epoch, name)
     logger.error("run broke", error=name, cause=breakdown.error.get("Cause"))
     metrics.add_metric(name="BrokenRuns", unit=MetricUnit.Count, value=1)
     report(failed, logger=logger, metrics=metrics)
@@ -151,14 +252,20 @@ def recover(ending: Ending) -> dict[str, Any]:
     logger.warning("execution ended badly", execution_name=ending.execution_name)
     if not epoch.isdecimal():  # someone started it by hand: it holds no lease
         return {"failed_documents": 0}
-    failed = ingestion().record_failure(catalog_id, int(epoch), "an execution cut short")
+    failed = breakdowns().record(catalog_id, int(epoch), "an execution cut short")
     report(failed, logger=logger, metrics=metrics)
     return {"failed_documents": len(failed)}
 
 
-def sweep() -> dict[str, Any]:
-    followed, failed = ingestion().sweep()
+def sweep(*, thorough: bool) -> dict[str, Any]:
+    followed, failed = breakdowns().sweep(thorough=thorough)
     report(failed, logger=logger, metrics=metrics)
-    logger.info("leases swept", followed=followed)
+    state = admission().state()
+    logger.info("leases swept", followed=followed, **asdict(state))
     metrics.add_metric(name="RunsFollowed", unit=MetricUnit.Count, value=len(followed))
+    metrics.add_metric(
+        name="OldestWaitSeconds", unit=MetricUnit.Seconds, value=state.oldest_wait_seconds
+    )
+    metrics.add_metric(name="ParkedRuns", unit=MetricUnit.Count, value=state.waiting)
+    metrics.add_metric(name="Grants", unit=MetricUnit.Count, value=state.turns)
     return {"followed": followed}

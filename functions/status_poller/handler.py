@@ -6,25 +6,32 @@ from typing import Any, Literal
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from stackroom.admission import Admission
+from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.bucket import S3DocumentBucket
 from stackroom.aws.catalogs import DynamoCatalogs
+from stackroom.aws.direct_documents import BedrockDirectDocuments
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.inspections import DynamoInspections
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.leases import DynamoLeases
+from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.session import client
+from stackroom.aws.turns import StepFunctionsTurns
+from stackroom.conclusions import Conclusions
 from stackroom.inquiry import Inquiry
 from stackroom.observability import logger_for, metrics_for, report
+from stackroom.probing import Probing
 from stackroom.progress import Run
-from stackroom.settings import Settings
+from stackroom.settings import AdmissionSettings
 from stackroom.settlement import Settlement
 
 logger = logger_for("status_poller")
 metrics = metrics_for("status_poller")
 
 
-class PollerSettings(Settings):
+class PollerSettings(AdmissionSettings):
     kb_catalog_table: str
     kb_control_table: str
     kb_docs_bucket: str
@@ -37,19 +44,37 @@ class Step(Run):
 @cache
 def settlement() -> Settlement:
     known = PollerSettings.from_env()
-    dynamodb = client("dynamodb")
-    jobs = BedrockIngestionJobs(client=client("bedrock-agent"))
+    dynamodb, bedrock = client("dynamodb"), client("bedrock-agent")
+    documents = DynamoDocuments(client=dynamodb, table=known.kb_catalog_table)
+    findings = DynamoInspections(client=dynamodb, table=known.kb_control_table)
+    jobs = BedrockIngestionJobs(client=bedrock)
     return Settlement(
         catalogs=DynamoCatalogs(client=dynamodb, table=known.kb_catalog_table),
-        documents=DynamoDocuments(client=dynamodb, table=known.kb_catalog_table),
+        documents=documents,
         jobs=jobs,
+        direct=BedrockDirectDocuments(client=bedrock),
         inquiry=Inquiry(
             bucket=S3DocumentBucket(client=client("s3"), bucket=known.kb_docs_bucket),
             jobs=jobs,
-            findings=DynamoInspections(client=dynamodb, table=known.kb_control_table),
-            knowledge_base=lambda each: BedrockKnowledgeBase(client("bedrock-agent-runtime"), each),
+            findings=findings,
+            probing=Probing(
+                knowledge_base=lambda each: BedrockKnowledgeBase(
+                    client("bedrock-agent-runtime"), each
+                )
+            ),
+        ),
+        conclusions=Conclusions(
+            documents=documents,
+            findings=findings,
+            receipts=DynamoReceipts(client=dynamodb, table=known.kb_control_table),
         ),
         leases=DynamoLeases(client=dynamodb, table=known.kb_control_table),
+        admission=Admission(
+            book=DynamoAdmissionBook(client=dynamodb, table=known.kb_control_table),
+            turns=StepFunctionsTurns(client=client("stepfunctions")),
+            pool=[member.knowledge_base_id for member in known.kb_pool],
+            limits=known.limits,
+        ),
     )
 
 

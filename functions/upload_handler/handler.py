@@ -12,12 +12,14 @@ from stackroom.aws.catalogs import DynamoCatalogRegister
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.executions import StepFunctionsExecutions
 from stackroom.aws.leases import DynamoLeases
+from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.session import client
 from stackroom.events import object_event
 from stackroom.observability import logger_for, metrics_for
+from stackroom.reconciled import Outcome
 from stackroom.runs import Runs
 from stackroom.settings import Settings
-from stackroom.uploads import Outcome, Uploads
+from stackroom.uploads import Uploads
 
 logger = logger_for("upload_handler")
 metrics = metrics_for("upload_handler")
@@ -50,6 +52,7 @@ def uploads() -> Uploads:
         ),
         documents=DynamoDocuments(client=client("dynamodb"), table=known.kb_catalog_table),
         bucket=S3DocumentBucket(client=client("s3"), bucket=known.kb_docs_bucket),
+        receipts=DynamoReceipts(client=client("dynamodb"), table=known.kb_control_table),
     )
 
 
@@ -95,6 +98,7 @@ def reconcile(body: str) -> str | None:
         sequencer=found.detail.object.sequencer,
         outcome=reconciled.outcome,
         document_id=reconciled.document_id,
+        receipt_id=reconciled.receipt_id,
         reason=reconciled.reason,
     )
     if reconciled.outcome is Outcome.REJECTED:

@@ -5,6 +5,8 @@ StackroomError
 ├── Rejected                    change the request; never retried
 │   ├── MalformedEvent          not an event that we know; belongs in the dead-letter queue
 │   ├── CatalogLimitReached     the user already has as many catalogs as allowed
+│   ├── CatalogNotFound         there is none of that id, or it is somebody else's
+│   ├── DocumentNotFound        there is none of that id in the catalog
 │   ├── DataSourceBroken        a data source that will never take an ingestion job
 │   ├── RunSuperseded           this execution no longer holds the catalog's lease
 │   ├── Unreadable              no text can be had from the file, and why
@@ -47,6 +49,16 @@ class MalformedEvent(Rejected):
 class CatalogLimitReached(Rejected):
     def __init__(self, limit: int) -> None:
         super().__init__(f"Maximum catalog limit ({limit}) reached")
+
+
+class CatalogNotFound(Rejected):
+    def __init__(self, catalog_id: str) -> None:
+        super().__init__(f"Catalog {catalog_id!r} not found")
+
+
+class DocumentNotFound(Rejected):
+    def __init__(self, document_id: str) -> None:
+        super().__init__(f"Document {document_id!r} not found in catalog")
 
 
 class DataSourceBroken(Rejected):

@@ -1,39 +1,40 @@
 """What a round brought to light of each document, gathered from everyone who knows something."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 
 from stackroom.blame import blamed
-from stackroom.filters import Has
 from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.ports import (
-    DataSource,
-    DocumentBucket,
-    Findings,
-    IngestionJobs,
-    Job,
-    KnowledgeBase,
-    Verdict,
+from stackroom.ports import DataSource, DocumentBucket, Findings, IngestionJobs, Job, Verdict
+from stackroom.probing import Probing
+from stackroom.verdicts import (
+    DEADLINE,
+    DIRECT_DEADLINE,
+    Decision,
+    Evidence,
+    Fate,
+    decide,
+    decide_directly,
+    is_hearsay,
+    is_overdue,
 )
-from stackroom.tenancy import Tenant
-from stackroom.verdicts import DEADLINE, Decision, Evidence, Fate, decide, is_overdue
 
 _NOT_FOUND = Verdict(status="NOT_FOUND", updated_at=None)
-_LONGEST_QUERY = 1000  # characters [AWS General Reference: Amazon Bedrock quotas, User query size]
+# Documents that one task proves by searches, five of them each: the account has twenty searches a
+# second, most of them for its users. The others wait for the next task.
+_MOST_PROVED = 500
 
 Decided = list[tuple[Document, Decision]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inquiry:
-    """`knowledge_base` answers the searchable one of that id."""
-
     bucket: DocumentBucket
     jobs: IngestionJobs
     findings: Findings
-    knowledge_base: Callable[[str], KnowledgeBase]
+    probing: Probing
 
     def decide(
         self,
@@ -48,13 +49,18 @@ class Inquiry:
         job has indexed after all; else answers would show what reads `failed`.
         """
         job = self.jobs.get(source, job_id)
-        taken = [each for each in documents if _is_of_round(each, job_id)]
+        taken = [each for each in documents if is_of_round(each, job_id)]
         failed = [each for each in documents if _is_tried_again(each)]
         verdicts = self._verdicts(source, taken + failed)
         revived = [each for each in failed if verdicts[each.document_id].status == "INDEXED"]
-        looked_at = taken + revived
+        looked_at, postponed = _share(
+            taken + revived,
+            lambda each: _needs_proof(each) or is_hearsay(each, verdicts[each.document_id], job),
+        )
         findings = self.findings.reasons_for(looked_at)
         reasons = blamed(map(self._uri, documents), job.failure_reasons if job else ())
+        proof = _Proof(self.probing, catalog, looked_at)
+        overdue = job is not None and is_overdue(job.started_at, at, DEADLINE)
         decided = [
             (
                 document,
@@ -63,10 +69,10 @@ class Inquiry:
                     Evidence(
                         verdict=verdicts[document.document_id],
                         job=job,
-                        is_found=partial(self._is_found, catalog, source, document),
+                        is_found=partial(proof.is_found, document),
                         blamed=reasons.get(self._uri(document)),
                         finding=findings.get(document.document_id),
-                        overdue=job is not None and is_overdue(job.started_at, at, DEADLINE),
+                        overdue=overdue,
                     ),
                 ),
             )
@@ -75,24 +81,72 @@ class Inquiry:
         of_round = {each.document_id for each in taken}
         return [
             (document, decision)
-            for document, decision in decided
+            for document, decision in decided + _later(postponed)
             if document.document_id in of_round or decision.fate is Fate.INDEXED
         ], job
+
+    def decide_directly(
+        self,
+        catalog: Catalog,
+        documents: Iterable[Document],
+        verdicts: Mapping[str, Verdict],
+        *,
+        accepted_at: datetime,
+        at: datetime,
+    ) -> Decided:
+        """What direct calls, accepted then, made of each document; `verdicts` by document id."""
+        looked_at, postponed = _share(documents, _needs_proof)
+        findings = self.findings.reasons_for(looked_at)
+        proof = _Proof(self.probing, catalog, looked_at)
+        return [
+            (
+                document,
+                decide_directly(
+                    document,
+                    Evidence(
+                        verdict=verdicts.get(document.document_id, _NOT_FOUND),
+                        job=None,
+                        is_found=partial(proof.is_found, document),
+                        finding=findings.get(document.document_id),
+                        overdue=is_overdue(accepted_at, at, DIRECT_DEADLINE),
+                    ),
+                    accepted_at=accepted_at,
+                    at=at,
+                ),
+            )
+            for document in looked_at
+        ] + _later(postponed)
 
     def _verdicts(self, source: DataSource, documents: list[Document]) -> dict[str, Verdict]:
         """By document id."""
         said = self.jobs.verdicts(source, map(self._uri, documents)) if documents else {}
         return {each.document_id: said.get(self._uri(each), _NOT_FOUND) for each in documents}
 
-    def _is_found(self, catalog: Catalog, source: DataSource, document: Document) -> bool:
-        """Whether its owner finds any passage of the document: the proof of every other word."""
-        owner = Tenant(catalog.user_id, catalog.catalog_id)
-        this = owner.filter((Has("document_id", document.document_id),))
-        searched = self.knowledge_base(source.knowledge_base_id)
-        return bool(searched.retrieve(document.filename[:_LONGEST_QUERY], this, 1).passages)
-
     def _uri(self, document: Document) -> str:
         return self.bucket.uri_of(document.s3_key)
+
+
+@dataclass(frozen=True)
+class _Proof:
+    """Whether documents are found: searched for together when the first of them is asked for."""
+
+    probing: Probing
+    catalog: Catalog
+    documents: list[Document]
+    _others: dict[str, bool] = field(default_factory=dict)
+
+    def is_found(self, document: Document) -> bool:
+        if _needs_proof(document):
+            return document.document_id in self._removed_and_found
+        known = self._others
+        if document.document_id not in known:
+            found = self.probing.found(self.catalog, [document])
+            known[document.document_id] = document.document_id in found
+        return known[document.document_id]
+
+    @cached_property
+    def _removed_and_found(self) -> set[str]:
+        return self.probing.found(self.catalog, filter(_needs_proof, self.documents))
 
 
 def unexplained(job: Job | None, documents: Iterable[Document], decided: Decided) -> int:
@@ -106,10 +160,34 @@ def unexplained(job: Job | None, documents: Iterable[Document], decided: Decided
     return max(0, job.failed_documents - len(failed)) if job is not None else 0
 
 
-def _is_of_round(document: Document, job_id: str) -> bool:
+def is_of_round(document: Document, job_id: str) -> bool:
+    """Whether the round that this id stands for has taken the document up, and not settled it."""
     under_way = (DocumentStatus.INDEXING, DocumentStatus.DELETING)
     bound = document.ingestion_job_id == job_id
     return bound and (document.lingering or document.status in under_way)
+
+
+def _needs_proof(document: Document) -> bool:
+    """Only a search proves that something is not there any more."""
+    return document.status in (DocumentStatus.DELETING, DocumentStatus.FAILED)
+
+
+def _share(
+    documents: Iterable[Document], needs_proof: Callable[[Document], bool]
+) -> tuple[list[Document], list[Document]]:
+    """Those to decide on now, and those to be proved by a later task."""
+    now: list[Document] = []
+    later: list[Document] = []
+    proved = 0
+    for document in documents:
+        needs = needs_proof(document)
+        proved += needs
+        (later if needs and proved > _MOST_PROVED else now).append(document)
+    return now, later
+
+
+def _later(documents: Iterable[Document]) -> Decided:
+    return [(each, Decision(fate=Fate.WAIT)) for each in documents]
 
 
 def _is_tried_again(document: Document) -> bool:

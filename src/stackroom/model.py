@@ -19,6 +19,13 @@ class CatalogStatus(StrEnum):
     DELETING = "deleting"
 
 
+class DataSourceType(StrEnum):
+    """Of what kind a knowledge base's data source is, in Bedrock's words."""
+
+    S3 = "S3"  # a catalog's own: ingestion jobs crawl its prefix
+    CUSTOM = "CUSTOM"  # shared by catalogs: documents are ingested directly
+
+
 class Catalog(Record):
     """A named shelf of one user's documents; everything under `s3_prefix` belongs to it."""
 
@@ -32,6 +39,7 @@ class Catalog(Record):
     total_bytes: NonNegativeInt = 0
     knowledge_base_id: str | None = None
     data_source_id: str | None = None
+    data_source_type: DataSourceType = DataSourceType.S3  # of that data source
     created_at: AwareDatetime
     updated_at: AwareDatetime
 
@@ -72,6 +80,7 @@ class Document(Record):
     indexed_at: AwareDatetime | None = None
     ingestion_job_id: str | None = None
     lingering: bool = False  # the index may still hold an earlier version of a rejected file
+    receipt_id: str | None = None  # of its deletion
     correlation_id: str | None = None
     version: NonNegativeInt = 0  # 0 until first saved
 
@@ -85,9 +94,34 @@ class Document(Record):
         return self.model_copy(update={"status": status, "status_reason": reason, "updated_at": at})
 
 
+class Receipt(Record):
+    """
+    What is known of one document's deletion; whoever asked for it may keep it.
+
+    `searchable_before` is when the document was last known to be found, `not_found_at` when the
+    knowledge base no longer knew it, `unsearchable_since` when a search for it found nothing: only
+    then is it removed. `superseded_at` is set instead if the file came back meanwhile.
+    """
+
+    receipt_id: str
+    user_id: str
+    catalog_id: str
+    document_id: str
+    filename: str
+    asked_at: AwareDatetime
+    searchable_before: AwareDatetime | None = None
+    not_found_at: AwareDatetime | None = None
+    unsearchable_since: AwareDatetime | None = None
+    superseded_at: AwareDatetime | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.unsearchable_since is None and self.superseded_at is None
+
+
 class PoolMember(Record):
     """A knowledge base of the pool: element of the `KB_POOL` JSON list."""
 
     knowledge_base_id: str
-    data_source_id: str | None = None  # the shared CUSTOM data source, once there is one
+    data_source_id: str  # the shared CUSTOM data source
     index: str | None = None

@@ -1,8 +1,9 @@
 """
-Giving a catalog its place: a data source of its own on a knowledge base of the pool.
+Giving a catalog its place: a data source of its own while there are any, else a shared one.
 
 A knowledge base has five data sources, not adjustable [AWS General Reference: Amazon Bedrock
-quotas]. Four are for catalogs; the fifth is kept free for the shared CUSTOM data source.
+quotas]. Four are for catalogs; the fifth is the shared CUSTOM data source, where every other
+catalog lives. A place once given is kept, whatever becomes of the pool.
 """
 
 import hashlib
@@ -10,20 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from stackroom.model import Catalog, PoolMember
+from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.model import Catalog, DataSourceType, PoolMember
 from stackroom.ports import Catalogs, DataSource, DataSourceLimit, DataSources, Slots
 
 OWN_SLOTS = 4
-NO_SLOT = (
-    "no knowledge base has a free data source for this catalog; "
-    "ask your operator to raise knowledge_base_pool_size, then drop the file again"
-)
 
 
 class Placement(StrEnum):
     PLACED = "placed"
     WAITING = "waiting"
-    NO_SLOT = "no_slot"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,31 +30,38 @@ class Placements:
     data_sources: DataSources
     pool: Sequence[PoolMember]
 
-    def ensure(self, catalog: Catalog) -> Placement:
-        """Give the catalog a data source if it has none, and say whether it can be used yet."""
+    def ensure(self, catalog: Catalog) -> tuple[Placement, DataSource]:
+        """The catalog's data source, given to it if it has none, and whether it can be used yet."""
         source = source_of(catalog) or self._place(catalog)
-        if source is None:
-            return Placement.NO_SLOT
+        if source.type is DataSourceType.CUSTOM:
+            return Placement.PLACED, source  # made with its knowledge base
         available = self.data_sources.is_available(source.knowledge_base_id, source.data_source_id)
-        return Placement.PLACED if available else Placement.WAITING
+        return (Placement.PLACED if available else Placement.WAITING), source
 
-    def _place(self, catalog: Catalog) -> DataSource | None:
+    def _place(self, catalog: Catalog) -> DataSource:
+        source = self._own(catalog) or self._shared(catalog)
+        self.catalogs.place(catalog.catalog_id, source)
+        return source
+
+    def _own(self, catalog: Catalog) -> DataSource | None:
         for knowledge_base_id in self._candidates(catalog.catalog_id):
             if not self.slots.take(knowledge_base_id, catalog.catalog_id, limit=OWN_SLOTS):
                 continue
             try:
-                source = self._adopt_or_create(knowledge_base_id, catalog)
+                return self._adopt_or_create(knowledge_base_id, catalog)
             except DataSourceLimit:
                 # Someone else's data sources are there: what we counted as free is not.
                 self.slots.exhaust(knowledge_base_id, catalog.catalog_id)
-                continue
-            self.catalogs.place(
-                catalog.catalog_id,
-                knowledge_base_id=source.knowledge_base_id,
-                data_source_id=source.data_source_id,
-            )
-            return source
         return None
+
+    def _shared(self, catalog: Catalog) -> DataSource:
+        """Spread by a hash (rendezvous), so that a crash can't have counted anybody twice."""
+        member = max(self.pool, key=lambda each: _token(each.knowledge_base_id, catalog.catalog_id))
+        return DataSource(
+            knowledge_base_id=member.knowledge_base_id,
+            data_source_id=member.data_source_id,
+            type=DataSourceType.CUSTOM,
+        )
 
     def _candidates(self, catalog_id: str) -> list[str]:
         """The knowledge base where a crash left the catalog's slot, then the emptiest first."""
@@ -69,11 +73,17 @@ class Placements:
         name = data_source_name(catalog.catalog_id)
         data_source_id = self.data_sources.find(knowledge_base_id, name)
         if data_source_id is None:
+            if name in self.data_sources.all(knowledge_base_id):
+                # That of a catalog that was to go and came back. It counts against the limit yet,
+                # so that asking now would look as if strangers had filled the knowledge base.
+                raise KnowledgeBaseThrottled("CreateDataSource")
             data_source_id = self.data_sources.create(
                 knowledge_base_id,
                 name,
                 prefix=catalog.s3_prefix,
-                token=_token(knowledge_base_id, name),
+                # Not the name alone: after a deletion, Bedrock answers a token that it has seen
+                # with what is gone. The catalog is written when it is condemned, revived or opened.
+                token=_token(knowledge_base_id, name, catalog.updated_at.isoformat()),
             )
         return DataSource(knowledge_base_id=knowledge_base_id, data_source_id=data_source_id)
 
@@ -82,7 +92,9 @@ def source_of(catalog: Catalog) -> DataSource | None:
     if catalog.knowledge_base_id is None or catalog.data_source_id is None:
         return None
     return DataSource(
-        knowledge_base_id=catalog.knowledge_base_id, data_source_id=catalog.data_source_id
+        knowledge_base_id=catalog.knowledge_base_id,
+        data_source_id=catalog.data_source_id,
+        type=catalog.data_source_type,
     )
 
 

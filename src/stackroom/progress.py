@@ -3,7 +3,7 @@
 import random
 from enum import StrEnum
 
-from pydantic import NonNegativeInt
+from pydantic import AwareDatetime, NonNegativeInt
 
 from stackroom.model import Record
 
@@ -21,9 +21,8 @@ class Outcome(StrEnum):
 
     PLACED = "placed"
     WAITING = "waiting"
-    NO_SLOT = "no_slot"
     GONE = "gone"
-    REFUSED = "refused"
+    TURN_OVER = "turn_over"
     STARTED = "started"
     BUSY = "busy"
     NOTHING = "nothing"
@@ -47,7 +46,10 @@ class Progress(Record):
     turn: NonNegativeInt = 0
     polls: NonNegativeInt = 0  # of the present job, or busy answers in a row
     served: NonNegativeInt = 0  # the counter as the present round found it
-    job_id: str | None = None
+    job_id: str | None = None  # of a job, or what stands for a round of direct calls
+    waiting_since: AwareDatetime | None = None  # the run's place in the queue
+    calls: NonNegativeInt = 1  # direct calls that the work takes
+    accepted_at: AwareDatetime | None = None  # by the knowledge base's clock, of direct calls
 
 
 class Run(Record):
@@ -62,6 +64,14 @@ class Run(Record):
             update={"outcome": outcome, "turn": self.progress.turn + 1, **changes}
         )
         return self.model_copy(update={"progress": progress})
+
+
+def until_next_look(seconds: float, *, wanted: bool) -> int:
+    """
+    Seconds before asking again whether what has run for so long is over: in proportion, so that
+    the answer is late in proportion, too. `wanted` is whether others wait for it.
+    """
+    return round(min(max(FIRST_WAIT, seconds * (0.1 if wanted else 0.2)), LONGEST_WAIT))
 
 
 def waiting_time(turn: int, *, jitter: bool = False) -> int:

@@ -8,20 +8,26 @@ run that lists after it, or keeps that run from ending.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from stackroom.clock import utc_now
+from stackroom.errors import RunSuperseded
 from stackroom.ports import Executions, Lease, Leases
 
 # A run renews its lease with every task; the longest silence is one poll (a minute) and the
 # retries of one task (about five). Expiry alone decides nothing: Step Functions is asked.
 LEASE = timedelta(minutes=15)
+# A run that waits for its turn does nothing; ten thousand of them are looked at three a second.
+_PARKED = timedelta(hours=1)
+# From the lease to its execution's first task, which renews it.
+_UNSTARTED = timedelta(minutes=2)
 # A run that broke is followed by another after 1, 2, 4 ... at most 60 minutes. After these many in
 # a row (about four hours) its documents fail, with the error, rather than wait for ever.
 MAX_FAILURES = 10
 _FIRST_DELAY = 60
-_LONGEST_DELAY = 3600
+LONGEST_DELAY = 3600
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +44,10 @@ class Runs:
         """End the run unless there is more to do. Raises RunSuperseded."""
         return self.leases.release(catalog_id, epoch, served=served)
 
-    def renew(self, catalog_id: str, epoch: int) -> Lease:
-        """Go on with the run. Raises RunSuperseded."""
-        return self.leases.renew(catalog_id, epoch, until=self.now() + LEASE)
+    def renew(self, catalog_id: str, epoch: int, *, parked: bool = False) -> Lease:
+        """Go on with the run, or have it wait for its turn. Raises RunSuperseded."""
+        until = self.now() + (_PARKED if parked else LEASE)
+        return self.leases.renew(catalog_id, epoch, until=until)
 
     def hand_over(self, catalog_id: str, epoch: int) -> None:
         """Let a fresh execution go on, for a history ends at 25,000 events. Safe to repeat."""
@@ -60,18 +67,27 @@ class Runs:
     def recover(self, lease: Lease) -> None:
         """Follow a run that broke by another one, later each time; once for a lease."""
         failures = lease.failures + 1
-        delay = min(_FIRST_DELAY * 2 ** (failures - 1), _LONGEST_DELAY)
+        delay = min(_FIRST_DELAY * 2 ** (failures - 1), LONGEST_DELAY)
         self._succeed(lease, failures=failures, delay=delay)
 
-    def silent(self) -> list[Lease]:
-        """The leases of runs that ended without a word; those never started are started now."""
-        return [lease for lease in self.leases.held() if self._is_silent(lease)]
+    def silent(self, *, thorough: bool = False) -> list[Lease]:
+        """
+        The leases of runs that ended without a word; those never started are started now.
+
+        Of expired leases, or, if `thorough`, of all.
+        """
+        suspects = self.leases.held() if thorough else self.leases.expired(self.now())
+        return [lease for lease in suspects if self._is_silent(lease)]
 
     def _is_silent(self, lease: Lease) -> bool:
-        if lease.started:
-            return not self.executions.is_running(lease.execution_name)
-        # Whoever took the lease may have died before it said so; the name makes it one start.
-        self._enliven(lease)
+        if not lease.started:
+            # Whoever took the lease may have died before it said so; the name makes it one start.
+            self._start(lease, delay=0)
+            return False
+        if not self.executions.is_running(lease.execution_name):
+            return True
+        with suppress(RunSuperseded):  # should it end in this very moment
+            self.renew(lease.catalog_id, lease.epoch, parked=True)
         return False
 
     def _enliven(self, lease: Lease) -> None:
@@ -84,16 +100,25 @@ class Runs:
         expired = lease.until is not None and lease.until < self.now()
         return expired and lease.started and not self.executions.is_running(lease.execution_name)
 
-    def _succeed(self, lease: Lease, *, failures: int, delay: int) -> None:
+    def _succeed(
+        self, lease: Lease, *, failures: int, delay: int, epoch: int | None = None
+    ) -> None:
         # A delayed run must not look expired before it has begun.
-        until = self.now() + LEASE + timedelta(seconds=delay)
-        taken = self.leases.take(lease, until=until, failures=failures)
+        until = self.now() + _UNSTARTED + timedelta(seconds=delay)
+        taken = self.leases.take(lease, until=until, failures=failures, epoch=epoch)
         if taken is not None:  # else someone else has, and starts it
             self._start(taken, delay=delay)
 
     def _start(self, lease: Lease, *, delay: int) -> None:
-        self.executions.start(
-            lease.execution_name,
-            {"catalog_id": lease.catalog_id, "epoch": lease.epoch, "progress": {"delay": delay}},
-        )
-        self.leases.mark_started(lease)
+        payload = {
+            "catalog_id": lease.catalog_id,
+            "epoch": lease.epoch,
+            "progress": {"delay": delay},
+        }
+        if self.executions.start(lease.execution_name, payload):
+            self.leases.mark_started(lease)
+            return
+        # The name was used up before the control table was lost, or set back: so is every epoch
+        # until now, for there never was one a second.
+        unused = max(lease.epoch + 1, int(self.now().timestamp()))
+        self._succeed(lease, failures=lease.failures, delay=delay, epoch=unused)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from stackroom.model import PoolMember
+from stackroom.schedule import Limits
 
 
 def _from_json(value: Any) -> Any:
@@ -33,3 +34,20 @@ class Settings(BaseModel):
             name: environ[name.upper()] for name in cls.model_fields if name.upper() in environ
         }
         return cls.model_validate(known)
+
+
+class AdmissionSettings(Settings):
+    """Of every function that takes turns at knowledge bases, or gives them back."""
+
+    kb_pool: Pool
+    admission_jobs: int = 5
+    admission_direct_calls: int = 10
+    admission_seconds_between_starts: float = 10.0
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(
+            jobs=self.admission_jobs,
+            direct_calls=self.admission_direct_calls,
+            seconds_between_starts=self.admission_seconds_between_starts,
+        )

@@ -1,19 +1,38 @@
 """Asking what became of a round's documents, and writing it down."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from stackroom.admission import Admission
 from stackroom.clock import utc_now
-from stackroom.errors import KnowledgeBaseThrottled, RecordChanged
-from stackroom.ingestion import totals
-from stackroom.inquiry import Inquiry, unexplained
-from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.conclusions import Conclusions
+from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.inquiry import Decided, Inquiry, is_of_round, unexplained
+from stackroom.model import Catalog, CatalogStatus, DataSourceType, Document
 from stackroom.placement import source_of
-from stackroom.ports import Catalogs, DataSource, Documents, IngestionJobs, Job, JobState, Leases
-from stackroom.progress import Outcome, Run, waiting_time
+from stackroom.ports import (
+    Catalogs,
+    DataSource,
+    DirectDocuments,
+    Documents,
+    IngestionJobs,
+    Job,
+    JobState,
+    Leases,
+    Verdict,
+)
+from stackroom.progress import Outcome, Run, until_next_look, waiting_time
 from stackroom.runs import LEASE
-from stackroom.verdicts import DEADLINE, NO_REASON, Decision, Fate, Settled, is_overdue
+from stackroom.summaries import summarise
+from stackroom.verdicts import (
+    DEADLINE,
+    DIRECT_DEADLINE,
+    UNDER_WAY,
+    Fate,
+    Settled,
+    is_overdue,
+)
 
 _STOPPING = 3600.0  # grace for StopIngestionJob, which takes about half a minute
 
@@ -31,27 +50,35 @@ class Settlement:
     catalogs: Catalogs
     documents: Documents
     jobs: IngestionJobs
+    direct: DirectDocuments
     inquiry: Inquiry
+    conclusions: Conclusions
     leases: Leases
+    admission: Admission
     now: Callable[[], datetime] = utc_now
 
     def poll(self, run: Run) -> Run:
-        """Is the round's job over? Stops a job that is past its deadline."""
+        """
+        Is what the round began over? Then its turn is, too. Stops a job that is past its deadline.
+        """
         self._renew(run)
-        _, source, job_id = self._round(run)
-        polls = run.progress.polls + 1
-        still_running = run.went(Outcome.RUNNING, polls=polls, wait_seconds=waiting_time(polls))
+        catalog, source, round_id = self._round(run)
         try:
-            job = self.jobs.get(source, job_id)
+            began = self._at_work_since(run, catalog, source, round_id)
         except KnowledgeBaseThrottled:
-            return still_running
-        if job is None or job.state is not JobState.RUNNING or self._is_overdue(job, _STOPPING):
-            # Polls go on counting while documents are unsettled, or the waits would never grow.
-            unsettled = run.progress.outcome is Outcome.UNSETTLED
-            return run.went(Outcome.OVER, polls=run.progress.polls if unsettled else 0)
-        if self._is_overdue(job):
-            self.jobs.stop(source, job_id)
-        return still_running
+            return self._look_again(run, waiting_time(run.progress.polls))
+        if began is not None:
+            self.admission.keep(run.catalog_id, run.epoch)
+            seconds = (self.now() - began).total_seconds()
+            wanted = self.admission.is_wanted(source.knowledge_base_id)
+            return self._look_again(run, until_next_look(seconds, wanted=wanted))
+        self.admission.leave(run.catalog_id, run.epoch)
+        # Polls go on counting while documents are unsettled, or the waits would never grow.
+        unsettled = run.progress.outcome is Outcome.UNSETTLED
+        return run.went(Outcome.OVER, polls=run.progress.polls if unsettled else 0)
+
+    def _look_again(self, run: Run, seconds: int) -> Run:
+        return run.went(Outcome.RUNNING, polls=run.progress.polls + 1, wait_seconds=seconds)
 
     def settle(self, run: Run) -> tuple[Run, Settling]:
         """
@@ -60,21 +87,73 @@ class Settlement:
         Safe to retry: what is settled is no longer of the round.
         """
         self._renew(run)
-        catalog, source, job_id = self._round(run)
+        catalog, source, round_id = self._round(run)
         documents = list(self.documents.of_catalog(run.catalog_id))
         try:
-            decided, job = self.inquiry.decide(catalog, source, job_id, documents, self.now())
+            decided, job = self._decide(run, catalog, source, round_id, documents)
         except KnowledgeBaseThrottled:
             return self._later(run), Settling()
         if any(decision.fate is Fate.AGAIN for _, decision in decided):
             # Moves the counter, so that the run can't end. Before the documents are written: once
             # they are, a retried task finds them no longer of the round, and would not ask.
             self.leases.ask(run.catalog_id)
-        settled = self._explain(self._write(decided))
+        settled = self.conclusions.write(catalog, decided)
         waiting = any(decision.fate is Fate.WAIT for _, decision in decided)
-        self._summarise(run.catalog_id, documents, settled, waiting=waiting)
+        left = _left(documents, settled)
+        status = CatalogStatus.INDEXING if waiting else CatalogStatus.READY
+        summarise(self.catalogs, run.catalog_id, left, status, at=self.now())
         settling = Settling(settled=settled, unexplained=unexplained(job, documents, decided))
-        return self._later(run) if waiting else run.went(Outcome.SETTLED), settling
+        if waiting:
+            return self._later(run), settling
+        # An emptied catalog may be one to take apart: having served no request, the run looks.
+        served = run.progress.served if left else 0
+        return run.went(Outcome.SETTLED, served=served), settling
+
+    def _decide(
+        self,
+        run: Run,
+        catalog: Catalog,
+        source: DataSource,
+        round_id: str,
+        documents: list[Document],
+    ) -> tuple[Decided, Job | None]:
+        if source.type is DataSourceType.S3:
+            return self.inquiry.decide(catalog, source, round_id, documents, self.now())
+        taken = [each for each in documents if is_of_round(each, round_id)]
+        decided = self.inquiry.decide_directly(
+            catalog,
+            taken,
+            self._verdicts(source, taken),
+            accepted_at=run.progress.accepted_at or self.now(),
+            at=self.now(),
+        )
+        return decided, None
+
+    def _at_work_since(
+        self, run: Run, catalog: Catalog, source: DataSource, round_id: str
+    ) -> datetime | None:
+        """When the job or the direct calls began that are not over yet."""
+        if source.type is DataSourceType.S3:
+            return self._job_at_work_since(source, round_id)
+        documents = self.documents.of_catalog(catalog.catalog_id)
+        taken = [each for each in documents if is_of_round(each, round_id)]
+        accepted_at = run.progress.accepted_at or self.now()
+        if is_overdue(accepted_at, self.now(), DIRECT_DEADLINE):
+            return None
+        verdicts = self._verdicts(source, taken).values()
+        return accepted_at if any(each.status in UNDER_WAY for each in verdicts) else None
+
+    def _job_at_work_since(self, source: DataSource, job_id: str) -> datetime | None:
+        job = self.jobs.get(source, job_id)
+        if job is None or job.state is not JobState.RUNNING or self._is_overdue(job, _STOPPING):
+            return None
+        if self._is_overdue(job):
+            self.jobs.stop(source, job_id)
+        return job.started_at
+
+    def _verdicts(self, source: DataSource, documents: list[Document]) -> dict[str, Verdict]:
+        ids = [each.document_id for each in documents]
+        return self.direct.verdicts(source, ids) if ids else {}
 
     def _later(self, run: Run) -> Run:
         polls = run.progress.polls + 1
@@ -91,85 +170,10 @@ class Settlement:
         assert run.progress.job_id is not None, "a round that waits has a job"
         return catalog, source, run.progress.job_id
 
-    def _write(self, decided: Iterable[tuple[Document, Decision]]) -> list[Settled]:
-        at = self.now()
-        fates = {document.document_id: decision.fate for document, decision in decided}
-        changed = [_after(document, decision, at) for document, decision in decided]
-        saved = self.documents.save_all(each for each in changed if each is not None)
-        settled = [
-            Settled(document=each, fate=fates[each.document_id])
-            for each in saved
-            if fates[each.document_id] is not Fate.AGAIN
-        ]
-        settled += [
-            Settled(document=document, fate=Fate.LEFT)
-            for document, decision in decided
-            if decision.fate is Fate.LEFT
-        ]
-        gone = (document for document, decision in decided if decision.fate is Fate.GONE)
-        return settled + [Settled(document=each, fate=Fate.GONE) for each in self._remove(gone)]
-
-    def _explain(self, settled: list[Settled]) -> list[Settled]:
-        """
-        Give failures without a reason the one that an inspection has found in the meantime.
-
-        The inspection writes its finding before it looks at the record, and we look for the finding
-        after we have written the record: whoever is second sees the other.
-        """
-        silent = [each.document for each in settled if each.document.status_reason == NO_REASON]
-        findings = self.inquiry.findings.reasons_for(silent) if silent else {}
-        at = self.now()
-        told = {
-            each.document_id: each
-            for each in self.documents.save_all(
-                each.moved(DocumentStatus.FAILED, at=at, reason=findings[each.document_id])
-                for each in silent
-                if each.document_id in findings
-            )
-        }
-        return [
-            replace(each, document=told.get(each.document.document_id, each.document))
-            for each in settled
-        ]
-
-    def _remove(self, documents: Iterable[Document]) -> list[Document]:
-        removed = []
-        for document in documents:
-            try:
-                self.documents.remove(document)
-            except RecordChanged:
-                continue  # it was uploaded again meanwhile, and waits for a round of its own
-            removed.append(document)
-        return removed
-
-    def _summarise(
-        self, catalog_id: str, before: list[Document], settled: list[Settled], *, waiting: bool
-    ) -> None:
-        gone = {each.document.document_id for each in settled if each.fate is Fate.GONE}
-        left = [each for each in before if each.document_id not in gone]
-        count, size = totals(left)
-        status = CatalogStatus.INDEXING if waiting else CatalogStatus.READY
-        self.catalogs.summarise(catalog_id, status=status, count=count, size=size, at=self.now())
-
     def _is_overdue(self, job: Job, grace: float = 0) -> bool:
         return is_overdue(job.started_at, self.now(), DEADLINE + grace)
 
 
-def _after(document: Document, decision: Decision, at: datetime) -> Document | None:
-    """The document as the decision leaves it, or None if it stays (or goes) as it is."""
-    match decision.fate:
-        case Fate.INDEXED:
-            indexed = document.moved(DocumentStatus.INDEXED, at=at)
-            return indexed.model_copy(update={"indexed_at": at, "lingering": False})
-        case Fate.FAILED:
-            return document.moved(DocumentStatus.FAILED, at=at, reason=decision.reason)
-        case Fate.EVICTED:
-            return document.model_copy(
-                update={"lingering": False, "indexed_at": None, "ingestion_job_id": None}
-            )
-        case Fate.AGAIN:
-            if document.status is DocumentStatus.INDEXING:
-                return document.moved(DocumentStatus.PENDING, at=at)
-            return None  # deleting and lingering documents are work as they stand
-        case Fate.WAIT | Fate.GONE | Fate.LEFT:
-            return None
+def _left(before: list[Document], settled: list[Settled]) -> list[Document]:
+    gone = {each.document.document_id for each in settled if each.fate is Fate.GONE}
+    return [each for each in before if each.document_id not in gone]

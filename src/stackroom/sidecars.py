@@ -86,6 +86,12 @@ def sidecar(
     return body
 
 
+def attributes_in(body: bytes) -> dict[str, Attribute]:
+    """The attributes that a sidecar of ours says."""
+    attributes: dict[str, Attribute] = json.loads(body)["metadataAttributes"]
+    return attributes
+
+
 def _compact(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 

@@ -16,15 +16,22 @@ from stackroom.ports import Job, JobState, Verdict
 # Seconds from when Bedrock accepted the job; waiting for a turn has no deadline. The largest job
 # allowed (100 GB, 5,000,000 files) is far from a catalog's size.
 DEADLINE = 12 * 3600.0
+# Of direct calls, whose files are at most 50 MB each.
+DIRECT_DEADLINE = 2 * 3600.0
+# Seconds in which what a direct call has brought may not be seen yet.
+_UNSEEN = 120.0
 MAX_ATTEMPTS = 3
 NO_REASON = (
     "Bedrock could not ingest the file and gave no reason; "
     "check that it opens and has text, then drop it again"
 )
+NOT_FOUND = (
+    "Bedrock reads the file as indexed, but no search finds it; drop it again to have it read anew"
+)
 _STILL_THERE = "; an earlier version of it may still be searchable"
 # The twelve values of DocumentStatus [API model bedrock-agent, KnowledgeBaseDocumentDetail].
 _INDEXED = {"INDEXED"}
-_UNDER_WAY = {"PENDING", "STARTING", "IN_PROGRESS", "DELETING", "DELETE_IN_PROGRESS"}
+UNDER_WAY = {"PENDING", "STARTING", "IN_PROGRESS", "DELETING", "DELETE_IN_PROGRESS"}
 _ABSENT = {"NOT_FOUND"}
 _CUT_SHORT = {JobState.FAILED, JobState.STOPPED}
 _FAILURES = {
@@ -38,7 +45,7 @@ _FAILURES = {
     ),
     "IGNORED": "Bedrock does not take this file; save it in another format",
 }
-KNOWN_STATUSES = _INDEXED | _UNDER_WAY | _ABSENT | set(_FAILURES)
+KNOWN_STATUSES = _INDEXED | UNDER_WAY | _ABSENT | set(_FAILURES)
 
 
 class Fate(StrEnum):
@@ -82,6 +89,72 @@ class Evidence:
     overdue: bool = False  # the deadline is past
 
 
+def decide_directly(
+    document: Document, evidence: Evidence, *, accepted_at: datetime, at: datetime
+) -> Decision:
+    """
+    What a direct call made of the document. `accepted_at` is by the knowledge base's own clock:
+    whatever it says of an earlier moment is of an earlier version.
+    """
+    status, said_at = evidence.verdict.status, evidence.verdict.updated_at
+    assert status in KNOWN_STATUSES, f"Bedrock has a document status unknown to us: {status}"
+    if document.status is not DocumentStatus.INDEXING:
+        return _of_removed(document, evidence)
+    early = said_at is not None and said_at < accepted_at
+    unseen = status in _ABSENT and not is_overdue(accepted_at, at, _UNSEEN)
+    if unseen or ((status in UNDER_WAY or early) and not evidence.overdue):
+        return Decision(fate=Fate.WAIT)
+    if status in UNDER_WAY | _ABSENT or early:
+        return _again(document, evidence)
+    if status in _INDEXED:
+        return _of_indexed(document, evidence)
+    if _may_be_passing(document, evidence):
+        return Decision(fate=Fate.AGAIN)
+    return _failed(document, evidence, evidence.verdict.reason or _FAILURES[status])
+
+
+def _may_be_passing(document: Document, evidence: Evidence) -> bool:
+    """A failure that nobody explains may be Bedrock's; no later job tries the document again."""
+    explained = evidence.verdict.reason or evidence.finding
+    tries_left = document.attempts < MAX_ATTEMPTS
+    return evidence.verdict.status == "FAILED" and not explained and tries_left
+
+
+def _of_indexed(document: Document, evidence: Evidence) -> Decision:
+    # A file without any text may count as indexed and have not one passage.
+    if evidence.finding is not None and not evidence.is_found():
+        return _failed(document, evidence, NO_REASON)
+    if is_hearsay(document, evidence.verdict, evidence.job) and not evidence.is_found():
+        return _failed(document, evidence, NOT_FOUND)
+    return Decision(fate=Fate.INDEXED)
+
+
+def is_hearsay(document: Document, verdict: Verdict, job: Job | None) -> bool:
+    """
+    Whether `INDEXED` is left from before this job, and we never saw it proved.
+
+    A document whose vectors were refused reads so too [one project's finding], and the jobs that
+    find it unchanged don't say it again.
+    """
+    if verdict.status not in _INDEXED or document.indexed_at is not None or job is None:
+        return False
+    return verdict.updated_at is None or verdict.updated_at < job.started_at
+
+
+def _of_removed(document: Document, evidence: Evidence) -> Decision:
+    """What is no longer known may be found for some seconds yet, and then it is not gone."""
+    deleting = document.status is DocumentStatus.DELETING
+    if evidence.verdict.status in _ABSENT and not evidence.is_found():
+        return Decision(fate=Fate.GONE if deleting else Fate.EVICTED)
+    if not evidence.overdue:
+        return Decision(fate=Fate.WAIT)
+    if document.attempts < MAX_ATTEMPTS:
+        return Decision(fate=Fate.AGAIN)
+    if deleting:
+        return Decision(fate=Fate.LEFT)
+    return Decision(fate=Fate.FAILED, reason=_still_there(str(document.status_reason)))
+
+
 def decide(document: Document, evidence: Evidence) -> Decision:
     if document.status is DocumentStatus.DELETING:
         return _of_deleted(document, evidence)
@@ -92,9 +165,10 @@ def decide(document: Document, evidence: Evidence) -> Decision:
 
 def _of_deleted(document: Document, evidence: Evidence) -> Decision:
     status = evidence.verdict.status
-    if status in _ABSENT:
+    if status in _ABSENT and not evidence.is_found():
         return Decision(fate=Fate.GONE)
-    if status in _UNDER_WAY and _may_still_change(evidence):
+    if status in UNDER_WAY | _ABSENT and _may_still_change(evidence):
+        # One that is no longer known may be found for some seconds yet.
         return Decision(fate=Fate.WAIT)
     # Never more than `deleting` while Bedrock knows it: nothing else would be the truth.
     return Decision(fate=Fate.AGAIN if document.attempts < MAX_ATTEMPTS else Fate.LEFT)
@@ -120,7 +194,7 @@ def _of_indexing(document: Document, evidence: Evidence) -> Decision:
     assert status in KNOWN_STATUSES, f"Bedrock has a document status unknown to us: {status}"
     if not _is_of_this_version(document, evidence) and not _is_passed_over(document, evidence):
         return _again(document, evidence)
-    if status in _UNDER_WAY:
+    if status in UNDER_WAY:
         return (
             Decision(fate=Fate.WAIT) if _may_still_change(evidence) else _again(document, evidence)
         )
@@ -128,9 +202,7 @@ def _of_indexing(document: Document, evidence: Evidence) -> Decision:
         # The write of its vectors failed, or the job left it out: both show nowhere else.
         return _failed(document, evidence, f"Bedrock: {evidence.blamed}")
     if status in _INDEXED:
-        # A file without any text may count as indexed and have not one passage.
-        empty = evidence.finding is not None and not evidence.is_found()
-        return _failed(document, evidence, NO_REASON) if empty else Decision(fate=Fate.INDEXED)
+        return _of_indexed(document, evidence)
     if status in _ABSENT or (evidence.blamed is None and _fell_with_its_job(evidence)):
         return _again(document, evidence)
     return _failed(document, evidence, evidence.verdict.reason or _FAILURES[status])

@@ -1,13 +1,17 @@
-"""What the catalog table tells of everyone's documents, read for people to look at."""
+"""What the tables tell of everyone's documents, read for people to look at."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
+from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.catalogs import METADATA, DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.items import scan, to_item
-from stackroom.model import Document
-from stackroom.uploads import rejected_shelf
+from stackroom.aws.leases import DynamoLeases
+from stackroom.model import Catalog, Document
+from stackroom.outlook import DocumentOutlook, Outlook, Place
+from stackroom.schedule import Limits
+from stackroom.strays import rejected_shelf
 from stackroom_local.clients import client
 from stackroom_local.state import Instance
 
@@ -16,11 +20,17 @@ _REJECTED = rejected_shelf("")
 
 @dataclass(frozen=True)
 class Shelf:
-    """A catalog, or a user's objects that belong to none, and what lies there."""
+    """
+    A catalog, or a user's objects that belong to none, and what lies there.
+
+    `outlooks` are by document id, of what has yet to settle.
+    """
 
     user_id: str
     name: str
     documents: tuple[Document, ...]
+    outlooks: Mapping[str, DocumentOutlook] = field(default_factory=dict)
+    place: Place | None = None
 
 
 @dataclass(frozen=True)
@@ -29,16 +39,12 @@ class Records:
 
     def shelves(self, user_id: str | None = None) -> list[Shelf]:
         """By user and name; of one user, or of everybody."""
-        found = list(self._of_user(user_id) if user_id else self._of_everybody())
+        users = [user_id] if user_id else self.users()
+        found = [shelf for each in users for shelf in self._of_user(each)]
         return sorted(found, key=lambda shelf: (shelf.user_id, shelf.name))
 
-    def _of_user(self, user_id: str) -> Iterator[Shelf]:
-        for catalog in self._catalogs.of_user(user_id):
-            yield Shelf(user_id, catalog.name, self._in(catalog.catalog_id))
-        if strays := self._in(rejected_shelf(user_id)):
-            yield Shelf(user_id, "(no catalog)", strays)
-
-    def _of_everybody(self) -> Iterator[Shelf]:
+    def users(self) -> list[str]:
+        """Whoever has a catalog, or an object that belongs to none."""
         # A scan: the table is made for the question "of this user", and a laptop's is small.
         owners = scan(
             self._catalogs.client,
@@ -46,25 +52,50 @@ class Records:
             FilterExpression="sk = :metadata OR begins_with(catalog_id, :rejected)",
             ExpressionAttributeValues=to_item({":metadata": METADATA, ":rejected": _REJECTED}),
         )
-        users = {
-            item.get("user_id") or item["catalog_id"].removeprefix(_REJECTED) for item in owners
-        }
-        for user_id in users:
-            yield from self._of_user(user_id)
+        return sorted(
+            {item.get("user_id") or item["catalog_id"].removeprefix(_REJECTED) for item in owners}
+        )
 
-    def _in(self, catalog_id: str) -> tuple[Document, ...]:
-        documents = self._documents.of_catalog(catalog_id)
-        return tuple(sorted(documents, key=lambda document: document.filename))
+    def catalogs(self) -> list[Catalog]:
+        """Everybody's."""
+        return [each for user_id in self.users() for each in self._catalogs.of_user(user_id)]
+
+    def _of_user(self, user_id: str) -> Iterator[Shelf]:
+        for catalog in self._catalogs.of_user(user_id):
+            seen = self._outlook.of(catalog)
+            yield Shelf(
+                user_id,
+                catalog.name,
+                tuple(each.document for each in seen.documents),
+                outlooks={
+                    each.document.document_id: each
+                    for each in seen.documents
+                    if each.eta_seconds is not None
+                },
+                place=seen.place,
+            )
+        strays = self._documents.of_catalog(rejected_shelf(user_id))
+        if found := tuple(sorted(strays, key=lambda stray: stray.filename)):
+            yield Shelf(user_id, "(no catalog)", found)
 
     @property
     def _catalogs(self) -> DynamoCatalogs:
-        return DynamoCatalogs(
-            client=client("dynamodb", self.instance.aws_endpoint), table=self.instance.catalog_table
-        )
+        return DynamoCatalogs(client=self._dynamodb, table=self.instance.catalog_table)
 
     @property
     def _documents(self) -> DynamoDocuments:
-        return DynamoDocuments(
-            client=client("dynamodb", self.instance.aws_endpoint),
-            table=self.instance.catalog_table,
+        return DynamoDocuments(client=self._dynamodb, table=self.instance.catalog_table)
+
+    @property
+    def _outlook(self) -> Outlook:
+        control = self.instance.control_table
+        return Outlook(
+            documents=self._documents,
+            leases=DynamoLeases(client=self._dynamodb, table=control),
+            book=DynamoAdmissionBook(client=self._dynamodb, table=control),
+            limits=Limits(),
         )
+
+    @property
+    def _dynamodb(self) -> object:
+        return client("dynamodb", self.instance.aws_endpoint)

@@ -29,6 +29,7 @@ class Servers:
     state: StateDirectory
     ports: Ports
     speed: float
+    faults: str = ""  # SEED[:RATE], of what goes wrong in the simulator
 
     @property
     def aws(self) -> str:
@@ -52,6 +53,7 @@ class Servers:
             "AUTH": "true",
             "LAMBDA_EXECUTOR": "local",
             "SFN_WAIT_SCALE": f"{1 / self.speed:.6f}",
+            "INGEST_SPEED": f"{self.speed:g}",  # a function's own waits
             "PERSIST_STATE": "1",
             "STATE_DIR": str(self.state / "ministack"),
             "S3_PERSIST": "1",
@@ -73,6 +75,7 @@ class Servers:
             "--s3-endpoint": self.aws,
             "--region": REGION,
             "--account": ACCOUNT,
+            "--faults": self.faults,
         }
         return _server("stackroom_local.simulator", options, {}, health=f"{self.bedrock}/health")
 

@@ -21,7 +21,11 @@ from stackroom_local.state import Instance, Ports, StateDirectory
 if TYPE_CHECKING:
     from stackroom_local.deployment.deployer import Deployed
 
-_INGEST = "functions.ingest.handler.handler"
+# What the schedules invoke, by handler: here once at every start, too, when nothing can be alive.
+_SCHEDULED = {
+    "functions.ingest.handler.handler": {"action": "sweep", "thorough": True},
+    "functions.reconciler.handler.handler": {"action": "reconcile"},
+}
 _PORT_FREE_SECONDS = 10.0
 
 Announce = Callable[[str], None]
@@ -37,6 +41,7 @@ class LocalMode:
     ports: Ports
     speed: float
     announce: Announce
+    faults: str = ""  # SEED[:RATE]
     fresh: bool = False  # forget what was kept, once it is clear that we can start
     left_behind: Instance | None = None  # by a killed supervisor: its servers take a moment to end
     _children: dict[str, Child] = field(default_factory=dict)
@@ -63,7 +68,7 @@ class LocalMode:
 
     @cached_property
     def _servers(self) -> Servers:
-        return Servers(self.state, self.ports, self.speed)
+        return Servers(self.state, self.ports, self.speed, self.faults)
 
     def _start(self) -> Instance:
         self._require_ports()
@@ -78,7 +83,7 @@ class LocalMode:
         deployed = self._deploy(synthesis.assembly())
         (self.state / "gateway.json").write_text(deployed.gateway.model_dump_json(indent=2))
         self._spawn(self._servers.gateway())
-        self._sweep(deployed)
+        self._catch_up(deployed)
         self._wait_for(self._servers.gateway())
         instance = self._instance(deployed)
         self.state.record(instance)
@@ -115,20 +120,26 @@ class LocalMode:
             aws_endpoint=self._servers.aws,
             simulator_endpoint=self._servers.bedrock,
             gateway_endpoint=self._servers.agents,
+            speed=self.speed,
             aws_config=self.state / "aws-config",
             before_simulator=lambda: self._wait_for(self._servers.simulator()),
             announce=self.announce,
         ).deploy(assembly)
 
-    def _sweep(self, deployed: "Deployed") -> None:
-        """Takes up what an earlier stop cut off; runs on its own, nobody waits for it."""
+    def _catch_up(self, deployed: "Deployed") -> None:
+        """
+        Takes up what an earlier stop cut off, and writes down what a power cut took from the
+        tables; runs on its own, nobody waits for it.
+        """
         from stackroom_local.clients import client  # noqa: PLC0415 - see _deploy
 
-        client("lambda", self._servers.aws).invoke(
-            FunctionName=deployed.functions[_INGEST],
-            InvocationType="Event",
-            Payload=json.dumps({"action": "sweep"}),
-        )
+        aws_lambda = client("lambda", self._servers.aws)
+        for handler, event in _SCHEDULED.items():
+            aws_lambda.invoke(
+                FunctionName=deployed.functions[handler],
+                InvocationType="Event",
+                Payload=json.dumps(event),
+            )
 
     def _instance(self, deployed: "Deployed") -> Instance:
         return Instance(

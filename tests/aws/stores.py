@@ -34,8 +34,15 @@ def create_tables(dynamodb: Any) -> None:
     dynamodb.create_table(
         TableName=CONTROL_TABLE,
         BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=_strings("pk", "sk"),
+        AttributeDefinitions=_strings("pk", "sk", "live", "until"),
         KeySchema=_keys("pk", "sk"),
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "live-index",
+                "KeySchema": _keys("live", "until"),
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
     )
 
 

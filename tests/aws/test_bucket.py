@@ -1,13 +1,17 @@
 """The documents' bucket in S3, beyond what tests/contract/ports holds every one to."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from botocore.stub import Stubber
 
 from stackroom.aws.bucket import S3DocumentBucket
+from stackroom.errors import StoreUnavailable
 from tests.aws.stores import BUCKET
 
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
 KEY = "alice/research/2026/Q1 résumé (final)+v2 100%.pdf"
 
 
@@ -90,3 +94,46 @@ def test_a_key_too_long_to_have_a_sidecar_has_none(bucket: S3DocumentBucket, s3:
 
 def test_a_document_is_known_by_its_unencoded_uri(bucket: S3DocumentBucket) -> None:
     assert bucket.uri_of(KEY) == f"s3://{BUCKET}/{KEY}"
+
+
+def test_a_purge_leaves_no_version_and_no_marker(bucket: S3DocumentBucket, s3: Any) -> None:
+    for body in (b"one", b"two"):
+        s3.put_object(Bucket=BUCKET, Key=KEY, Body=body)
+    s3.put_object(Bucket=BUCKET, Key=f"{KEY}.2", Body=b"other")
+    s3.delete_object(Bucket=BUCKET, Key=KEY)
+
+    told = list(bucket.purge("alice/research/", until=LATER))
+
+    assert told == [[KEY, f"{KEY}.2"]]
+    left = s3.list_object_versions(Bucket=BUCKET)
+    assert (left.get("Versions", []), left.get("DeleteMarkers", [])) == ([], [])
+
+
+def test_a_purge_goes_on_over_all_pages(bucket: S3DocumentBucket, s3: Any) -> None:
+    keys = [f"alice/research/{number:04}.txt" for number in range(1001)]  # a page has 1,000
+    for key in keys:
+        s3.put_object(Bucket=BUCKET, Key=key, Body=b"")
+
+    pages = list(bucket.purge("alice/research/", until=LATER))
+
+    assert pages == [keys[:1000], keys[1000:]]
+    assert "Versions" not in s3.list_object_versions(Bucket=BUCKET)
+
+
+def test_a_version_that_could_not_be_deleted_stops_a_purge(
+    bucket: S3DocumentBucket, s3: Any
+) -> None:
+    written = {"Key": KEY, "VersionId": "v1", "LastModified": LATER}
+    listed = {"Versions": [written]}
+    refused = {"Errors": [{"Key": KEY, "VersionId": "v1", "Code": "InternalError"}]}
+
+    with Stubber(s3) as stub:
+        stub.add_response("list_object_versions", listed)
+        stub.add_response("delete_objects", refused)
+        with pytest.raises(StoreUnavailable, match="DeleteObjects answered InternalError"):
+            list(bucket.purge("alice/research/", until=LATER))
+
+
+def test_a_purge_takes_no_prefix_that_others_begin_with(bucket: S3DocumentBucket) -> None:
+    with pytest.raises(AssertionError, match="slash"):
+        list(bucket.purge("alice/research", until=LATER))

@@ -9,7 +9,6 @@ from botocore.stub import Stubber
 
 from stackroom.aws.catalogs import MAX_CATALOGS, DynamoCatalogRegister
 from stackroom.errors import CatalogLimitReached, RecordChanged, StoreUnavailable
-from stackroom.model import CatalogStatus
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.records import NOW, a_catalog
 
@@ -55,13 +54,13 @@ def test_a_user_has_a_hundred_catalogs_and_no_more(
     assert counted(dynamodb) == MAX_CATALOGS
 
 
-def cancel(stub: Stubber, *reasons: str) -> None:
-    """The next opening's transaction is canceled, for a reason each of catalog and count."""
+def cancel(stub: Stubber, *reasons: str, found: dict[str, Any] | None = None) -> None:
+    """The next transaction is canceled, for a reason each of catalog and count."""
     canceled = {"CancellationReasons": [{"Code": reason} for reason in reasons]}
     stub.add_client_error(
         "transact_write_items", "TransactionCanceledException", modeled_fields=canceled
     )
-    stub.add_response("get_item", {})
+    stub.add_response("get_item", found or {})
 
 
 @pytest.mark.parametrize(
@@ -128,10 +127,38 @@ def test_catalogs_beyond_one_batch_and_keys_left_over_are_asked_for_again(
     assert listed == []
 
 
-def test_a_summary_does_not_bring_back_a_catalog_that_is_gone(
-    catalogs: DynamoCatalogRegister,
-) -> None:
-    with pytest.raises(ClientError, match="ConditionalCheckFailed"):
-        catalogs.summarise("cat-alice-1", status=CatalogStatus.READY, count=0, size=0, at=NOW)
+def test_closing_counts_down_once(catalogs: DynamoCatalogRegister, dynamodb: Any) -> None:
+    first, _ = catalogs.open(a_catalog(1)), catalogs.open(a_catalog(2))
+    catalogs.condemn(first.catalog_id, at=NOW)
 
-    assert catalogs.get("cat-alice-1") is None
+    catalogs.close(first)
+    catalogs.close(first)
+
+    assert counted(dynamodb) == 1
+
+
+def test_a_refused_closing_counts_nothing(catalogs: DynamoCatalogRegister, dynamodb: Any) -> None:
+    catalog = catalogs.open(a_catalog())
+
+    with pytest.raises(RecordChanged):
+        catalogs.close(catalog)
+
+    assert counted(dynamodb) == 1
+
+
+def test_a_closing_that_others_were_in_the_way_of_is_tried_again(
+    catalogs: DynamoCatalogRegister, dynamodb: Any
+) -> None:
+    catalog = catalogs.open(a_catalog())
+    there = dynamodb.get_item(
+        TableName=CATALOG_TABLE,
+        Key={"catalog_id": {"S": "cat-alice-1"}, "sk": {"S": "METADATA"}},
+    )["Item"]
+
+    with Stubber(dynamodb) as stub:
+        for reason in ("TransactionConflict", "ThrottlingError"):
+            cancel(stub, "None", reason, found={"Item": there})
+        with pytest.raises(RecordChanged):
+            catalogs.close(catalog)
+        with pytest.raises(StoreUnavailable):
+            catalogs.close(catalog)

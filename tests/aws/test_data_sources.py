@@ -4,14 +4,22 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from stackroom.aws.data_sources import BedrockDataSources
+from stackroom.aws.data_sources import (
+    _AVAILABLE,
+    _DELETING,
+    _ON_ITS_WAY,
+    _STUCK,
+    BedrockDataSources,
+)
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.ports import DataSourceLimit
 
 KB = "KB12345678"
 NAME = "ds-0123456789abcdef"
+BOTH_IDS = {"knowledgeBaseId": KB, "dataSourceId": "DS12345678"}
 TOKEN = "t" * 64
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 CREATION = {
@@ -114,6 +122,29 @@ def test_a_data_source_is_found_by_name_on_any_page(
     assert data_sources.find(KB, NAME) is None
 
 
+@pytest.mark.parametrize("status", ["DELETING", "DELETE_UNSUCCESSFUL"])
+def test_one_that_is_being_deleted_is_not_found_by_its_name(
+    data_sources: BedrockDataSources, bedrock: Stubber, status: str
+) -> None:
+    listed = {"dataSourceSummaries": [{**a_summary(NAME, "DS1"), "status": status}]}
+    bedrock.add_response("list_data_sources", listed)
+
+    assert data_sources.find(KB, NAME) is None
+
+
+def test_all_data_sources_are_listed_over_all_pages(
+    data_sources: BedrockDataSources, bedrock: Stubber
+) -> None:
+    pages: list[dict[str, Any]] = [
+        {"dataSourceSummaries": [a_summary("one", "DS1")], "nextToken": "more"},
+        {"dataSourceSummaries": [{**a_summary("two", "DS2"), "status": "DELETING"}]},
+    ]
+    for page in pages:
+        bedrock.add_response("list_data_sources", page)
+
+    assert data_sources.all(KB) == {"one": "DS1", "two": "DS2"}
+
+
 @pytest.mark.parametrize(
     ("status", "available"), [("AVAILABLE", True), ("CREATING", False), ("UPDATING", False)]
 )
@@ -138,3 +169,90 @@ def test_throttled_and_failed_calls_are_tried_again_later(
         data_sources.find(KB, NAME)
     with pytest.raises(KnowledgeBaseUnavailable, match="GetDataSource answered Internal"):
         data_sources.is_available(KB, "DS12345678")
+
+
+@pytest.mark.parametrize("status", ["AVAILABLE", "CREATING", "FAILED"])
+def test_a_data_source_is_not_gone_yet_when_its_deletion_is_accepted(
+    data_sources: BedrockDataSources, bedrock: Stubber, status: str
+) -> None:
+    deleted = {**BOTH_IDS, "status": "DELETING"}
+    bedrock.add_response("get_data_source", a_source(status), BOTH_IDS)
+    bedrock.add_response("delete_data_source", deleted, BOTH_IDS)
+
+    assert not data_sources.remove(KB, "DS12345678")
+
+
+def test_a_deletion_under_way_is_only_waited_for(
+    data_sources: BedrockDataSources, bedrock: Stubber
+) -> None:
+    bedrock.add_response("get_data_source", a_source("DELETING"))
+
+    assert not data_sources.remove(KB, "DS12345678")
+
+
+@pytest.mark.parametrize("operation", ["get_data_source", "delete_data_source"])
+def test_a_data_source_that_bedrock_does_not_know_is_gone(
+    data_sources: BedrockDataSources, bedrock: Stubber, operation: str
+) -> None:
+    if operation == "delete_data_source":
+        bedrock.add_response("get_data_source", a_source())
+    bedrock.add_client_error(operation, "ResourceNotFoundException", "not found", 404)
+
+    assert data_sources.remove(KB, "DS12345678")
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("ConflictException", "DataSource with id DS12345678 is being updated"),
+        (
+            "ValidationException",
+            "There is at least one running ingestion job for this data source.",
+        ),
+    ],
+)
+def test_a_deletion_that_something_at_work_stands_in_the_way_of_is_tried_again(
+    data_sources: BedrockDataSources, bedrock: Stubber, code: str, message: str
+) -> None:
+    bedrock.add_response("get_data_source", a_source())
+    bedrock.add_client_error("delete_data_source", code, message, 400)
+
+    assert not data_sources.remove(KB, "DS12345678")
+
+
+def test_a_deletion_refused_for_a_mistake_of_ours_is_not(
+    data_sources: BedrockDataSources, bedrock: Stubber
+) -> None:
+    bedrock.add_response("get_data_source", a_source())
+    bedrock.add_client_error("delete_data_source", "ValidationException", "no such id", 400)
+
+    with pytest.raises(ClientError, match="no such id"):
+        data_sources.remove(KB, "DS12345678")
+
+
+def test_a_data_source_whose_vectors_cannot_be_deleted_retains_them_and_goes(
+    data_sources: BedrockDataSources, bedrock: Stubber
+) -> None:
+    stuck = a_source("DELETE_UNSUCCESSFUL")
+    whole = {
+        "name": NAME,
+        "description": "a catalog of Stackroom",
+        "dataSourceConfiguration": CREATION["dataSourceConfiguration"],
+        "vectorIngestionConfiguration": {"chunkingConfiguration": {"chunkingStrategy": "NONE"}},
+        "serverSideEncryptionConfiguration": {
+            "kmsKeyArn": "arn:aws:kms:us-east-1:123456789012:key/a"
+        },
+    }
+    stuck["dataSource"].update(whole, dataDeletionPolicy="DELETE", failureReasons=["no index"])
+    update = {**BOTH_IDS, **whole, "dataDeletionPolicy": "RETAIN"}
+    bedrock.add_response("get_data_source", stuck)
+    bedrock.add_response("update_data_source", a_source(), update)
+    bedrock.add_response("delete_data_source", {**BOTH_IDS, "status": "DELETING"}, BOTH_IDS)
+
+    assert not data_sources.remove(KB, "DS12345678")
+
+
+def test_the_statuses_known_are_those_of_the_api_model(bedrock_agent: Any) -> None:
+    known = {_AVAILABLE, *_ON_ITS_WAY, _DELETING, _STUCK, "FAILED"}
+
+    assert known == set(bedrock_agent.meta.service_model.shape_for("DataSourceStatus").enum)

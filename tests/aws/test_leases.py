@@ -1,6 +1,6 @@
 """Leases in DynamoDB, beyond what tests/contract/ports holds every `Leases` to."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -33,3 +33,19 @@ def test_held_leases_are_listed_over_all_pages(leases: DynamoLeases, dynamodb: A
         dynamodb.put_item(TableName=CONTROL_TABLE, Item=item)
 
     assert {lease.catalog_id for lease in leases.held()} == held
+
+
+def test_expired_leases_are_found_without_reading_the_table(
+    leases: DynamoLeases, dynamodb: Any
+) -> None:
+    expired = {taken(leases, f"cat-{number}").catalog_id for number in range(3)}
+    asked: list[tuple[str, str | None]] = []
+    dynamodb.meta.events.register(
+        "before-parameter-build.dynamodb",
+        lambda params, model, **_: asked.append((model.name, params.get("IndexName"))),
+    )
+
+    found = {lease.catalog_id for lease in leases.expired(NOW + timedelta(seconds=1))}
+
+    assert found == expired
+    assert asked == [("Query", "live-index")]

@@ -15,12 +15,15 @@ ROOT = Path(__file__).parents[2]
 SOURCES = [*ROOT.glob("functions/**/*.py"), *ROOT.glob("src/stackroom/**/*.py")]
 NAMESPACE = "Stackroom"
 # Dimensions beside `service`; all others have none.
-DIMENSIONS = {"DocumentsSettled": {"outcome"}, "RetrieveErrors": {"errorType"}}
+DIMENSIONS = {
+    "DocumentsSettled": {"outcome"},
+    "ReconcilerFindings": {"kind"},
+    "RetrieveErrors": {"errorType"},
+}
 # Reported for whoever looks closer; why no graph and no alarm needs them.
 UNSEEN = {
     "BrokenRuns",  # Step Functions' own figures know of the runs that died without a word too
     "DefectiveFiles",  # their documents show as failed
-    "IngestionJobs",  # a run that was started shows
     "InspectionsFailed",  # what lasts shows among the dead letters
     "RunsFollowed",  # what it follows shows as broken
     "UndecidedFiles",  # harm none: Bedrock's word decides

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate import FIDELITY, README, ROOT, configuration, fidelity, section
+from docs.fidelity import FIDELITY, fidelity
+from docs.generate import README, ROOT, configuration, section
 
 TEXT = README.read_text("utf-8")
 DOCUMENTS = [README, *sorted((ROOT / "docs").rglob("*.md"))]

@@ -19,14 +19,20 @@ MACHINE: dict[str, Any] = json.loads(TEXT)
 STATES: dict[str, dict[str, Any]] = MACHINE["States"]
 TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task"}
 CHOICES = {name: state for name, state in STATES.items() if state["Type"] == "Choice"}
+SILENT = {"RecordFailure", "AdmitIngestion"}  # what they answer goes nowhere
 WAITS = {name: state for name, state in STATES.items() if state["Type"] == "Wait"}
 ENDS = {name for name, state in STATES.items() if state["Type"] in ("Succeed", "Fail")}
 
-# What each action may answer. RecordFailure's answer goes nowhere.
+# What each action may answer. Those of RecordFailure and AdmitIngestion go nowhere.
 ANSWERS = {
-    "ensure_data_source": {Outcome.PLACED, Outcome.WAITING, Outcome.NO_SLOT, Outcome.GONE},
-    "refuse": {Outcome.REFUSED},
-    "start": {Outcome.STARTED, Outcome.BUSY, Outcome.NOTHING, Outcome.HAND_OVER},
+    "ensure_data_source": {Outcome.PLACED, Outcome.WAITING, Outcome.NOTHING, Outcome.GONE},
+    "start": {
+        Outcome.STARTED,
+        Outcome.BUSY,
+        Outcome.TURN_OVER,
+        Outcome.NOTHING,
+        Outcome.HAND_OVER,
+    },
     "poll": {Outcome.RUNNING, Outcome.OVER},
     "settle": {Outcome.SETTLED, Outcome.UNSETTLED},
     "release": {Outcome.RELEASED, Outcome.MORE},
@@ -99,11 +105,30 @@ def test_a_superseded_run_fails_without_recording(name: str) -> None:
 
 @pytest.mark.parametrize("name", TASKS)
 def test_only_ids_and_progress_travel(name: str) -> None:
-    payload = TASKS[name]["Parameters"]["Payload"]
+    payload = dict(TASKS[name]["Parameters"]["Payload"])
+    token = payload.pop("token.$", None)
     last = "error.$" if name == "RecordFailure" else "progress.$"
 
     assert set(payload) == {"action", "catalog_id.$", "epoch.$", last}
     assert all(payload[key] == f"$.{key[:-2]}" for key in payload.keys() - {"action"})
+    assert token == ("$$.Task.Token" if name == "AdmitIngestion" else None)
+
+
+def test_a_run_waits_for_its_turn_in_one_state_until_the_token_comes_back() -> None:
+    admit = TASKS["AdmitIngestion"]
+
+    assert admit["Resource"].endswith(".waitForTaskToken")
+    assert admit["ResultPath"] is None
+    assert admit["Next"] == "StartIngestion"
+    assert all(not task["Resource"].endswith("Token") for task in TASKS.values() if task != admit)
+
+
+def test_a_run_that_has_waited_too_long_queues_up_anew_for_as_long_as_the_machine_may_run() -> None:
+    admit = TASKS["AdmitIngestion"]
+    first = admit["Retry"][0]
+
+    assert first["ErrorEquals"] == ["States.Timeout"]
+    assert first["MaxAttempts"] * admit["TimeoutSeconds"] > MACHINE["TimeoutSeconds"]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -113,11 +138,12 @@ def test_the_machine_asks_a_function_for_just_the_actions_that_it_has(function: 
 
     known = set(get_args(module.Step.model_fields["action"].annotation))
     if module is ingest:
-        known |= set(get_args(ingest.Breakdown.model_fields["action"].annotation))
+        for task in (ingest.Admittance, ingest.Breakdown):
+            known |= set(get_args(task.model_fields["action"].annotation))
     assert asked == known
 
 
-@pytest.mark.parametrize("name", TASKS.keys() - {"RecordFailure"})
+@pytest.mark.parametrize("name", TASKS.keys() - SILENT)
 def test_the_choice_after_a_task_names_all_that_the_task_may_answer(name: str) -> None:
     task = TASKS[name]
 
@@ -129,7 +155,7 @@ def test_the_choice_after_a_task_names_all_that_the_task_may_answer(name: str) -
 def test_every_placement_is_an_answer_of_ensuring_a_data_source() -> None:
     answers = {Outcome(placement.value) for placement in Placement}
 
-    assert answers == ANSWERS["ensure_data_source"] - {Outcome.GONE}
+    assert answers == ANSWERS["ensure_data_source"] - {Outcome.GONE, Outcome.NOTHING}
 
 
 def test_every_outcome_is_some_tasks_answer() -> None:

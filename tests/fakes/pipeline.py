@@ -1,40 +1,36 @@
 """The pipeline's ports with state, in memory; tests/contract/ports holds them to the adapters."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from stackroom.errors import CatalogLimitReached, RecordChanged, RunSuperseded
 from stackroom.keys import SIDECAR_SUFFIX
-from stackroom.model import Catalog, CatalogStatus, Document
-from stackroom.ports import (
-    Busy,
-    DataSource,
-    DataSourceLimit,
-    Job,
-    JobState,
-    Lease,
-    StoredObject,
-    StoredSidecar,
-    Verdict,
-)
+from stackroom.model import Catalog, CatalogStatus, DataSourceType, Document, Receipt
+from stackroom.ports import DataSource, Lease, StoredObject, StoredSidecar
+from tests.fakes.admission import FakeAdmissionBook, FakeTurns
+from tests.fakes.bedrock import BUCKET, FakeBedrock
+from tests.fakes.clock import FakeClock
 
-BUCKET = "docs"
+__all__ = [
+    "BUCKET",
+    "FakeAdmissionBook",
+    "FakeBedrock",
+    "FakeBucket",
+    "FakeCatalogs",
+    "FakeClock",
+    "FakeDocuments",
+    "FakeExecutions",
+    "FakeFindings",
+    "FakeLeases",
+    "FakeReceipts",
+    "FakeSlots",
+    "FakeTurns",
+]
+
 LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
-
-
-@dataclass
-class FakeClock:
-    """Stands still until told otherwise."""
-
-    time: datetime = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.time
-
-    def pass_by(self, seconds: float) -> None:
-        self.time += timedelta(seconds=seconds)
+PAGE = 3  # keys that FakeBucket.purge takes at a time
 
 
 @dataclass
@@ -56,17 +52,58 @@ class FakeCatalogs:
         self.kept[catalog.catalog_id] = catalog
         return catalog
 
-    def place(self, catalog_id: str, *, knowledge_base_id: str, data_source_id: str) -> None:
-        placed = self.kept[catalog_id].data_source_id
-        assert placed in (None, data_source_id), "only the catalog's one live run places it"
-        self._change(catalog_id, knowledge_base_id=knowledge_base_id, data_source_id=data_source_id)
+    def close(self, catalog: Catalog) -> None:
+        kept = self.kept.get(catalog.catalog_id)
+        if kept is None:
+            return
+        if kept.status is not CatalogStatus.DELETING or kept.created_at != catalog.created_at:
+            raise RecordChanged(catalog.catalog_id)
+        del self.kept[catalog.catalog_id]
+
+    def place(self, catalog_id: str, source: DataSource) -> None:
+        placed = self._there(catalog_id).data_source_id
+        assert placed in (None, source.data_source_id), "only the catalog's one live run places it"
+        self._change(
+            catalog_id,
+            knowledge_base_id=source.knowledge_base_id,
+            data_source_id=source.data_source_id,
+            data_source_type=source.type,
+        )
+
+    def displace(self, catalog_id: str) -> None:
+        if self._there(catalog_id).status is not CatalogStatus.DELETING:
+            raise RecordChanged(catalog_id)
+        self._change(
+            catalog_id,
+            knowledge_base_id=None,
+            data_source_id=None,
+            data_source_type=DataSourceType.S3,
+        )
 
     def summarise(
         self, catalog_id: str, *, status: CatalogStatus, count: int, size: int, at: datetime
     ) -> None:
+        condemned = self._there(catalog_id).status is CatalogStatus.DELETING
         self._change(
-            catalog_id, status=status, document_count=count, total_bytes=size, updated_at=at
+            catalog_id,
+            status=CatalogStatus.DELETING if condemned else status,
+            document_count=count,
+            total_bytes=size,
+            updated_at=at,
         )
+
+    def condemn(self, catalog_id: str, *, at: datetime) -> None:
+        self._there(catalog_id)
+        self._change(catalog_id, status=CatalogStatus.DELETING, updated_at=at)
+
+    def revive(self, catalog_id: str, *, at: datetime) -> None:
+        if self._there(catalog_id).status is CatalogStatus.DELETING:
+            self._change(catalog_id, status=CatalogStatus.READY, updated_at=at)
+
+    def _there(self, catalog_id: str) -> Catalog:
+        if catalog_id not in self.kept:
+            raise RecordChanged(catalog_id)
+        return self.kept[catalog_id]
 
     def _change(self, catalog_id: str, **changes: object) -> None:
         self.kept[catalog_id] = self.kept[catalog_id].model_copy(update=changes)
@@ -146,6 +183,9 @@ class FakeBucket:
     def sidecar_of(self, key: str) -> StoredSidecar | None:
         return self.sidecars.get(key)
 
+    def sidecars_of(self, keys: Sequence[str]) -> dict[str, StoredSidecar]:
+        return {key: self.sidecars[key] for key in keys if key in self.sidecars}
+
     def write_sidecar(self, key: str, body: bytes) -> None:
         assert not key.endswith(SIDECAR_SUFFIX), "a sidecar has no sidecar"
         if len((key + SIDECAR_SUFFIX).encode()) > LONGEST_KEY:
@@ -154,6 +194,33 @@ class FakeBucket:
 
     def remove_sidecar(self, key: str) -> None:
         self.sidecars.pop(key, None)
+
+    def remove(self, key: str) -> None:
+        self.objects.pop(key, None)
+
+    def holds_any(self, prefix: str) -> bool:
+        return any(key.startswith(prefix) for key in self._all_keys())
+
+    def purge(self, prefix: str, *, until: datetime) -> Iterator[list[str]]:
+        there = sorted(
+            key
+            for key, written in self._all_keys().items()
+            if key.startswith(prefix) and written <= until
+        )
+        for start in range(0, len(there), PAGE):
+            keys = there[start : start + PAGE]
+            for key in keys:
+                if key.endswith(SIDECAR_SUFFIX):
+                    self.remove_sidecar(key.removesuffix(SIDECAR_SUFFIX))
+                else:
+                    self.remove(key)
+            yield keys
+
+    def _all_keys(self) -> dict[str, datetime]:
+        """With when each was written."""
+        objects = {key: each.last_modified for key, each in self.objects.items()}
+        sidecars = {key + SIDECAR_SUFFIX: each.last_modified for key, each in self.sidecars.items()}
+        return {**objects, **sidecars}
 
     def uri_of(self, key: str) -> str:
         return f"s3://{BUCKET}/{key}"
@@ -171,11 +238,19 @@ class FakeLeases:
         lease = self.kept.get(catalog_id, nothing)
         return self._keep(replace(lease, requested=lease.requested + 1))
 
-    def take(self, seen: Lease, *, until: datetime, failures: int) -> Lease | None:
+    def take(
+        self, seen: Lease, *, until: datetime, failures: int, epoch: int | None = None
+    ) -> Lease | None:
         now = self.kept[seen.catalog_id]
         if (now.epoch, now.held) != (seen.epoch, seen.held):
             return None
-        taken = replace(now, epoch=now.epoch + 1, held=True, started=False, until=until)
+        taken = replace(
+            now,
+            epoch=now.epoch + 1 if epoch is None else epoch,
+            held=True,
+            started=False,
+            until=until,
+        )
         return self._keep(replace(taken, failures=failures))
 
     def mark_started(self, lease: Lease) -> None:
@@ -199,6 +274,9 @@ class FakeLeases:
     def held(self) -> Iterator[Lease]:
         return (lease for lease in list(self.kept.values()) if lease.held)
 
+    def expired(self, at: datetime) -> Iterator[Lease]:
+        return (lease for lease in self.held() if lease.until is not None and lease.until < at)
+
     def _mine(self, catalog_id: str, epoch: int) -> Lease:
         now = self.kept.get(catalog_id)
         if now is None or not now.held or now.epoch != epoch:
@@ -216,10 +294,11 @@ class FakeExecutions:
     ended: set[str] = field(default_factory=set)
     refuse: Exception | None = None
 
-    def start(self, name: str, payload: Mapping[str, object]) -> None:
+    def start(self, name: str, payload: Mapping[str, object]) -> bool:
         if self.refuse is not None:
             raise self.refuse
         self.started.setdefault(name, payload)
+        return name not in self.ended
 
     def is_running(self, name: str) -> bool:
         return name in self.started and name not in self.ended
@@ -227,100 +306,51 @@ class FakeExecutions:
 
 @dataclass
 class FakeSlots:
-    holders: dict[str, set[str]] = field(default_factory=dict)
+    kept: dict[str, set[str]] = field(default_factory=dict)
     lost: int = 0
 
     def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool:
-        holders = self.holders.setdefault(knowledge_base_id, set())
+        holders = self.kept.setdefault(knowledge_base_id, set())
         if catalog_id not in holders and len(holders) >= limit:
             return False
         holders.add(catalog_id)
         return True
 
     def taken(self, knowledge_base_id: str) -> int:
-        return len(self.holders.get(knowledge_base_id, ()))
+        return len(self.kept.get(knowledge_base_id, ()))
 
     def holder_of(self, catalog_id: str, knowledge_base_ids: Iterable[str]) -> str | None:
-        return next((k for k in knowledge_base_ids if catalog_id in self.holders.get(k, ())), None)
+        return next((k for k in knowledge_base_ids if catalog_id in self.kept.get(k, ())), None)
+
+    def holders(self, knowledge_base_id: str) -> frozenset[str]:
+        kept = self.kept.get(knowledge_base_id, set())
+        return frozenset(each for each in kept if not each.startswith("!lost-"))
 
     def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
-        holders = self.holders[knowledge_base_id]
+        holders = self.kept[knowledge_base_id]
         holders.remove(catalog_id)
         self.lost += 1
         holders.add(f"!lost-{self.lost}")
 
+    def free(self, knowledge_base_id: str, catalog_id: str) -> None:
+        self.kept.get(knowledge_base_id, set()).discard(catalog_id)
+
 
 @dataclass
-class FakeBedrock:
-    """Data sources and ingestion jobs; a job does what the test has it do."""
+class FakeReceipts:
+    kept: dict[tuple[str, str], Receipt] = field(default_factory=dict)
 
-    clock: FakeClock
-    source_limit: int = 5
-    sources: dict[tuple[str, str], str] = field(default_factory=dict)  # (kb, name) -> id
-    available: bool = True
-    busy: Busy | None = None
-    jobs: dict[str, Job] = field(default_factory=dict)
-    tokens: dict[str, str] = field(default_factory=dict)
-    started: dict[str, tuple[DataSource, str]] = field(default_factory=dict)  # with description
-    stopped: list[str] = field(default_factory=list)
-    says: dict[str, Verdict] = field(default_factory=dict)
+    def get(self, user_id: str, receipt_id: str) -> Receipt | None:
+        return self.kept.get((user_id, receipt_id))
 
-    def find(self, knowledge_base_id: str, name: str) -> str | None:
-        return self.sources.get((knowledge_base_id, name))
+    def keep(self, receipt: Receipt) -> None:
+        there = self.get(receipt.user_id, receipt.receipt_id)
+        if there is None or there.is_open:
+            self.kept[(receipt.user_id, receipt.receipt_id)] = receipt
 
-    def create(self, knowledge_base_id: str, name: str, *, prefix: str, token: str) -> str:
-        made = self.find(knowledge_base_id, name)
-        if made is not None:
-            return made
-        if len([kb for kb, _ in self.sources if kb == knowledge_base_id]) >= self.source_limit:
-            raise DataSourceLimit
-        self.sources[(knowledge_base_id, name)] = f"DS{len(self.sources) + 1}"
-        return self.sources[(knowledge_base_id, name)]
-
-    def is_available(self, knowledge_base_id: str, data_source_id: str) -> bool:
-        return self.available
-
-    def start(self, source: DataSource, *, token: str, description: str) -> Job | Busy:
-        if token in self.tokens:
-            return self.jobs[self.tokens[token]]
-        if self.busy or self._at_work(source.knowledge_base_id):
-            return self.busy or Busy(why="ConflictException: a job is running")
-        job_id = f"JOB{len(self.jobs) + 1}"
-        self.tokens[token], self.started[job_id] = job_id, (source, description)
-        now = self.clock()
-        self.jobs[job_id] = Job(
-            job_id=job_id, state=JobState.RUNNING, started_at=now, updated_at=now
-        )
-        return self.jobs[job_id]
-
-    def get(self, source: DataSource, job_id: str) -> Job | None:
-        return self.jobs.get(job_id)
-
-    def running(self, source: DataSource, *, description: str) -> Job | None:
-        mine = (job for job, what in self.started.items() if what == (source, description))
-        return next((self.jobs[job] for job in mine), None)
-
-    def stop(self, source: DataSource, job_id: str) -> None:
-        self.stopped.append(job_id)
-
-    def verdicts(self, source: DataSource, uris: Iterable[str]) -> dict[str, Verdict]:
-        return {uri: self.says[uri] for uri in uris if uri in self.says}
-
-    def _at_work(self, knowledge_base_id: str) -> bool:
-        running = (job_id for job_id, job in self.jobs.items() if job.state is JobState.RUNNING)
-        return any(
-            self.started[job_id][0].knowledge_base_id == knowledge_base_id for job_id in running
-        )
-
-    def finish(self, job_id: str, state: JobState = JobState.COMPLETE, *reasons: str) -> None:
-        self.jobs[job_id] = replace(
-            self.jobs[job_id], state=state, updated_at=self.clock(), failure_reasons=reasons
-        )
-
-    def say(self, key: str, status: str, reason: str | None = None) -> None:
-        """From now on, and as of now, the knowledge base says this of the object."""
-        verdict = Verdict(status=status, updated_at=self.clock(), reason=reason)
-        self.says[f"s3://{BUCKET}/{key}"] = verdict
+    def of_user(self, user_id: str) -> Iterator[Receipt]:
+        own = sorted(key for key in self.kept if key[0] == user_id)
+        return (self.kept[key] for key in reversed(own))
 
 
 @dataclass

@@ -1,12 +1,15 @@
 """The functions of the pipeline in a world in memory, where no execution moves by itself."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from moto import mock_aws
 
+from stackroom import direct
 from stackroom.aws import session
+from stackroom.aws.turns import StepFunctionsTurns
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.pipeline import FUNCTIONS, Pipeline
 from tests.functions.printed import Printed, listening
@@ -14,13 +17,14 @@ from tests.workflow.bedrock import Bedrock
 from tests.workflow.functions import forget, forget_clients
 
 MOTO: Any = {"stepfunctions": {"execute_state_machine": False}}
+POOL = {"knowledge_base_id": "KB00000001", "data_source_id": "DSSHARED01"}
 WAITING = '{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 9, "End": true}}}'
 ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
 
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {**ENVIRONMENT, "KB_POOL": '[{"knowledge_base_id": "KB00000001"}]'}.items():
+    for name, value in {**ENVIRONMENT, "KB_POOL": json.dumps([POOL])}.items():
         monkeypatch.setenv(name, value)
 
 
@@ -44,7 +48,12 @@ def pipeline(
         )
         monkeypatch.setenv("STATE_MACHINE_ARN", machine["stateMachineArn"])
         bedrock = Bedrock(s3, BUCKET)
-        with bedrock.answering(session.client("bedrock-agent")):
+        bedrock.direct.share(*POOL.values())
+        # No task waits with any token here; a turn is found granted all the same.
+        monkeypatch.setattr(StepFunctionsTurns, "wake", lambda _self, _token: True)
+        monkeypatch.setattr(direct, "FIRST_LOOK", 0.0)
+        clients = map(session.client, ("bedrock-agent", "bedrock-agent-runtime"))
+        with bedrock.answering(*clients):
             yield Pipeline(bedrock=bedrock, monkeypatch=monkeypatch)
     forget()
     forget_clients()

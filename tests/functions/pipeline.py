@@ -1,6 +1,7 @@
 """A catalog's way through the functions, call by call, as the state machine makes them."""
 
 import json
+import os
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -13,8 +14,10 @@ import functions.upload_handler.handler as upload_handler
 from stackroom.aws import session
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
+from stackroom.aws.slots import DynamoSlots
 from stackroom.keys import Location, locate
 from stackroom.model import Document
+from stackroom.placement import OWN_SLOTS
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.lambda_context import Context
 from tests.workflow.bedrock import Bedrock
@@ -91,7 +94,20 @@ class Pipeline:
 
     def started(self) -> Event:
         """The live run with its job accepted."""
-        return self.ingest("start", self.ingest("ensure_data_source", self.live_run()))
+        return self.ingest("start", self.admitted())
+
+    def admitted(self) -> Event:
+        """The live run, its turn granted."""
+        run = self.ingest("ensure_data_source", self.live_run())
+        self.call("ingest", {**run, "action": "admit", "token": "token of a task"})
+        return run
+
+    def fill_slots(self) -> None:
+        """From now on catalogs have no data sources of their own."""
+        slots = DynamoSlots(client=session.client("dynamodb"), table=CONTROL_TABLE)
+        for number in range(OWN_SLOTS):
+            for member in json.loads(os.environ["KB_POOL"]):
+                slots.take(member["knowledge_base_id"], f"another-{number}", limit=OWN_SLOTS)
 
     def over(self) -> Event:
         """The live run with its job at its end."""

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import ValidationError
 
-from stackroom.placement import NO_SLOT
 from stackroom.runs import MAX_FAILURES
 from tests.functions.pipeline import KEY, Event, Pipeline, place_of
 from tests.functions.printed import Figure, Printed
@@ -76,18 +75,40 @@ def test_a_round_with_nothing_to_do_counts_no_job(pipeline: Pipeline, printed: P
     assert printed.figures("IngestionJobs") == [figure("IngestionJobs", 1)]
 
 
-def test_documents_without_a_data_source_are_reported_as_failed(
+def test_queueing_up_is_logged_and_grants_the_turn_that_is_free(
     pipeline: Pipeline, printed: Printed
 ) -> None:
+    pipeline.drop()
+
+    run = pipeline.admitted()
+
+    line = printed.line("run queued up")
+    assert line["catalog_id"] == CATALOG
+    assert line["waiting_since"] == run["progress"]["waiting_since"]
+    assert pipeline.ingest("start", run)["progress"]["outcome"] == "started"
+
+
+def test_what_direct_calls_settle_is_reported_at_once(pipeline: Pipeline, printed: Printed) -> None:
+    pipeline.fill_slots()
     event_id = pipeline.drop()
 
-    moved = pipeline.ingest("refuse", pipeline.live_run())
+    moved = pipeline.started()
 
     line = printed.line("document settled")
-    assert moved["progress"]["outcome"] == "refused"
-    assert (line["fate"], line["reason"]) == ("failed", NO_SLOT)
-    assert (line["document_id"], line["correlation_id"]) == (place_of().document_id, event_id)
-    assert printed.figures("DocumentsSettled") == [figure("DocumentsSettled", 1, outcome="failed")]
+    assert moved["progress"]["outcome"] == "nothing"
+    assert (line["fate"], line["correlation_id"]) == ("indexed", event_id)
+    assert printed.figures("DocumentsSettled") == [figure("DocumentsSettled", 1, outcome="indexed")]
+
+
+def test_the_sweep_tells_how_long_the_oldest_has_waited(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop()
+
+    pipeline.call("ingest", {"action": "sweep"})
+
+    [waited] = printed.figures("OldestWaitSeconds")
+    assert (waited.values, waited.unit) == ((0.0,), "Seconds")
 
 
 def test_a_run_that_broke_is_logged_with_its_error_counted_and_followed(

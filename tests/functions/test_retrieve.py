@@ -278,7 +278,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_ACCESS_KEY_ID": "testing",
         "AWS_SECRET_ACCESS_KEY": "testing",
-        "KB_POOL": '[{"knowledge_base_id": "KB12345678"}]',
+        "KB_POOL": '[{"knowledge_base_id": "KB12345678", "data_source_id": "DS12345678"}]',
         "KB_CATALOG_TABLE": "catalog",
         "KB_DOCS_BUCKET": "docs",
         "RETRIEVE_MIN_SCORE": "0.5",

@@ -28,6 +28,7 @@ class FakeBedrock:
                 "knowledgeBaseId": knowledge_base,
                 "name": source,
                 "dataSourceConfiguration": {"type": "CUSTOM"},
+                "serverSideEncryptionConfiguration": {"kmsKeyArn": "arn:key"},
                 "status": "AVAILABLE",
                 "dataDeletionPolicy": "DELETE",
             }
@@ -93,11 +94,12 @@ class FakeBedrock:
         *,
         knowledgeBaseId: str,
         dataSourceId: str,
-        name: str,
-        dataSourceConfiguration: dict[str, Any],
-        dataDeletionPolicy: str,
+        **settings: Any,
     ) -> None:
-        self.sources[dataSourceId]["dataDeletionPolicy"] = dataDeletionPolicy
+        """Replaces everything: what is not said again is gone."""
+        source = self.sources[dataSourceId]
+        kept = {key: source[key] for key in ("knowledgeBaseId", "status")}
+        self.sources[dataSourceId] = {**kept, **settings}
 
     def get_knowledge_base(self, *, knowledgeBaseId: str) -> dict[str, Any]:
         if knowledgeBaseId not in self.knowledge_bases:

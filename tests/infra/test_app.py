@@ -10,6 +10,15 @@ from infra.bundling import ROOT
 from infra.deployment import Deployment
 from tests.infra.assembly import Assembly
 
+RIGHT: dict[str, object] = {
+    "project": "stackroom",
+    "knowledge_base_pool_size": 1,
+    "admission_jobs": 5,
+    "admission_direct_calls": 10,
+    "admission_seconds_between_starts": 10,
+    "bundling": "none",
+}
+
 
 def test_the_script_writes_what_pytest_sees(assembly: Assembly, tmp_path: Path) -> None:
     command = [sys.executable, "infra/app.py", "--outdir", str(tmp_path)]
@@ -31,18 +40,20 @@ def test_the_script_writes_what_pytest_sees(assembly: Assembly, tmp_path: Path) 
         ("knowledge_base_pool_size", 0),
         ("knowledge_base_pool_size", 101),
         ("bundling", "docker"),
+        ("admission_jobs", 0),
+        ("admission_direct_calls", "0"),
+        ("admission_seconds_between_starts", -1),
     ],
 )
 def test_a_wrong_setting_is_named(name: str, value: object) -> None:
-    right = {"project": "stackroom", "knowledge_base_pool_size": 1, "bundling": "none"}
-    app = cdk.App(context={**right, name: value})
+    app = cdk.App(context={**RIGHT, name: value})
 
     with pytest.raises(ValueError, match=f"context {name} .* (must|is not)"):
         Deployment.from_context(app)
 
 
 def test_the_longest_role_name_is_legal() -> None:
-    app = cdk.App(context={"project": "a" * 20, "knowledge_base_pool_size": 1, "bundling": "none"})
+    app = cdk.App(context={**RIGHT, "project": "a" * 20})
     deployment = Deployment.from_context(app)
 
     longest = deployment.role_name("identity-interceptor").replace(cdk.Aws.REGION, "ap-southeast-2")
@@ -51,7 +62,7 @@ def test_the_longest_role_name_is_legal() -> None:
 
 
 def test_the_longest_bucket_name_is_legal() -> None:
-    app = cdk.App(context={"project": "a" * 20, "knowledge_base_pool_size": 1, "bundling": "none"})
+    app = cdk.App(context={**RIGHT, "project": "a" * 20})
     name = Deployment.from_context(app).bucket_name("kb-docs")
 
     longest = name.replace(cdk.Aws.REGION, "ap-southeast-2").replace(

@@ -72,6 +72,19 @@ def test_a_users_catalogs_are_found_by_an_index_of_keys(assembly: Assembly) -> N
     assert index["Projection"] == {"ProjectionType": "KEYS_ONLY"}
 
 
+def test_what_is_live_is_found_by_when_it_expires(assembly: Assembly) -> None:
+    control = assembly.one("data", "AWS::DynamoDB::GlobalTable", "Control").properties
+
+    [index] = control["GlobalSecondaryIndexes"]
+
+    assert index["IndexName"] == "live-index"
+    assert index["KeySchema"] == [
+        {"AttributeName": "live", "KeyType": "HASH"},
+        {"AttributeName": "until", "KeyType": "RANGE"},
+    ]
+    assert index["Projection"] == {"ProjectionType": "ALL"}
+
+
 def test_control_items_expire(assembly: Assembly) -> None:
     control = assembly.one("data", "AWS::DynamoDB::GlobalTable", "Control").properties
 

@@ -40,6 +40,30 @@ def test_a_knowledge_base_comes_after_its_role_and_index_and_goes_before_them(
     assert "Policies" in role.properties
 
 
+def test_the_shared_data_source_takes_documents_directly_and_its_vectors_along(
+    assembly: Assembly,
+) -> None:
+    source = assembly.one("knowledge-base", "AWS::Bedrock::DataSource").properties
+
+    assert source == {
+        "KnowledgeBaseId": "KnowledgeBase1.KnowledgeBaseId",
+        "Name": "shared",
+        "Description": "Documents of catalogs without a data source of their own.",
+        "DataSourceConfiguration": {"Type": "CUSTOM"},
+        "DataDeletionPolicy": "DELETE",
+    }
+
+
+def test_the_shared_data_source_goes_before_the_role_and_index_that_its_deletion_needs(
+    assembly: Assembly,
+) -> None:
+    source = assembly.one("knowledge-base", "AWS::Bedrock::DataSource")
+    role = assembly.one("knowledge-base", "AWS::IAM::Role")
+    index = assembly.one("knowledge-base", "AWS::S3Vectors::Index")
+
+    assert {role.logical_id, index.logical_id} <= set(source.raw["DependsOn"])
+
+
 def test_only_bedrock_on_behalf_of_this_account_takes_the_role(assembly: Assembly) -> None:
     role = assembly.one("knowledge-base", "AWS::IAM::Role").properties
 
@@ -55,8 +79,10 @@ def test_only_bedrock_on_behalf_of_this_account_takes_the_role(assembly: Assembl
 def test_a_larger_pool_has_an_index_and_a_legal_name_each(tmp_path: Path) -> None:
     app = build_app(str(tmp_path), {"knowledge_base_pool_size": 3, "project": "docs"})
     app.synth()
+    written = Assembly(tmp_path, "docs")
 
-    pool = Assembly(tmp_path, "docs").all("knowledge-base", "AWS::Bedrock::KnowledgeBase")
+    pool = written.all("knowledge-base", "AWS::Bedrock::KnowledgeBase")
+    shared = written.all("knowledge-base", "AWS::Bedrock::DataSource")
 
     names = [each.properties["Name"] for each in pool]
     indexes = {
@@ -65,5 +91,6 @@ def test_a_larger_pool_has_an_index_and_a_legal_name_each(tmp_path: Path) -> Non
     }
     assert names == ["docs-1", "docs-2", "docs-3"]
     assert len(indexes) == 3
+    assert len({each.properties["KnowledgeBaseId"] for each in shared}) == 3
     # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent_CreateKnowledgeBase.html
     assert all(re.fullmatch(r"([0-9a-zA-Z][_-]?){1,100}", name) for name in names)

@@ -1,8 +1,10 @@
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from infra.app import build_app
 from infra.bundling import ROOT
 from tests.infra.assembly import Assembly
 
@@ -13,17 +15,25 @@ STORES = {
 }
 MACHINE = "arn:aws:states:{region}:{account}:stateMachine:stackroom-ingest-catalog"
 POOL = (
-    '[{"knowledge_base_id": "KnowledgeBase1.KnowledgeBaseId", "data_source_id": null,'
+    '[{"knowledge_base_id": "KnowledgeBase1.KnowledgeBaseId", "data_source_id":'
+    ' "SharedDataSource1.DataSourceId",'
     ' "index": "arn:aws:s3vectors:{region}:{account}:index/Index1"}]'
 )
+ADMISSION = {
+    "ADMISSION_JOBS": "5",
+    "ADMISSION_DIRECT_CALLS": "10",
+    "ADMISSION_SECONDS_BETWEEN_STARTS": "10",
+}
+RUNNING = {**STORES, "KB_POOL": POOL, "STATE_MACHINE_ARN": MACHINE}
 ISSUER = "https://cognito-idp.{region}.amazonaws.com/stackroom-users"
 
 # By function: what it reads beside the three variables that every function has.
 ENVIRONMENT = {
     ("pipeline", "upload_handler"): {**STORES, "STATE_MACHINE_ARN": MACHINE},
     ("pipeline", "inspect"): STORES,
-    ("pipeline", "ingest"): {**STORES, "KB_POOL": POOL, "STATE_MACHINE_ARN": MACHINE},
-    ("pipeline", "status_poller"): STORES,
+    ("pipeline", "ingest"): {**RUNNING, **ADMISSION},
+    ("pipeline", "status_poller"): {**STORES, "KB_POOL": POOL, **ADMISSION},
+    ("pipeline", "reconciler"): RUNNING,
     ("gateway", "retrieve"): {
         "KB_CATALOG_TABLE": "stackroom-kb-catalog",
         "KB_DOCS_BUCKET": "stackroom-kb-docs-{account}-{region}",
@@ -43,6 +53,7 @@ SIZES = {
     "inspect": (120, 1536),
     "ingest": (120, 512),
     "status_poller": (120, 512),
+    "reconciler": (900, 512),
     "retrieve": (30, 1024),
     "identity_interceptor": (10, 512),
 }
@@ -161,6 +172,36 @@ def test_every_five_minutes_somebody_looks_for_what_a_crash_forgot(assembly: Ass
     assert json.loads(target["Input"]) == {"action": "sweep"}
 
 
+def test_every_hour_the_reconciler_compares_bucket_records_and_index(assembly: Assembly) -> None:
+    rule = assembly.one("pipeline", "AWS::Events::Rule", "RunsReconcile").properties
+
+    [target] = rule["Targets"]
+
+    assert rule["ScheduleExpression"] == "rate(1 hour)"
+    assert target["Arn"].endswith("function:stackroom-reconciler")
+    assert json.loads(target["Input"]) == {"action": "reconcile"}
+
+
+def test_the_limits_of_admission_are_those_of_the_context(tmp_path: Path) -> None:
+    limits = {
+        "admission_jobs": "7",  # as text, which is how the CLI passes it
+        "admission_direct_calls": 20,
+        "admission_seconds_between_starts": 2.5,
+    }
+    build_app(str(tmp_path), limits).synth()
+
+    function = _function(Assembly(tmp_path), "pipeline", "ingest")
+
+    assert (
+        function["Environment"]["Variables"].items()
+        >= {
+            "ADMISSION_JOBS": "7",
+            "ADMISSION_DIRECT_CALLS": "20",
+            "ADMISSION_SECONDS_BETWEEN_STARTS": "2.5",
+        }.items()
+    )
+
+
 def test_no_event_is_lost_when_its_target_refuses_it(assembly: Assembly) -> None:
     rules = assembly.all("pipeline", "AWS::Events::Rule")
 
@@ -172,6 +213,7 @@ def test_no_event_is_lost_when_its_target_refuses_it(assembly: Assembly) -> None
 
     assert sorted(dead) == [
         "stackroom-inspections-dead",
+        "stackroom-recovery-dead",
         "stackroom-recovery-dead",
         "stackroom-recovery-dead",
         "stackroom-uploads-dead",

@@ -68,6 +68,20 @@ def test_jobs_stop_before_their_data_source_goes(account: Account) -> None:
     assert account.bedrock.deleted == ["DS-stackroom-1-0", "DS-stackroom-1-1", "KB-stackroom-1"]
 
 
+def test_a_data_source_that_gives_its_vectors_up_keeps_its_settings(account: Account) -> None:
+    account.bedrock.add("stackroom-1")
+    settings = dict(account.bedrock.sources["DS-stackroom-1-0"])
+    account.bedrock.store_refuses = True
+
+    account.purge()
+
+    assert account.bedrock.sources["DS-stackroom-1-0"] == {
+        **settings,
+        "dataDeletionPolicy": "RETAIN",
+        "status": "GONE",
+    }
+
+
 def test_vectors_that_the_store_refuses_to_delete_hold_nothing_up(account: Account) -> None:
     account.bedrock.add("stackroom-1")
     account.bedrock.store_refuses = True

@@ -14,6 +14,12 @@ from tests.local.running import stackroom
         ("env",),
         ("status",),
         ("status", "--watch"),
+        ("status", "--pool"),
+        ("delete", "ada/home/a.txt"),
+        ("delete", "--user", "ada", "--catalog", "home", "--yes"),
+        ("receipts",),
+        ("retry", "--user", "ada"),
+        ("reconcile", "--dry-run"),
         ("drop", ".", "--user", "ada", "--catalog", "home"),
         ("ask", "why?", "--user", "ada"),
         ("retrieve", "why?", "--user", "ada"),
@@ -44,4 +50,4 @@ def test_help_lists_every_verb(tmp_path: Path) -> None:
 
     listed = [line.split()[1] for line in answer.stdout.splitlines() if line.startswith("│ ")]
     verbs = {"up", "down", "env", "doctor", "drop", "status", "ask", "retrieve", "token", "whoami"}
-    assert verbs <= set(listed)
+    assert verbs | {"delete", "receipts", "retry", "reconcile"} <= set(listed)

@@ -2,6 +2,7 @@
 
 import copy
 import io
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,36 @@ def test_a_function_runs_from_the_checkout_with_everything_else_as_synthesised()
         "Code": {"S3Bucket": "local-assets", "S3Key": "stackroom-local-bootstrap.zip"},
     }
     assert function["DependsOn"] == ["Role"]
+
+
+def test_a_pause_for_bedrocks_sake_is_shortened_as_the_simulators_clock_is_fast() -> None:
+    function = a_function()
+    variables = {"ADMISSION_JOBS": "5", "ADMISSION_SECONDS_BETWEEN_STARTS": "10"}
+    function["Properties"]["Environment"] = {"Variables": variables}
+
+    resources = localised(a_template(Function=function), {}, "assets", speed=20)["Resources"]
+
+    assert resources["Function"]["Properties"]["Environment"]["Variables"] == {
+        "ADMISSION_JOBS": "5",
+        "ADMISSION_SECONDS_BETWEEN_STARTS": "0.5",
+    }
+
+
+def test_a_task_that_waits_for_its_token_is_soon_given_up_for_nobody_tells_of_its_failure() -> None:
+    states = {
+        "Waits": {"Resource": "arn:aws:states:::lambda:invoke.waitForTaskToken"},
+        "Works": {"Resource": "arn:aws:states:::lambda:invoke", "TimeoutSeconds": 150},
+    }
+    machine = {
+        "Type": "AWS::StepFunctions::StateMachine",
+        "Properties": {"DefinitionString": json.dumps({"States": states})},
+    }
+
+    resources = localised(a_template(Machine=machine), {}, "assets")["Resources"]
+
+    definition = json.loads(resources["Machine"]["Properties"]["DefinitionString"])
+    timeouts = {name: state["TimeoutSeconds"] for name, state in definition["States"].items()}
+    assert timeouts == {"Waits": 60, "Works": 150}
 
 
 def test_the_synthesised_template_itself_is_left_alone() -> None:

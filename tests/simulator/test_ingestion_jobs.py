@@ -30,7 +30,10 @@ def test_a_job_starts_runs_and_completes(world_at: Callable[[float], World]) -> 
 
 
 @holds("job.per-knowledge-base")
-def test_a_knowledge_base_runs_one_job_whichever_data_source_it_is_for(world: World) -> None:
+def test_a_knowledge_base_runs_one_job_whichever_data_source_it_is_for(
+    world_at: Callable[..., World],
+) -> None:
+    world = world_at(10)  # the job must outlast the ten seconds between two starts
     knowledge_base = world.knowledge_base()
     first, second = world.data_source(knowledge_base), world.data_source(knowledge_base)
     job = world.start(knowledge_base, first)

@@ -2,26 +2,35 @@
 
 from dataclasses import dataclass, field
 
+from stackroom.admission import Admission
+from stackroom.breakdowns import Breakdowns
+from stackroom.conclusions import Conclusions
+from stackroom.direct import DirectIngestion
+from stackroom.dismantling import Dismantling
 from stackroom.ingestion import Ingestion
 from stackroom.inquiry import Inquiry
 from stackroom.keys import Location, locate
 from stackroom.model import Document, PoolMember
 from stackroom.placement import Placements
+from stackroom.probing import Probing
 from stackroom.progress import Outcome, Run
+from stackroom.reconciled import Reconciled
 from stackroom.runs import Runs
 from stackroom.settlement import Settlement
-from stackroom.uploads import Reconciled, Uploads
+from stackroom.uploads import Uploads
 from stackroom.verdicts import Settled
+from tests.fakes.admission import FakeAdmissionBook, FakeTurns
+from tests.fakes.bedrock import FakeBedrock
+from tests.fakes.clock import FakeClock
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import (
-    FakeBedrock,
     FakeBucket,
     FakeCatalogs,
-    FakeClock,
     FakeDocuments,
     FakeExecutions,
     FakeFindings,
     FakeLeases,
+    FakeReceipts,
     FakeSlots,
 )
 
@@ -40,7 +49,7 @@ CATALOG = place_of(KEY).catalog_id
 @dataclass
 class Pipeline:
     clock: FakeClock = field(default_factory=FakeClock)
-    pool: tuple[PoolMember, ...] = (PoolMember(knowledge_base_id="KB1"),)
+    pool: tuple[PoolMember, ...] = (PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1"),)
 
     def __post_init__(self) -> None:
         self.catalogs = FakeCatalogs()
@@ -51,11 +60,15 @@ class Pipeline:
         self.slots = FakeSlots()
         self.bedrock = FakeBedrock(self.clock)
         self.findings = FakeFindings()
+        self.receipts = FakeReceipts()
+        self.book = FakeAdmissionBook()
+        self.turns = FakeTurns()
         self.knowledge_base = FakeKnowledgeBase()
         self.uploads = Uploads(
             catalogs=self.catalogs,
             documents=self.documents,
             bucket=self.bucket,
+            receipts=self.receipts,
             now=self.clock,
             pause=lambda _: None,
         )
@@ -66,11 +79,57 @@ class Pipeline:
             data_sources=self.bedrock,
             pool=self.pool,
         )
+        self.admission = Admission(
+            book=self.book,
+            turns=self.turns,
+            pool=[member.knowledge_base_id for member in self.pool],
+            now=self.clock,
+            pause=lambda _: None,
+        )
+        inquiry = Inquiry(
+            bucket=self.bucket,
+            jobs=self.bedrock,
+            findings=self.findings,
+            probing=Probing(knowledge_base=lambda _: self.knowledge_base),
+        )
+        conclusions = Conclusions(
+            documents=self.documents,
+            findings=self.findings,
+            receipts=self.receipts,
+            now=self.clock,
+        )
+        self.direct = DirectIngestion(
+            documents=self.documents,
+            bucket=self.bucket,
+            direct=self.bedrock,
+            admission=self.admission,
+            inquiry=inquiry,
+            conclusions=conclusions,
+            now=self.clock,
+            pause=self.clock.pass_by,
+        )
+        self.dismantling = Dismantling(
+            catalogs=self.catalogs,
+            slots=self.slots,
+            data_sources=self.bedrock,
+            pool=self.pool,
+        )
         self.ingestion = Ingestion(
             catalogs=self.catalogs,
             documents=self.documents,
             jobs=self.bedrock,
             placements=self.placements,
+            admission=self.admission,
+            direct=self.direct,
+            dismantling=self.dismantling,
+            runs=self.runs,
+            now=self.clock,
+            pause=self.clock.pass_by,
+        )
+        self.breakdowns = Breakdowns(
+            catalogs=self.catalogs,
+            documents=self.documents,
+            admission=self.admission,
             runs=self.runs,
             now=self.clock,
         )
@@ -78,13 +137,11 @@ class Pipeline:
             catalogs=self.catalogs,
             documents=self.documents,
             jobs=self.bedrock,
-            inquiry=Inquiry(
-                bucket=self.bucket,
-                jobs=self.bedrock,
-                findings=self.findings,
-                knowledge_base=lambda _: self.knowledge_base,
-            ),
+            direct=self.bedrock,
+            inquiry=inquiry,
+            conclusions=conclusions,
             leases=self.leases,
+            admission=self.admission,
             now=self.clock,
         )
 
@@ -126,11 +183,24 @@ class Pipeline:
     def live_run(self, catalog_id: str = CATALOG) -> Run:
         return Run(catalog_id=catalog_id, epoch=self.leases.kept[catalog_id].epoch)
 
+    def admitted(self, catalog_id: str = CATALOG) -> Run:
+        """The live run, its turn granted."""
+        run = self.ingestion.ensure_data_source(self.live_run(catalog_id))
+        assert run.progress.outcome is Outcome.PLACED
+        self.clock.pass_by(1)
+        token = f"token {len(self.turns.woken)}"  # each task has one of its own
+        self.ingestion.admit(run, token)
+        assert token in self.turns.woken
+        return run
+
+    def turn(self, catalog_id: str = CATALOG) -> Run:
+        """What comes of the live run's turn."""
+        run, _ = self.ingestion.start(self.admitted(catalog_id))
+        return run
+
     def started(self, catalog_id: str = CATALOG) -> Run:
         """The live run, with a job accepted."""
-        run = self.ingestion.ensure_data_source(self.live_run(catalog_id))
-        self.clock.pass_by(1)
-        run = self.ingestion.start(run)
+        run = self.turn(catalog_id)
         assert run.progress.outcome is Outcome.STARTED
         return run
 
@@ -147,5 +217,5 @@ class Pipeline:
             self.bedrock.say(key, "INDEXED")
         assert run.progress.job_id is not None
         self.bedrock.finish(run.progress.job_id)
-        run, _ = self.settlement.settle(run)
+        run, _ = self.settlement.settle(self.settlement.poll(run))
         self.ingestion.release(run)

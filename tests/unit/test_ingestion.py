@@ -2,11 +2,10 @@ import pytest
 
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, RunSuperseded
 from stackroom.model import CatalogStatus, DocumentStatus
-from stackroom.placement import NO_SLOT
 from stackroom.ports import Busy
 from stackroom.progress import LONGEST_WAIT, MAX_TURNS, Outcome, waiting_time
-from stackroom.runs import MAX_FAILURES
-from tests.unit.pipeline import CATALOG, KEY, Pipeline
+from stackroom.runs import LEASE, MAX_FAILURES
+from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 OTHER = "alice/research/other.pdf"
 
@@ -25,10 +24,10 @@ def test_one_job_takes_up_everything_that_waits(pipeline: Pipeline) -> None:
 
 def test_starting_twice_gets_the_same_job(pipeline: Pipeline) -> None:
     pipeline.drop()
-    run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
+    run = pipeline.admitted()
 
-    first = pipeline.ingestion.start(run)
-    again = pipeline.ingestion.start(run)
+    first, _ = pipeline.ingestion.start(run)
+    again, _ = pipeline.ingestion.start(run)
 
     assert first.progress.job_id == again.progress.job_id
     assert len(pipeline.bedrock.jobs) == 1
@@ -40,11 +39,11 @@ def test_busy_is_an_outcome_with_a_growing_wait_and_touches_no_document(
 ) -> None:
     pipeline.drop()
     pipeline.bedrock.busy = Busy(why="ConflictException")
-    run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
+    run = pipeline.admitted()
 
     waits = []
     for _ in range(8):
-        run = pipeline.ingestion.start(run)
+        run, _ = pipeline.ingestion.start(run)
         assert run.progress.outcome is Outcome.BUSY
         waits.append(run.progress.wait_seconds)
 
@@ -70,8 +69,8 @@ def test_a_job_whose_answer_got_lost_is_adopted_when_bedrock_says_busy(
     pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
-    run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
-    lost = pipeline.ingestion.start(run)
+    run = pipeline.admitted()
+    lost, _ = pipeline.ingestion.start(run)
     pipeline.documents.kept = {
         key: each.model_copy(update={"status": DocumentStatus.PENDING, "ingestion_job_id": None})
         for key, each in pipeline.documents.kept.items()
@@ -79,7 +78,7 @@ def test_a_job_whose_answer_got_lost_is_adopted_when_bedrock_says_busy(
     pipeline.bedrock.tokens.clear()  # tokens expire
     pipeline.bedrock.busy = Busy(why="ConflictException")
 
-    adopted = pipeline.ingestion.start(run)
+    adopted, _ = pipeline.ingestion.start(run)
 
     assert adopted.progress.outcome is Outcome.STARTED
     assert adopted.progress.job_id == lost.progress.job_id
@@ -89,11 +88,10 @@ def test_documents_that_a_broken_run_left_indexing_are_settled_first(pipeline: P
     pipeline.drop()
     broken = pipeline.started()
     pipeline.drop(OTHER)
-    pipeline.ingestion.record_failure(CATALOG, broken.epoch, "broken")
+    pipeline.breakdowns.record(CATALOG, broken.epoch, "broken")
 
-    run = pipeline.ingestion.start(pipeline.live_run())
+    run = pipeline.started()
 
-    assert run.progress.outcome is Outcome.STARTED
     assert run.progress.job_id == broken.progress.job_id
     assert pipeline.document(OTHER).status is DocumentStatus.PENDING
 
@@ -119,9 +117,8 @@ def test_with_nothing_left_the_run_ends(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.index()
     pipeline.runs.ask(CATALOG)
-    run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
 
-    run = pipeline.ingestion.start(run)
+    run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
     outcome = run.progress.outcome
     run = pipeline.ingestion.release(run)
 
@@ -140,23 +137,51 @@ def test_a_lingering_version_is_work_though_nothing_is_pending(pipeline: Pipelin
     assert pipeline.document().status is DocumentStatus.FAILED
 
 
-def test_without_a_slot_documents_fail_with_the_reason_and_later_ones_too(
-    pipeline: Pipeline,
-) -> None:
-    for number in range(4):
-        pipeline.drop(f"alice/shelf {number}/a.txt")
-    for catalog in pipeline.catalogs.kept.values():
-        pipeline.placements.ensure(catalog)
+def test_a_turn_that_was_lost_is_queued_up_for_again_at_the_same_place(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    run = pipeline.admitted()
+    pipeline.admission.leave(CATALOG, run.epoch)
+
+    again, _ = pipeline.ingestion.start(run)
+
+    assert again.progress.outcome is Outcome.TURN_OVER
+    assert again.progress.waiting_since == run.progress.waiting_since
+    assert not pipeline.bedrock.jobs
+
+
+def test_the_turn_is_given_back_when_the_job_is_over(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+    assert run.progress.job_id is not None
+    pipeline.bedrock.finish(run.progress.job_id)
+
+    run = pipeline.settlement.poll(run)
+
+    assert run.progress.outcome is Outcome.OVER
+    assert pipeline.book.read().grants == ()
+
+
+def test_the_turn_of_a_run_that_broke_is_handed_on_at_once(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+
+    pipeline.breakdowns.record(CATALOG, run.epoch, "broken")
+
+    assert pipeline.book.read().grants == ()
+
+
+def test_a_job_is_not_started_before_its_time(pipeline: Pipeline) -> None:
+    pipeline.drop("alice/first/a.txt")
+    first = pipeline.started(place_of("alice/first/a.txt").catalog_id)
+    pipeline.bedrock.finish(str(first.progress.job_id))
+    pipeline.settlement.poll(first)
     pipeline.drop()
 
-    run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
-    run, refused = pipeline.ingestion.refuse(run)
-    run = pipeline.ingestion.release(run)
+    run = pipeline.started()
 
-    assert pipeline.document().status_reason == NO_SLOT
-    assert [each.document for each in refused] == [pipeline.document()]
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.FAILED
-    assert run.progress.outcome is Outcome.RELEASED
+    begun = [job.started_at for job in pipeline.bedrock.jobs.values()]
+    assert run.progress.job_id == "JOB2"
+    assert (begun[1] - begun[0]).total_seconds() >= 10
 
 
 def test_a_run_hands_over_before_its_history_is_full(pipeline: Pipeline) -> None:
@@ -164,7 +189,7 @@ def test_a_run_hands_over_before_its_history_is_full(pipeline: Pipeline) -> None
     run = pipeline.live_run()
     tired = run.model_copy(update={"progress": run.progress.model_copy(update={"turn": MAX_TURNS})})
 
-    run = pipeline.ingestion.start(tired)
+    run, _ = pipeline.ingestion.start(tired)
     pipeline.ingestion.hand_over(run)
 
     assert run.progress.outcome is Outcome.HAND_OVER
@@ -188,7 +213,7 @@ def test_a_delayed_run_waits_before_it_does_anything(pipeline: Pipeline) -> None
 def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
     pipeline.drop()
     old = pipeline.live_run()
-    pipeline.ingestion.record_failure(CATALOG, old.epoch, "broken")
+    pipeline.breakdowns.record(CATALOG, old.epoch, "broken")
 
     for task in (pipeline.ingestion.ensure_data_source, pipeline.ingestion.start):
         with pytest.raises(RunSuperseded):
@@ -201,7 +226,7 @@ def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
 def test_a_broken_run_leaves_its_documents_waiting_for_the_next(pipeline: Pipeline) -> None:
     pipeline.drop()
 
-    pipeline.ingestion.record_failure(CATALOG, 1, "AccessDeniedException")
+    pipeline.breakdowns.record(CATALOG, 1, "AccessDeniedException")
 
     assert pipeline.document().status is DocumentStatus.PENDING
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.FAILED
@@ -212,7 +237,7 @@ def test_documents_fail_with_the_error_when_run_after_run_has_broken(pipeline: P
     pipeline.drop()
 
     told = [
-        pipeline.ingestion.record_failure(CATALOG, epoch, "AccessDeniedException")
+        pipeline.breakdowns.record(CATALOG, epoch, "AccessDeniedException")
         for epoch in range(1, MAX_FAILURES + 1)
     ]
 
@@ -226,14 +251,14 @@ def test_documents_fail_with_the_error_when_run_after_run_has_broken(pipeline: P
 def test_what_is_dropped_while_documents_are_given_up_gets_a_run(pipeline: Pipeline) -> None:
     pipeline.drop()
     for epoch in range(1, MAX_FAILURES):
-        pipeline.ingestion.record_failure(CATALOG, epoch, "AccessDeniedException")
+        pipeline.breakdowns.record(CATALOG, epoch, "AccessDeniedException")
 
     def drop_another(_: object) -> None:
         pipeline.documents.before_save = lambda _: None
         pipeline.drop(OTHER)
 
     pipeline.documents.before_save = drop_another
-    pipeline.ingestion.record_failure(CATALOG, MAX_FAILURES, "AccessDeniedException")
+    pipeline.breakdowns.record(CATALOG, MAX_FAILURES, "AccessDeniedException")
 
     assert pipeline.document(OTHER).status is DocumentStatus.PENDING
     assert f"{CATALOG}-{MAX_FAILURES + 1}" in pipeline.executions.started
@@ -242,9 +267,10 @@ def test_what_is_dropped_while_documents_are_given_up_gets_a_run(pipeline: Pipel
 def test_the_sweep_follows_a_run_that_ended_without_a_word(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.runs.renew(CATALOG, 1)
+    pipeline.clock.pass_by(LEASE.total_seconds() + 1)
     pipeline.executions.ended.add(f"{CATALOG}-1")
 
-    followed = [pipeline.ingestion.sweep(), pipeline.ingestion.sweep()]
+    followed = [pipeline.breakdowns.sweep(), pipeline.breakdowns.sweep()]
 
     assert followed == [([f"{CATALOG}-1"], []), ([], [])]
     assert f"{CATALOG}-2" in pipeline.executions.started

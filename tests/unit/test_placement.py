@@ -1,15 +1,26 @@
-from stackroom.model import PoolMember
+from dataclasses import replace
+
+import pytest
+
+from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.model import DataSourceType, PoolMember
 from stackroom.placement import Placement, data_source_name
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 
 def two_knowledge_bases() -> Pipeline:
-    return Pipeline(pool=tuple(PoolMember(knowledge_base_id=each) for each in ("KB1", "KB2")))
+    return Pipeline(
+        pool=tuple(
+            PoolMember(knowledge_base_id=f"KB{each}", data_source_id=f"SHARED{each}")
+            for each in (1, 2)
+        )
+    )
 
 
 def place(pipeline: Pipeline, key: str = KEY) -> Placement:
     pipeline.drop(key)
-    return pipeline.placements.ensure(pipeline.catalogs.kept[place_of(key).catalog_id])
+    placement, _ = pipeline.placements.ensure(pipeline.catalogs.kept[place_of(key).catalog_id])
+    return placement
 
 
 def homes(pipeline: Pipeline) -> list[str | None]:
@@ -18,18 +29,41 @@ def homes(pipeline: Pipeline) -> list[str | None]:
 
 def test_a_catalog_gets_one_data_source_of_its_own_and_keeps_it(pipeline: Pipeline) -> None:
     first = place(pipeline)
-    second = pipeline.placements.ensure(pipeline.catalogs.kept[CATALOG])
+    second, _ = pipeline.placements.ensure(pipeline.catalogs.kept[CATALOG])
 
     assert (first, second) == (Placement.PLACED, Placement.PLACED)
     assert list(pipeline.bedrock.sources) == [("KB1", data_source_name(CATALOG))]
     assert pipeline.catalogs.kept[CATALOG].data_source_id == "DS1"
 
 
-def test_four_catalogs_a_knowledge_base_and_the_fifth_slot_stays_free(pipeline: Pipeline) -> None:
-    placed = [place(pipeline, f"alice/shelf {number}/a.txt") for number in range(5)]
+def test_four_catalogs_have_sources_of_their_own_and_all_others_share_one(
+    pipeline: Pipeline,
+) -> None:
+    placed = [place(pipeline, f"alice/shelf {number}/a.txt") for number in range(50)]
 
-    assert placed == [Placement.PLACED] * 4 + [Placement.NO_SLOT]
+    assert placed == [Placement.PLACED] * 50
     assert len(pipeline.bedrock.sources) == 4
+    types = [each.data_source_type for each in pipeline.catalogs.kept.values()]
+    assert types == [DataSourceType.S3] * 4 + [DataSourceType.CUSTOM] * 46
+
+
+def test_catalogs_without_slots_spread_over_the_pool_and_stay_when_it_grows() -> None:
+    pipeline = two_knowledge_bases()
+    for number in range(40):
+        place(pipeline, f"alice/shelf {number}/a.txt")
+    before = homes(pipeline)
+
+    pool = (*pipeline.pool, PoolMember(knowledge_base_id="KB3", data_source_id="SHARED3"))
+    placements = replace(pipeline.placements, pool=pool)
+    for catalog in list(pipeline.catalogs.kept.values()):
+        placements.ensure(catalog)
+    pipeline.drop("alice/a new one/a.txt")
+    newest = pipeline.catalogs.kept[place_of("alice/a new one/a.txt").catalog_id]
+    _, given = placements.ensure(newest)
+
+    assert set(before[8:]) == {"KB1", "KB2"}
+    assert homes(pipeline)[:-1] == before
+    assert given.knowledge_base_id == "KB3"
 
 
 def test_catalogs_go_to_the_emptiest_knowledge_base() -> None:
@@ -50,6 +84,20 @@ def test_a_data_source_whose_id_a_crash_lost_is_adopted_by_name(pipeline: Pipeli
     assert placed is Placement.PLACED
     assert pipeline.catalogs.kept[CATALOG].data_source_id == "DS1"
     assert len(pipeline.bedrock.sources) == 1
+
+
+def test_a_data_source_that_is_being_deleted_is_waited_for_and_costs_no_slot(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline.drop()
+    name = data_source_name(CATALOG)  # of the catalog before it was deleted, and that came back
+    monkeypatch.setattr(pipeline.bedrock, "all", lambda _: {name: "DS1"})
+
+    with pytest.raises(KnowledgeBaseThrottled):
+        pipeline.placements.ensure(pipeline.catalogs.kept[CATALOG])
+
+    assert pipeline.slots.taken("KB1") == 1
+    assert pipeline.catalogs.kept[CATALOG].data_source_id is None
 
 
 def test_a_slot_held_before_a_crash_is_used_though_another_knowledge_base_is_emptier() -> None:

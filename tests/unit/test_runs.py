@@ -1,3 +1,5 @@
+import pytest
+
 from stackroom.runs import LEASE, MAX_FAILURES
 from tests.unit.pipeline import CATALOG, Pipeline
 
@@ -111,6 +113,7 @@ def test_runs_that_ended_without_a_word_are_found_and_no_others(
         pipeline.runs.ask(catalog)
     pipeline.runs.release("cat-done", 1, served=1)
     pipeline.executions.ended |= {"cat-dead-1", "cat-done-1"}
+    pipeline.clock.pass_by(3600)
 
     silent = pipeline.runs.silent()
 
@@ -123,6 +126,7 @@ def test_what_a_crash_left_unstarted_is_started(pipeline: Pipeline) -> None:
         pipeline.runs.ask(CATALOG)
     except ConnectionError:
         pipeline.executions.refuse = None
+    pipeline.clock.pass_by(3600)
 
     silent = pipeline.runs.silent()
 
@@ -136,3 +140,34 @@ def test_handing_over_goes_on_at_once_under_the_next_epoch(pipeline: Pipeline) -
     pipeline.runs.hand_over(CATALOG, 1)
 
     assert pipeline.executions.started[f"{CATALOG}-2"]["progress"] == {"delay": 0}
+
+
+def test_epochs_that_were_used_before_the_control_table_was_lost_are_not_used_again(
+    pipeline: Pipeline,
+) -> None:
+    for epoch in (1, 2, 3):
+        pipeline.executions.start(f"{CATALOG}-{epoch}", {})
+        pipeline.executions.ended.add(f"{CATALOG}-{epoch}")
+
+    pipeline.runs.ask(CATALOG)
+
+    lease = pipeline.leases.get(CATALOG)
+    assert lease is not None
+    assert lease.started
+    assert pipeline.executions.is_running(lease.execution_name)
+
+
+def test_a_run_that_ended_before_it_was_marked_as_started_is_not_followed(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ends_at_once(name: str, _: object) -> bool:
+        pipeline.leases.release(CATALOG, 1, served=1)
+        return False
+
+    monkeypatch.setattr(pipeline.executions, "start", ends_at_once)
+
+    pipeline.runs.ask(CATALOG)
+
+    lease = pipeline.leases.get(CATALOG)
+    assert lease is not None
+    assert (lease.epoch, lease.held) == (1, False)

@@ -7,9 +7,9 @@ from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import CatalogStatus, DocumentStatus
 from stackroom.ports import JobState
 from stackroom.progress import Outcome
-from stackroom.verdicts import DEADLINE, KNOWN_STATUSES, MAX_ATTEMPTS, NO_REASON, Fate
+from stackroom.verdicts import DEADLINE, KNOWN_STATUSES, MAX_ATTEMPTS, NO_REASON, NOT_FOUND, Fate
 from tests.fakes.pipeline import BUCKET
-from tests.unit.pipeline import CATALOG, KEY, Pipeline
+from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 OTHER = "alice/research/other.pdf"
 
@@ -173,6 +173,7 @@ def test_a_version_that_job_after_job_passes_over_is_indexed_in_the_end(
 ) -> None:
     pipeline.drop()
     pipeline.bedrock.say(KEY, "INDEXED")  # by a job that saw it before its handler was done
+    pipeline.is_searchable()
     document = pipeline.document()
     later = {"present_since": pipeline.clock() + timedelta(milliseconds=50)}
     pipeline.documents.save(document.model_copy(update=later))
@@ -192,7 +193,7 @@ def test_a_job_adopted_after_a_crash_does_not_speak_for_a_version_dropped_since(
     pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
-    run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
+    run = pipeline.admitted()
     pipeline.documents.before_save = _die
     with pytest.raises(ConnectionError):
         pipeline.ingestion.start(run)  # the job runs, and nobody wrote it down
@@ -201,7 +202,7 @@ def test_a_job_adopted_after_a_crash_does_not_speak_for_a_version_dropped_since(
     pipeline.clock.pass_by(1)
     pipeline.bedrock.say(KEY, "INDEXED")  # of the first version
 
-    run = pipeline.ingestion.start(run)
+    run, _ = pipeline.ingestion.start(run)
     pipeline.bedrock.finish(str(run.progress.job_id))
     pipeline.settle(run)
 
@@ -219,12 +220,27 @@ def test_unchanged_since_an_earlier_job_counts_when_this_one_went_over_everythin
     pipeline.drop()
     pipeline.clock.pass_by(1)
     pipeline.bedrock.say(KEY, "INDEXED")  # by a job before this round, of this very version
+    pipeline.is_searchable()
     run = pipeline.started()
     pipeline.bedrock.finish(str(run.progress.job_id))
 
     pipeline.settle(run)
 
     assert pipeline.document().status is DocumentStatus.INDEXED
+
+
+def test_indexed_that_an_earlier_job_said_and_no_search_confirms_is_failed(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.clock.pass_by(1)
+    pipeline.bedrock.say(KEY, "INDEXED")  # though its vectors were refused
+    run = pipeline.started()
+    pipeline.bedrock.finish(str(run.progress.job_id))
+
+    pipeline.settle(run)
+
+    assert pipeline.document().status_reason == NOT_FOUND
 
 
 def test_unchanged_since_an_earlier_job_does_not_count_if_this_one_failed(
@@ -328,6 +344,30 @@ def test_a_deleted_document_is_forgotten_once_bedrock_does_not_know_it(pipeline:
     assert status_meanwhile is DocumentStatus.DELETING
     assert not pipeline.documents.kept
     assert pipeline.catalogs.kept[CATALOG].document_count == 0
+
+
+def test_an_emptied_catalog_that_is_to_go_is_taken_apart_by_the_same_run(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+    pipeline.delete()
+    run = pipeline.started()
+    pipeline.bedrock.finish(str(run.progress.job_id))
+    pipeline.bedrock.says.clear()
+
+    run, _ = pipeline.settlement.settle(pipeline.settlement.poll(run))
+    run = pipeline.ingestion.release(run)
+    while run.progress.outcome is not Outcome.GONE:
+        pipeline.clock.pass_by(60)
+        run = pipeline.ingestion.ensure_data_source(run)
+    run = pipeline.ingestion.release(run)
+
+    assert run.progress.outcome is Outcome.RELEASED
+    assert pipeline.catalogs.get(CATALOG) is None
+    assert not pipeline.bedrock.sources
+    assert pipeline.slots.taken("KB1") == 0
 
 
 def test_a_document_that_bedrock_will_not_remove_stays_deleting_without_a_loop(
@@ -475,19 +515,38 @@ def test_a_rejected_file_that_cannot_be_evicted_says_so(pipeline: Pipeline) -> N
     assert pipeline.document().lingering
 
 
-def test_polling_waits_longer_while_the_job_runs_and_ends_with_it(pipeline: Pipeline) -> None:
+def test_polling_waits_in_proportion_to_the_jobs_age_and_ends_with_it(pipeline: Pipeline) -> None:
     pipeline.drop()
     run = pipeline.started()
 
     waits = []
-    for _ in range(5):
+    for _ in range(40):
         run = pipeline.settlement.poll(run)
         waits.append(run.progress.wait_seconds)
+        pipeline.clock.pass_by(run.progress.wait_seconds)
     pipeline.bedrock.finish(str(run.progress.job_id))
     over = pipeline.settlement.poll(run)
 
-    assert waits == sorted(set(waits))
+    assert waits == sorted(waits)
+    assert (waits[0], waits[-1]) == (5, 60)
     assert over.progress.outcome is Outcome.OVER
+
+
+def test_polling_is_twice_as_eager_while_others_wait_for_the_knowledge_base(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+    pipeline.clock.pass_by(100)
+
+    alone = pipeline.settlement.poll(run)
+    pipeline.drop("alice/notes/a.txt")
+    other = place_of("alice/notes/a.txt").catalog_id
+    parked = pipeline.ingestion.ensure_data_source(pipeline.live_run(other))
+    pipeline.ingestion.admit(parked, "token of notes")
+    wanted = pipeline.settlement.poll(run)
+
+    assert (alone.progress.wait_seconds, wanted.progress.wait_seconds) == (20, 10)
 
 
 def test_a_job_past_its_deadline_is_stopped_and_its_documents_fail(pipeline: Pipeline) -> None:

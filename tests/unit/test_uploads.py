@@ -1,14 +1,25 @@
+from datetime import datetime
+
 import pytest
 
 from stackroom.errors import RecordChanged
 from stackroom.keys import catalog_id_of, locate
-from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.uploads import Outcome, rejected_shelf
+from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
+from stackroom.reconciled import Outcome
+from stackroom.strays import rejected_shelf
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
 
 def rejects_of(pipeline: Pipeline, user_id: str) -> list[Document]:
     return list(pipeline.documents.of_catalog(rejected_shelf(user_id)))
+
+
+def receipts_of(pipeline: Pipeline, user_id: str = "alice") -> list[Receipt]:
+    return list(pipeline.receipts.of_user(user_id))
+
+
+class Crashed(Exception):
+    pass
 
 
 def test_an_upload_opens_its_catalog_writes_the_sidecar_and_waits_for_a_run(
@@ -425,3 +436,284 @@ def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> N
         assert pipeline.drop(key).outcome is Outcome.IGNORED
 
     assert not pipeline.documents.kept
+
+
+def test_a_removal_is_asked_for_with_a_receipt_that_its_record_names(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+    indexed_at = pipeline.document().indexed_at
+
+    reconciled = pipeline.delete()
+
+    (receipt,) = receipts_of(pipeline)
+    assert receipt.receipt_id == pipeline.document().receipt_id == reconciled.receipt_id
+    assert (receipt.asked_at, receipt.searchable_before) == (pipeline.clock(), indexed_at)
+    assert receipt.is_open
+    assert receipt.filename == "report.pdf"
+
+
+def test_receipts_sort_by_the_time_of_asking(pipeline: Pipeline) -> None:
+    keys = [f"alice/research/{name}.txt" for name in ("z", "a", "m")]
+    for key in keys:
+        pipeline.drop(key)
+
+    for key in keys:
+        pipeline.delete(key)
+
+    assert [each.filename for each in receipts_of(pipeline)] == ["m.txt", "a.txt", "z.txt"]
+
+
+def test_a_removal_told_of_twice_has_one_receipt(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.delete()
+
+    pipeline.deliver()
+
+    assert len(receipts_of(pipeline)) == 1
+
+
+@pytest.mark.parametrize("save", [1, 2], ids=["before naming", "before deleting"])
+def test_a_removal_goes_on_with_its_receipt_after_a_crash(pipeline: Pipeline, save: int) -> None:
+    pipeline.drop()
+    pipeline.bucket.delete(KEY)
+    saves: list[Document] = []
+
+    def crash(document: Document) -> None:
+        saves.append(document)
+        if len(saves) == save:
+            raise Crashed
+
+    pipeline.documents.before_save = crash
+    with pytest.raises(Crashed):
+        pipeline.deliver()
+    pipeline.deliver()
+
+    (receipt,) = receipts_of(pipeline)
+    assert pipeline.document().status is DocumentStatus.DELETING
+    assert pipeline.document().receipt_id == receipt.receipt_id
+
+
+def test_a_receipt_that_a_crash_kept_from_being_kept_is_kept_after_it(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline.drop()
+    pipeline.bucket.delete(KEY)
+
+    def crash(receipt: Receipt) -> None:
+        raise Crashed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pipeline.receipts, "keep", crash)
+        with pytest.raises(Crashed):
+            pipeline.deliver()
+    named = pipeline.document()
+    pipeline.deliver()
+
+    (receipt,) = receipts_of(pipeline)
+    assert named.status is DocumentStatus.PENDING
+    assert receipt.receipt_id == named.receipt_id == pipeline.document().receipt_id
+
+
+def test_an_upload_after_a_removal_supersedes_its_receipt(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.delete()
+
+    pipeline.drop()
+
+    (receipt,) = receipts_of(pipeline)
+    assert receipt.superseded_at == pipeline.clock()
+    assert pipeline.document().receipt_id is None
+    assert pipeline.document().status is DocumentStatus.PENDING
+
+
+def test_an_object_that_is_back_before_its_record_said_deleting_supersedes_the_receipt(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.index()
+    kept = pipeline.bucket.objects[KEY]
+    pipeline.bucket.delete(KEY)
+
+    def crash(document: Document) -> None:
+        if document.status is DocumentStatus.DELETING:
+            raise Crashed
+
+    pipeline.documents.before_save = crash
+    with pytest.raises(Crashed):
+        pipeline.deliver()
+    pipeline.bucket.objects[KEY] = kept
+    pipeline.deliver()
+
+    (receipt,) = receipts_of(pipeline)
+    assert receipt.superseded_at is not None
+    assert pipeline.document().receipt_id is None
+    assert pipeline.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
+
+
+def test_a_receipt_kept_too_late_does_not_open_again_what_was_superseded(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline.drop()
+    pipeline.bucket.delete(KEY)
+    keep = pipeline.receipts.keep
+
+    def comes_back_first(receipt: Receipt) -> None:
+        monkeypatch.setattr(pipeline.receipts, "keep", keep)
+        pipeline.drop()
+        keep(receipt)
+
+    monkeypatch.setattr(pipeline.receipts, "keep", comes_back_first)
+    pipeline.deliver()
+
+    (receipt,) = receipts_of(pipeline)
+    assert receipt.superseded_at is not None
+    assert pipeline.document().status is DocumentStatus.PENDING
+
+
+def test_a_file_that_came_back_and_went_again_is_removed_with_another_receipt(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.delete()
+    pipeline.bucket.upload(KEY)
+    pipeline.documents.before_save = lambda _: (_ for _ in ()).throw(Crashed)
+    with pytest.raises(Crashed):
+        pipeline.deliver()
+    pipeline.documents.before_save = lambda _: None
+
+    pipeline.delete()
+
+    newest, first = receipts_of(pipeline)
+    assert first.superseded_at is not None
+    assert newest.is_open
+    assert pipeline.document().receipt_id == newest.receipt_id
+
+
+def test_a_second_removal_has_a_receipt_of_its_own(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.delete()
+    pipeline.drop()
+
+    pipeline.delete()
+
+    newest, first = receipts_of(pipeline)
+    assert newest.is_open
+    assert not first.is_open
+
+
+def test_the_receipt_of_a_rejected_file_is_closed_at_once(pipeline: Pipeline) -> None:
+    pipeline.drop("alice/research/a.exe")
+
+    reconciled = pipeline.delete("alice/research/a.exe")
+
+    (receipt,) = receipts_of(pipeline)
+    assert reconciled.receipt_id == receipt.receipt_id
+    assert receipt.unsearchable_since == receipt.asked_at
+    assert receipt.searchable_before is None
+
+
+def test_the_receipt_of_a_rejected_file_that_may_be_in_the_index_stays_open(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.drop(KEY, "")
+
+    pipeline.delete()
+
+    (receipt,) = receipts_of(pipeline)
+    assert receipt.is_open
+
+
+def test_a_drop_revives_a_catalog_that_is_being_deleted_before_its_record_is_there(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+    seen: list[CatalogStatus] = []
+    pipeline.documents.before_save = lambda _: seen.append(pipeline.catalogs.kept[CATALOG].status)
+
+    pipeline.drop("alice/research/other.pdf")
+
+    assert seen == [CatalogStatus.READY]
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+
+
+def test_a_removal_leaves_a_catalog_condemned(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+
+    pipeline.delete()
+
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.DELETING
+
+
+def test_a_catalog_condemned_while_a_file_is_taken_in_is_revived(pipeline: Pipeline) -> None:
+    pipeline.drop()
+
+    def condemn(document: Document) -> None:
+        pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+
+    pipeline.documents.before_save = condemn
+    pipeline.drop("alice/research/other.pdf")
+
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+
+
+def test_a_catalog_closed_while_a_file_is_taken_in_is_opened_anew(pipeline: Pipeline) -> None:
+    pipeline.catalogs.kept.clear()
+
+    def close(document: Document) -> None:
+        pipeline.documents.before_save = lambda _: None
+        pipeline.catalogs.kept.clear()
+
+    pipeline.documents.before_save = close
+    reconciled = pipeline.drop()
+
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+    assert pipeline.document().status is DocumentStatus.PENDING
+    assert reconciled.catalog_id == CATALOG
+
+
+def test_a_catalog_closed_just_before_it_was_to_be_revived_is_opened_anew(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline.drop()
+    pipeline.documents.kept.clear()
+    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+    revive = pipeline.catalogs.revive
+
+    def closed_first(catalog_id: str, *, at: datetime) -> None:
+        pipeline.catalogs.kept.pop(catalog_id, None)
+        revive(catalog_id, at=at)
+
+    monkeypatch.setattr(pipeline.catalogs, "revive", closed_first)
+    pipeline.drop()
+
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+    assert pipeline.document().status is DocumentStatus.PENDING
+
+
+def test_a_record_that_a_closed_catalog_left_behind_is_forgotten_with_its_object(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.catalogs.kept.clear()
+
+    reconciled = pipeline.delete()
+
+    assert reconciled.outcome is Outcome.FORGOTTEN
+    assert not pipeline.documents.kept
+
+
+def test_a_record_that_a_closed_catalog_left_behind_becomes_a_stray_if_it_cannot_be_opened(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.catalogs.kept.clear()
+    pipeline.catalogs.limit = 0
+
+    pipeline.deliver()
+
+    (stray,) = rejects_of(pipeline, "alice")
+    assert stray.s3_key == KEY
+    assert list(pipeline.documents.of_catalog(CATALOG)) == []

@@ -1,79 +1,48 @@
 """
 A scripted Amazon Bedrock: knowledge bases with state, whose answers a test can bend.
 
-It answers a real boto3 client below its parameter validation and above its transport, so that
-what the adapters send and catch is AWS's own. Documents are those that lie in the bucket.
+Documents are those that lie in the bucket, or those that direct calls brought (`bedrock_direct`).
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import count
-from types import SimpleNamespace
 from typing import Any
 
-from tests.workflow.bedrock_records import Answer, Job, Refused, Source
+from tests.workflow.bedrock_crawl import Crawler
+from tests.workflow.bedrock_direct import DirectCalls
+from tests.workflow.bedrock_records import Answer, Job, Refused, SharedSource, Source
+from tests.workflow.bedrock_search import results
+from tests.workflow.bedrock_wire import Scripted
 
 MAX_DATA_SOURCES = 5  # of a knowledge base [AWS General Reference: Amazon Bedrock quotas]
 BUSY = "You have reached the maximum number of concurrent ingestion jobs per knowledge base: 1"
+DIRECT_AT_WORK = "There is an ongoing KnowledgeBaseDocuments API request in this knowledge base"
 
 
-class Bedrock:
+class Bedrock(Scripted):
     def __init__(self, s3: Any, bucket: str) -> None:
-        self._s3, self._bucket = s3, bucket
+        super().__init__()
         self._ids = count(1)
         self.sources: list[Source] = []
         self.jobs: list[Job] = []
-        self.calls: list[str] = []
         self.next_sources: deque[str] = deque()  # statuses of the next data source
+        self.going: deque[str] = deque()  # statuses of a data source until it is deleted
         self.polls = 1
         self.ends: deque[str] = deque()  # how the next jobs end, COMPLETE where this is empty
         self.verdicts: dict[str, deque[str]] = defaultdict(deque)  # by file name, else INDEXED
-        self.before: dict[str, deque[Exception | Callable[[], None]]] = defaultdict(deque)
-        self.after: dict[str, deque[Exception]] = defaultdict(deque)
+        self._crawler = Crawler(s3, bucket, self.verdicts)
+        self.direct = DirectCalls(self.verdicts, self._is_job_running)
 
-    @contextmanager
-    def answering(self, client: Any) -> Iterator[None]:
-        """Answer this client of bedrock-agent."""
-        events = client.meta.events
-        handlers: dict[str, Any] = {
-            "before-parameter-build": self._note,
-            "before-call": self._answer,
-        }
-        for event, handler in handlers.items():
-            events.register(f"{event}.bedrock-agent", handler)
-        yield
-        for event, handler in handlers.items():
-            events.unregister(f"{event}.bedrock-agent", handler)
+    def end_jobs(self) -> None:
+        """Jobs are over at the next look at them, those that are yet to come too."""
+        self.polls = 0
+        for job in self.jobs:
+            job.must_end = True
 
     @property
     def running(self) -> list[Job]:
         return [job for job in self.jobs if job.status in ("STARTING", "IN_PROGRESS", "STOPPING")]
-
-    def _note(self, params: Answer, context: Answer, **_: Any) -> None:
-        context["asked"] = params
-
-    def _answer(self, model: Any, context: Answer, **_: Any) -> tuple[Any, Answer]:
-        operation = model.name
-        self.calls.append(operation)
-        try:
-            if self.before[operation]:
-                what = self.before[operation].popleft()
-                if isinstance(what, Exception):
-                    raise what
-                what()
-            answer: Answer = getattr(self, operation)(**context["asked"])
-            if self.after[operation]:
-                raise self.after[operation].popleft()
-        except Refused as error:
-            parsed = {"Error": {"Code": error.code, "Message": error.message}}
-            metadata = {"HTTPStatusCode": error.status}
-            return SimpleNamespace(status_code=error.status), {
-                **parsed,
-                "ResponseMetadata": metadata,
-            }
-        return SimpleNamespace(status_code=200), answer
 
     # Operations, under the names and with the members of the API model. N802: AWS's spelling.
 
@@ -96,13 +65,27 @@ class Bedrock:
         return {"dataSource": {"dataSourceId": source.data_source_id, "status": "CREATING"}}
 
     def GetDataSource(self, **asked: Any) -> Answer:  # noqa: N802
-        statuses = self._source(asked).statuses
-        return {"dataSource": {"status": statuses.popleft() if statuses else "AVAILABLE"}}
+        source = self._source(asked)
+        if source.is_going and not source.statuses:
+            self.sources.remove(source)
+            raise Refused("ResourceNotFoundException", "no such data source", 404)
+        return {
+            "dataSource": {"status": source.statuses.popleft() if source.statuses else "AVAILABLE"}
+        }
+
+    def DeleteDataSource(self, **asked: Any) -> Answer:  # noqa: N802
+        source = self._source(asked)
+        source.is_going, source.statuses = True, self.going.copy()
+        return {"status": "DELETING"}
 
     def ListDataSources(self, **asked: Any) -> Answer:  # noqa: N802
         return {
             "dataSourceSummaries": [
-                {"name": each.name, "dataSourceId": each.data_source_id}
+                {
+                    "name": each.name,
+                    "dataSourceId": each.data_source_id,
+                    "status": "DELETING" if each.is_going else "AVAILABLE",
+                }
                 for each in self.sources
                 if each.knowledge_base_id == asked["knowledgeBaseId"]
             ]
@@ -113,9 +96,10 @@ class Bedrock:
         for job in self.jobs:
             if job.token == asked["clientToken"]:
                 return {"ingestionJob": job.summary()}
-        at_work = {job.source.knowledge_base_id for job in self.running}
-        if source.knowledge_base_id in at_work:
+        if self._is_job_running(source.knowledge_base_id):
             raise Refused("ConflictException", BUSY, 409)
+        if any(each.is_at_work for each in self._shared_with(source.knowledge_base_id)):
+            raise Refused("ValidationException", DIRECT_AT_WORK)
         job = Job(
             source=source,
             job_id=f"JOB{next(self._ids):07}",
@@ -146,12 +130,36 @@ class Bedrock:
         return {"ingestionJob": job.summary()}
 
     def GetKnowledgeBaseDocuments(self, **asked: Any) -> Answer:  # noqa: N802
+        if asked["dataSourceId"] in self.direct.sources:
+            return self.direct.look(**asked)
+        source = self._source(asked)
         wanted = [each["s3"]["uri"] for each in asked["documentIdentifiers"]]
-        return {"documentDetails": [self._detail(self._source(asked), uri) for uri in wanted]}
+        return {"documentDetails": [self._crawler.look(source, uri) for uri in wanted]}
+
+    def IngestKnowledgeBaseDocuments(self, **asked: Any) -> Answer:  # noqa: N802
+        return self.direct.ingest(**asked)
+
+    def DeleteKnowledgeBaseDocuments(self, **asked: Any) -> Answer:  # noqa: N802
+        return self.direct.delete(**asked)
 
     def ListKnowledgeBaseDocuments(self, **asked: Any) -> Answer:  # noqa: N802
         source = self._source(asked)
-        return {"documentDetails": [self._detail(source, uri) for uri in source.documents]}
+        return {"documentDetails": [self._crawler.look(source, uri) for uri in source.documents]}
+
+    def Retrieve(self, **asked: Any) -> Answer:  # noqa: N802
+        knowledge_base_id = asked["knowledgeBaseId"]
+        own = [each for each in self.sources if each.knowledge_base_id == knowledge_base_id]
+        places = [each.passages for each in own]
+        places += [each.passages for each in self._shared_with(knowledge_base_id)]
+        passages = [passage for each in places for passage in each.values()]
+        return {"retrievalResults": results(passages, asked)}
+
+    def _is_job_running(self, knowledge_base_id: str) -> bool:
+        return any(each.source.knowledge_base_id == knowledge_base_id for each in self.running)
+
+    def _shared_with(self, knowledge_base_id: str) -> list[SharedSource]:
+        shared = self.direct.sources.values()
+        return [each for each in shared if each.knowledge_base_id == knowledge_base_id]
 
     def _source(self, asked: Answer) -> Source:
         for source in self.sources:
@@ -161,44 +169,10 @@ class Bedrock:
 
     def _go_on(self, job: Job) -> None:
         job.updated_at = datetime.now(UTC)
-        if job.polls > 0:
+        if job.polls > 0 and not job.must_end:
             job.polls -= 1
             job.status = "IN_PROGRESS"
             return
         job.status = self.ends.popleft() if self.ends else "COMPLETE"
         if job.status == "COMPLETE":
-            self._crawl(job.source)
-
-    def _crawl(self, source: Source) -> None:
-        """As a job does: what is new or changed is taken up, what is gone is forgotten."""
-        listed = self._s3.list_objects_v2(Bucket=self._bucket, Prefix=source.prefix)
-        etags = {each["Key"]: each["ETag"] for each in listed.get("Contents", [])}
-        files = [key for key in etags if not key.endswith(".metadata.json")]
-        found = {key: (etags[key], etags.get(f"{key}.metadata.json", "")) for key in files}
-        for key, states in found.items():
-            if source.etags.get(key) != states or self.verdicts[_name(key)]:
-                verdicts = self.verdicts[_name(key)]
-                status = verdicts.popleft() if verdicts else "INDEXED"
-                source.documents[self._uri(key)] = {
-                    "status": status,
-                    "updatedAt": datetime.now(UTC),
-                }
-        for key in source.etags.keys() - found.keys():
-            source.documents.pop(self._uri(key), None)
-        source.etags = found
-
-    def _detail(self, source: Source, uri: str) -> Answer:
-        name = _name(uri)
-        document = source.documents.get(uri, {"status": "NOT_FOUND"})
-        answer = {"identifier": {"dataSourceType": "S3", "s3": {"uri": uri}}, **document}
-        if document["status"] == "IN_PROGRESS":  # decided by the next look
-            verdicts = self.verdicts[name]
-            document["status"] = verdicts.popleft() if verdicts else "INDEXED"
-        return answer
-
-    def _uri(self, key: str) -> str:
-        return f"s3://{self._bucket}/{key}"
-
-
-def _name(key: str) -> str:
-    return key.rpartition("/")[2]
+            self._crawler.crawl(job.source)

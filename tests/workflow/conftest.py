@@ -1,5 +1,6 @@
 """One world a test, all of it in memory, in which nothing waits."""
 
+import json
 import logging
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -12,9 +13,11 @@ from moto import mock_aws
 import stackroom.progress
 import stackroom.runs
 from stackroom.aws import session
+from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
+from stackroom.aws.slots import DynamoSlots
 from tests.aws.stores import (
     BUCKET,
     CATALOG_TABLE,
@@ -30,7 +33,7 @@ from tests.workflow.machine import Machine, definition
 from tests.workflow.world import World
 
 MOTO: Any = {"stepfunctions": {"execute_state_machine": True}, "lambda": {"use_docker": False}}
-POOL = '[{"knowledge_base_id": "KB00000001"}, {"knowledge_base_id": "KB00000002"}]'
+SHARED = {"KB00000001": "DSSHARED01", "KB00000002": "DSSHARED02"}
 NAME = f"ingest-{uuid4().hex[:12]}"  # an engine elsewhere outlives the tests
 ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
 
@@ -45,12 +48,26 @@ def clients() -> Iterator[None]:
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {**ENVIRONMENT, "KB_POOL": POOL}.items():
+    pace = {"INGEST_SPEED": "1000", "ADMISSION_SECONDS_BETWEEN_STARTS": "0"}
+    for name, value in {**ENVIRONMENT, **pace, "KB_POOL": pool(*SHARED)}.items():
         monkeypatch.setenv(name, value)
     if engine.ENDPOINT:
         monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", engine.ENDPOINT)
     monkeypatch.setattr(stackroom.progress, "FIRST_WAIT", 0)
     logging.getLogger("moto.stepfunctions").setLevel(logging.CRITICAL)  # tells of every Fail
+
+
+@pytest.fixture
+def one_knowledge_base(environment: None, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The id of the pool's only member."""
+    monkeypatch.setenv("KB_POOL", pool("KB00000001"))
+    return "KB00000001"
+
+
+@pytest.fixture
+def longest_wait() -> int | None:
+    """Seconds until AdmitIngestion times out; as deployed if None."""
+    return None
 
 
 @pytest.fixture
@@ -60,7 +77,9 @@ def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def world(environment: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+def world(
+    environment: None, monkeypatch: pytest.MonkeyPatch, longest_wait: int | None
+) -> Iterator[World]:
     forget()
     functions = Functions()
     with mock_aws(config=MOTO), engine.calling(functions), ExitStack() as stack:
@@ -68,8 +87,11 @@ def world(environment: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]
         create_tables(dynamodb)
         create_bucket(s3)
         bedrock = Bedrock(s3, BUCKET)
-        stack.enter_context(bedrock.answering(session.client("bedrock-agent")))
-        machine = _machine(monkeypatch)
+        for knowledge_base_id, data_source_id in SHARED.items():
+            bedrock.direct.share(knowledge_base_id, data_source_id)
+        clients = map(session.client, ("bedrock-agent", "bedrock-agent-runtime"))
+        stack.enter_context(bedrock.answering(*clients))
+        machine = _machine(monkeypatch, longest_wait)
         yield World(
             s3=s3,
             functions=functions,
@@ -78,14 +100,23 @@ def world(environment: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]
             catalogs=DynamoCatalogs(client=dynamodb, table=CATALOG_TABLE),
             documents=DynamoDocuments(client=dynamodb, table=CATALOG_TABLE),
             leases=DynamoLeases(client=dynamodb, table=CONTROL_TABLE),
+            slots=DynamoSlots(client=dynamodb, table=CONTROL_TABLE),
+            book=DynamoAdmissionBook(client=dynamodb, table=CONTROL_TABLE),
         )
         machine.stop()
 
 
-def _machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+def pool(*knowledge_base_ids: str) -> str:
+    members = [
+        {"knowledge_base_id": each, "data_source_id": SHARED[each]} for each in knowledge_base_ids
+    ]
+    return json.dumps(members)
+
+
+def _machine(monkeypatch: pytest.MonkeyPatch, longest_wait: int | None) -> Machine:
     client = session.client("stepfunctions")
     created = client.create_state_machine(
-        name=f"{NAME}-{uuid4().hex[:8]}", definition=definition(), roleArn=ROLE
+        name=f"{NAME}-{uuid4().hex[:8]}", definition=definition(longest_wait), roleArn=ROLE
     )
     arn = created["stateMachineArn"]
     monkeypatch.setenv("STATE_MACHINE_ARN", arn)

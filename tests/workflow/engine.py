@@ -21,8 +21,15 @@ from moto.awslambda_simple.models import LambdaSimpleBackend
 from moto.core.exceptions import JsonRESTError
 from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
 from moto.stepfunctions.parser.asl.component.state.exec.state_task import lambda_eval_utils
+from moto.stepfunctions.parser.asl.component.state.exec.state_task.state_task import StateTask
+from moto.stepfunctions.parser.asl.eval.callback.callback import (
+    CallbackConsumerTimeout,
+    CallbackOutcomeSuccess,
+)
+from moto.stepfunctions.parser.asl.eval.environment import Environment
 from moto.stepfunctions.parser.asl.parse.asl_parser import AmazonStateLanguageParser
 from moto.stepfunctions.parser.asl.utils.boto_client import boto_client_for
+from moto.stepfunctions.parser.backend.execution_worker import ExecutionWorker
 
 from tests.workflow.functions import Functions
 
@@ -34,6 +41,9 @@ _INVOKE = re.compile(r"/2015-03-31/functions/(?P<name>[^/]+)/invocations")
 # Half a second for a machine of this size, and asked for at each start; what it answers is
 # immutable, an execution keeps its state elsewhere.
 _parsed = cache(AmazonStateLanguageParser.parse)
+_start: Any = ExecutionWorker.start
+_attempt: Any = StateTask._evaluate_with_timeout
+_set_stop: Any = Environment.set_stop
 _lambda = cache(partial(boto_client_for, service="lambda"))  # moto makes one for each invocation
 
 
@@ -58,6 +68,29 @@ def _in_moto(functions: Functions) -> Iterator[None]:
     def client(region: str, **_: object) -> Any:
         return _lambda(region)
 
+    def start(worker: ExecutionWorker) -> None:
+        # SendTaskSuccess asks every execution, and fails over one whose thread has yet to begin.
+        worker.env = worker._get_evaluation_environment()
+        _start(worker)
+
+    def attempt(state: StateTask, environment: Environment) -> None:
+        # With a token of its own, which is void once it is over. moto keeps one for all retries.
+        if "Task" not in environment.states.context_object.context_object_data:
+            _attempt(state, environment)
+            return
+        tokens = environment.callback_pool_manager
+        endpoint = tokens.add(environment.states.context_object.update_task_token())
+        try:
+            _attempt(state, environment)
+        finally:
+            endpoint.report(CallbackConsumerTimeout())
+
+    def set_stop(environment: Environment, **how: Any) -> None:
+        # Else an execution that waits for its token is not aborted before its task times out.
+        _set_stop(environment, **how)
+        for token, endpoint in environment.callback_pool_manager._pool.items():
+            endpoint.notify(CallbackOutcomeSuccess(callback_id=token, output="{}"))
+
     # Retries are waited for with time.sleep, a second at least.
     at_once = SimpleNamespace(sleep=lambda _: None)
     with (
@@ -65,6 +98,9 @@ def _in_moto(functions: Functions) -> Iterator[None]:
         patch.object(retrier_decl, "time", at_once),
         patch.object(lambda_eval_utils, "boto_client_for", client),
         patch.object(AmazonStateLanguageParser, "parse", staticmethod(_parsed)),
+        patch.object(ExecutionWorker, "start", start),
+        patch.object(StateTask, "_evaluate_with_timeout", attempt),
+        patch.object(Environment, "set_stop", set_stop),
     ):
         yield
 

@@ -94,14 +94,10 @@ class Functions:
 
 def forget() -> None:
     """What the handlers keep between invocations, as a new sandbox has it."""
-    for kept in (
-        upload_handler.settings,
-        upload_handler.uploads,
-        upload_handler.runs,
-        ingest.ingestion,
-        status_poller.settlement,
-    ):
-        kept.cache_clear()
+    for module in (upload_handler, ingest, status_poller):
+        for kept in vars(module).values():
+            if hasattr(kept, "cache_clear") and kept.__module__ == module.__name__:
+                kept.cache_clear()
 
 
 def forget_clients() -> None:

@@ -1,6 +1,7 @@
 """The state machine's own definition, with waits cut short, and what an execution went through."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
@@ -9,10 +10,15 @@ from typing import Any
 DEFINITION = Path(__file__).parents[2] / "statemachines" / "ingest_catalog.asl.json"
 _ARN = "arn:aws:lambda:us-east-1:123456789012:function:"
 _PATIENCE = 30.0  # seconds
+_LOOK = 0.04  # seconds; each look takes time from the engine
 
 
-def definition() -> str:
-    """The file as deployed, but that retries come as soon as the engine allows."""
+def definition(longest_wait: int | None = None) -> str:
+    """
+    The file as deployed, but that retries come as soon as the engine allows.
+
+    With `longest_wait` a run waits for its turn for so many seconds before it queues up anew.
+    """
     text = DEFINITION.read_text("utf-8")
     text = text.replace("${IngestFunctionArn}", f"{_ARN}ingest")
     text = text.replace("${StatusPollerFunctionArn}", f"{_ARN}status_poller")
@@ -20,6 +26,8 @@ def definition() -> str:
     for state in machine["States"].values():
         for retry in state.get("Retry", []):
             retry.update(IntervalSeconds=1, BackoffRate=1.0, MaxDelaySeconds=2)
+    if longest_wait is not None:
+        machine["States"]["AdmitIngestion"]["TimeoutSeconds"] = longest_wait
     return json.dumps(machine)
 
 
@@ -42,24 +50,37 @@ class Machine:
         deadline = monotonic() + _PATIENCE
         while working := [arn for arn in self.running() if not self._rests(arn)]:
             assert monotonic() < deadline, f"still running: {working}"
-            sleep(0.01)
+            sleep(_LOOK)
         pages = self.client.get_paginator("list_executions").paginate(stateMachineArn=self.arn)
         arns = [each["executionArn"] for page in pages for each in page["executions"]]
         ended = [self.client.describe_execution(executionArn=arn) for arn in arns]
         return [self._read(each) for each in sorted(ended, key=lambda each: each["startDate"])]
+
+    def await_parked(self, name: str) -> None:
+        """Until that execution waits for its turn, its place in the queue taken."""
+        self._await(lambda: self._types(name)[-1:] == ["TaskSubmitted"], name)
+
+    def await_events(self, name: str, kind: str, *, times: int) -> None:
+        self._await(lambda: self._types(name).count(kind) >= times, name)
+
+    def await_end(self, name: str) -> None:
+        self._await(lambda: self._arn(name) not in self.running(), name)
+
+    def count_events(self, name: str) -> int:
+        return len(self._types(name))
+
+    def abort(self, name: str) -> None:
+        self.client.stop_execution(executionArn=self._arn(name))
+        self.await_end(name)  # moto takes a moment
 
     def running(self) -> list[str]:
         found = self.client.list_executions(stateMachineArn=self.arn, statusFilter="RUNNING")
         return [each["executionArn"] for each in found["executions"]]
 
     def states(self, execution_arn: str) -> list[str]:
-        pages = self.client.get_paginator("get_execution_history").paginate(
-            executionArn=execution_arn
-        )
         return [
             event["stateEnteredEventDetails"]["name"]
-            for page in pages
-            for event in page["events"]
+            for event in self._events(execution_arn)
             if "stateEnteredEventDetails" in event
         ]
 
@@ -73,13 +94,29 @@ class Machine:
         while self.running():
             assert monotonic() < deadline, "an execution won't stop"
             self.stop_at_once()  # again, since moto forgets it if a state is just being entered
-            sleep(0.01)
+            sleep(_LOOK)
+
+    def _events(self, execution_arn: str) -> list[dict[str, Any]]:
+        pages = self.client.get_paginator("get_execution_history").paginate(
+            executionArn=execution_arn
+        )
+        return [event for page in pages for event in page["events"]]
 
     def _await_first_state(self, arn: str) -> None:
+        # moto can't stop what its worker has yet to begin
+        self._await(lambda: bool(self.states(arn)), arn)
+
+    def _await(self, is_so: Callable[[], bool], name: str) -> None:
         deadline = monotonic() + _PATIENCE
-        while not self.states(arn):  # moto can't stop what its worker has yet to begin
-            assert monotonic() < deadline, f"never began: {arn}"
-            sleep(0.01)
+        while not is_so():
+            assert monotonic() < deadline, f"never came to it: {name}"
+            sleep(_LOOK)
+
+    def _arn(self, name: str) -> str:
+        return f"{self.arn.replace(':stateMachine:', ':execution:')}:{name}"
+
+    def _types(self, name: str) -> list[str]:
+        return [event["type"] for event in self._events(self._arn(name))]
 
     def _rests(self, arn: str) -> bool:
         """Whether it is a successor with a delay, which no test waits for."""

@@ -13,7 +13,7 @@ from tests.workflow.world import World
 
 KEY = "alice/research/report.txt"
 OTHER = "alice/research/notes.txt"
-TASKS = ["ensure_data_source", "start", "poll", "settle", "release"]
+TASKS = ["ensure_data_source", "admit", "start", "poll", "settle", "release"]
 
 
 @pytest.mark.parametrize("action", TASKS)
@@ -119,7 +119,7 @@ def test_a_run_notices_that_another_has_taken_its_lease(world: World, action: st
     assert world.lease(KEY).epoch == 2
 
 
-@pytest.mark.parametrize("action", TASKS[:-1])
+@pytest.mark.parametrize("action", ["ensure_data_source", "start", "poll", "settle"])
 @pytest.mark.parametrize("outcome", ["recorded", "a word of tomorrow"])
 def test_an_outcome_that_no_choice_names_breaks_the_run(
     world: World, action: str, outcome: str
@@ -207,13 +207,14 @@ def test_the_sweep_follows_a_run_that_ended_without_a_word(world: World, no_dela
     world.functions.before["poll"].append(world.machine.stop_at_once)
     world.drop(KEY)
     [aborted] = world.executions()
+    world.expire_lease(KEY)
 
-    swept = world.ingest({"action": "sweep"})
+    followed = world.sweep()
 
-    assert swept == {"followed": [aborted.name]}
+    assert followed == [aborted.name]
     assert world.executions()[1].status == "SUCCEEDED"
     assert world.status(KEY) == "indexed"
-    assert world.ingest({"action": "sweep"}) == {"followed": []}
+    assert world.sweep() == []
 
 
 def test_the_sweep_leaves_a_successor_alone_that_still_waits(world: World) -> None:
@@ -221,9 +222,9 @@ def test_the_sweep_leaves_a_successor_alone_that_still_waits(world: World) -> No
     world.drop(KEY)
     before = world.executions()
 
-    swept = world.ingest({"action": "sweep"})
+    followed = world.sweep()
 
-    assert swept == {"followed": []}
+    assert followed == []
     assert world.executions() == before
 
 
@@ -243,7 +244,7 @@ def test_a_lease_taken_by_someone_who_died_is_started_by_the_sweep(world: World)
     world.executions()
     assert world.leases.take(world.lease(KEY), until=utc_now(), failures=0)
 
-    world.ingest({"action": "sweep"})
+    world.sweep()
 
     assert [each.status for each in world.executions()] == ["SUCCEEDED", "SUCCEEDED"]
     assert not world.lease(KEY).held

@@ -47,17 +47,35 @@ def knowledge_base_id(endpoint: str) -> str:
     return str(created["knowledgeBase"]["knowledgeBaseId"])
 
 
+@pytest.fixture
+def data_source_id(endpoint: str, knowledge_base_id: str) -> str:
+    agent: Any = boto3.client("bedrock-agent", endpoint_url=endpoint)
+    created = agent.create_data_source(
+        knowledgeBaseId=knowledge_base_id,
+        name="shared",
+        dataSourceConfiguration={"type": "CUSTOM"},
+    )
+    return str(created["dataSource"]["dataSourceId"])
+
+
 @pytest.fixture(autouse=True)
-def simulated(endpoint: str, knowledge_base_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def simulated(
+    endpoint: str, knowledge_base_id: str, data_source_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The handlers call the simulator, and have its one knowledge base as their pool."""
-    agent = boto3.client("bedrock-agent", endpoint_url=endpoint)
+    simulated: dict[str, Any] = {
+        "bedrock-agent": boto3.client("bedrock-agent", endpoint_url=endpoint),
+        "bedrock-agent-runtime": boto3.client("bedrock-agent-runtime", endpoint_url=endpoint),
+    }
 
     def client(service: str) -> Any:
-        return agent if service == "bedrock-agent" else session.client(service)
+        return simulated.get(service) or session.client(service)
 
     monkeypatch.setattr("functions.ingest.handler.client", client)
     monkeypatch.setattr("functions.status_poller.handler.client", client)
-    monkeypatch.setenv("KB_POOL", json.dumps([{"knowledge_base_id": knowledge_base_id}]))
+    member = {"knowledge_base_id": knowledge_base_id, "data_source_id": data_source_id}
+    monkeypatch.setenv("KB_POOL", json.dumps([member]))
+    monkeypatch.setenv("INGEST_SPEED", str(SPEED))
 
 
 def passages(endpoint: str, knowledge_base_id: str, user_id: str) -> list[str]:
@@ -100,6 +118,24 @@ def test_a_file_is_replaced_and_then_removed(
     assert replaced == ["Annual leave is forty days."]
     assert world.document(KEY) is None
     assert passages(endpoint, knowledge_base_id, "alice") == []
+
+
+def test_a_catalog_on_the_shared_data_source_is_ingested_and_deleted_directly(
+    world: World, endpoint: str, knowledge_base_id: str
+) -> None:
+    world.fill(knowledge_base_id)
+    world.drop(KEY, b"Annual leave is thirty days.")
+    world.drop(OTHERS, b"Annual leave is twenty days.")
+    world.executions()
+    before = [passages(endpoint, knowledge_base_id, user) for user in ("alice", "bob")]
+
+    world.remove(KEY)
+
+    assert {each.states[-1] for each in world.executions()} == {"CatalogSettled"}
+    assert before == [["Annual leave is thirty days."], ["Annual leave is twenty days."]]
+    assert passages(endpoint, knowledge_base_id, "alice") == []
+    assert passages(endpoint, knowledge_base_id, "bob") == ["Annual leave is twenty days."]
+    assert world.document(KEY) is None
 
 
 def test_a_file_that_bedrock_cannot_read_fails_with_a_reason(world: World) -> None:

@@ -1,23 +1,14 @@
-"""Waiting for one's turn: places for data sources, jobs in the way, and histories that fill up."""
+"""What is in a run's way: busy answers, full knowledge bases, and histories that fill up."""
 
 import pytest
 
 import stackroom.ingestion
-from stackroom.aws import session
-from stackroom.aws.slots import DynamoSlots
-from stackroom.placement import NO_SLOT, OWN_SLOTS
-from tests.aws.stores import CONTROL_TABLE
 from tests.workflow.bedrock import BUSY
 from tests.workflow.bedrock_records import Refused
 from tests.workflow.world import World
 
 KEY = "alice/research/report.txt"
 POOL = ("KB00000001", "KB00000002")
-
-
-@pytest.fixture
-def slots(world: World) -> DynamoSlots:
-    return DynamoSlots(client=session.client("dynamodb"), table=CONTROL_TABLE)
 
 
 @pytest.mark.parametrize(
@@ -39,46 +30,13 @@ def test_a_busy_answer_is_waited_out_however_often_it_comes(
 
     [execution] = world.executions()
     assert execution.status == "SUCCEEDED"
-    assert execution.states.count("WaitForTurn") == 10
+    assert execution.states.count("WaitForKnowledgeBase") == 10
     assert [each["progress"]["polls"] for each in world.functions.calls_of("start")] == [*range(11)]
     assert len(world.bedrock.jobs) == 1
     assert world.status(KEY) == "indexed"
 
 
-def test_two_catalogs_of_one_knowledge_base_take_turns(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one_place = '[{"knowledge_base_id": "KB00000001"}]'
-    monkeypatch.setenv("KB_POOL", one_place)
-    world.bedrock.polls = 5
-
-    world.drop(KEY)
-    world.drop("bob/letters/first.txt")
-
-    assert [each.status for each in world.executions()] == ["SUCCEEDED", "SUCCEEDED"]
-    assert [world.status(KEY), world.status("bob/letters/first.txt")] == ["indexed", "indexed"]
-    assert len(world.bedrock.jobs) == 2
-
-
-def test_without_a_free_slot_documents_fail_and_say_so(world: World, slots: DynamoSlots) -> None:
-    for member in POOL:
-        for number in range(OWN_SLOTS):
-            slots.take(member, f"cat-{member}-{number}", limit=OWN_SLOTS)
-
-    world.drop(KEY)
-
-    [execution] = world.executions()
-    document = world.document(KEY)
-    assert execution.states[2:4] == ["RefuseDocuments", "AreDocumentsRefused"]
-    assert execution.states[-1] == "CatalogSettled"
-    assert document is not None
-    assert (document.status, document.status_reason) == ("failed", NO_SLOT)
-    assert world.bedrock.jobs == []
-
-
-def test_a_knowledge_base_that_others_have_filled_is_passed_over(
-    world: World, slots: DynamoSlots
-) -> None:
+def test_a_knowledge_base_that_others_have_filled_is_passed_over(world: World) -> None:
     refusal = Refused("ServiceQuotaExceededException", "too many data sources", 402)
     world.bedrock.before["CreateDataSource"].append(refusal)
 
@@ -86,13 +44,11 @@ def test_a_knowledge_base_that_others_have_filled_is_passed_over(
 
     world.executions()
     assert world.catalog(KEY).knowledge_base_id == POOL[1]
-    assert slots.taken(POOL[0]) == 1
+    assert world.slots.taken(POOL[0]) == 1
     assert world.status(KEY) == "indexed"
 
 
-def test_a_place_held_since_a_crash_but_lost_is_replaced_by_another(
-    world: World, slots: DynamoSlots
-) -> None:
+def test_a_place_held_since_a_crash_but_lost_is_replaced_by_another(world: World) -> None:
     refusal = Refused("ServiceQuotaExceededException", "too many data sources", 402)
     world.bedrock.before["CreateDataSource"] += [Refused("InternalServerException", "", 500)]
     world.bedrock.before["CreateDataSource"] += [refusal]

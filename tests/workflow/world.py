@@ -1,21 +1,27 @@
 """A user's bucket, our functions, the state machine and a Bedrock, wired as in AWS."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from itertools import count
 from typing import Any
 
+from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
+from stackroom.aws.slots import DynamoSlots
+from stackroom.clock import utc_now
 from stackroom.keys import Location, locate
 from stackroom.model import Catalog, Document
-from stackroom.ports import Lease
+from stackroom.placement import OWN_SLOTS
+from stackroom.ports import Grant, Lease, Mode
 from tests.aws.stores import BUCKET
 from tests.workflow.bedrock import Bedrock
 from tests.workflow.functions import Functions
 from tests.workflow.machine import Execution, Machine
 
+_STRANGER = "cat-of-a-stranger"
 _messages = count(1)
 
 
@@ -28,6 +34,8 @@ class World:
     catalogs: DynamoCatalogs
     documents: DynamoDocuments
     leases: DynamoLeases
+    slots: DynamoSlots
+    book: DynamoAdmissionBook
 
     def drop(self, key: str, body: bytes = b"some text") -> None:
         """Put an object and deliver its event, as S3, EventBridge and SQS do."""
@@ -50,6 +58,49 @@ class World:
         for execution in self.executions():
             if execution.status != "SUCCEEDED":
                 self.ingest({"action": "recover", "execution_name": execution.name})
+
+    def sweep(self) -> list[str]:
+        """As the schedule does; answers the names of the runs that were followed."""
+        followed: list[str] = self.ingest({"action": "sweep"})["followed"]
+        return followed
+
+    def expire_lease(self, key: str) -> None:
+        lease = self.lease(key)
+        self.leases.renew(lease.catalog_id, lease.epoch, until=utc_now() - timedelta(minutes=1))
+
+    def occupy(self, knowledge_base_id: str) -> None:
+        """Someone else has the knowledge base to themselves."""
+        now = utc_now()
+        grant = Grant(
+            catalog_id=_STRANGER,
+            epoch=1,
+            knowledge_base_id=knowledge_base_id,
+            mode=Mode.EXCLUSIVE,
+            slots=1,
+            granted_at=now,
+            until=now + timedelta(hours=1),
+            claimed=True,
+        )
+        ledger = self.book.read()
+        self.book.write(replace(ledger, grants=(*ledger.grants, grant)))
+
+    def vacate(self) -> None:
+        """That someone ends without handing on the turn."""
+        self.drop_turn(_STRANGER)
+
+    def drop_turn(self, catalog_id: str) -> None:
+        ledger = self.book.read()
+        others = tuple(each for each in ledger.grants if each.catalog_id != catalog_id)
+        self.book.write(replace(ledger, grants=others))
+
+    def turns(self) -> list[str]:
+        """The catalogs that have one."""
+        return [each.catalog_id for each in self.book.read().grants]
+
+    def fill(self, knowledge_base_id: str) -> None:
+        """Other catalogs have all of its slots."""
+        for number in range(OWN_SLOTS):
+            self.slots.take(knowledge_base_id, f"cat-{number}", limit=OWN_SLOTS)
 
     def ingest(self, event: dict[str, Any]) -> Any:
         reply = self.functions.invoke("ingest", event)

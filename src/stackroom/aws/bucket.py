@@ -1,14 +1,19 @@
 """The documents' bucket: objects as they are now, and their sidecars."""
 
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from botocore.exceptions import ClientError
 
 from stackroom.aws.translation import code_of, store_errors
+from stackroom.errors import StoreUnavailable
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.ports import StoredObject, StoredSidecar
 
+_READERS = 10  # as many as boto3's pool has connections
 _LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
 _ABSENT = frozenset({"404", "NoSuchKey", "NotFound"})
 
@@ -54,6 +59,11 @@ class S3DocumentBucket:
                 return None
             raise
 
+    def sidecars_of(self, keys: Sequence[str]) -> dict[str, StoredSidecar]:
+        with ThreadPoolExecutor(_READERS) as readers:
+            found = zip(keys, readers.map(self.sidecar_of, keys), strict=True)
+            return {key: sidecar for key, sidecar in found if sidecar is not None}
+
     def write_sidecar(self, key: str, body: bytes) -> None:
         if not _can_have_sidecar(key):
             return
@@ -70,6 +80,51 @@ class S3DocumentBucket:
             return
         with store_errors():
             self.client.delete_object(Bucket=self.bucket, Key=key + SIDECAR_SUFFIX)
+
+    def remove(self, key: str) -> None:
+        with store_errors():
+            self.client.delete_object(Bucket=self.bucket, Key=key)
+
+    def purge(self, prefix: str, *, until: datetime) -> Iterator[list[str]]:
+        assert prefix.endswith("/"), "a prefix without its slash is the beginning of others, too"
+        found = True
+        while found:  # again: of one key there may be more versions than a page holds
+            found = False
+            for page in self._pages_of_versions(prefix):
+                if written := [each for each in page if each["LastModified"] <= until]:
+                    found = True
+                    self._delete(written)
+                    yield sorted({each["Key"] for each in written})
+
+    def holds_any(self, prefix: str) -> bool:
+        with store_errors():
+            page = self.client.list_objects_v2(Bucket=self.bucket, Prefix=prefix, MaxKeys=1)
+        return bool(page.get("KeyCount"))
+
+    def _pages_of_versions(self, prefix: str) -> Iterator[list[dict[str, Any]]]:
+        """
+        Delete markers included. Each page goes on after the last one's last key, and not after its
+        last version: where that is to be found once the version is deleted, S3 doesn't say.
+        """
+        marker: dict[str, str] = {}
+        while True:
+            with store_errors():
+                page = self.client.list_object_versions(Bucket=self.bucket, Prefix=prefix, **marker)
+            versions = [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
+            yield versions
+            if not page.get("IsTruncated") or not versions:
+                return
+            marker = {"KeyMarker": max(each["Key"] for each in versions)}
+
+    def _delete(self, versions: list[dict[str, Any]]) -> None:
+        """A page has at most 1,000, which is also what DeleteObjects takes [S3 API reference]."""
+        named = [{"Key": each["Key"], "VersionId": each["VersionId"]} for each in versions]
+        with store_errors():
+            answer = self.client.delete_objects(
+                Bucket=self.bucket, Delete={"Objects": named, "Quiet": True}
+            )
+        if errors := answer.get("Errors"):  # in an answer of status 200 [S3 API reference]
+            raise StoreUnavailable("DeleteObjects", str(errors[0].get("Code")))
 
     def uri_of(self, key: str) -> str:
         return f"s3://{self.bucket}/{key}"

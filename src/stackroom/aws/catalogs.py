@@ -18,18 +18,17 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from stackroom.aws.items import from_item, query, to_item
+from stackroom.aws.transactions import CONDITION_FAILED, reasons_of, refuse, transact
 from stackroom.aws.translation import store_errors
-from stackroom.errors import CatalogLimitReached, RecordChanged, StoreUnavailable
+from stackroom.errors import CatalogLimitReached, RecordChanged
 from stackroom.model import Catalog, CatalogStatus
+from stackroom.ports import DataSource
 
 MAX_CATALOGS = 100  # of one user (contract)
 METADATA = "METADATA"
 _USER_INDEX = "user_id-index"
-# Cancellation reasons [DynamoDB API reference: TransactWriteItems]
-_THROTTLED = frozenset({"ProvisionedThroughputExceeded", "ThrottlingError"})
+_DELETING = str(CatalogStatus.DELETING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +42,7 @@ class DynamoCatalogs:
             answer = self.client.get_item(
                 TableName=self.table, Key=_key(catalog_id), ConsistentRead=True
             )
-        return _to_catalog(from_item(answer["Item"])) if "Item" in answer else None
+        return to_catalog(from_item(answer["Item"])) if "Item" in answer else None
 
     def of_user(self, user_id: str) -> Iterator[Catalog]:
         found = query(
@@ -57,47 +56,90 @@ class DynamoCatalogs:
         while keys := [_key(item["catalog_id"]) for item in islice(found, 100)]:
             yield from self._batch(keys)
 
-    def place(self, catalog_id: str, *, knowledge_base_id: str, data_source_id: str) -> None:
-        values = {":kb": knowledge_base_id, ":source": data_source_id}
-        try:
-            self._update(
-                catalog_id,
-                "SET knowledge_base_id = :kb, data_source_id = :source",
-                values,
-                condition="attribute_not_exists(data_source_id) OR data_source_id = :source",
-            )
-        except self.client.exceptions.ConditionalCheckFailedException as error:
-            raise AssertionError("only the catalog's one live run gives it a place") from error
+    def place(self, catalog_id: str, source: DataSource) -> None:
+        values = {
+            ":kb": source.knowledge_base_id,
+            ":source": source.data_source_id,
+            ":type": str(source.type),
+        }
+        placed = self._update(
+            catalog_id,
+            "SET knowledge_base_id = :kb, data_source_id = :source, data_source_type = :type",
+            values,
+            condition="(attribute_not_exists(data_source_id) OR data_source_id = :source)",
+        )
+        if not placed:
+            assert self.get(catalog_id) is None, "only the catalog's one live run gives it a place"
+            raise RecordChanged(catalog_id)
+
+    def displace(self, catalog_id: str) -> None:
+        displaced = self._update(
+            catalog_id,
+            "REMOVE knowledge_base_id, data_source_id, data_source_type",
+            {":deleting": _DELETING},
+            condition="#status = :deleting",
+        )
+        if not displaced:
+            raise RecordChanged(catalog_id)
 
     def summarise(
         self, catalog_id: str, *, status: CatalogStatus, count: int, size: int, at: datetime
     ) -> None:
-        self._update(
+        totals = "document_count = :count, total_bytes = :size, updated_at = :at"
+        values = {
+            ":count": count,
+            ":size": size,
+            ":at": at.isoformat(),
+            ":deleting": _DELETING,
+        }
+        written = self._update(
             catalog_id,
-            "SET #status = :status, document_count = :count, total_bytes = :size, updated_at = :at",
-            {":status": str(status), ":count": count, ":size": size, ":at": at.isoformat()},
-            condition="attribute_exists(catalog_id)",
-            names={"#status": "status"},
+            f"SET {totals}, #status = :status",
+            {**values, ":status": str(status)},
+            condition="#status <> :deleting",
+        ) or self._update(catalog_id, f"SET {totals}", values, condition="#status = :deleting")
+        if not written:
+            raise RecordChanged(catalog_id)
+
+    def condemn(self, catalog_id: str, *, at: datetime) -> None:
+        values = {":deleting": _DELETING, ":at": at.isoformat()}
+        if not self._update(catalog_id, "SET #status = :deleting, updated_at = :at", values):
+            raise RecordChanged(catalog_id)
+
+    def revive(self, catalog_id: str, *, at: datetime) -> None:
+        values = {
+            ":deleting": _DELETING,
+            ":ready": str(CatalogStatus.READY),
+            ":at": at.isoformat(),
+        }
+        revived = self._update(
+            catalog_id,
+            "SET #status = :ready, updated_at = :at",
+            values,
+            condition="#status = :deleting",
         )
+        if not revived and self.get(catalog_id) is None:
+            raise RecordChanged(catalog_id)
 
     def _update(
-        self,
-        catalog_id: str,
-        expression: str,
-        values: dict[str, Any],
-        *,
-        condition: str,
-        names: dict[str, str] | None = None,
-    ) -> None:
-        with store_errors():
-            self.client.update_item(
-                TableName=self.table,
-                Key=_key(catalog_id),
-                UpdateExpression=expression,
-                ConditionExpression=condition,
-                ExpressionAttributeValues=to_item(values),
-                **({"ExpressionAttributeNames": names} if names else {}),
-            )
+        self, catalog_id: str, expression: str, values: dict[str, Any], *, condition: str = ""
+    ) -> bool:
+        """False if there is no such catalog, or it doesn't meet the condition."""
+        conditions = " AND ".join(filter(None, ("attribute_exists(catalog_id)", condition)))
+        named = "#status" in expression + conditions
+        try:
+            with store_errors():
+                self.client.update_item(
+                    TableName=self.table,
+                    Key=_key(catalog_id),
+                    UpdateExpression=expression,
+                    ConditionExpression=conditions,
+                    ExpressionAttributeValues=to_item(values),
+                    **({"ExpressionAttributeNames": {"#status": "status"}} if named else {}),
+                )
+        except self.client.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
 
     def _batch(self, keys: list[dict[str, Any]]) -> Iterator[Catalog]:
         wanted = {self.table: {"Keys": keys}}
@@ -105,49 +147,73 @@ class DynamoCatalogs:
             with store_errors():
                 answer = self.client.batch_get_item(RequestItems=wanted)
             for item in answer["Responses"].get(self.table, []):
-                yield _to_catalog(from_item(item))
+                yield to_catalog(from_item(item))
             wanted = answer.get("UnprocessedKeys", {})
 
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoCatalogRegister(DynamoCatalogs):
-    """Opens catalogs, counting each user's in the control table."""
+    """Opens and closes catalogs, counting each user's in the control table."""
 
     control_table: str
 
     def open(self, catalog: Catalog) -> Catalog:
-        count = {
-            "TableName": self.control_table,
-            "Key": to_item({"pk": f"USER#{catalog.user_id}", "sk": "CATALOGS"}),
-            "UpdateExpression": "ADD catalogs :one",
-            "ConditionExpression": "attribute_not_exists(catalogs) OR catalogs < :limit",
-            "ExpressionAttributeValues": to_item({":one": 1, ":limit": MAX_CATALOGS}),
-        }
         put = {
             "TableName": self.table,
             "Item": _to_item(catalog),
             "ConditionExpression": "attribute_not_exists(catalog_id)",
         }
+        count = self._count(
+            catalog,
+            1,
+            ConditionExpression="attribute_not_exists(catalogs) OR catalogs < :limit",
+            values={":limit": MAX_CATALOGS},
+        )
         try:
-            with store_errors():
-                self.client.transact_write_items(TransactItems=[{"Put": put}, {"Update": count}])
+            transact(self.client, {"Put": put}, {"Update": count})
         except self.client.exceptions.TransactionCanceledException as error:
-            return self._opened_otherwise(catalog, error)
+            there = self.get(catalog.catalog_id)
+            if there is not None:
+                return there  # opened by another upload at the same moment
+            if reasons_of(error)[-1:] == [CONDITION_FAILED]:
+                raise CatalogLimitReached(MAX_CATALOGS) from error
+            refuse(error, catalog.catalog_id)
         return catalog
 
-    def _opened_otherwise(self, catalog: Catalog, error: ClientError) -> Catalog:
-        there = self.get(catalog.catalog_id)
-        if there is not None:
-            return there  # opened by another upload at the same moment
-        reasons = [each.get("Code") for each in error.response.get("CancellationReasons", [])]
-        if reasons[-1:] == ["ConditionalCheckFailed"]:
-            raise CatalogLimitReached(MAX_CATALOGS) from error
-        if "TransactionConflict" in reasons:
-            # another catalog of the same user is being opened, and counted, at this moment
-            raise RecordChanged(catalog.catalog_id) from error
-        if not _THROTTLED.isdisjoint(reasons):
-            raise StoreUnavailable("TransactWriteItems", "ThrottlingError") from error
-        raise error
+    def close(self, catalog: Catalog) -> None:
+        """
+        Safe to repeat: one that is gone is closed, and was counted down with it.
+
+        One that was opened anew, under the same id, is another catalog by its `created_at`.
+        """
+        delete = {
+            "TableName": self.table,
+            "Key": _key(catalog.catalog_id),
+            "ConditionExpression": "#status = :deleting AND created_at = :created",
+            "ExpressionAttributeNames": {"#status": "status"},
+            "ExpressionAttributeValues": to_item(
+                {":deleting": _DELETING, ":created": catalog.model_dump(mode="json")["created_at"]}
+            ),
+        }
+        try:
+            transact(self.client, {"Delete": delete}, {"Update": self._count(catalog, -1)})
+        except self.client.exceptions.TransactionCanceledException as error:
+            if self.get(catalog.catalog_id) is None:
+                return
+            if CONDITION_FAILED in reasons_of(error):
+                raise RecordChanged(catalog.catalog_id) from error
+            refuse(error, catalog.catalog_id)
+
+    def _count(
+        self, catalog: Catalog, by: int, *, values: dict[str, Any] | None = None, **condition: str
+    ) -> dict[str, Any]:
+        return {
+            "TableName": self.control_table,
+            "Key": to_item({"pk": f"USER#{catalog.user_id}", "sk": "CATALOGS"}),
+            "UpdateExpression": "ADD catalogs :by",
+            "ExpressionAttributeValues": to_item({":by": by, **(values or {})}),
+            **condition,
+        }
 
 
 def _key(catalog_id: str) -> dict[str, Any]:
@@ -158,5 +224,5 @@ def _to_item(catalog: Catalog) -> dict[str, Any]:
     return to_item({**catalog.model_dump(mode="json"), "sk": METADATA})
 
 
-def _to_catalog(values: dict[str, Any]) -> Catalog:
+def to_catalog(values: dict[str, Any]) -> Catalog:
     return Catalog.model_validate({name: each for name, each in values.items() if name != "sk"})

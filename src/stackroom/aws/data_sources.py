@@ -1,15 +1,27 @@
 """Catalogs' own data sources on Bedrock knowledge bases."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from stackroom.aws.back_pressure import means_work_under_way
 from stackroom.aws.translation import knowledge_base_errors
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled
 from stackroom.ports import DataSourceLimit
 
-# DataSourceStatus [API model bedrock-agent]; the others are DELETING, DELETE_UNSUCCESSFUL, FAILED.
+# DataSourceStatus [API model bedrock-agent]; FAILED is the one not named here.
 _AVAILABLE = "AVAILABLE"
 _ON_ITS_WAY = ("CREATING", "UPDATING")
+_DELETING = "DELETING"
+_STUCK = "DELETE_UNSUCCESSFUL"
+# UpdateDataSource replaces the whole; what can't be changed must be sent as it is [API reference].
+_KEPT = (
+    "name",
+    "description",
+    "dataSourceConfiguration",
+    "vectorIngestionConfiguration",
+    "serverSideEncryptionConfiguration",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,15 +30,15 @@ class BedrockDataSources:
     bucket_arn: str
 
     def find(self, knowledge_base_id: str, name: str) -> str | None:
-        pages = self.client.get_paginator("list_data_sources").paginate(
-            knowledgeBaseId=knowledge_base_id
+        """One that is being deleted is none: it takes no job, and its name is free again soon."""
+        return next(
+            (
+                str(each["dataSourceId"])
+                for each in self._summaries(knowledge_base_id)
+                if each["name"] == name and each["status"] not in (_DELETING, _STUCK)
+            ),
+            None,
         )
-        with knowledge_base_errors():
-            for page in pages:
-                for summary in page["dataSourceSummaries"]:
-                    if summary["name"] == name:
-                        return str(summary["dataSourceId"])
-        return None
 
     def create(self, knowledge_base_id: str, name: str, *, prefix: str, token: str) -> str:
         try:
@@ -57,10 +69,59 @@ class BedrockDataSources:
 
     def is_available(self, knowledge_base_id: str, data_source_id: str) -> bool:
         with knowledge_base_errors():
-            answer = self.client.get_data_source(
-                knowledgeBaseId=knowledge_base_id, dataSourceId=data_source_id
-            )
-        status = str(answer["dataSource"]["status"])
+            answer = self._get(knowledge_base_id, data_source_id)
+        status = str(answer["status"])
         if status not in (_AVAILABLE, *_ON_ITS_WAY):
             raise DataSourceBroken(data_source_id, status)
         return status == _AVAILABLE
+
+    def remove(self, knowledge_base_id: str, data_source_id: str) -> bool:
+        """Deleting takes AWS a while, so the call that begins it never finds it gone."""
+        try:
+            with knowledge_base_errors():
+                found = self._get(knowledge_base_id, data_source_id)
+                if found["status"] == _STUCK:
+                    self._retain_vectors(found)
+                if found["status"] != _DELETING:
+                    self.client.delete_data_source(
+                        knowledgeBaseId=knowledge_base_id, dataSourceId=data_source_id
+                    )
+        except self.client.exceptions.ResourceNotFoundException:
+            return True
+        except self.client.exceptions.ConflictException:
+            return False
+        except self.client.exceptions.ValidationException as error:
+            # "There is at least one running ingestion job for this data source": until its job has
+            # stopped [repost.aws]
+            if not means_work_under_way(error):
+                raise
+        return False
+
+    def all(self, knowledge_base_id: str) -> dict[str, str]:
+        found = self._summaries(knowledge_base_id)
+        return {str(each["name"]): str(each["dataSourceId"]) for each in found}
+
+    def _retain_vectors(self, found: dict[str, Any]) -> None:
+        """As AWS advises where its vectors can't be deleted [user guide: kb-ds-delete]."""
+        kept = {name: found[name] for name in _KEPT if name in found}
+        self.client.update_data_source(
+            knowledgeBaseId=found["knowledgeBaseId"],
+            dataSourceId=found["dataSourceId"],
+            dataDeletionPolicy="RETAIN",
+            **kept,
+        )
+
+    def _get(self, knowledge_base_id: str, data_source_id: str) -> dict[str, Any]:
+        answer = self.client.get_data_source(
+            knowledgeBaseId=knowledge_base_id, dataSourceId=data_source_id
+        )
+        found: dict[str, Any] = answer["dataSource"]
+        return found
+
+    def _summaries(self, knowledge_base_id: str) -> Iterator[dict[str, Any]]:
+        pages = self.client.get_paginator("list_data_sources").paginate(
+            knowledgeBaseId=knowledge_base_id
+        )
+        with knowledge_base_errors():
+            for page in pages:
+                yield from page["dataSourceSummaries"]

@@ -36,7 +36,7 @@ class DynamoDocuments:
             answer = self.client.get_item(
                 TableName=self.table, Key=_key(catalog_id, document_id), ConsistentRead=True
             )
-        return _to_document(from_item(answer["Item"])) if "Item" in answer else None
+        return to_document(from_item(answer["Item"])) if "Item" in answer else None
 
     def save(self, document: Document) -> Document:
         version = document.version + 1 if document.version else _first_version(document)
@@ -70,7 +70,7 @@ class DynamoDocuments:
             ExpressionAttributeValues=to_item({":catalog": catalog_id, ":document": "DOC#"}),
             ConsistentRead=True,
         )
-        return map(_to_document, found)
+        return map(to_document, found)
 
     def _save_or_leave(self, document: Document) -> Document | None:
         try:
@@ -107,5 +107,5 @@ def _to_item(document: Document) -> dict[str, Any]:
     return to_item({**document.model_dump(mode="json"), "sk": f"DOC#{document.document_id}"})
 
 
-def _to_document(values: dict[str, Any]) -> Document:
+def to_document(values: dict[str, Any]) -> Document:
     return Document.model_validate({name: each for name, each in values.items() if name != "sk"})

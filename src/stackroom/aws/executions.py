@@ -13,14 +13,15 @@ class StepFunctionsExecutions:
     client: Any
     state_machine_arn: str
 
-    def start(self, name: str, payload: Mapping[str, object]) -> None:
+    def start(self, name: str, payload: Mapping[str, object]) -> bool:
         try:
             with store_errors():
                 self.client.start_execution(
                     stateMachineArn=self.state_machine_arn, name=name, input=json.dumps(payload)
                 )
         except self.client.exceptions.ExecutionAlreadyExists:
-            return  # names carry the epoch: whoever came first started this very run
+            return self.is_running(name)
+        return True
 
     def is_running(self, name: str) -> bool:
         machine = self.state_machine_arn.replace(":stateMachine:", ":execution:")

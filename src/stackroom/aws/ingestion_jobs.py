@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from botocore.exceptions import ClientError
-
-from stackroom.aws.translation import THROTTLES, code_of, knowledge_base_errors, message_of
+from stackroom.aws.back_pressure import back_pressure
+from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, to_verdict
+from stackroom.aws.translation import knowledge_base_errors
 from stackroom.ports import Busy, DataSource, Job, JobState, Verdict
 
 # IngestionJobStatus [API model bedrock-agent]
@@ -20,12 +20,6 @@ _STATES = {
     "FAILED": JobState.FAILED,
     "STOPPED": JobState.STOPPED,
 }
-# Answers of StartIngestionJob that mean "later": ConflictException while a job of the knowledge
-# base runs, ServiceQuotaExceededException, and ValidationExceptions whose text tells of work under
-# way [HatmanStack/RAGStack-Lambda lib/ragstack_common/ingestion.py; repost.aws].
-_BUSY_CODES = THROTTLES | {"ConflictException", "ServiceQuotaExceededException"}
-_BUSY_TEXTS = ("ongoing", "running", "can't exceed")
-_IDENTIFIERS = 10  # GetKnowledgeBaseDocuments.documentIdentifiers, at most [API model]
 _PAGE = 1000  # ListKnowledgeBaseDocuments.maxResults, at most [API model]
 # Both calls share 5 requests/s; past so many documents, one listing is the cheaper way.
 _LIST_ABOVE = 50
@@ -42,16 +36,16 @@ class BedrockIngestionJobs:
         try:
             with knowledge_base_errors():
                 answer = self.client.start_ingestion_job(
-                    **_ids(source), clientToken=token, description=description
+                    **ids(source), clientToken=token, description=description
                 )
         except Exception as error:
-            return _busy(error)
+            return back_pressure(error)
         return _to_job(answer["ingestionJob"])
 
     def get(self, source: DataSource, job_id: str) -> Job | None:
         try:
             with knowledge_base_errors():
-                answer = self.client.get_ingestion_job(**_ids(source), ingestionJobId=job_id)
+                answer = self.client.get_ingestion_job(**ids(source), ingestionJobId=job_id)
         except self.client.exceptions.ResourceNotFoundException:
             return None
         return _to_job(answer["ingestionJob"])
@@ -59,7 +53,7 @@ class BedrockIngestionJobs:
     def running(self, source: DataSource, *, description: str) -> Job | None:
         newest_first = {"attribute": "STARTED_AT", "order": "DESCENDING"}
         with knowledge_base_errors():
-            answer = self.client.list_ingestion_jobs(**_ids(source), sortBy=newest_first)
+            answer = self.client.list_ingestion_jobs(**ids(source), sortBy=newest_first)
         jobs = answer["ingestionJobSummaries"]
         mine = (each for each in jobs if each.get("description") == description)
         return next(map(_to_job, mine), None)
@@ -67,7 +61,7 @@ class BedrockIngestionJobs:
     def stop(self, source: DataSource, job_id: str) -> None:
         try:
             with knowledge_base_errors():
-                self.client.stop_ingestion_job(**_ids(source), ingestionJobId=job_id)
+                self.client.stop_ingestion_job(**ids(source), ingestionJobId=job_id)
         except (
             self.client.exceptions.ConflictException,
             self.client.exceptions.ValidationException,
@@ -79,26 +73,26 @@ class BedrockIngestionJobs:
         with knowledge_base_errors():
             details = self._get(source, wanted) if _can_get(wanted) else self._list(source)
             return {
-                each["identifier"]["s3"]["uri"]: _to_verdict(each)
+                each["identifier"]["s3"]["uri"]: to_verdict(each)
                 for each in details
                 if each["identifier"].get("s3", {}).get("uri") in wanted
             }
 
     def _get(self, source: DataSource, uris: set[str]) -> Iterator[dict[str, Any]]:
         ordered = sorted(uris)
-        for start in range(0, len(ordered), _IDENTIFIERS):
+        for start in range(0, len(ordered), MOST_IDENTIFIERS):
             identifiers = [
                 {"dataSourceType": "S3", "s3": {"uri": uri}}
-                for uri in ordered[start : start + _IDENTIFIERS]
+                for uri in ordered[start : start + MOST_IDENTIFIERS]
             ]
             answer = self.client.get_knowledge_base_documents(
-                **_ids(source), documentIdentifiers=identifiers
+                **ids(source), documentIdentifiers=identifiers
             )
             yield from answer["documentDetails"]
 
     def _list(self, source: DataSource) -> Iterator[dict[str, Any]]:
         pages = self.client.get_paginator("list_knowledge_base_documents").paginate(
-            **_ids(source), maxResults=_PAGE
+            **ids(source), maxResults=_PAGE
         )
         for page in pages:
             yield from page["documentDetails"]
@@ -106,24 +100,6 @@ class BedrockIngestionJobs:
 
 def _can_get(uris: set[str]) -> bool:
     return len(uris) <= _LIST_ABOVE and all(map(_IDENTIFIABLE.fullmatch, uris))
-
-
-def _busy(error: Exception) -> Busy:
-    """The answer as back-pressure; raises it again if it isn't."""
-    cause = error if isinstance(error, ClientError) else error.__cause__
-    if isinstance(cause, ClientError) and _means_later(code_of(cause), message_of(cause)):
-        return Busy(why=f"{code_of(cause)}: {message_of(cause)}")
-    raise error
-
-
-def _means_later(code: str, message: str) -> bool:
-    if code == "ValidationException":
-        return any(text in message for text in _BUSY_TEXTS)
-    return code in _BUSY_CODES
-
-
-def _ids(source: DataSource) -> dict[str, str]:
-    return {"knowledgeBaseId": source.knowledge_base_id, "dataSourceId": source.data_source_id}
 
 
 def _to_job(job: dict[str, Any]) -> Job:
@@ -146,11 +122,3 @@ def _reasons(entry: str) -> list[str]:
     except ValueError:
         return [entry]
     return [str(each) for each in listed] if isinstance(listed, list) else [entry]
-
-
-def _to_verdict(detail: dict[str, Any]) -> Verdict:
-    return Verdict(
-        status=detail["status"],
-        updated_at=detail.get("updatedAt"),
-        reason=detail.get("statusReason"),
-    )

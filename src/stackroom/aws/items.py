@@ -1,6 +1,7 @@
 """Records to DynamoDB items and back, for the low-level client (the resource API loads slowly)."""
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
@@ -22,6 +23,11 @@ def to_item(values: Mapping[str, Any]) -> Item:
 
 def from_item(item: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _deserializer.deserialize(value) for name, value in item.items()}
+
+
+def instant(at: datetime) -> str:
+    """ISO 8601 of one width and one zone, so that keys sort by time."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def query(client: Any, **request: Any) -> Iterator[dict[str, Any]]:

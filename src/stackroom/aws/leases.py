@@ -4,10 +4,12 @@ Leases of live runs in the control table: one item per catalog.
     pk RUN#<catalog_id>, sk RUN
     requested   how often a run was asked for
     epoch       of the latest lease; names the execution, fences its writes
-    held        1 while a run is live; the attribute is absent otherwise
+    live        "RUN" while a run is live; the attribute is absent otherwise
     started     1 once StartExecution has answered
-    until       ISO 8601; when the lease expires unless renewed
+    until       ISO 8601, UTC, of one width; when the lease expires unless renewed
     failures    runs in a row that broke
+
+    list the held, or the expired    Query live-index: PK live, SK until; only what is held is in it
 """
 
 from collections.abc import Iterator
@@ -15,12 +17,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from stackroom.aws.items import from_item, scan, to_item
+from stackroom.aws.items import from_item, instant, query, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.errors import RunSuperseded
 from stackroom.ports import Lease
 
-_MINE = "held = :one AND epoch = :epoch"
+_LIVE = "RUN"
+_LIVE_INDEX = "live-index"
+_MINE = "live = :live AND epoch = :epoch"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,23 +42,25 @@ class DynamoLeases:
     def ask(self, catalog_id: str) -> Lease:
         return _to_lease(self._update(catalog_id, "ADD requested :one", {":one": 1}))
 
-    def take(self, seen: Lease, *, until: datetime, failures: int) -> Lease | None:
+    def take(
+        self, seen: Lease, *, until: datetime, failures: int, epoch: int | None = None
+    ) -> Lease | None:
         values = {
-            ":one": 1,
-            ":next": seen.epoch + 1,
-            ":until": until.isoformat(),
+            ":live": _LIVE,
+            ":next": seen.epoch + 1 if epoch is None else epoch,
+            ":until": instant(until),
             ":failures": failures,
         }
         unmoved = "attribute_not_exists(epoch)"
         if seen.epoch:
             unmoved = "epoch = :epoch AND " + (
-                "held = :one" if seen.held else "attribute_not_exists(held)"
+                "live = :live" if seen.held else "attribute_not_exists(live)"
             )
             values[":epoch"] = seen.epoch
         try:
             taken = self._update(
                 seen.catalog_id,
-                "SET held = :one, epoch = :next, #until = :until, failures = :failures"
+                "SET live = :live, epoch = :next, #until = :until, failures = :failures"
                 " REMOVE started",
                 values,
                 condition=unmoved,
@@ -68,7 +74,7 @@ class DynamoLeases:
             self._update(
                 lease.catalog_id,
                 "SET started = :one",
-                {":one": 1, ":epoch": lease.epoch},
+                {":one": 1, ":live": _LIVE, ":epoch": lease.epoch},
                 condition=_MINE,
             )
         except self.client.exceptions.ConditionalCheckFailedException:
@@ -79,7 +85,7 @@ class DynamoLeases:
             renewed = self._update(
                 catalog_id,
                 "SET #until = :until, started = :one",
-                {":one": 1, ":epoch": epoch, ":until": until.isoformat()},
+                {":one": 1, ":live": _LIVE, ":epoch": epoch, ":until": instant(until)},
                 condition=_MINE,
             )
         except self.client.exceptions.ConditionalCheckFailedException as error:
@@ -90,8 +96,8 @@ class DynamoLeases:
         try:
             self._update(
                 catalog_id,
-                "REMOVE held, started, #until, failures",
-                {":one": 1, ":epoch": epoch, ":served": served},
+                "REMOVE live, started, #until, failures",
+                {":live": _LIVE, ":epoch": epoch, ":served": served},
                 condition=f"{_MINE} AND requested = :served",
             )
         except self.client.exceptions.ConditionalCheckFailedException as error:
@@ -99,12 +105,25 @@ class DynamoLeases:
         return True
 
     def held(self) -> Iterator[Lease]:
-        found = scan(
+        return self._live("live = :live", {":live": _LIVE})
+
+    def expired(self, at: datetime) -> Iterator[Lease]:
+        return self._live(
+            "live = :live AND #until < :at",
+            {":live": _LIVE, ":at": instant(at)},
+            ExpressionAttributeNames={"#until": "until"},
+        )
+
+    def _live(self, condition: str, values: dict[str, Any], **names: Any) -> Iterator[Lease]:
+        # An index lags behind. One that is missing is found the next time; one that has moved can't
+        # be taken by whoever saw it here.
+        found = query(
             self.client,
             TableName=self.table,
-            FilterExpression="held = :one",
-            ExpressionAttributeValues=to_item({":one": 1}),
-            ConsistentRead=True,
+            IndexName=_LIVE_INDEX,
+            KeyConditionExpression=condition,
+            ExpressionAttributeValues=to_item(values),
+            **names,
         )
         return map(_to_lease, found)
 
@@ -141,7 +160,7 @@ def _to_lease(values: dict[str, Any]) -> Lease:
         catalog_id=values["pk"].removeprefix("RUN#"),
         requested=int(values.get("requested", 0)),
         epoch=int(values.get("epoch", 0)),
-        held="held" in values,
+        held="live" in values,
         started="started" in values,
         failures=int(values.get("failures", 0)),
     )

@@ -14,6 +14,8 @@ from typing import Any
 from stackroom.aws.items import from_item, to_item
 from stackroom.aws.translation import store_errors
 
+_LOST = "!lost-"  # no catalog's id begins so
+
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoSlots:
@@ -42,6 +44,21 @@ class DynamoSlots:
             (each for each in knowledge_base_ids if catalog_id in self._holders(each)), None
         )
 
+    def holders(self, knowledge_base_id: str) -> frozenset[str]:
+        held = self._holders(knowledge_base_id)
+        return frozenset(each for each in held if not each.startswith(_LOST))
+
+    def free(self, knowledge_base_id: str, catalog_id: str) -> None:
+        try:
+            self._update(
+                knowledge_base_id,
+                "DELETE catalogs :catalog ADD taken :minus_one",
+                {":catalog": {catalog_id}, ":id": catalog_id, ":minus_one": -1},
+                "contains(catalogs, :id)",
+            )
+        except self.client.exceptions.ConditionalCheckFailedException:
+            return  # it holds none (any more)
+
     def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
         self._update(
             knowledge_base_id,
@@ -53,7 +70,7 @@ class DynamoSlots:
         self._update(
             knowledge_base_id,
             "ADD catalogs :lost",
-            {":lost": {f"!lost-{secrets.token_hex(4)}"}},
+            {":lost": {f"{_LOST}{secrets.token_hex(4)}"}},
             "attribute_exists(pk)",
         )
 

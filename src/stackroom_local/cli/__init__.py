@@ -48,6 +48,17 @@ def app() -> None:
         sys.exit(1)
 
 
+def _checked(faults: str) -> str:
+    if faults:
+        from stackroom_local.simulator.fault_orders import chance_of
+
+        try:
+            chance_of(faults)
+        except ValueError:
+            raise typer.BadParameter("SEED is a whole number, RATE one from 0 to 1") from None
+    return faults
+
+
 @verbs.command()
 def up(
     state_dir: StateDir,
@@ -58,11 +69,17 @@ def up(
         int, typer.Option(min=1, max=65_533, help="First of three ports in a row.")
     ] = 4566,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget everything kept before.")] = False,
+    faults: Annotated[
+        str,
+        typer.Option(
+            metavar="SEED[:RATE]", callback=_checked, help="Let the services fail, by this seed."
+        ),
+    ] = "",
 ) -> None:
     """Serve until Ctrl-C; what was ingested is there again at the next start."""
     from stackroom_local.cli import serving
 
-    serving.up(state_dir, speed=speed, port=port, fresh=fresh)
+    serving.up(state_dir, speed=speed, port=port, fresh=fresh, faults=faults)
 
 
 @verbs.command()
@@ -108,11 +125,86 @@ def status(
     state_dir: StateDir,
     user: SomeUser = None,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Keep showing.")] = False,
+    pool: Annotated[
+        bool, typer.Option("--pool", help="The knowledge bases: who lives, works and waits there.")
+    ] = False,
 ) -> None:
     """Show every document and how far it has come; on a terminal, until all have settled."""
-    from stackroom_local.cli import documents
+    from stackroom_local.cli import documents, pooling
 
-    documents.status(state_dir, user=user, watch=watch)
+    if pool:
+        pooling.pool(state_dir)
+    else:
+        documents.status(state_dir, user=user, watch=watch)
+
+
+@verbs.command()
+def delete(
+    state_dir: StateDir,
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="KEY|FILE...",
+            help="Keys, or names of files in --catalog; without any, the whole catalog.",
+        ),
+    ] = None,
+    *,
+    user: SomeUser = None,
+    catalog: CatalogId = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Delete a whole catalog without asking.")
+    ] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="Until no search finds it any more.")
+    ] = True,
+) -> None:
+    """Remove documents, or a catalog, from the bucket and the index; prints the receipts."""
+    from stackroom_local.cli import removing
+
+    removing.delete(state_dir, targets or [], user=user, catalog=catalog, yes=yes, wait=wait)
+
+
+@verbs.command()
+def receipts(
+    state_dir: StateDir,
+    receipt_id: Annotated[str | None, typer.Argument(help="Only this one.")] = None,
+    user: SomeUser = None,
+) -> None:
+    """Show what was deleted: searchable before, asked for, and not searchable since."""
+    from stackroom_local.cli import removing
+
+    removing.receipts(state_dir, receipt_id, user=user)
+
+
+@verbs.command()
+def retry(
+    state_dir: StateDir,
+    user: User,
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="KEY|FILE...", help="Keys, or names of files in --catalog; default: all."
+        ),
+    ] = None,
+    catalog: CatalogId = None,
+) -> None:
+    """Have what failed tried again, as it lies there."""
+    from stackroom_local.cli import retrying
+
+    retrying.retry(state_dir, targets or [], user=user, catalog=catalog)
+
+
+@verbs.command()
+def reconcile(
+    state_dir: StateDir,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only tell what would be mended.")
+    ] = False,
+) -> None:
+    """Compare bucket, records and index, and mend what they tell differently."""
+    from stackroom_local.cli import repairing
+
+    repairing.reconcile(state_dir, dry_run=dry_run)
 
 
 @verbs.command()

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -56,13 +57,14 @@ def _require_place(user: str, catalog: str) -> None:
 
 
 def status(state_dir: Path, *, user: str | None, watch: bool) -> None:
-    records = Records(StateDirectory(state_dir).instance())
+    instance = StateDirectory(state_dir).instance()
+    records = Records(instance)
     out = console()
     shelves = records.shelves(user)
     if not watch and not (out.is_terminal and _is_under_way(shelves)):
-        out.print(overview(shelves))
+        out.print(overview(shelves, speed=instance.speed))
         return
-    with Watch(out) as watching:
+    with Watch(out, speed=instance.speed) as watching:
         while watch or _is_under_way(shelves):
             shelves = records.shelves(user)
             watching.show(shelves)
@@ -102,7 +104,7 @@ def settle(
     Raises `TimeoutError` naming those that were neither within `seconds`.
     """
     started = time.monotonic()
-    with Watch(out) as watching:
+    with Watch(out, speed=records.instance.speed) as watching:
         while True:
             shelves = _only(records.shelves(user), dropped)
             watching.show(shelves)
@@ -147,11 +149,7 @@ def _settled(shelves: list[Shelf], dropped: list[Dropped]) -> dict[str, Document
 def _only(shelves: list[Shelf], dropped: list[Dropped]) -> list[Shelf]:
     keys = {each.key for each in dropped}
     narrowed = [
-        Shelf(
-            shelf.user_id,
-            shelf.name,
-            tuple(each for each in shelf.documents if each.s3_key in keys),
-        )
+        replace(shelf, documents=tuple(each for each in shelf.documents if each.s3_key in keys))
         for shelf in shelves
     ]
     return [shelf for shelf in narrowed if shelf.documents]

@@ -16,7 +16,7 @@ from stackroom_local.supervisor import LocalMode, Stopped
 _DOWN_SECONDS = 40.0
 
 
-def up(state_dir: Path, *, speed: float, port: int, fresh: bool) -> None:
+def up(state_dir: Path, *, speed: float, port: int, fresh: bool, faults: str) -> None:
     out = console()
     announce = stopwatch(out)
     started = time.monotonic()
@@ -29,6 +29,7 @@ def up(state_dir: Path, *, speed: float, port: int, fresh: bool) -> None:
             announce=announce,
             left_behind=left_behind,
             fresh=fresh,
+            faults=faults,
         )
         try:
             with mode.running() as instance:

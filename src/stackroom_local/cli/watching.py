@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from stackroom.model import Document, DocumentStatus
+from stackroom.outlook import Place, Stage
 from stackroom_local.cli.console import size
 from stackroom_local.records import Shelf
 
@@ -28,38 +29,62 @@ _STYLES = {
 }
 
 
-def overview(shelves: Iterable[Shelf]) -> RenderableType:
-    """One row per document, and how many are in which status."""
+def overview(shelves: Iterable[Shelf], *, speed: float) -> RenderableType:
+    """One row per document, and how many are in which status; AWS's time passes at `speed`."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("Catalog", no_wrap=True)
     table.add_column("Document", overflow="fold")
     table.add_column("Size", justify="right", no_wrap=True)
     table.add_column("Status", no_wrap=True)
     table.add_column("Age", justify="right", no_wrap=True)
-    table.add_column("Reason", overflow="fold")
+    table.add_column("Stage, or reason", overflow="fold")
     counts: Counter[DocumentStatus] = Counter()
     for shelf in shelves:
         for document in shelf.documents:
             counts[document.status] += 1
-            table.add_row(Text(f"{shelf.user_id}/{shelf.name}"), *_cells(document))
+            table.add_row(Text(f"{shelf.user_id}/{shelf.name}"), *_cells(shelf, document, speed))
     if not counts:
         return Text("no documents yet")
     total = ", ".join(f"{counts[each]} {each}" for each in DocumentStatus if counts[each])
     return Group(table, Text(total, style="dim"))
 
 
-def _cells(document: Document) -> list[RenderableType]:
+def _cells(shelf: Shelf, document: Document, speed: float) -> list[RenderableType]:
     return [
         Text(document.filename),
         size(document.size),
         Text(str(document.status), style=_STYLES[document.status]),
         _age(document.updated_at),
-        Text(document.status_reason or ""),
+        Text(document.status_reason or stage(shelf, document, speed)),
     ]
 
 
+def stage(shelf: Shelf, document: Document, speed: float) -> str:
+    """How far a document is that has yet to settle; empty for all others."""
+    outlook = shelf.outlooks.get(document.document_id)
+    if outlook is None or outlook.eta_seconds is None:
+        return ""
+    told = [str(outlook.stage)]
+    if outlook.stage is Stage.WAITING and shelf.place is not None:
+        told.append(_place(shelf.place))
+    if outlook.attempt is not None and outlook.attempt > 1:
+        told.append(f"attempt {outlook.attempt}")
+    told.append(f"about {_duration(max(1, outlook.eta_seconds / speed))} to go")
+    return ", ".join(told)
+
+
+def _place(place: Place) -> str:
+    if place.position is None:
+        return f"behind the first {place.length} in the queue"
+    return f"number {place.position} of {place.length} in the queue"
+
+
 def _age(since: datetime) -> str:
-    seconds = max(0, int((datetime.now(UTC) - since).total_seconds()))
+    return _duration((datetime.now(UTC) - since).total_seconds())
+
+
+def _duration(exact: float) -> str:
+    seconds = max(0, int(exact))
     for unit, length in (("d", 86_400), ("h", 3600), ("m", 60)):
         if seconds >= length:
             return f"{seconds // length}{unit}"
@@ -71,6 +96,7 @@ class Watch:
     """`show` whatever is the case now, as often as you like; a context manager."""
 
     out: Console
+    speed: float
     _live: Live | None = None
     _shown: dict[str, DocumentStatus] = field(default_factory=dict)
     _started: float = field(default_factory=time.monotonic)
@@ -92,7 +118,7 @@ class Watch:
 
     def show(self, shelves: list[Shelf]) -> None:
         if self._live:
-            self._live.update(overview(shelves), refresh=True)
+            self._live.update(overview(shelves, speed=self.speed), refresh=True)
             return
         for shelf in shelves:
             for document in shelf.documents:

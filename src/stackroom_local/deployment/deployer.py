@@ -45,6 +45,7 @@ class Deployer:
     aws_endpoint: str
     simulator_endpoint: str
     gateway_endpoint: str
+    speed: float  # of the simulator's clock
     aws_config: Path  # where the profiles of the gateway's functions are written
     before_simulator: Callable[[], None]
     announce: Callable[[str], None]
@@ -79,7 +80,8 @@ class Deployer:
         for resource in held_elsewhere(stack.template, IN_GATEWAY):
             made[resource.logical_id] = agentcore.attributes_of(stack.name, resource)
         self._made[stack.name] = made
-        self._cloudformation.deploy(stack.name, localised(stack.template, made, _ASSETS))
+        template = localised(stack.template, made, _ASSETS, speed=self.speed)
+        self._cloudformation.deploy(stack.name, template)
         self._restore_buckets(stack)
 
     def _restore_buckets(self, stack: Stack) -> None:

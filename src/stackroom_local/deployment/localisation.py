@@ -5,11 +5,13 @@ What differs between a template for AWS and the same template here, and nothing 
 - what ministack can't make is taken out, and references to it become literals;
 - "only over TLS" is taken out of resource policies: servers on 127.0.0.1 speak plain HTTP;
 - an attribute that ministack doesn't know is put together from one that it does;
+- a pause that Bedrock's limits ask for is as much shorter as the simulator's clock is faster;
 - every other resource, policy, rule, alarm and output stays as synthesised.
 """
 
 import copy
 import io
+import json
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -42,6 +44,13 @@ WITHOUT_EFFECT = {
     "AWS::CDK::Metadata",
 }
 
+# Seconds of AWS that a function lets pass; the simulator counts them by its own clock.
+_PAUSES = {"ADMISSION_SECONDS_BETWEEN_STARTS"}
+
+# Seconds, of tasks that wait for their token. On AWS such a task fails at once if its function
+# does, and is retried; ministack 1.5.33 waits until the timeout.
+_CALLBACK_TIMEOUT = 60
+
 _TLS = {"aws:SecureTransport", "s3:TlsVersion"}
 
 
@@ -61,7 +70,9 @@ def held_elsewhere(template: Template, prefixes: tuple[str, ...]) -> list[Resour
     ]
 
 
-def localised(template: Template, made: Mapping[str, Attributes], assets: str) -> Template:
+def localised(
+    template: Template, made: Mapping[str, Attributes], assets: str, *, speed: float = 1
+) -> Template:
     """The template for ministack; `made` holds what the stand-ins made, `assets` is a bucket."""
     made = {**made, **_alarms_left_out(template)}
     template = copy.deepcopy(template)
@@ -78,6 +89,9 @@ def localised(template: Template, made: Mapping[str, Attributes], assets: str) -
             _without_tls(resource["Properties"]["PolicyDocument"])
         if resource["Type"] == "AWS::Lambda::Function":
             _run_from_checkout(resource["Properties"], assets)
+            _shorten_pauses(resource["Properties"], speed)
+        if resource["Type"] == "AWS::StepFunctions::StateMachine":
+            _shorten_callbacks(resource["Properties"])
     localised: Template = with_literals(_without_provider_urls(template), made)
     return localised
 
@@ -165,6 +179,20 @@ def _run_from_checkout(properties: dict[str, Any], assets: str) -> None:
     # Layers hold what is imported here from .venv, and the architecture is this machine's.
     for unused in ("Layers", "Architectures"):
         properties.pop(unused, None)
+
+
+def _shorten_pauses(properties: dict[str, Any], speed: float) -> None:
+    variables = properties.get("Environment", {}).get("Variables", {})
+    for name in _PAUSES & variables.keys():
+        variables[name] = f"{float(variables[name]) / speed:g}"
+
+
+def _shorten_callbacks(properties: dict[str, Any]) -> None:
+    machine = json.loads(properties["DefinitionString"])
+    for state in machine["States"].values():
+        if state.get("Resource", "").endswith(".waitForTaskToken"):
+            state["TimeoutSeconds"] = _CALLBACK_TIMEOUT
+    properties["DefinitionString"] = json.dumps(machine)
 
 
 def _in_order_of_need(resources: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -1,13 +1,14 @@
 """What every `CatalogRegister` promises."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
 from stackroom.aws.catalogs import MAX_CATALOGS, DynamoCatalogRegister
-from stackroom.errors import CatalogLimitReached
-from stackroom.model import CatalogStatus
-from stackroom.ports import CatalogRegister
+from stackroom.errors import CatalogLimitReached, RecordChanged
+from stackroom.model import Catalog, CatalogStatus, DataSourceType
+from stackroom.ports import CatalogRegister, DataSource
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.pipeline import FakeCatalogs
 from tests.records import NOW, a_catalog
@@ -27,11 +28,21 @@ def catalogs(request: pytest.FixtureRequest) -> CatalogRegister:
 
 
 def place(
-    catalogs: CatalogRegister, knowledge_base_id: str = "KB1", data_source_id: str = "DS1"
+    catalogs: CatalogRegister,
+    knowledge_base_id: str = "KB1",
+    data_source_id: str = "DS1",
+    kind: DataSourceType = DataSourceType.S3,
 ) -> None:
-    catalogs.place(
-        "cat-alice-1", knowledge_base_id=knowledge_base_id, data_source_id=data_source_id
+    source = DataSource(
+        knowledge_base_id=knowledge_base_id, data_source_id=data_source_id, type=kind
     )
+    catalogs.place("cat-alice-1", source)
+
+
+def found(catalogs: CatalogRegister) -> Catalog:
+    catalog = catalogs.get("cat-alice-1")
+    assert catalog is not None
+    return catalog
 
 
 def test_an_opened_catalog_reads_back_whole_and_no_other(catalogs: CatalogRegister) -> None:
@@ -104,9 +115,8 @@ def test_a_place_once_stored_is_never_changed(catalogs: CatalogRegister) -> None
     with pytest.raises(AssertionError):
         place(catalogs, "KB2", "DS2")
 
-    found = catalogs.get("cat-alice-1")
-    assert found is not None
-    assert (found.knowledge_base_id, found.data_source_id) == ("KB1", "DS1")
+    catalog = found(catalogs)
+    assert (catalog.knowledge_base_id, catalog.data_source_id) == ("KB1", "DS1")
 
 
 def test_a_summary_changes_counts_and_status_and_leaves_the_place(
@@ -127,3 +137,156 @@ def test_a_summary_changes_counts_and_status_and_leaves_the_place(
             "data_source_id": "DS1",
         }
     )
+
+
+def test_a_place_on_a_shared_data_source_is_told_from_one_of_its_own(
+    catalogs: CatalogRegister,
+) -> None:
+    catalogs.open(a_catalog())
+
+    place(catalogs, kind=DataSourceType.CUSTOM)
+
+    assert found(catalogs).data_source_type is DataSourceType.CUSTOM
+
+
+def test_a_condemned_catalog_is_deleting_however_often_that_is_said(
+    catalogs: CatalogRegister,
+) -> None:
+    catalogs.open(a_catalog())
+
+    catalogs.condemn("cat-alice-1", at=LATER)
+    catalogs.condemn("cat-alice-1", at=LATER)
+
+    condemned = {"status": CatalogStatus.DELETING, "updated_at": LATER}
+    assert found(catalogs) == a_catalog().model_copy(update=condemned)
+
+
+def test_a_summary_of_a_condemned_catalog_writes_its_totals_alone(
+    catalogs: CatalogRegister,
+) -> None:
+    catalogs.open(a_catalog())
+    catalogs.condemn("cat-alice-1", at=NOW)
+
+    catalogs.summarise("cat-alice-1", status=CatalogStatus.READY, count=2, size=9, at=LATER)
+
+    catalog = found(catalogs)
+    assert catalog.status is CatalogStatus.DELETING
+    assert (catalog.document_count, catalog.total_bytes, catalog.updated_at) == (2, 9, LATER)
+
+
+def test_a_condemned_catalog_that_is_revived_is_ready(catalogs: CatalogRegister) -> None:
+    catalogs.open(a_catalog())
+    catalogs.condemn("cat-alice-1", at=NOW)
+
+    catalogs.revive("cat-alice-1", at=LATER)
+
+    revived = {"status": CatalogStatus.READY, "updated_at": LATER}
+    assert found(catalogs) == a_catalog().model_copy(update=revived)
+
+
+def test_reviving_a_catalog_that_lives_changes_nothing(catalogs: CatalogRegister) -> None:
+    catalogs.open(a_catalog())
+    catalogs.summarise("cat-alice-1", status=CatalogStatus.FAILED, count=1, size=1, at=NOW)
+    before = found(catalogs)
+
+    catalogs.revive("cat-alice-1", at=LATER)
+
+    assert found(catalogs) == before
+
+
+def test_only_a_condemned_catalog_loses_its_place(catalogs: CatalogRegister) -> None:
+    catalogs.open(a_catalog())
+    place(catalogs, kind=DataSourceType.CUSTOM)
+
+    with pytest.raises(RecordChanged):
+        catalogs.displace("cat-alice-1")
+    assert found(catalogs).data_source_id == "DS1"
+
+    catalogs.condemn("cat-alice-1", at=NOW)
+    catalogs.displace("cat-alice-1")
+    catalogs.displace("cat-alice-1")
+    assert found(catalogs) == a_catalog().model_copy(update={"status": CatalogStatus.DELETING})
+
+
+def test_a_catalog_that_lost_its_place_may_be_given_another(catalogs: CatalogRegister) -> None:
+    catalogs.open(a_catalog())
+    place(catalogs)
+    catalogs.condemn("cat-alice-1", at=NOW)
+    catalogs.displace("cat-alice-1")
+
+    place(catalogs, "KB2", "DS2")
+
+    assert found(catalogs).data_source_id == "DS2"
+
+
+def test_a_closed_catalog_is_gone_and_closing_it_again_is_safe(catalogs: CatalogRegister) -> None:
+    catalog = catalogs.open(a_catalog())
+    catalogs.condemn("cat-alice-1", at=LATER)
+
+    catalogs.close(catalog)
+    catalogs.close(catalog)
+
+    assert catalogs.get("cat-alice-1") is None
+    assert list(catalogs.of_user("alice")) == []
+
+
+def test_closing_makes_room_for_one_more_catalog_and_not_for_two(
+    catalogs: CatalogRegister,
+) -> None:
+    opened = [catalogs.open(a_catalog(number)) for number in range(MAX_CATALOGS)]
+    catalogs.condemn(opened[0].catalog_id, at=NOW)
+    for _ in range(2):
+        catalogs.close(opened[0])
+
+    catalogs.open(a_catalog(MAX_CATALOGS))
+
+    with pytest.raises(CatalogLimitReached):
+        catalogs.open(a_catalog(MAX_CATALOGS + 1))
+
+
+def test_a_revived_catalog_is_not_closed(catalogs: CatalogRegister) -> None:
+    catalog = catalogs.open(a_catalog())
+    catalogs.condemn("cat-alice-1", at=NOW)
+    catalogs.revive("cat-alice-1", at=LATER)
+
+    with pytest.raises(RecordChanged):
+        catalogs.close(catalog)
+
+    assert found(catalogs).status is CatalogStatus.READY
+
+
+def test_a_catalog_that_was_opened_anew_is_not_closed_for_the_old_one(
+    catalogs: CatalogRegister,
+) -> None:
+    old = catalogs.open(a_catalog(at=NOW))
+    catalogs.condemn("cat-alice-1", at=NOW)
+    catalogs.close(old)
+    new = catalogs.open(a_catalog(at=LATER))
+    catalogs.condemn("cat-alice-1", at=LATER)
+
+    with pytest.raises(RecordChanged):
+        catalogs.close(old)
+
+    assert found(catalogs).created_at == new.created_at
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        place,
+        lambda catalogs: catalogs.displace("cat-alice-1"),
+        lambda catalogs: catalogs.condemn("cat-alice-1", at=NOW),
+        lambda catalogs: catalogs.revive("cat-alice-1", at=NOW),
+        lambda catalogs: catalogs.summarise(
+            "cat-alice-1", status=CatalogStatus.READY, count=0, size=0, at=NOW
+        ),
+    ],
+    ids=["place", "displace", "condemn", "revive", "summarise"],
+)
+def test_no_change_brings_back_a_catalog_that_is_gone(
+    catalogs: CatalogRegister, change: Callable[[CatalogRegister], None]
+) -> None:
+    with pytest.raises(RecordChanged):
+        change(catalogs)
+
+    assert catalogs.get("cat-alice-1") is None

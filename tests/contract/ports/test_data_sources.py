@@ -69,6 +69,13 @@ def create(pool: Pool, knowledge_base: str, catalog_id: str, token: str = "first
     return str(eventually(made))
 
 
+def removed(pool: Pool, knowledge_base: str, data_source: str) -> bool:
+    try:
+        return pool.port.remove(knowledge_base, data_source)
+    except KnowledgeBaseThrottled:  # two deletions a second
+        return False
+
+
 def test_a_data_source_is_found_by_its_name_on_its_knowledge_base(pool: Pool) -> None:
     here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
 
@@ -127,3 +134,54 @@ def test_a_data_source_becomes_available(pool: Pool) -> None:
     created = create(pool, here, "cat-1")
 
     assert eventually(lambda: pool.port.is_available(here, created))
+
+
+def test_all_data_sources_of_a_knowledge_base_are_listed_by_name(pool: Pool) -> None:
+    here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
+    made = {data_source_name(each): create(pool, here, each) for each in ("cat-1", "cat-2")}
+    create(pool, elsewhere, "cat-3")
+
+    assert pool.port.all(here) == made
+    assert pool.port.all(pool.knowledge_base()) == {}
+
+
+def test_a_removed_data_source_is_gone_after_a_while_and_makes_room(pool: Pool) -> None:
+    here = pool.knowledge_base()
+    made = [create(pool, here, f"cat-{number}") for number in range(LIMIT)]
+
+    at_once = pool.port.remove(here, made[0])
+    eventually(lambda: removed(pool, here, made[0]))
+
+    assert not at_once
+    assert pool.port.find(here, data_source_name("cat-0")) is None
+    assert len(pool.port.all(here)) == LIMIT - 1
+    assert create(pool, here, "cat-9") not in made
+
+
+def test_removing_what_is_gone_or_never_was_is_safe(pool: Pool) -> None:
+    here = pool.knowledge_base()
+    created = create(pool, here, "cat-1")
+    eventually(lambda: removed(pool, here, created))
+
+    assert removed(pool, here, created)
+    assert removed(pool, here, "DS00000000")
+
+
+def test_a_data_source_is_found_no_more_once_it_is_being_removed(pool: Pool) -> None:
+    here = pool.knowledge_base()
+    created = create(pool, here, "cat-1")
+
+    pool.port.remove(here, created)
+
+    assert pool.port.find(here, data_source_name("cat-1")) is None
+
+
+def test_a_data_source_is_made_anew_once_the_one_of_its_name_is_gone(pool: Pool) -> None:
+    here = pool.knowledge_base()
+    first = create(pool, here, "cat-1")
+    pool.port.remove(here, first)
+
+    second = create(pool, here, "cat-1", token="second")
+
+    assert second != first
+    assert pool.port.all(here) == {data_source_name("cat-1"): second}

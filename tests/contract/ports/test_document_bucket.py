@@ -1,6 +1,7 @@
 """What every `DocumentBucket` promises: objects as they are now, and their sidecars."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 import pytest
@@ -10,6 +11,8 @@ from stackroom.ports import DocumentBucket, StoredObject
 from tests.aws.stores import BUCKET
 from tests.fakes.pipeline import FakeBucket, FakeClock
 
+EARLIER = datetime(2000, 1, 1, tzinfo=UTC)
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
 KEY = "alice/research/2026/Q1 résumé (final)+v2 100%.pdf"
 
 
@@ -162,3 +165,59 @@ def test_a_document_is_known_by_its_unencoded_uri(shelf: Shelf) -> None:
 
     assert bucket
     assert key == KEY
+
+
+def test_a_removed_object_is_gone_and_removing_it_again_is_safe(shelf: Shelf) -> None:
+    shelf.put(KEY, "text")
+    shelf.put("alice/research/other.txt", "text")
+
+    shelf.port.remove(KEY)
+    shelf.port.remove(KEY)
+
+    assert shelf.port.head(KEY) is None
+    assert shelf.port.head("alice/research/other.txt") is not None
+
+
+def test_sidecars_are_read_together_and_those_that_are_not_there_left_out(shelf: Shelf) -> None:
+    names = [f"alice/research/{number}.txt" for number in range(12)]
+    for name in names[:-1]:
+        shelf.port.write_sidecar(name, name.encode())
+
+    found = shelf.port.sidecars_of(names)
+
+    assert {key: each.body for key, each in found.items()} == {
+        name: name.encode() for name in names[:-1]
+    }
+
+
+def test_a_purge_takes_all_under_the_prefix_and_nothing_beside_it(shelf: Shelf) -> None:
+    gone = ["alice/research/a.txt", "alice/research/sub/b.txt"]
+    kept = ["alice/research 2/a.txt", "alice/researcher.txt", "bob/research/a.txt"]
+    for key in gone + kept:
+        shelf.put(key, "text")
+        shelf.port.write_sidecar(key, b"{}")
+
+    told = [key for page in shelf.port.purge("alice/research/", until=LATER) for key in page]
+
+    assert sorted(told) == sorted(gone + [f"{key}.metadata.json" for key in gone])
+    assert [shelf.port.head(key) for key in gone] == [None, None]
+    assert [shelf.port.sidecar_of(key) for key in gone] == [None, None]
+    assert all(shelf.port.head(key) and shelf.port.sidecar_of(key) for key in kept)
+    assert list(shelf.port.purge("alice/research/", until=LATER)) == []
+
+
+def test_a_purge_leaves_what_was_written_since(shelf: Shelf) -> None:
+    shelf.put("alice/research/new.txt", "text")
+
+    told = list(shelf.port.purge("alice/research/", until=EARLIER))
+
+    assert told == []
+    assert shelf.port.head("alice/research/new.txt") is not None
+
+
+def test_a_prefix_holds_what_lies_under_it_and_nothing_beside_it(shelf: Shelf) -> None:
+    shelf.put("alice/research/a.txt", "text")
+
+    held = [shelf.port.holds_any(f"alice/{name}/") for name in ("research", "res", "notes")]
+
+    assert held == [True, False, False]

@@ -78,9 +78,11 @@ def test_an_execution_starts_under_its_name_with_its_input(machine: Machine) -> 
 def test_starting_a_name_again_leaves_the_first_the_only_one(machine: Machine) -> None:
     machine.port.start("cat-1-1", {"epoch": 1})
 
-    machine.port.start("cat-1-1", {"epoch": 1})
-    machine.port.start("cat-1-1", {"epoch": 1, "progress": {"delay": 60}})
+    same = machine.port.start("cat-1-1", {"epoch": 1})
+    other = machine.port.start("cat-1-1", {"epoch": 1, "progress": {"delay": 60}})
 
+    assert same
+    assert other
     assert machine.started() == {"cat-1-1": {"epoch": 1}}
 
 
@@ -88,8 +90,9 @@ def test_a_name_is_not_used_again_after_its_execution_ended(machine: Machine) ->
     machine.port.start("cat-1-1", {})
     machine.end("cat-1-1")
 
-    machine.port.start("cat-1-1", {"other": True})
+    runs = machine.port.start("cat-1-1", {"other": True})
 
+    assert not runs
     assert machine.started() == {"cat-1-1": {}}
     assert not machine.port.is_running("cat-1-1")
 

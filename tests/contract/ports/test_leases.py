@@ -211,3 +211,35 @@ def test_held_leases_are_listed_and_no_others(leases: Leases) -> None:
     listed = list(leases.held())
 
     assert sorted(listed, key=lambda each: each.catalog_id) == held
+
+
+def test_leases_that_expired_are_found_and_no_others(leases: Leases) -> None:
+    expired = [taken(leases, f"cat-{number}") for number in range(3)]
+    renewed = leases.renew(taken(leases, "cat-renewed").catalog_id, 1, until=LATER)
+    leases.ask("cat-free")
+    taken(leases, "cat-done")
+    leases.release("cat-done", 1, served=1)
+
+    soon, at_last = (list(leases.expired(at)) for at in (LATER, LATER + timedelta(seconds=1)))
+
+    assert sorted(soon, key=lambda each: each.catalog_id) == expired
+    assert sorted(at_last, key=lambda each: each.catalog_id) == [*expired, renewed]
+
+
+def test_a_lease_expires_to_the_microsecond(leases: Leases) -> None:
+    half_past = NOW + timedelta(milliseconds=500)
+    leases.take(leases.ask("cat-1"), until=half_past, failures=0)
+
+    moments = [NOW, half_past, half_past + timedelta(microseconds=1), NOW + timedelta(seconds=1)]
+
+    assert [len(list(leases.expired(at))) for at in moments] == [0, 0, 1, 1]
+
+
+def test_a_lease_given_to_a_run_that_was_not_started_expires_when_its_taker_said(
+    leases: Leases,
+) -> None:
+    delayed = leases.take(leases.ask("cat-1"), until=LATER, failures=1)
+
+    assert delayed is not None
+    assert list(leases.expired(NOW + timedelta(minutes=1))) == []
+    assert list(leases.expired(LATER + timedelta(seconds=1))) == [delayed]

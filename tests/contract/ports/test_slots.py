@@ -75,3 +75,47 @@ def test_places_taken_at_the_same_time_may_all_be_lost(slots: Slots) -> None:
 
     assert slots.taken("KB1") == 4
     assert not slots.take("KB1", "cat-9", limit=4)
+
+
+def test_a_place_that_was_freed_is_taken_by_another(slots: Slots) -> None:
+    for number in range(4):
+        slots.take("KB1", f"cat-{number}", limit=4)
+
+    slots.free("KB1", "cat-2")
+
+    assert slots.taken("KB1") == 3
+    assert slots.take("KB1", "cat-9", limit=4)
+    assert not slots.take("KB1", "cat-2", limit=4)
+
+
+def test_freeing_a_place_again_frees_no_other(slots: Slots) -> None:
+    for number in range(4):
+        slots.take("KB1", f"cat-{number}", limit=4)
+
+    for _ in range(3):
+        slots.free("KB1", "cat-2")
+    slots.free("KB2", "cat-2")
+
+    given = [slots.take("KB1", f"cat-{number}", limit=4) for number in (8, 9)]
+    assert given == [True, False]
+
+
+def test_the_holders_of_places_are_catalogs_and_a_lost_place_has_none(slots: Slots) -> None:
+    for number in range(3):
+        slots.take("KB1", f"cat-{number}", limit=4)
+    slots.exhaust("KB1", "cat-1")
+
+    holders = slots.holders("KB1")
+
+    assert holders == {"cat-0", "cat-2"}
+    assert slots.taken("KB1") == 3
+    assert slots.holders("KB2") == frozenset()
+
+
+def test_the_last_place_of_a_knowledge_base_is_freed_too(slots: Slots) -> None:
+    slots.take("KB1", "cat-1", limit=4)
+
+    slots.free("KB1", "cat-1")
+
+    assert (slots.taken("KB1"), slots.holders("KB1")) == (0, frozenset())
+    assert slots.take("KB1", "cat-2", limit=4)

@@ -1,0 +1,79 @@
+"""
+The schedule: bucket, records, index and control table compared, and mended where they disagree.
+
+An invocation works for as long as a function may, and the next one goes on where it stopped.
+"""
+
+from collections import Counter
+from functools import cache
+from typing import Any
+
+from aws_lambda_powertools.metrics import MetricUnit, single_metric
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from stackroom.audits.disagreements import Kind
+from stackroom.aws.bookmark import DynamoBookmark
+from stackroom.aws.reconciliation import Deployment
+from stackroom.aws.session import client
+from stackroom.observability import NAMESPACE, logger_for, metrics_for
+from stackroom.reconciliation import Reconciliation
+from stackroom.settings import Pool, Settings
+
+logger = logger_for("reconciler")
+metrics = metrics_for("reconciler")
+
+# Milliseconds. Nothing is begun with less; a piece that takes longer is cut off, and the next
+# invocation has all of its time for it.
+_ENOUGH = 60_000
+
+
+class ReconcilerSettings(Settings):
+    kb_catalog_table: str
+    kb_control_table: str
+    kb_docs_bucket: str
+    kb_pool: Pool
+    state_machine_arn: str
+
+
+@cache
+def reconciliation() -> Reconciliation:
+    known = ReconcilerSettings.from_env()
+    deployment = Deployment(
+        client=client,
+        catalog_table=known.kb_catalog_table,
+        control_table=known.kb_control_table,
+        bucket=known.kb_docs_bucket,
+        pool=known.kb_pool,
+        state_machine_arn=known.state_machine_arn,
+    )
+    bookmark = DynamoBookmark(client=client("dynamodb"), table=known.kb_control_table)
+    return deployment.reconciliation(bookmark=bookmark)
+
+
+@logger.inject_lambda_context(clear_state=True)
+@metrics.log_metrics
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    counts: Counter[Kind] = Counter()
+    steps = reconciliation().go_on(
+        has_time=lambda: context.get_remaining_time_in_millis() >= _ENOUGH
+    )
+    for each in steps:
+        logger.warning(
+            "disagreement", kind=each.kind, what=each.what, remedy=each.remedy, mended=each.mended
+        )
+        counts[each.kind] += 1
+    finished = reconciliation().is_over
+
+    count(counts)
+    logger.info("reconciled", finished=finished, found=counts.total(), by_kind=counts)
+    return {"finished": finished, "found": dict(counts)}
+
+
+def count(counts: Counter[Kind]) -> None:
+    """Their number, for alarms; and by kind."""
+    metrics.add_metric(name="ReconcilerFindings", unit=MetricUnit.Count, value=counts.total())
+    for kind, found in counts.items():
+        with single_metric(
+            name="ReconcilerFindings", unit=MetricUnit.Count, value=found, namespace=NAMESPACE
+        ) as metric:
+            metric.add_dimension(name="kind", value=kind)

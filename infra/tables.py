@@ -1,0 +1,89 @@
+"""The two tables: catalogs with their documents, and what coordinates the pipeline."""
+
+from collections.abc import Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_dynamodb as dynamodb
+from constructs import Construct
+
+_BY_USER = "user_id-index"
+_LIVE = "live-index"
+
+
+class _Table(dynamodb.TableV2):
+    """The house defaults: on demand, encrypted, recoverable, kept."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        table_name: str,
+        keys: tuple[str, str],
+        indexes: Sequence[dynamodb.GlobalSecondaryIndexPropsV2],
+        time_to_live_attribute: str | None = None,
+    ) -> None:
+        partition, sort = keys
+        super().__init__(
+            scope,
+            construct_id,
+            table_name=table_name,
+            partition_key=_string(partition),
+            sort_key=_string(sort),
+            global_secondary_indexes=indexes,
+            time_to_live_attribute=time_to_live_attribute,
+            billing=dynamodb.Billing.on_demand(),
+            encryption=dynamodb.TableEncryptionV2.aws_managed_key(),
+            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+                point_in_time_recovery_enabled=True
+            ),
+            removal_policy=cdk.RemovalPolicy.RETAIN,
+        )
+
+
+class CatalogTable(_Table):
+    def __init__(self, scope: Construct, construct_id: str, *, table_name: str) -> None:
+        # Only a catalog's METADATA item carries user_id; BatchGetItem reads the rest.
+        by_user = dynamodb.GlobalSecondaryIndexPropsV2(
+            index_name=_BY_USER,
+            partition_key=_string("user_id"),
+            projection_type=dynamodb.ProjectionType.KEYS_ONLY,
+        )
+        super().__init__(
+            scope,
+            construct_id,
+            table_name=table_name,
+            keys=("catalog_id", "sk"),
+            indexes=[by_user],
+        )
+
+    @property
+    def by_user_arn(self) -> str:
+        return f"{self.table_arn}/index/{_BY_USER}"
+
+
+class ControlTable(_Table):
+    def __init__(self, scope: Construct, construct_id: str, *, table_name: str) -> None:
+        # Sparse: only what is held carries `live`, so that a sweep reads what expired and no more.
+        live = dynamodb.GlobalSecondaryIndexPropsV2(
+            index_name=_LIVE,
+            partition_key=_string("live"),
+            sort_key=_string("until"),
+            projection_type=dynamodb.ProjectionType.ALL,
+        )
+        super().__init__(
+            scope,
+            construct_id,
+            table_name=table_name,
+            keys=("pk", "sk"),
+            indexes=[live],
+            time_to_live_attribute="expires_at",
+        )
+
+    @property
+    def live_arn(self) -> str:
+        return f"{self.table_arn}/index/{_LIVE}"
+
+
+def _string(name: str) -> dynamodb.Attribute:
+    return dynamodb.Attribute(name=name, type=dynamodb.AttributeType.STRING)

@@ -1,0 +1,1 @@
+"""Looking for what bucket, records, index and control table tell differently, and mending it."""

@@ -1,0 +1,41 @@
+"""A record and what a listing tells of its object: what seems wrong, for a HEAD to show."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from stackroom.audits.disagreements import Kind
+from stackroom.keys import SIDECAR_SUFFIX
+from stackroom.model import Document, DocumentStatus
+from stackroom.ports import ListedObject
+
+_LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
+
+
+@dataclass
+class Seen:
+    """An object and when its sidecar was written; None if there is none."""
+
+    item: ListedObject
+    sidecar: datetime | None = None
+
+
+def difference(record: Document, seen: Seen) -> Kind | None:
+    if record.status in (DocumentStatus.DELETING, DocumentStatus.UPLOADING):
+        return Kind.STALE_RECORD
+    if not is_the_same(record, seen.item):
+        return Kind.STALE_RECORD
+    return None if _has_its_sidecar(record, seen) else Kind.WRONG_SIDECAR
+
+
+def is_the_same(record: Document, item: ListedObject) -> bool:
+    """By what a listing tells; a HEAD gives whole seconds, and a listing may give fractions."""
+    described = (record.etag, record.size, record.uploaded_at.replace(microsecond=0))
+    return described == (item.etag, item.size, item.last_modified.replace(microsecond=0))
+
+
+def _has_its_sidecar(record: Document, seen: Seen) -> bool:
+    """Whoever writes a sidecar then writes the record: a later one is of somebody who failed to."""
+    if len((record.s3_key + SIDECAR_SUFFIX).encode()) > _LONGEST_KEY:
+        return True
+    known_since = record.present_since or record.updated_at
+    return seen.sidecar is not None and seen.sidecar <= known_since

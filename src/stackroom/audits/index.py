@@ -1,0 +1,117 @@
+"""
+What the knowledge bases list against the records, both ways, as many documents as fit at a time.
+
+A data source lists its documents in an order of its own, and a CUSTOM one by our ids alone, which
+don't tell the catalog; so the records are read beside each window of ids. Whatever looks wrong is
+asked for again by itself before anything is done: both sides go on changing meanwhile.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from stackroom.audits.disagreements import Disagreement, Kind, Step
+from stackroom.audits.listings import Listings, Place
+from stackroom.audits.mending import Mending
+from stackroom.audits.orphans import Orphans
+from stackroom.audits.window import Window
+from stackroom.model import Catalog, DataSourceType, Document, DocumentStatus
+from stackroom.placement import source_of
+from stackroom.ports import (
+    DataSource,
+    DirectDocuments,
+    IngestionJobs,
+    Inventory,
+    ListedDocument,
+    Verdict,
+)
+from stackroom.probing import Probing
+
+_NOT_FOUND = Verdict(status="NOT_FOUND", updated_at=None)
+# DocumentStatus [API model bedrock-agent]
+_AS_IT_SHOULD_BE = frozenset({"INDEXED", "PENDING", "STARTING", "IN_PROGRESS"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexAudit:
+    inventory: Inventory
+    listings: Listings
+    orphans: Orphans
+    jobs: IngestionJobs
+    direct: DirectDocuments
+    probing: Probing
+    mending: Mending
+
+    def step(self, place: str | None) -> Step:
+        at = Place.model_validate_json(place) if place else Place()
+        listing = self.listings.next(at)
+        if listing is not None and listing.window is not None:
+            yield from self._compare(listing.source, listing.catalog, listing.window)
+        return self.listings.after(at, listing)
+
+    def _compare(
+        self, source: DataSource, catalog: Catalog | None, window: Window[ListedDocument]
+    ) -> Iterator[Disagreement]:
+        """`catalog` is the one that has the data source to itself."""
+        listed_at = self.mending.now()
+        records = self._records(catalog)
+        for catalog_id, documents in groupby(records, key=lambda each: each.catalog_id):
+            home = self.mending.uploads.catalogs.get(catalog_id)
+            place = source_of(home) if home is not None else None
+            for document in documents:
+                if not window.covers(document.document_id):
+                    continue
+                listed = window.pop(document.document_id)
+                said = listed.verdict if listed is not None else _NOT_FOUND
+                # Of a document that changed since it was listed, the listing tells nothing.
+                if listed_at - document.updated_at < self.mending.quiet:
+                    continue
+                if home is not None and place == source and _suspicion(document, said):
+                    yield from self._mend(home, source, document)
+                elif place not in (None, source) and listed is not None:
+                    yield from self.orphans.surplus(source, listed)
+        for listed in window.values():
+            yield from self.orphans.follow(source, catalog, listed)
+
+    def _records(self, catalog: Catalog | None) -> Iterator[Document]:
+        if catalog is not None:
+            yield from self.mending.uploads.documents.of_catalog(catalog.catalog_id)
+            return
+        cursor, more = None, True
+        while more:
+            page = self.inventory.records(cursor)
+            yield from (each for each in page.items if isinstance(each, Document))
+            cursor, more = page.next, page.next is not None
+
+    def _mend(
+        self, catalog: Catalog, source: DataSource, document: Document
+    ) -> Iterator[Disagreement]:
+        now = self.mending.uploads.documents.get(document.catalog_id, document.document_id)
+        if now is None or now.version != document.version:
+            return
+        kind = _suspicion(document, self._verdict(source, document))
+        if kind is Kind.INDEXED_AFTER_ALL and not self.probing.found(catalog, [document]):
+            return
+        if kind is not None:
+            yield from self.mending.look_again(document, kind)
+
+    def _verdict(self, source: DataSource, document: Document) -> Verdict:
+        if source.type is DataSourceType.CUSTOM:
+            return self.direct.verdicts(source, [document.document_id])[document.document_id]
+        uri = self.mending.uploads.bucket.uri_of(document.s3_key)
+        return self.jobs.verdicts(source, [uri]).get(uri, _NOT_FOUND)
+
+
+def _suspicion(document: Document, said: Verdict) -> Kind | None:
+    if document.status is DocumentStatus.INDEXED:
+        return None if said.status in _AS_IT_SHOULD_BE else Kind.MISSING_FROM_INDEX
+    if document.status is DocumentStatus.FAILED and _was_indexed_since(document, said):
+        return Kind.INDEXED_AFTER_ALL
+    return None
+
+
+def _was_indexed_since(document: Document, said: Verdict) -> bool:
+    """What the knowledge base said before the document failed, its verdict has taken in."""
+    if document.lingering or document.present_since is None or said.updated_at is None:
+        return False
+    return said.status == "INDEXED" and said.updated_at > document.updated_at

@@ -1,0 +1,116 @@
+"""The documents of the pool's data sources, one window of ids after another."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from stackroom.audits.sources import owner_of
+from stackroom.audits.window import Window
+from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.keys import Location, locate, stray_id_of
+from stackroom.model import Catalog, DataSourceType, PoolMember, Record
+from stackroom.placement import source_of
+from stackroom.ports import (
+    Catalogs,
+    DataSource,
+    DocumentBucket,
+    Inventory,
+    KnownSource,
+    ListedDocument,
+    Page,
+)
+
+_TRIES = 6
+_AVAILABLE = "AVAILABLE"  # DataSourceStatus [API model bedrock-agent]
+
+
+class Place(Record):
+    """In that member of the pool, the data source after that one; of it, ids above `low`."""
+
+    member: int = 0
+    after: str = ""
+    low: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """`catalog` has the data source to itself; no `window` where there is nothing to be listed."""
+
+    source: DataSource
+    catalog: Catalog | None
+    window: Window[ListedDocument] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listings:
+    """`pause` comes before each page: all listing of an account shares five requests a second."""
+
+    inventory: Inventory
+    catalogs: Catalogs
+    bucket: DocumentBucket
+    pool: Sequence[PoolMember]
+    pause: Callable[[], None]
+    capacity: int = 20_000
+
+    def next(self, at: Place) -> Listing | None:
+        """None if the pool's member has no data source after that one."""
+        if at.member >= len(self.pool):
+            return None
+        member = self.pool[at.member]
+        known = self.inventory.sources(member.knowledge_base_id)
+        for each in sorted(known, key=lambda each: each.source.data_source_id):
+            if each.source.data_source_id <= at.after:
+                continue
+            if each.source.data_source_id == member.data_source_id:
+                return self._listing(each.source, None, at.low)
+            catalog = self._resident(each)
+            if catalog is not None:
+                return self._listing(each.source, catalog, at.low)
+        return None
+
+    def after(self, at: Place, listing: Listing | None) -> str | None:
+        """Where to go on; None if that was all."""
+        if listing is None:
+            following = Place(member=at.member + 1)
+            return following.model_dump_json() if following.member < len(self.pool) else None
+        if listing.window is not None and listing.window.high is not None:
+            return at.model_copy(update={"low": listing.window.high}).model_dump_json()
+        return Place(member=at.member, after=listing.source.data_source_id).model_dump_json()
+
+    def _resident(self, known: KnownSource) -> Catalog | None:
+        catalog_id = owner_of(known)
+        if catalog_id is None or known.status != _AVAILABLE:
+            return None
+        catalog = self.catalogs.get(catalog_id)
+        return catalog if catalog is not None and source_of(catalog) == known.source else None
+
+    def _listing(self, source: DataSource, catalog: Catalog | None, low: str) -> Listing:
+        window: Window[ListedDocument] = Window(self.capacity, low=low)
+        page = self._page(source, None)
+        if page is None:
+            return Listing(source=source, catalog=catalog, window=None)
+        while page is not None:
+            for each in page.items:
+                window.put(self._id_of(source, each), each)
+            page = self._page(source, page.next) if page.next is not None else None
+        return Listing(source=source, catalog=catalog, window=window)
+
+    def _page(self, source: DataSource, cursor: str | None) -> Page[ListedDocument] | None:
+        for _ in range(_TRIES):
+            self.pause()
+            try:
+                return self.inventory.indexed(source, cursor)
+            except KnowledgeBaseThrottled:
+                continue
+        raise KnowledgeBaseThrottled("ListKnowledgeBaseDocuments")
+
+    def _id_of(self, source: DataSource, listed: ListedDocument) -> str:
+        if source.type is DataSourceType.CUSTOM:
+            return listed.identifier
+        key = key_of(self.bucket, listed)
+        place = locate(key)
+        return place.document_id if isinstance(place, Location) else stray_id_of(key)
+
+
+def key_of(bucket: DocumentBucket, listed: ListedDocument) -> str:
+    """The key of a document that its data source lists by URI."""
+    return listed.identifier.removeprefix(bucket.uri_of(""))

@@ -1,0 +1,130 @@
+"""
+Documents that a knowledge base has and no record tells of: what was deleted may still be found.
+
+Where the catalog is known, a record that says `deleting` is made, so that a run removes the
+document and verifies it as it does all others. A CUSTOM data source knows no catalogs; a search
+tells the document's, if it is found at all. What isn't found, or has no catalog any more, is
+deleted directly, but only while no run has its turn at the knowledge base: one that came in between
+is told "busy" by Bedrock and waits, and so are we.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from stackroom.audits.disagreements import Disagreement, Kind
+from stackroom.audits.listings import key_of
+from stackroom.audits.mending import Mending
+from stackroom.filters import Has
+from stackroom.keys import document_id_of
+from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.ports import (
+    AdmissionBook,
+    Busy,
+    DataSource,
+    DirectDocuments,
+    KnowledgeBase,
+    ListedDocument,
+    Passage,
+)
+
+# DocumentStatus [API model bedrock-agent]: gone, or on its way in or out.
+_PASSING = frozenset(
+    {"NOT_FOUND", "PENDING", "STARTING", "IN_PROGRESS", "DELETING", "DELETE_IN_PROGRESS"}
+)
+_OURS = re.compile(r"doc-[0-9a-f]{24}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Orphans:
+    direct: DirectDocuments
+    book: AdmissionBook
+    knowledge_base: Callable[[str], KnowledgeBase]
+    mending: Mending
+
+    def follow(
+        self, source: DataSource, catalog: Catalog | None, listed: ListedDocument
+    ) -> Iterator[Disagreement]:
+        """`catalog` is the one that has the data source to itself, if it is of that kind."""
+        if self._is_passing(listed):
+            return
+        if catalog is not None:
+            yield from self._of_catalog(catalog, key_of(self.mending.uploads.bucket, listed))
+        elif not _OURS.fullmatch(listed.identifier):
+            yield self._told(source, listed, "left alone: it is none of ours", mended=False)
+        elif self._is_still(source, listed):
+            yield from self._of_nobody(source, listed)
+
+    def surplus(self, source: DataSource, listed: ListedDocument) -> Iterator[Disagreement]:
+        """The document of a catalog that lives elsewhere; only a CUSTOM data source has such."""
+        if not self._is_passing(listed) and self._is_still(source, listed):
+            yield self._delete(source, listed, why="its catalog lives elsewhere")
+
+    def _of_nobody(self, source: DataSource, listed: ListedDocument) -> Iterator[Disagreement]:
+        found = self._searched(source, listed.identifier)
+        catalog_id = str(found.attributes.get("catalog_id", "")) if found else ""
+        catalog = self.mending.uploads.catalogs.get(catalog_id) if catalog_id else None
+        filename = str(found.attributes.get("filename", "")) if found else ""
+        if catalog is not None and document_id_of(catalog_id, filename) == listed.identifier:
+            yield from self._of_catalog(catalog, catalog.s3_prefix + filename)
+        else:
+            # A rehearsal opens no lost catalog again; then it had one.
+            unless = ", unless its catalog is opened again" if self.mending.rehearsing else ""
+            yield self._delete(source, listed, why=f"it belongs to no catalog{unless}")
+
+    def _of_catalog(self, catalog: Catalog, key: str) -> Iterator[Disagreement]:
+        filename = key.removeprefix(catalog.s3_prefix)
+        document_id = document_id_of(catalog.catalog_id, filename)
+        if self.mending.uploads.documents.get(catalog.catalog_id, document_id) is not None:
+            return  # made meanwhile
+        if self.mending.uploads.bucket.head(key) is not None:
+            return  # what the object lacks, the comparison with the bucket finds
+        now = self.mending.now()
+        document = Document(
+            catalog_id=catalog.catalog_id,
+            document_id=document_id,
+            filename=filename,
+            s3_key=key,
+            status=DocumentStatus.DELETING,
+            uploaded_at=now,
+            updated_at=now,
+            present_since=now,
+        )
+        yield from self.mending.rewritten(document, Kind.INDEXED_WITHOUT_RECORD)
+
+    def _delete(self, source: DataSource, listed: ListedDocument, *, why: str) -> Disagreement:
+        remedy = f"deleted from the knowledge base directly, for {why}"
+        if self.mending.rehearsing:
+            return self._told(source, listed, remedy, mended=True)
+        grants = self.book.read().grants
+        in_use = any(each.knowledge_base_id == source.knowledge_base_id for each in grants)
+        said_at = listed.verdict.updated_at
+        token = hashlib.sha256(f"{listed.identifier} {said_at}".encode()).hexdigest()
+        if in_use or isinstance(self.direct.delete(source, [listed.identifier], token=token), Busy):
+            later = "left for the next time: the knowledge base is in use"
+            return self._told(source, listed, later, mended=False)
+        return self._told(source, listed, remedy, mended=True)
+
+    def _is_passing(self, listed: ListedDocument) -> bool:
+        said_at = listed.verdict.updated_at
+        fresh = said_at is None or not self.mending.is_settled(said_at)
+        return fresh or listed.verdict.status in _PASSING
+
+    def _is_still(self, source: DataSource, listed: ListedDocument) -> bool:
+        """Whether nothing has happened to it since; else a record may have been made for it."""
+        now = self.direct.verdicts(source, [listed.identifier])[listed.identifier]
+        return now == listed.verdict
+
+    def _searched(self, source: DataSource, document_id: str) -> Passage | None:
+        searched = self.knowledge_base(source.knowledge_base_id)
+        found = searched.retrieve("document", Has("document_id", document_id), 1).passages
+        return found[0] if found else None
+
+    def _told(
+        self, source: DataSource, listed: ListedDocument, remedy: str, *, mended: bool
+    ) -> Disagreement:
+        where = f"{source.knowledge_base_id}/{source.data_source_id}: {listed.identifier}"
+        return self.mending.disagreement(
+            Kind.INDEXED_WITHOUT_RECORD, where, remedy=remedy, mended=mended
+        )

@@ -1,0 +1,128 @@
+"""
+Records that nobody works on, or that tell of objects that are gone.
+
+A catalog that has any object was compared by `stackroom.audits.bucket`; so one look at one object
+per catalog and page is enough here to find those that have none.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from stackroom.audits.disagreements import Disagreement, Kind, Step
+from stackroom.audits.mending import Mending
+from stackroom.errors import RecordChanged
+from stackroom.keys import is_ours
+from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.ports import Inventory, Leases
+from stackroom.strays import rejected_shelf
+from stackroom.verdicts import MAX_ATTEMPTS
+
+_REJECTED = rejected_shelf("")
+_UNFINISHED = (DocumentStatus.PENDING, DocumentStatus.INDEXING, DocumentStatus.DELETING)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordAudit:
+    inventory: Inventory
+    leases: Leases
+    mending: Mending
+
+    def step(self, place: str | None) -> Step:
+        page = self.inventory.records(place)
+        for catalog_id, records in groupby(page.items, key=lambda each: each.catalog_id):
+            if catalog_id.startswith(_REJECTED):
+                yield from self._of_strays(_documents(list(records)))
+            else:
+                yield from self._of_catalog(catalog_id, list(records))
+        return page.next
+
+    def _of_strays(self, strays: list[Document]) -> Iterator[Disagreement]:
+        for stray in strays:
+            if self.mending.uploads.bucket.head(stray.s3_key) is None:
+                yield from self.mending.forgotten(stray, Kind.STRAY_WITHOUT_OBJECT)
+
+    def _of_catalog(
+        self, catalog_id: str, records: list[Catalog | Document]
+    ) -> Iterator[Disagreement]:
+        catalog = self.mending.uploads.catalogs.get(catalog_id)
+        documents = [
+            each for each in _documents(records) if self.mending.is_settled(each.updated_at)
+        ]
+        if catalog is None:
+            suspects = ((each.s3_key, Kind.RECORD_WITHOUT_CATALOG) for each in documents)
+            yield from self.mending.reconciled(suspects)
+            return
+        yield from self._without_objects(catalog, documents)
+        # Its own record is on one page only, and so is said once to be stuck.
+        is_stuck = any(isinstance(each, Catalog) for each in records) and self._is_stuck(catalog)
+        if is_stuck and catalog.status is CatalogStatus.DELETING and self._has_objects(catalog):
+            yield from self._reopened(catalog)
+        else:
+            yield from self._stalled(catalog, documents, is_stuck=is_stuck)
+
+    def _without_objects(
+        self, catalog: Catalog, documents: list[Document]
+    ) -> Iterator[Disagreement]:
+        present = [each for each in documents if each.status is not DocumentStatus.DELETING]
+        if not present or self.mending.uploads.bucket.head(present[0].s3_key) is not None:
+            return
+        if self._has_objects(catalog):
+            return
+        suspects = ((each.s3_key, Kind.RECORD_WITHOUT_OBJECT) for each in present)
+        yield from self.mending.reconciled(suspects)
+
+    def _has_objects(self, catalog: Catalog) -> bool:
+        listed = self.inventory.objects(prefix=catalog.s3_prefix).items
+        return any(not is_ours(each.key) for each in listed)
+
+    def _reopened(self, catalog: Catalog) -> Iterator[Disagreement]:
+        """
+        Whoever was deleting it died on the way, and never said that it was deleted.
+
+        One that is still at it finds the catalog open, condemns it again and goes on.
+        """
+        if not self.mending.rehearsing:
+            try:
+                self.mending.uploads.catalogs.revive(catalog.catalog_id, at=self.mending.now())
+            except RecordChanged:
+                return  # gone by now
+        yield self.mending.disagreement(Kind.HALF_DELETED_CATALOG, catalog.catalog_id)
+
+    def _stalled(
+        self, catalog: Catalog, documents: list[Document], *, is_stuck: bool
+    ) -> Iterator[Disagreement]:
+        waiting = [each for each in documents if _is_unfinished(each)]
+        if not waiting and not is_stuck:
+            return
+        lease = self.leases.get(catalog.catalog_id)
+        if lease is not None and lease.held:
+            return
+        # What was listed may be older than the end of the run that finished it.
+        stalled = [each for each in waiting if self._is_as_listed(each)]
+        now = self.mending.uploads.catalogs.get(catalog.catalog_id)
+        is_stuck = not waiting and now is not None and self._is_stuck(now)
+        if stalled or is_stuck:
+            self.mending.ask([catalog.catalog_id])
+        for each in stalled:
+            yield self.mending.disagreement(Kind.STALLED_DOCUMENT, each.s3_key)
+        if is_stuck:
+            yield self.mending.disagreement(Kind.STALLED_CATALOG, catalog.catalog_id)
+
+    def _is_stuck(self, catalog: Catalog) -> bool:
+        under_way = catalog.status in (CatalogStatus.DELETING, CatalogStatus.INDEXING)
+        return under_way and self.mending.is_settled(catalog.updated_at)
+
+    def _is_as_listed(self, document: Document) -> bool:
+        now = self.mending.uploads.documents.get(document.catalog_id, document.document_id)
+        return now is not None and now.version == document.version
+
+
+def _documents(records: list[Catalog | Document]) -> list[Document]:
+    return [each for each in records if isinstance(each, Document)]
+
+
+def _is_unfinished(document: Document) -> bool:
+    if document.lingering and document.status is DocumentStatus.FAILED:
+        return document.attempts < MAX_ATTEMPTS  # after that, it is left with a reason that says so
+    return document.status in _UNFINISHED

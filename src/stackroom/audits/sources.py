@@ -1,0 +1,87 @@
+"""Data sources and places of the pool: whose they are, and which are nobody's any more."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from stackroom.audits.disagreements import Disagreement, Kind, Step
+from stackroom.audits.mending import Mending
+from stackroom.keys import Location, locate
+from stackroom.model import Catalog, PoolMember
+from stackroom.placement import data_source_name
+from stackroom.ports import Inventory, KnownSource, Slots
+
+# DataSourceStatus [API model bedrock-agent]
+_BROKEN = ("DELETE_UNSUCCESSFUL", "FAILED")
+_DELETING = "DELETING"
+_OWN = "ds-"  # as `stackroom.placement` names them
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceAudit:
+    """A step is a knowledge base of the pool."""
+
+    inventory: Inventory
+    slots: Slots
+    mending: Mending
+    pool: Sequence[PoolMember]
+
+    def step(self, place: str | None) -> Step:
+        number = int(place or 0)
+        if number >= len(self.pool):
+            return None
+        knowledge_base_id = self.pool[number].knowledge_base_id
+        # Before the data sources: whoever takes a place makes the data source after it.
+        holders = self.slots.holders(knowledge_base_id)
+        known = [
+            each
+            for each in self.inventory.sources(knowledge_base_id)
+            if each.name.startswith(_OWN) and each.status != _DELETING
+        ]
+        for each in known:
+            yield from self._of_source(each)
+        names = {each.name for each in known}
+        for catalog_id in sorted(holders):
+            if data_source_name(catalog_id) not in names:
+                yield from self._of_holder(knowledge_base_id, catalog_id)
+        return str(number + 1) if number + 1 < len(self.pool) else None
+
+    def _of_source(self, known: KnownSource) -> Iterator[Disagreement]:
+        where = f"{known.source.knowledge_base_id}/{known.source.data_source_id} ({known.name})"
+        if known.status in _BROKEN:
+            told = "; ".join((known.status, *known.reasons))
+            yield self.mending.disagreement(
+                Kind.BROKEN_DATA_SOURCE, f"{where}: {told}", mended=False
+            )
+        elif not self._is_lived_in(known):
+            yield self.mending.disagreement(Kind.ORPHAN_DATA_SOURCE, where, mended=False)
+
+    def _is_lived_in(self, known: KnownSource) -> bool:
+        catalog_id = owner_of(known)
+        if catalog_id is None:
+            return False
+        catalog = self._catalog(catalog_id)
+        if catalog is None:  # where objects lie, one is about to be opened
+            return bool(self.inventory.objects(prefix=known.prefix).items)
+        # One without a place adopts it with its next run.
+        return catalog.data_source_id in (None, known.source.data_source_id)
+
+    def _of_holder(self, knowledge_base_id: str, catalog_id: str) -> Iterator[Disagreement]:
+        catalog = self._catalog(catalog_id)
+        if catalog is not None and catalog.data_source_id is None:
+            return  # its data source may be about to be made
+        if catalog is not None and catalog.knowledge_base_id == knowledge_base_id:
+            return  # its data source is being deleted, or gone: the next run finds out
+        if not self.mending.rehearsing:
+            self.slots.free(knowledge_base_id, catalog_id)
+        yield self.mending.disagreement(Kind.UNUSED_SLOT, f"{knowledge_base_id}: {catalog_id}")
+
+    def _catalog(self, catalog_id: str) -> Catalog | None:
+        return self.mending.uploads.catalogs.get(catalog_id)
+
+
+def owner_of(known: KnownSource) -> str | None:
+    """The catalog that a data source of its own was made for, whether or not there still is one."""
+    place = locate(f"{known.prefix}any")
+    if not isinstance(place, Location) or place.prefix != known.prefix:
+        return None
+    return place.catalog_id if known.name == data_source_name(place.catalog_id) else None

@@ -1,0 +1,109 @@
+"""
+Whose turn it is, and who waits, in the control table.
+
+    item      pk                                  sk
+    ledger    ADMISSION                           LEDGER                   version; grants and more
+    waiter    QUEUE#<knowledge_base_id>#<mode>    <since>#<catalog_id>     epoch, calls, token
+
+    read the ledger           GetItem, consistent
+    write it                  PutItem if its version is still the one that was read
+    the oldest of a queue     Query, consistent; `since` is UTC of one width, so keys sort by time
+    give up a place           DeleteItem unless another token stands there
+"""
+
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from stackroom.aws.items import Item, from_item, instant, query, to_item
+from stackroom.aws.translation import store_errors
+from stackroom.errors import RecordChanged
+from stackroom.ports import Ledger, Mode, Waiter
+
+_LEDGERS = TypeAdapter(Ledger)
+_WAITERS = TypeAdapter(Waiter)
+_LEDGER_KEY = to_item({"pk": "ADMISSION", "sk": "LEDGER"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamoAdmissionBook:
+    client: Any
+    table: str
+
+    def read(self) -> Ledger:
+        with store_errors():
+            answer = self.client.get_item(
+                TableName=self.table, Key=_LEDGER_KEY, ConsistentRead=True
+            )
+        if "Item" not in answer:
+            return Ledger()
+        return _LEDGERS.validate_python(_bare(from_item(answer["Item"])))
+
+    def write(self, ledger: Ledger) -> Ledger:
+        written = replace(ledger, version=ledger.version + 1)
+        values = to_item(_LEDGERS.dump_python(written, mode="json", exclude_none=True))
+        try:
+            with store_errors():
+                self.client.put_item(
+                    TableName=self.table, Item=_LEDGER_KEY | values, **_if_still_at(ledger.version)
+                )
+        except self.client.exceptions.ConditionalCheckFailedException as error:
+            raise RecordChanged("the admission ledger") from error
+        return written
+
+    def enqueue(self, waiter: Waiter) -> None:
+        values = to_item(_WAITERS.dump_python(waiter, mode="json"))
+        with store_errors():
+            self.client.put_item(TableName=self.table, Item=_place(waiter) | values)
+
+    def dequeue(self, waiter: Waiter) -> bool:
+        """True for a place that was given up before, too: this is safe to repeat."""
+        try:
+            with store_errors():
+                self.client.delete_item(
+                    TableName=self.table,
+                    Key=_place(waiter),
+                    ConditionExpression="attribute_not_exists(pk) OR #token = :token",
+                    ExpressionAttributeNames={"#token": "token"},
+                    ExpressionAttributeValues=to_item({":token": waiter.token}),
+                )
+        except self.client.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    def waiting(self, knowledge_base_id: str, mode: Mode, *, limit: int) -> list[Waiter]:
+        found = query(
+            self.client,
+            TableName=self.table,
+            KeyConditionExpression="pk = :queue",
+            ExpressionAttributeValues=to_item({":queue": _queue(knowledge_base_id, mode)}),
+            ConsistentRead=True,
+            Limit=limit,
+        )
+        return [_WAITERS.validate_python(_bare(each)) for each in islice(found, limit)]
+
+
+def _if_still_at(version: int) -> dict[str, Any]:
+    if version == 0:
+        return {"ConditionExpression": "attribute_not_exists(pk)"}
+    return {
+        "ConditionExpression": "#version = :version",
+        "ExpressionAttributeNames": {"#version": "version"},
+        "ExpressionAttributeValues": to_item({":version": version}),
+    }
+
+
+def _queue(knowledge_base_id: str, mode: Mode) -> str:
+    return f"QUEUE#{knowledge_base_id}#{mode}"
+
+
+def _place(waiter: Waiter) -> Item:
+    queue = _queue(waiter.knowledge_base_id, waiter.mode)
+    return to_item({"pk": queue, "sk": f"{instant(waiter.since)}#{waiter.catalog_id}"})
+
+
+def _bare(values: dict[str, Any]) -> dict[str, Any]:
+    """Without the keys."""
+    return {name: each for name, each in values.items() if name not in ("pk", "sk")}

@@ -1,0 +1,28 @@
+"""Where the reconciliation goes on: pk RECONCILIATION, sk BOOKMARK, attribute `place`."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom.aws.items import from_item, to_item
+from stackroom.aws.translation import store_errors
+
+_KEY = to_item({"pk": "RECONCILIATION", "sk": "BOOKMARK"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamoBookmark:
+    client: Any
+    table: str
+
+    def read(self) -> str | None:
+        with store_errors():
+            answer = self.client.get_item(TableName=self.table, Key=_KEY, ConsistentRead=True)
+        return from_item(answer["Item"])["place"] if "Item" in answer else None
+
+    def keep(self, place: str | None) -> None:
+        with store_errors():
+            if place is None:
+                self.client.delete_item(TableName=self.table, Key=_KEY)
+            else:
+                item = {**_KEY, **to_item({"place": place})}
+                self.client.put_item(TableName=self.table, Item=item)

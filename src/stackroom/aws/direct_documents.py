@@ -1,0 +1,104 @@
+"""Documents of CUSTOM data sources, ingested and deleted without a job."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom.aws.back_pressure import BUSY_CODES, back_pressure
+from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, to_verdict
+from stackroom.aws.translation import knowledge_base_errors
+from stackroom.ports import Busy, DataSource, Submission, Verdict
+
+# Too many at a time is a ValidationException ("can't exceed (10)"); under load, users also see
+# ServiceUnavailableException, which the API model doesn't name [HatmanStack/RAGStack-Lambda
+# lib/ragstack_common/ingestion.py].
+_BUSY_CODES = BUSY_CODES | {"ServiceUnavailableException"}
+# That Bedrock has never heard of a document, or of none any more.
+_NOT_FOUND = Verdict(status="NOT_FOUND", updated_at=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BedrockDirectDocuments:
+    client: Any  # bedrock-agent
+
+    def ingest(
+        self, source: DataSource, documents: Sequence[Submission], *, token: str
+    ) -> dict[str, Verdict] | Busy:
+        _check(documents)
+        try:
+            with knowledge_base_errors():
+                answer = self.client.ingest_knowledge_base_documents(
+                    **ids(source), clientToken=token, documents=list(map(_to_document, documents))
+                )
+        except Exception as error:
+            return back_pressure(error, _BUSY_CODES)
+        return _verdicts(answer)
+
+    def delete(
+        self, source: DataSource, document_ids: Sequence[str], *, token: str
+    ) -> dict[str, Verdict] | Busy:
+        _check(document_ids)
+        try:
+            with knowledge_base_errors():
+                answer = self.client.delete_knowledge_base_documents(
+                    **ids(source),
+                    clientToken=token,
+                    documentIdentifiers=list(map(_to_identifier, document_ids)),
+                )
+        except Exception as error:
+            return back_pressure(error, _BUSY_CODES)
+        return _verdicts(answer)
+
+    def verdicts(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, Verdict]:
+        # Never by listing: catalogs without number share the data source.
+        ordered = sorted(set(document_ids))
+        found: dict[str, Verdict] = {}
+        for start in range(0, len(ordered), MOST_IDENTIFIERS):
+            asked = ordered[start : start + MOST_IDENTIFIERS]
+            with knowledge_base_errors():
+                answer = self.client.get_knowledge_base_documents(
+                    **ids(source), documentIdentifiers=list(map(_to_identifier, asked))
+                )
+            found |= dict.fromkeys(asked, _NOT_FOUND) | _verdicts(answer)
+        return found
+
+
+def _check(documents: Sequence[object]) -> None:
+    # botocore holds no list to its longest.
+    assert 1 <= len(documents) <= MOST_IDENTIFIERS, "a call takes one to ten documents"
+
+
+def _to_document(submission: Submission) -> dict[str, Any]:
+    return {
+        "content": {
+            "dataSourceType": "CUSTOM",
+            "custom": {
+                "customDocumentIdentifier": {"id": submission.document_id},
+                "sourceType": "S3_LOCATION",
+                "s3Location": {"uri": submission.uri},
+            },
+        },
+        "metadata": {
+            "type": "IN_LINE_ATTRIBUTE",
+            "inlineAttributes": _to_attributes(submission.attributes),
+        },
+    }
+
+
+def _to_attributes(attributes: Mapping[str, str | list[str]]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": _to_value(value)} for key, value in attributes.items()]
+
+
+def _to_value(value: str | list[str]) -> dict[str, Any]:
+    if isinstance(value, str):
+        return {"type": "STRING", "stringValue": value}
+    return {"type": "STRING_LIST", "stringListValue": value}
+
+
+def _to_identifier(document_id: str) -> dict[str, Any]:
+    return {"dataSourceType": "CUSTOM", "custom": {"id": document_id}}
+
+
+def _verdicts(answer: Mapping[str, Any]) -> dict[str, Verdict]:
+    details = answer.get("documentDetails", [])
+    return {each["identifier"]["custom"]["id"]: to_verdict(each) for each in details}

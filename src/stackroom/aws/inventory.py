@@ -1,0 +1,114 @@
+"""All there is in bucket, tables and knowledge bases, page by page."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom.aws.catalogs import METADATA, to_catalog
+from stackroom.aws.document_details import ids, to_verdict
+from stackroom.aws.documents import to_document
+from stackroom.aws.items import from_item, to_item
+from stackroom.aws.translation import knowledge_base_errors, store_errors
+from stackroom.model import Catalog, DataSourceType, Document
+from stackroom.ports import DataSource, KnownSource, ListedDocument, ListedObject, Page
+
+# Those of other types are somebody else's.
+_TYPES = frozenset(DataSourceType)
+# ListKnowledgeBaseDocuments.maxResults, at most [API model]
+_MOST_DOCUMENTS = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class AwsInventory:
+    """`page` bounds the objects and records of a page; S3 gives at most 1,000 objects."""
+
+    s3: Any
+    dynamodb: Any
+    bedrock_agent: Any
+    bucket: str
+    catalog_table: str
+    page: int = 1000
+
+    def objects(self, *, after: str = "", prefix: str = "") -> Page[ListedObject]:
+        with store_errors():
+            answer = self.s3.list_objects_v2(
+                Bucket=self.bucket, Prefix=prefix, StartAfter=after, MaxKeys=self.page
+            )
+        items = [
+            ListedObject(
+                key=each["Key"],
+                size=each["Size"],
+                etag=each["ETag"].strip('"'),
+                last_modified=each["LastModified"],
+            )
+            for each in answer.get("Contents", [])
+        ]
+        return Page(items=items, next=items[-1].key if items and answer["IsTruncated"] else None)
+
+    def records(self, cursor: str | None) -> Page[Catalog | Document]:
+        start = {"ExclusiveStartKey": to_item(json.loads(cursor))} if cursor is not None else {}
+        with store_errors():
+            answer = self.dynamodb.scan(TableName=self.catalog_table, Limit=self.page, **start)
+        last = answer.get("LastEvaluatedKey")
+        return Page(
+            items=[_to_record(from_item(item)) for item in answer["Items"]],
+            next=json.dumps(from_item(last)) if last else None,
+        )
+
+    def sources(self, knowledge_base_id: str) -> list[KnownSource]:
+        with knowledge_base_errors():
+            # All of them: a page holds 1,000, a knowledge base five.
+            answer = self.bedrock_agent.list_data_sources(knowledgeBaseId=knowledge_base_id)
+            ids_of_all = [each["dataSourceId"] for each in answer["dataSourceSummaries"]]
+            found = [self._source(knowledge_base_id, each) for each in ids_of_all]
+        return [each for each in found if each is not None]
+
+    def indexed(self, source: DataSource, cursor: str | None) -> Page[ListedDocument] | None:
+        more = {"nextToken": cursor} if cursor is not None else {}
+        try:
+            with knowledge_base_errors():
+                answer = self.bedrock_agent.list_knowledge_base_documents(
+                    **ids(source), maxResults=_MOST_DOCUMENTS, **more
+                )
+        except self.bedrock_agent.exceptions.ValidationException:
+            # The request itself is well-formed; so it is the data source, which was never synced
+            # [user guide: kb-direct-ingestion-view] and can list nothing yet.
+            return None
+        items = [_to_listed(each) for each in answer["documentDetails"]]
+        return Page(items=items, next=answer.get("nextToken"))
+
+    def _source(self, knowledge_base_id: str, data_source_id: str) -> KnownSource | None:
+        try:
+            answer = self.bedrock_agent.get_data_source(
+                knowledgeBaseId=knowledge_base_id, dataSourceId=data_source_id
+            )
+        except self.bedrock_agent.exceptions.ResourceNotFoundException:
+            return None  # its deletion has just ended
+        found = answer["dataSource"]
+        return _to_source(found) if found["dataSourceConfiguration"]["type"] in _TYPES else None
+
+
+def _to_record(values: dict[str, Any]) -> Catalog | Document:
+    return to_catalog(values) if values["sk"] == METADATA else to_document(values)
+
+
+def _to_source(found: dict[str, Any]) -> KnownSource:
+    configuration = found["dataSourceConfiguration"]
+    prefixes = configuration.get("s3Configuration", {}).get("inclusionPrefixes") or [""]
+    return KnownSource(
+        source=DataSource(
+            knowledge_base_id=found["knowledgeBaseId"],
+            data_source_id=found["dataSourceId"],
+            type=DataSourceType(configuration["type"]),
+        ),
+        name=found["name"],
+        status=found["status"],
+        prefix=prefixes[0],
+        reasons=tuple(found.get("failureReasons", ())),
+    )
+
+
+def _to_listed(detail: dict[str, Any]) -> ListedDocument:
+    identifier = detail["identifier"]
+    named = identifier.get("s3", {}).get("uri") or identifier.get("custom", {}).get("id")
+    return ListedDocument(identifier=str(named), verdict=to_verdict(detail))

@@ -1,0 +1,72 @@
+"""
+Receipts of deletions, in the control table.
+
+    item       pk                    sk
+    receipt    RECEIPTS#<user_id>    <receipt_id>    expires_at (TTL); ids sort by time
+
+    get one               GetItem
+    list a user's         Query, newest first
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from stackroom.aws.items import Item, from_item, query, to_item
+from stackroom.aws.translation import store_errors
+from stackroom.model import Receipt
+
+# Long enough for whoever must prove a deletion in a yearly audit.
+_KEPT = timedelta(days=400)
+_STILL_OPEN = "attribute_not_exists(unsearchable_since) AND attribute_not_exists(superseded_at)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamoReceipts:
+    client: Any
+    table: str
+
+    def get(self, user_id: str, receipt_id: str) -> Receipt | None:
+        with store_errors():
+            answer = self.client.get_item(
+                TableName=self.table, Key=_key(user_id, receipt_id), ConsistentRead=True
+            )
+        return _to_receipt(from_item(answer["Item"])) if "Item" in answer else None
+
+    def keep(self, receipt: Receipt) -> None:
+        values = {
+            **receipt.model_dump(mode="json"),
+            "expires_at": int((receipt.asked_at + _KEPT).timestamp()),
+        }
+        with suppress(self.client.exceptions.ConditionalCheckFailedException), store_errors():
+            self.client.put_item(
+                TableName=self.table,
+                Item=_key(receipt.user_id, receipt.receipt_id) | to_item(values),
+                ConditionExpression=_STILL_OPEN,  # also true of one that isn't there
+            )
+
+    def of_user(self, user_id: str) -> Iterator[Receipt]:
+        found = query(
+            self.client,
+            TableName=self.table,
+            KeyConditionExpression="pk = :receipts",
+            ExpressionAttributeValues=to_item({":receipts": _partition(user_id)}),
+            ConsistentRead=True,
+            ScanIndexForward=False,
+        )
+        return map(_to_receipt, found)
+
+
+def _partition(user_id: str) -> str:
+    return f"RECEIPTS#{user_id}"
+
+
+def _key(user_id: str, receipt_id: str) -> Item:
+    return to_item({"pk": _partition(user_id), "sk": receipt_id})
+
+
+def _to_receipt(values: dict[str, Any]) -> Receipt:
+    ours = {"pk", "sk", "expires_at"}
+    return Receipt.model_validate({name: each for name, each in values.items() if name not in ours})

@@ -1,0 +1,86 @@
+"""Which documents are meant: by a key, or by a file's name in a catalog."""
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+
+from stackroom.errors import ValidationError
+from stackroom.keys import Misplaced, catalog_id_of, locate
+from stackroom.model import Catalog, Document
+from stackroom.ports import Catalogs, Documents
+from stackroom_local.cli.asking import checked
+from stackroom_local.product import Product
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choosing:
+    catalogs: Catalogs
+    documents: Documents
+    bucket: str
+
+    @classmethod
+    def among(cls, product: Product) -> Self:
+        return cls(
+            catalogs=product.catalogs,
+            documents=product.documents,
+            bucket=product.instance.bucket,
+        )
+
+    def catalog(self, user: str | None, catalog: str) -> Catalog:
+        """By name or id. Raises ValidationError, naming those there are."""
+        if user is None:
+            raise ValidationError(f"--catalog {catalog!r} needs --user: catalogs are a user's own")
+        is_id = catalog.startswith("cat-")
+        found = self.catalogs.get(catalog if is_id else catalog_id_of(checked(user), catalog))
+        if found is None or found.user_id != user:
+            names = sorted(each.name for each in self.catalogs.of_user(user))
+            others = f", only {', '.join(map(repr, names))}" if names else ", nor any other"
+            raise ValidationError(f"{user!r} has no catalog {catalog!r}{others}")
+        return found
+
+    def chosen(
+        self, targets: Iterable[str], *, user: str | None, catalog: str | None
+    ) -> list[Document]:
+        """
+        One per target, which is a key or, with a catalog, a file's name in it.
+
+        Raises ValidationError naming the target, before anything is done to any of them.
+        """
+        within = self.catalog(user, catalog) if catalog is not None else None
+        keys = dict.fromkeys(self._key(each, user=user, within=within) for each in targets)
+        return [self._document(key) for key in keys]
+
+    def _key(self, target: str, *, user: str | None, within: Catalog | None) -> str:
+        uri = f"s3://{self.bucket}/"
+        if target.startswith("s3://") and not target.startswith(uri):
+            raise ValidationError(f"{target!r} is not in this bucket, {uri}")
+        key = target.removeprefix(uri)
+        if within is not None:
+            return key if key.startswith(within.s3_prefix) else within.s3_prefix + key
+        if user is not None and not key.startswith(f"{user}/"):
+            raise ValidationError(
+                f"{target!r} is not a key under {user}/; give the key, or the file's name with "
+                "--catalog"
+            )
+        return key
+
+    def _document(self, key: str) -> Document:
+        place = locate(key)
+        if isinstance(place, Misplaced):
+            raise ValidationError(
+                f"{key!r} is no document's key, {{user}}/{{catalog}}/{{file}}: {place.reason}"
+            )
+        document = self.documents.get(place.catalog_id, place.document_id)
+        if document is None or document.s3_key != key:
+            raise ValidationError(
+                f"there is no document {key!r}{self._alike(place.catalog_id, key)}"
+            )
+        return document
+
+    def _alike(self, catalog_id: str, key: str) -> str:
+        keys = [each.s3_key for each in self.documents.of_catalog(catalog_id)]
+        alike = difflib.get_close_matches(key, keys, n=3) or sorted(keys)[:3]
+        if not alike:
+            return "; stackroom status shows what there is"
+        return f"; there is {', '.join(map(repr, alike))}"

@@ -1,0 +1,97 @@
+"""reconcile: the reconciler's own work, here and now, to its end."""
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn
+
+from stackroom.audits.disagreements import Disagreement, Kind
+from stackroom.aws.reconciliation import Deployment
+from stackroom.reconciliation import Reconciliation, Stage
+from stackroom_local.cli.console import console
+from stackroom_local.product import Product
+from stackroom_local.state import Instance, StateDirectory
+
+# An event takes a second here, where nobody else is waiting; on AWS it may take two minutes.
+_QUIET = timedelta(seconds=10)
+_SECONDS_BETWEEN_PAGES = 0.25
+
+
+class _Beginning:
+    """The bookmark of one that begins at the start and goes to the end."""
+
+    def __init__(self) -> None:
+        self._place: str | None = None
+
+    def read(self) -> str | None:
+        return self._place
+
+    def keep(self, place: str | None) -> None:
+        self._place = place
+
+
+def reconcile(state_dir: Path, *, dry_run: bool) -> None:
+    instance = StateDirectory(state_dir).instance()
+    out = console()
+    found = _compared(instance, out, dry_run=dry_run)
+    _sum_up(out, found, dry_run=dry_run)
+
+
+def _compared(instance: Instance, out: Console, *, dry_run: bool) -> Counter[tuple[Kind, bool]]:
+    """Tells each disagreement as it is found; how many of each kind were mended, and were not."""
+    found: Counter[tuple[Kind, bool]] = Counter()
+    columns = (TextColumn("comparing {task.description}"), BarColumn())
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
+        bar = progress.add_task("", total=len(Stage))
+
+        def show(stage: Stage) -> None:
+            progress.update(bar, description=stage, completed=list(Stage).index(stage))
+
+        for each in _reconciliation(instance, dry_run=dry_run, on_step=show).go_on():
+            out.print(_line(each, dry_run=dry_run))
+            found[(each.kind, each.mended)] += 1
+    return found
+
+
+def _reconciliation(
+    instance: Instance, *, dry_run: bool, on_step: Callable[[Stage], None]
+) -> Reconciliation:
+    product = Product(instance)
+    return Deployment(
+        client=product.client,
+        catalog_table=instance.catalog_table,
+        control_table=instance.control_table,
+        bucket=instance.bucket,
+        pool=product.deployed.kb_pool,
+        state_machine_arn=product.deployed.state_machine_arn,
+    ).reconciliation(
+        bookmark=_Beginning(),
+        rehearsing=dry_run,
+        quiet=_QUIET,
+        seconds_between_pages=_SECONDS_BETWEEN_PAGES,
+        on_step=on_step,
+    )
+
+
+def _line(each: Disagreement, *, dry_run: bool) -> str:
+    style = "yellow" if each.mended or dry_run else "red"
+    kind = each.kind.replace("_", " ")
+    return f"[{style}]{kind}[/{style}]  {escape(each.what)}: {escape(each.remedy)}"
+
+
+def _sum_up(out: Console, found: Counter[tuple[Kind, bool]], *, dry_run: bool) -> None:
+    if not found:
+        out.print("found nothing: bucket, records, index and control table agree")
+        return
+    count = found.total()
+    disagreements = f"{count} disagreement{'' if count == 1 else 's'}"
+    if dry_run:
+        out.print(f"found {disagreements}; this is what would be done, and a dry run does nothing")
+        return
+    mended = sum(number for (_, was_mended), number in found.items() if was_mended)
+    left = f", {count - mended} left as told above" if mended < count else ""
+    out.print(f"found {disagreements}; {mended} mended{left}")

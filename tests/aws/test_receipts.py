@@ -1,0 +1,45 @@
+"""Receipts in DynamoDB, beyond what tests/contract/ports holds every `Receipts` to."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from stackroom.aws.receipts import DynamoReceipts
+from stackroom.model import Receipt
+from tests.aws.stores import CONTROL_TABLE
+from tests.records import NOW
+
+
+@pytest.fixture
+def receipts(dynamodb: Any) -> DynamoReceipts:
+    return DynamoReceipts(client=dynamodb, table=CONTROL_TABLE)
+
+
+def a_receipt(number: int, filename: str = "report.pdf") -> Receipt:
+    return Receipt(
+        receipt_id=f"r-{number:04}",
+        user_id="alice",
+        catalog_id="cat-1",
+        document_id=f"doc-{number}",
+        filename=filename,
+        asked_at=NOW,
+    )
+
+
+def test_a_receipt_is_kept_for_400_days_after_it_was_asked_for(
+    receipts: DynamoReceipts, dynamodb: Any
+) -> None:
+    receipts.keep(a_receipt(1))
+
+    key = {"pk": {"S": "RECEIPTS#alice"}, "sk": {"S": "r-0001"}}
+    item = dynamodb.get_item(TableName=CONTROL_TABLE, Key=key)["Item"]
+    assert int(item["expires_at"]["N"]) == int((NOW + timedelta(days=400)).timestamp())
+
+
+def test_receipts_are_listed_over_all_pages(receipts: DynamoReceipts) -> None:
+    kept = [a_receipt(number, "x" * 100_000) for number in range(20)]  # Query answers 1 MB at most
+    for each in kept:
+        receipts.keep(each)
+
+    assert list(receipts.of_user("alice")) == kept[::-1]

@@ -1,0 +1,64 @@
+"""Waking executions, against botocore's own model of Step Functions."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from botocore.stub import Stubber
+
+from stackroom.aws.turns import StepFunctionsTurns
+from stackroom.errors import StoreUnavailable
+from tests.aws.conftest import ONCE
+
+
+@pytest.fixture
+def client() -> Any:
+    return boto3.client("stepfunctions", config=ONCE)
+
+
+@pytest.fixture
+def stepfunctions(client: Any) -> Iterator[Stubber]:
+    with Stubber(client) as stubber:
+        yield stubber
+        stubber.assert_no_pending_responses()
+
+
+@pytest.fixture
+def turns(client: Any) -> StepFunctionsTurns:
+    return StepFunctionsTurns(client=client)
+
+
+def test_a_run_is_told_that_it_is_admitted(
+    turns: StepFunctionsTurns, stepfunctions: Stubber
+) -> None:
+    told = {"taskToken": "token", "output": json.dumps({"admitted": True})}
+    stepfunctions.add_response("send_task_success", {}, told)
+
+    assert turns.wake("token")
+
+
+@pytest.mark.parametrize("code", ["TaskTimedOut", "TaskDoesNotExist", "InvalidToken"])
+def test_nobody_waits_with_a_token_that_step_functions_does_not_take(
+    turns: StepFunctionsTurns, stepfunctions: Stubber, code: str
+) -> None:
+    stepfunctions.add_client_error("send_task_success", code, "gone", 400)
+
+    assert not turns.wake("token")
+
+
+def test_what_will_pass_is_tried_again_and_what_will_not_is_told(
+    turns: StepFunctionsTurns, stepfunctions: Stubber
+) -> None:
+    stepfunctions.add_client_error("send_task_success", "ThrottlingException", "slow", 400)
+    stepfunctions.add_client_error("send_task_success", "InternalError", "oops", 500)
+    stepfunctions.add_client_error("send_task_success", "InvalidOutput", "no JSON", 400)
+
+    with pytest.raises(StoreUnavailable, match="SendTaskSuccess"):
+        turns.wake("token")
+    with pytest.raises(StoreUnavailable, match="SendTaskSuccess"):
+        turns.wake("token")
+    with pytest.raises(ClientError, match="InvalidOutput"):
+        turns.wake("token")

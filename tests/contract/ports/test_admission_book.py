@@ -1,0 +1,162 @@
+"""What every `AdmissionBook` promises: one ledger that nobody overwrites unread, fair queues."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from stackroom.aws.admission import DynamoAdmissionBook
+from stackroom.errors import RecordChanged
+from stackroom.ports import AdmissionBook, Grant, Ledger, Mode, Waiter
+from tests.aws.stores import CONTROL_TABLE
+from tests.fakes.pipeline import FakeAdmissionBook
+from tests.records import NOW
+
+LATER = NOW + timedelta(minutes=15)
+JOB = Grant(
+    catalog_id="cat-1",
+    epoch=3,
+    knowledge_base_id="KB1",
+    mode=Mode.EXCLUSIVE,
+    slots=1,
+    granted_at=NOW,
+    until=LATER,
+    start_at=NOW + timedelta(seconds=7),
+)
+DIRECT = Grant(
+    catalog_id="cat-2",
+    epoch=1,
+    knowledge_base_id="KB2",
+    mode=Mode.SHARED,
+    slots=4,
+    granted_at=NOW,
+    until=LATER,
+    claimed=True,
+)
+
+
+@pytest.fixture(params=["fake", "dynamodb"])
+def book(request: pytest.FixtureRequest) -> AdmissionBook:
+    if request.param == "fake":
+        return FakeAdmissionBook()
+    return DynamoAdmissionBook(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
+
+
+def a_waiter(
+    catalog_id: str = "cat-1", *, seconds: float = 0, mode: Mode = Mode.SHARED, token: str = "t"
+) -> Waiter:
+    return Waiter(
+        catalog_id=catalog_id,
+        epoch=1,
+        knowledge_base_id="KB1",
+        mode=mode,
+        since=NOW + timedelta(seconds=seconds),
+        calls=2,
+        token=token,
+    )
+
+
+def names(waiters: list[Waiter]) -> list[str]:
+    return [each.catalog_id for each in waiters]
+
+
+def test_a_ledger_that_was_never_written_is_empty(book: AdmissionBook) -> None:
+    assert book.read() == Ledger()
+
+
+def test_a_written_ledger_reads_back_whole(book: AdmissionBook) -> None:
+    ledger = Ledger(grants=(JOB, DIRECT), next_start=LATER, phases={"KB1": NOW})
+
+    written = book.write(ledger)
+
+    assert written == replace(ledger, version=1)
+    assert book.read() == written
+
+
+def test_a_ledger_is_written_again_and_again(book: AdmissionBook) -> None:
+    first = book.write(Ledger(grants=(JOB,), next_start=NOW, phases={"KB1": NOW}))
+
+    second = book.write(replace(first, grants=(), next_start=None, phases={}))
+
+    assert book.read() == second == Ledger(version=2)
+
+
+@pytest.mark.parametrize("writes", [1, 2])
+def test_of_two_who_read_the_same_ledger_one_writes(book: AdmissionBook, writes: int) -> None:
+    for _ in range(writes - 1):
+        book.write(book.read())
+    seen = book.read()
+    book.write(replace(seen, grants=(JOB,)))
+
+    with pytest.raises(RecordChanged):
+        book.write(replace(seen, grants=(DIRECT,)))
+
+    assert book.read().grants == (JOB,)
+
+
+def test_the_oldest_waits_first_whoever_came_in_first(book: AdmissionBook) -> None:
+    for seconds in (2, 0, 0.5, 1, 0.000001):
+        book.enqueue(a_waiter(f"cat-{seconds}", seconds=seconds))
+
+    waiting = book.waiting("KB1", Mode.SHARED, limit=10)
+
+    assert names(waiting) == ["cat-0", "cat-1e-06", "cat-0.5", "cat-1", "cat-2"]
+    assert waiting[0] == a_waiter("cat-0", seconds=0)
+
+
+def test_as_many_are_read_as_were_asked_for(book: AdmissionBook) -> None:
+    for number in range(5):
+        book.enqueue(a_waiter(f"cat-{number}", seconds=number))
+
+    assert names(book.waiting("KB1", Mode.SHARED, limit=2)) == ["cat-0", "cat-1"]
+    assert len(book.waiting("KB1", Mode.SHARED, limit=5)) == 5
+
+
+def test_each_knowledge_base_and_mode_has_a_queue_of_its_own(book: AdmissionBook) -> None:
+    book.enqueue(a_waiter("cat-job", mode=Mode.EXCLUSIVE))
+    book.enqueue(a_waiter("cat-direct"))
+    book.enqueue(replace(a_waiter("cat-elsewhere"), knowledge_base_id="KB2"))
+
+    assert names(book.waiting("KB1", Mode.EXCLUSIVE, limit=9)) == ["cat-job"]
+    assert names(book.waiting("KB1", Mode.SHARED, limit=9)) == ["cat-direct"]
+    assert names(book.waiting("KB2", Mode.SHARED, limit=9)) == ["cat-elsewhere"]
+    assert book.waiting("KB2", Mode.EXCLUSIVE, limit=9) == []
+
+
+def test_catalogs_that_came_at_the_same_moment_all_wait(book: AdmissionBook) -> None:
+    for name in ("cat-2", "cat-1"):
+        book.enqueue(a_waiter(name))
+
+    assert names(book.waiting("KB1", Mode.SHARED, limit=9)) == ["cat-1", "cat-2"]
+
+
+def test_queueing_up_again_keeps_the_place_and_replaces_the_token(book: AdmissionBook) -> None:
+    book.enqueue(a_waiter(token="first"))
+    book.enqueue(a_waiter("cat-2", seconds=1))
+
+    book.enqueue(a_waiter(token="second"))
+
+    waiting = book.waiting("KB1", Mode.SHARED, limit=9)
+    assert [(each.catalog_id, each.token) for each in waiting] == [
+        ("cat-1", "second"),
+        ("cat-2", "t"),
+    ]
+
+
+def test_a_place_is_given_up_and_giving_it_up_again_is_safe(book: AdmissionBook) -> None:
+    book.enqueue(a_waiter())
+    book.enqueue(a_waiter("cat-2"))
+
+    given_up = [book.dequeue(a_waiter()) for _ in range(2)]
+
+    assert given_up == [True, True]
+    assert names(book.waiting("KB1", Mode.SHARED, limit=9)) == ["cat-2"]
+
+
+def test_a_place_where_another_token_stands_is_kept(book: AdmissionBook) -> None:
+    book.enqueue(a_waiter(token="first"))
+    book.enqueue(a_waiter(token="second"))
+
+    assert not book.dequeue(a_waiter(token="first"))
+
+    assert book.waiting("KB1", Mode.SHARED, limit=9) == [a_waiter(token="second")]

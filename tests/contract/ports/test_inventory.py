@@ -1,0 +1,206 @@
+"""What every `Inventory` promises: all there is, each once, in pages."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol, TypeVar
+
+import pytest
+
+from stackroom.aws.bucket import S3DocumentBucket
+from stackroom.aws.catalogs import DynamoCatalogRegister
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.inventory import AwsInventory
+from stackroom.keys import locate
+from stackroom.model import Catalog, Document, DocumentStatus, PoolMember
+from stackroom.ports import CatalogRegister, DocumentBucket, Documents, Inventory, Page
+from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
+from tests.fakes.bedrock import FakeBedrock
+from tests.fakes.clock import FakeClock
+from tests.fakes.inventory import FakeInventory
+from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments
+
+NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+KEYS = ["alice/a/b.txt", "alice/a.txt", "alice/a/b-2.txt", "bob/résumé.txt", "alice/a/b.txt2"]
+POOL = (PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1"),)
+
+T = TypeVar("T")
+
+
+class Stores(Protocol):
+    """An inventory with pages of two, and what it tells of."""
+
+    @property
+    def port(self) -> Inventory: ...
+
+    @property
+    def bucket(self) -> DocumentBucket: ...
+
+    @property
+    def catalogs(self) -> CatalogRegister: ...
+
+    @property
+    def documents(self) -> Documents: ...
+
+    def put(self, key: str, text: str) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class FakeStores:
+    port: FakeInventory
+    bucket: FakeBucket
+    catalogs: FakeCatalogs
+    documents: FakeDocuments
+
+    def put(self, key: str, text: str) -> None:
+        self.bucket.upload(key, text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AwsStores:
+    port: AwsInventory
+    bucket: S3DocumentBucket
+    catalogs: DynamoCatalogRegister
+    documents: DynamoDocuments
+
+    def put(self, key: str, text: str) -> None:
+        self.bucket.client.put_object(Bucket=BUCKET, Key=key, Body=text.encode())
+
+
+@pytest.fixture(params=["fake", "aws"])
+def stores(request: pytest.FixtureRequest) -> Stores:
+    if request.param == "fake":
+        return fake_stores()
+    s3, dynamodb = request.getfixturevalue("s3"), request.getfixturevalue("dynamodb")
+    return AwsStores(
+        port=AwsInventory(
+            s3=s3,
+            dynamodb=dynamodb,
+            bedrock_agent=None,
+            bucket=BUCKET,
+            catalog_table=CATALOG_TABLE,
+            page=2,
+        ),
+        bucket=S3DocumentBucket(client=s3, bucket=BUCKET),
+        catalogs=DynamoCatalogRegister(
+            client=dynamodb, table=CATALOG_TABLE, control_table=CONTROL_TABLE
+        ),
+        documents=DynamoDocuments(client=dynamodb, table=CATALOG_TABLE),
+    )
+
+
+def fake_stores() -> FakeStores:
+    clock = FakeClock()
+    bucket, catalogs, documents = FakeBucket(clock), FakeCatalogs(), FakeDocuments()
+    port = FakeInventory(
+        bucket=bucket,
+        catalogs=catalogs,
+        documents=documents,
+        bedrock=FakeBedrock(clock),
+        pool=POOL,
+    )
+    return FakeStores(port=port, bucket=bucket, catalogs=catalogs, documents=documents)
+
+
+def every(first: Page[T], following: Callable[[str], Page[T] | None]) -> Iterable[T]:
+    """All items, none of its pages longer than two."""
+    page: Page[T] | None = first
+    while page is not None:
+        assert len(page.items) <= 2
+        yield from page.items
+        page = following(page.next) if page.next is not None else None
+
+
+def objects(stores: Stores, prefix: str = "") -> list[str]:
+    listed = every(
+        stores.port.objects(prefix=prefix),
+        lambda after: stores.port.objects(after=after, prefix=prefix),
+    )
+    return [each.key for each in listed]
+
+
+def records(stores: Stores) -> list[Catalog | Document]:
+    return list(every(stores.port.records(None), stores.port.records))
+
+
+def test_objects_come_in_the_order_of_their_keys_with_their_sidecars(stores: Stores) -> None:
+    for key in KEYS:
+        stores.put(key, "text")
+        stores.bucket.write_sidecar(key, b"{}")
+
+    listed = objects(stores)
+
+    assert listed == sorted([*KEYS, *(f"{key}.metadata.json" for key in KEYS)])
+
+
+def test_objects_under_a_prefix_are_listed_alone(stores: Stores) -> None:
+    for key in KEYS:
+        stores.put(key, "text")
+
+    assert objects(stores, "alice/a/") == sorted(each for each in KEYS if "/a/" in each)
+    assert objects(stores, "carol/") == []
+
+
+def test_a_listed_object_is_described_as_a_head_does(stores: Stores) -> None:
+    stores.put(KEYS[0], "text")
+
+    (listed,) = stores.port.objects().items
+    found = stores.bucket.head(KEYS[0])
+
+    assert found is not None
+    assert (listed.key, listed.size, listed.etag) == (found.key, found.size, found.etag)
+    assert listed.last_modified.replace(microsecond=0) == found.last_modified
+
+
+def test_all_records_are_listed_once_those_of_a_catalog_together(stores: Stores) -> None:
+    catalogs = [a_catalog(f"alice/{number}/") for number in range(3)]
+    documents = [
+        a_document(catalog, f"{number}.txt") for catalog in catalogs for number in range(3)
+    ]
+    for catalog in catalogs:
+        stores.catalogs.open(catalog)
+    for document in documents:
+        stores.documents.save(document)
+
+    listed = records(stores)
+
+    assert _names(listed) == _names([*catalogs, *documents])
+    groups = [each.catalog_id for each in listed]
+    assert groups == [one for one in dict.fromkeys(groups) for _ in range(4)]
+
+
+def test_an_empty_table_lists_nothing(stores: Stores) -> None:
+    assert records(stores) == []
+    assert objects(stores) == []
+
+
+def _names(listed: Sequence[Catalog | Document]) -> list[tuple[str, str]]:
+    return sorted(
+        (each.catalog_id, each.filename if isinstance(each, Document) else "METADATA")
+        for each in listed
+    )
+
+
+def a_catalog(prefix: str) -> Catalog:
+    user_id, name, _ = prefix.split("/")
+    place = locate(f"{prefix}file.txt")
+    return Catalog(
+        catalog_id=getattr(place, "catalog_id", ""),
+        user_id=user_id,
+        name=name,
+        s3_prefix=prefix,
+        created_at=NOW,
+        updated_at=NOW,
+    )
+
+
+def a_document(catalog: Catalog, filename: str) -> Document:
+    return Document(
+        catalog_id=catalog.catalog_id,
+        document_id=f"doc-{filename}",
+        filename=filename,
+        s3_key=catalog.s3_prefix + filename,
+        status=DocumentStatus.PENDING,
+        uploaded_at=NOW,
+        updated_at=NOW,
+    )

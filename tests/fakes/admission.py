@@ -1,0 +1,64 @@
+"""The ledger of turns, its queues, and who is woken, in memory."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from stackroom.errors import RecordChanged
+from stackroom.ports import Ledger, Mode, Waiter
+
+Place = tuple[str, Mode, str, str]  # knowledge base, mode, since, catalog
+
+
+@dataclass
+class FakeAdmissionBook:
+    """`before_write` is called with each ledger about to be written: a place to interfere."""
+
+    ledger: Ledger = field(default_factory=Ledger)
+    places: dict[Place, Waiter] = field(default_factory=dict)
+    before_write: Callable[[Ledger], None] = lambda ledger: None
+
+    def read(self) -> Ledger:
+        return self.ledger
+
+    def write(self, ledger: Ledger) -> Ledger:
+        self.before_write(ledger)
+        if ledger.version != self.ledger.version:
+            raise RecordChanged("the admission ledger")
+        self.ledger = replace(ledger, version=ledger.version + 1)
+        return self.ledger
+
+    def enqueue(self, waiter: Waiter) -> None:
+        self.places[_place(waiter)] = waiter
+
+    def dequeue(self, waiter: Waiter) -> bool:
+        there = self.places.get(_place(waiter))
+        if there is not None and there.token != waiter.token:
+            return False
+        self.places.pop(_place(waiter), None)
+        return True
+
+    def waiting(self, knowledge_base_id: str, mode: Mode, *, limit: int) -> list[Waiter]:
+        queue = [place for place in self.places if place[:2] == (knowledge_base_id, mode)]
+        return [self.places[place] for place in sorted(queue)[:limit]]
+
+
+@dataclass
+class FakeTurns:
+    """A token wakes once; one that is `dead` wakes nobody. `failure` is raised instead."""
+
+    woken: list[str] = field(default_factory=list)
+    dead: set[str] = field(default_factory=set)
+    failure: Exception | None = None
+
+    def wake(self, token: str) -> bool:
+        if self.failure is not None:
+            raise self.failure
+        if token in self.dead or token in self.woken:
+            return False
+        self.woken.append(token)
+        return True
+
+
+def _place(waiter: Waiter) -> Place:
+    since = waiter.since.isoformat(timespec="microseconds")
+    return (waiter.knowledge_base_id, waiter.mode, since, waiter.catalog_id)

@@ -1,0 +1,149 @@
+"""Everything in the other fakes, page by page; tests/contract/ports holds it to the adapter."""
+
+from dataclasses import dataclass, field
+
+from stackroom.keys import SIDECAR_SUFFIX
+from stackroom.model import Catalog, DataSourceType, Document, PoolMember
+from stackroom.placement import data_source_name
+from stackroom.ports import DataSource, KnownSource, ListedDocument, ListedObject, Page
+from tests.fakes.bedrock import BUCKET, FakeBedrock
+from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments
+
+
+@dataclass(kw_only=True)
+class FakeInventory:
+    """
+    `page` bounds every page. `prefixes` and `statuses` are of data sources that the catalogs don't
+    tell, by id; `failure` is raised once instead of a page of indexed documents.
+    """
+
+    bucket: FakeBucket
+    catalogs: FakeCatalogs
+    documents: FakeDocuments
+    bedrock: FakeBedrock
+    pool: tuple[PoolMember, ...]
+    page: int = 2
+    prefixes: dict[str, str] = field(default_factory=dict)
+    statuses: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    failure: Exception | None = None
+    pages: int = 0  # given out
+
+    def objects(self, *, after: str = "", prefix: str = "") -> Page[ListedObject]:
+        listed = [
+            *(
+                ListedObject(
+                    key=each.key,
+                    size=each.size,
+                    etag=each.etag,
+                    last_modified=each.last_modified,
+                )
+                for each in self.bucket.objects.values()
+            ),
+            *(
+                ListedObject(
+                    key=key + SIDECAR_SUFFIX,
+                    size=len(each.body),
+                    etag=str(hash(each.body)),
+                    last_modified=each.last_modified,
+                )
+                for key, each in self.bucket.sidecars.items()
+            ),
+        ]
+        found = sorted(
+            (each for each in listed if each.key > after and each.key.startswith(prefix)),
+            key=lambda each: each.key,
+        )
+        self.pages += 1
+        more = found[self.page - 1].key if len(found) > self.page else None
+        return Page(items=found[: self.page], next=more)
+
+    def records(self, cursor: str | None) -> Page[Catalog | Document]:
+        """A catalog's documents before the catalog, as their sort keys have it."""
+        kept: list[tuple[str, Catalog | Document]] = [
+            (f"{each.catalog_id}/DOC#{each.document_id}", each)
+            for each in self.documents.kept.values()
+        ]
+        kept += [(f"{each.catalog_id}/METADATA", each) for each in self.catalogs.kept.values()]
+        found = sorted(
+            (each for each in kept if each[0] > (cursor or "")), key=lambda each: each[0]
+        )
+        self.pages += 1
+        more = found[self.page - 1][0] if len(found) > self.page else None
+        return Page(items=[record for _, record in found[: self.page]], next=more)
+
+    def sources(self, knowledge_base_id: str) -> list[KnownSource]:
+        of_catalogs = {
+            data_source_name(each.catalog_id): each.s3_prefix
+            for each in self.catalogs.kept.values()
+        }
+        own = [
+            KnownSource(
+                source=DataSource(knowledge_base_id=knowledge_base_id, data_source_id=made),
+                name=name,
+                status=self._status(made),
+                prefix=self.prefixes.get(made) or of_catalogs.get(name, ""),
+                reasons=self.reasons.get(made, ()),
+            )
+            for name, made in self.bedrock.all(knowledge_base_id).items()
+        ]
+        return own + [
+            KnownSource(source=_shared(each), name="shared", status="AVAILABLE")
+            for each in self.pool
+            if each.knowledge_base_id == knowledge_base_id
+        ]
+
+    def indexed(self, source: DataSource, cursor: str | None) -> Page[ListedDocument] | None:
+        if self.failure is not None:
+            failure, self.failure = self.failure, None
+            raise failure
+        if source.type is DataSourceType.S3 and not self._was_synced(source):
+            return None
+        found = sorted(
+            (each for each in self._listed(source) if each.identifier > (cursor or "")),
+            key=lambda each: each.identifier,
+        )
+        self.pages += 1
+        more = found[self.page - 1].identifier if len(found) > self.page else None
+        return Page(items=found[: self.page], next=more)
+
+    def _listed(self, source: DataSource) -> list[ListedDocument]:
+        if source.type is DataSourceType.CUSTOM:
+            return [
+                ListedDocument(identifier=document_id, verdict=verdict)
+                for (made, document_id), verdict in self.bedrock.held.items()
+                if made == source.data_source_id
+            ]
+        known = self.sources(source.knowledge_base_id)
+        prefix = next(each.prefix for each in known if each.source == source)
+        return [
+            ListedDocument(identifier=uri, verdict=verdict)
+            for uri, verdict in self.bedrock.says.items()
+            if uri.startswith(f"s3://{BUCKET}/{prefix}") and verdict.status != "NOT_FOUND"
+        ]
+
+    def _was_synced(self, source: DataSource) -> bool:
+        return any(started == source for started, _ in self.bedrock.started.values())
+
+    def _status(self, data_source_id: str) -> str:
+        deleting = "DELETING" if data_source_id in self.bedrock.deleting else "AVAILABLE"
+        return self.statuses.get(data_source_id, deleting)
+
+
+@dataclass
+class FakeBookmark:
+    place: str | None = None
+
+    def read(self) -> str | None:
+        return self.place
+
+    def keep(self, place: str | None) -> None:
+        self.place = place
+
+
+def _shared(member: PoolMember) -> DataSource:
+    return DataSource(
+        knowledge_base_id=member.knowledge_base_id,
+        data_source_id=member.data_source_id,
+        type=DataSourceType.CUSTOM,
+    )

@@ -1,0 +1,179 @@
+"""The reconciler as its schedule calls it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from moto import mock_aws
+
+import functions.reconciler.handler as reconciler
+from stackroom.aws import session
+from stackroom.aws.bookmark import DynamoBookmark
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.keys import Location, locate
+from stackroom.model import Document, DocumentStatus
+from tests.aws.stores import (
+    BUCKET,
+    CATALOG_TABLE,
+    CONTROL_TABLE,
+    ENVIRONMENT,
+    create_bucket,
+    create_tables,
+)
+from tests.functions.printed import Figure, Printed, listening
+from tests.lambda_context import Context
+
+MOTO: Any = {"stepfunctions": {"execute_state_machine": False}}
+WAITING = '{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 9, "End": true}}}'
+KEY = "alice/research/report.txt"
+
+
+@dataclass
+class Hurried(Context):
+    """`pieces` are compared before the time is up."""
+
+    pieces: int = 1_000
+    asked: list[None] = field(default_factory=list)
+
+    def get_remaining_time_in_millis(self) -> int:
+        self.asked.append(None)
+        return 900_000 if len(self.asked) <= self.pieces else 59_999
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Ten minutes after what the tests put into it; knowledge bases are told of elsewhere."""
+    for name, value in {**ENVIRONMENT, "KB_POOL": "[]"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "reconciler")
+    _forget()
+    with mock_aws(config=MOTO):
+        create_tables(session.client("dynamodb"))
+        create_bucket(session.client("s3"))
+        machine = session.client("stepfunctions").create_state_machine(
+            name="ingest", definition=WAITING, roleArn="arn:aws:iam::123456789012:role/ingest"
+        )
+        monkeypatch.setenv("STATE_MACHINE_ARN", machine["stateMachineArn"])
+        yield
+    _forget()
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stackroom.audits.mending.Mending.is_settled", lambda *_: True)
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
+    return listening([reconciler.logger], monkeypatch, capsys)
+
+
+def _forget() -> None:
+    reconciler.reconciliation.cache_clear()
+    session.client.cache_clear()
+    session._session.cache_clear()
+
+
+def put(*keys: str) -> None:
+    for key in keys:
+        session.client("s3").put_object(Bucket=BUCKET, Key=key, Body=b"some text")
+
+
+def reconcile(context: Context | None = None) -> dict[str, Any]:
+    answer: dict[str, Any] = reconciler.handler({"action": "reconcile"}, context or Hurried())
+    return answer
+
+
+def document(key: str = KEY) -> Document:
+    place = locate(key)
+    assert isinstance(place, Location)
+    documents = DynamoDocuments(client=session.client("dynamodb"), table=CATALOG_TABLE)
+    found = documents.get(place.catalog_id, place.document_id)
+    assert found is not None
+    return found
+
+
+def executions() -> int:
+    (machine,) = session.client("stepfunctions").list_state_machines()["stateMachines"]
+    listed = session.client("stepfunctions").list_executions(
+        stateMachineArn=machine["stateMachineArn"]
+    )
+    return len(listed["executions"])
+
+
+def test_a_lost_upload_is_registered_run_and_told(
+    world: None, later: None, printed: Printed
+) -> None:
+    put(KEY)
+
+    answer = reconcile()
+
+    assert answer == {"finished": True, "found": {"object_without_record": 1}}
+    assert document().status is DocumentStatus.PENDING
+    assert executions() == 1
+    line = printed.line("disagreement")
+    assert (line["kind"], line["what"], line["mended"]) == ("object_without_record", KEY, True)
+
+
+def test_findings_are_counted_altogether_and_by_kind(
+    world: None, later: None, printed: Printed
+) -> None:
+    put(KEY, "loose.txt")
+    session.client("s3").put_object(
+        Bucket=BUCKET, Key="alice/research/never.txt.metadata.json", Body=b"{}"
+    )
+
+    reconcile()
+
+    assert sorted(
+        (each.dimensions.get("kind"), each.values)
+        for each in printed.figures("ReconcilerFindings")
+        if "kind" in each.dimensions
+    ) == [("object_without_record", (2,)), ("sidecar_without_object", (1,))]
+    assert Figure(
+        name="ReconcilerFindings",
+        values=(3,),
+        unit="Count",
+        dimensions={"service": "reconciler"},
+    ) in printed.figures("ReconcilerFindings")
+
+
+def test_a_second_time_nothing_is_found_and_that_is_counted_too(
+    world: None, later: None, printed: Printed
+) -> None:
+    put(KEY, "alice/research/other.txt", "alice/loose.txt", "alice/research/setup.exe")
+    reconcile()
+
+    assert reconcile() == {"finished": True, "found": {}}
+    assert printed.figures("ReconcilerFindings")[-1].values == (0,)
+
+
+def test_what_was_dropped_a_moment_ago_is_left_alone(world: None, printed: Printed) -> None:
+    put(KEY)
+
+    assert reconcile() == {"finished": True, "found": {}}
+
+
+def test_the_next_invocation_goes_on_where_the_time_ran_out(
+    world: None, later: None, printed: Printed
+) -> None:
+    put(KEY)
+    bookmark = DynamoBookmark(client=session.client("dynamodb"), table=CONTROL_TABLE)
+
+    first = reconcile(Hurried(pieces=1))
+    place = bookmark.read()
+    second = reconcile()
+
+    assert first == {"finished": False, "found": {}}
+    assert place is not None
+    assert second == {"finished": True, "found": {"object_without_record": 1}}
+    assert bookmark.read() is None
+
+
+def test_without_time_for_a_piece_nothing_is_begun(
+    world: None, later: None, printed: Printed
+) -> None:
+    put(KEY)
+
+    assert reconcile(Hurried(pieces=0))["found"] == {}

@@ -1,0 +1,74 @@
+"""What a person names on the command line, and what the answer to a mistake names."""
+
+import pytest
+
+from stackroom.errors import ValidationError
+from stackroom.keys import catalog_id_of
+from stackroom_local.cli.choosing import Choosing
+from tests.unit.pipeline import KEY, Pipeline
+
+OTHER = "alice/research/2026/Q1 (final).pdf"
+
+
+@pytest.fixture
+def pipeline() -> Pipeline:
+    filled = Pipeline()
+    filled.drop(KEY)
+    filled.drop(OTHER)
+    return filled
+
+
+@pytest.fixture
+def choosing(pipeline: Pipeline) -> Choosing:
+    return Choosing(catalogs=pipeline.catalogs, documents=pipeline.documents, bucket="docs")
+
+
+@pytest.mark.parametrize("target", [KEY, f"s3://docs/{KEY}"])
+@pytest.mark.parametrize("user", [None, "alice"])
+def test_a_document_is_chosen_by_its_key(choosing: Choosing, target: str, user: str | None) -> None:
+    (document,) = choosing.chosen([target], user=user, catalog=None)
+
+    assert document.s3_key == KEY
+
+
+@pytest.mark.parametrize("catalog", ["research", "Research", catalog_id_of("alice", "research")])
+@pytest.mark.parametrize("target", [OTHER, "2026/Q1 (final).pdf", f"s3://docs/{OTHER}"])
+def test_a_document_is_chosen_by_its_file_in_a_catalog(
+    choosing: Choosing, catalog: str, target: str
+) -> None:
+    (document,) = choosing.chosen([target], user="alice", catalog=catalog)
+
+    assert document.s3_key == OTHER
+
+
+def test_a_document_named_twice_is_chosen_once(choosing: Choosing) -> None:
+    assert len(choosing.chosen([KEY, "report.pdf"], user="alice", catalog="research")) == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "user", "catalog", "problem"),
+    [
+        ("report.pdf", "alice", None, "'report.pdf' is not a key under alice/; give the key"),
+        ("report.pdf", None, "research", "--catalog 'research' needs --user"),
+        ("report.pdf", None, None, "'report.pdf' is no document's key"),
+        ("report.pdf", "alice", "law", "'alice' has no catalog 'law', only 'research'"),
+        ("report.pdf", "bob", "research", "'bob' has no catalog 'research', nor any other"),
+        ("s3://other/a.txt", None, None, "'s3://other/a.txt' is not in this bucket, s3://docs/"),
+        ("reprot.pdf", "alice", "research", f"there is '{KEY}'"),
+        ("alice/Research/report.pdf", None, None, "there is no document 'alice/Research/report"),
+        ("alice/law/a.txt", None, None, "stackroom status shows what there is"),
+        ("a.txt", "a/b", "research", "'a/b' can't be a user id"),
+    ],
+)
+def test_what_is_not_there_is_named_with_what_is(
+    choosing: Choosing, target: str, user: str | None, catalog: str | None, problem: str
+) -> None:
+    with pytest.raises(ValidationError) as raised:
+        choosing.chosen([target], user=user, catalog=catalog)
+
+    assert problem in str(raised.value)
+
+
+def test_somebody_elses_catalog_is_not_chosen_by_its_id(choosing: Choosing) -> None:
+    with pytest.raises(ValidationError, match="'bob' has no catalog"):
+        choosing.catalog("bob", catalog_id_of("alice", "research"))

@@ -1,0 +1,71 @@
+"""What a start of the local mode deploys, as the functions and the sweep find it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from stackroom_local.clients import client
+from stackroom_local.state import Instance
+from tests.local.running import local_mode
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+    with local_mode(tmp_path_factory.mktemp("deployment") / "state") as running:
+        yield running
+
+
+def test_the_sweep_finds_what_is_live_by_when_it_expires(instance: Instance) -> None:
+    dynamodb = client("dynamodb", instance.aws_endpoint)
+    for key, until in (("RUN#late", "2001-01-01"), ("RUN#early", "2000-01-01")):
+        item = {"pk": key, "sk": "RUN", "live": "TEST", "until": until}
+        dynamodb.put_item(TableName=instance.control_table, Item=as_strings(item))
+    settled = as_strings({"pk": "RUN#settled", "sk": "RUN", "until": "2000-01-01"})
+    dynamodb.put_item(TableName=instance.control_table, Item=settled)
+
+    answer = dynamodb.query(
+        TableName=instance.control_table,
+        IndexName="live-index",
+        KeyConditionExpression="live = :test AND #until < :now",
+        ExpressionAttributeNames={"#until": "until"},
+        ExpressionAttributeValues=as_strings({":test": "TEST", ":now": "2002-01-01"}),
+    )
+
+    assert [item["pk"]["S"] for item in answer["Items"]] == ["RUN#early", "RUN#late"]
+
+
+@pytest.mark.parametrize("function", ["ingest", "status-poller", "reconciler", "retrieve"])
+def test_a_function_knows_the_shared_data_source_of_the_pool(
+    instance: Instance, function: str
+) -> None:
+    [member] = json.loads(variables_of(instance, function)["KB_POOL"])
+
+    source = client("bedrock-agent", instance.simulator_endpoint).get_data_source(
+        knowledgeBaseId=member["knowledge_base_id"], dataSourceId=member["data_source_id"]
+    )["dataSource"]
+
+    assert source["name"] == "shared"
+    assert source["dataSourceConfiguration"] == {"type": "CUSTOM"}
+
+
+def test_jobs_start_as_much_closer_together_as_the_simulators_clock_is_fast(
+    instance: Instance,
+) -> None:
+    variables = variables_of(instance, "ingest")
+
+    pause = float(variables["ADMISSION_SECONDS_BETWEEN_STARTS"])
+
+    assert pause == 10 / instance.speed
+
+
+def variables_of(instance: Instance, function: str) -> dict[str, str]:
+    aws_lambda = client("lambda", instance.aws_endpoint)
+    deployed = aws_lambda.get_function_configuration(FunctionName=f"stackroom-{function}")
+    variables: dict[str, str] = deployed["Environment"]["Variables"]
+    return variables
+
+
+def as_strings(item: dict[str, str]) -> dict[str, Any]:
+    return {name: {"S": value} for name, value in item.items()}

@@ -1,0 +1,99 @@
+"""What the tables of the command line say of stages and receipts."""
+
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+
+import pytest
+from rich.console import Console, RenderableType
+
+from stackroom.model import Document, DocumentStatus, Receipt
+from stackroom.outlook import DocumentOutlook, Place, Stage
+from stackroom_local.cli.removing import told
+from stackroom_local.cli.watching import overview
+from stackroom_local.records import Shelf
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+WAITING = Document(
+    catalog_id="cat-1",
+    document_id="doc-1",
+    filename="a.txt",
+    s3_key="ada/home/a.txt",
+    status=DocumentStatus.PENDING,
+    uploaded_at=NOON,
+    updated_at=NOON,
+)
+ASKED = Receipt(
+    receipt_id="rcpt-1",
+    user_id="ada",
+    catalog_id="cat-1",
+    document_id="doc-1",
+    filename="a.txt",
+    asked_at=NOON,
+)
+
+
+def printed(what: RenderableType) -> str:
+    out = Console(file=StringIO(), width=200)
+    out.print(what)
+    assert isinstance(out.file, StringIO), "given above"
+    return out.file.getvalue()
+
+
+def shelf(outlook: DocumentOutlook, place: Place | None = None) -> Shelf:
+    return Shelf("ada", "home", (WAITING,), outlooks={"doc-1": outlook}, place=place)
+
+
+def test_a_waiting_document_is_shown_with_its_place_its_attempt_and_the_time_it_takes() -> None:
+    outlook = DocumentOutlook(document=WAITING, stage=Stage.WAITING, attempt=2, eta_seconds=1200)
+
+    shown = printed(overview([shelf(outlook, Place(position=3, length=8))], speed=10))
+
+    stage = "waiting for its turn, number 3 of 8 in the queue, attempt 2, about 2m to go"
+    assert stage in shown
+
+
+def test_a_place_that_was_not_found_is_told_as_behind_those_that_were() -> None:
+    outlook = DocumentOutlook(document=WAITING, stage=Stage.WAITING, attempt=1, eta_seconds=1)
+
+    shown = printed(overview([shelf(outlook, Place(position=None, length=1000))], speed=1))
+
+    assert "waiting for its turn, behind the first 1000 in the queue, about 1s to go" in shown
+
+
+def test_a_settled_document_has_no_stage_and_a_failed_one_its_reason() -> None:
+    failed = WAITING.moved(DocumentStatus.FAILED, at=NOON, reason="the file is empty")
+
+    shown = printed(overview([Shelf("ada", "home", (failed,))], speed=1))
+
+    assert "the file is empty" in shown
+    assert "to go" not in shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "end"),
+    [
+        ({}, "being removed"),
+        ({"not_found_at": NOON}, "being removed"),
+        (
+            {"unsearchable_since": NOON + timedelta(seconds=7)},
+            "unsearchable since 2026-03-01 12:00:07Z",
+        ),
+        ({"superseded_at": NOON}, "dropped again 2026-03-01 12:00:00Z"),
+    ],
+)
+def test_a_receipt_says_removed_only_when_no_search_finds_the_document(
+    changes: dict[str, datetime], end: str
+) -> None:
+    line, times = printed(told([ASKED.model_copy(update=changes)])).rstrip().splitlines()
+
+    assert line == "rcpt-1  a.txt"
+    assert times.split("asked 2026-03-01 12:00:00Z  ")[1] == end
+
+
+def test_a_receipt_says_when_the_document_was_found_last_if_ever() -> None:
+    before = ASKED.model_copy(update={"searchable_before": NOON - timedelta(hours=1)})
+
+    lines = printed(told([ASKED, before])).splitlines()
+
+    assert "never found by a search" in lines[1]
+    assert "searchable before 2026-03-01 11:00:00Z" in lines[3]

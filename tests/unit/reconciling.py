@@ -1,0 +1,116 @@
+"""A pipeline that can be reconciled, and short ways to break it."""
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+from stackroom.audits.disagreements import Disagreement, Kind
+from stackroom.audits.mending import Mending
+from stackroom.model import DataSourceType, Document
+from stackroom.ports import DataSource
+from stackroom.reconciliation import Auditors, Reconciliation
+from tests.fakes.inventory import FakeBookmark, FakeInventory
+from tests.unit.pipeline import Pipeline, place_of
+
+LONG = 600.0  # seconds: nothing is under way any more
+SHARED = DataSource(knowledge_base_id="KB1", data_source_id="SHARED1", type=DataSourceType.CUSTOM)
+
+
+@dataclass
+class Reconciled(Pipeline):
+    """`page` bounds the pages of every listing, `capacity` what is held of one at a time."""
+
+    page: int = 2
+    capacity: int = 4
+    bookmark: FakeBookmark = field(default_factory=FakeBookmark)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.inventory = FakeInventory(
+            bucket=self.bucket,
+            catalogs=self.catalogs,
+            documents=self.documents,
+            bedrock=self.bedrock,
+            pool=self.pool,
+            page=self.page,
+        )
+
+    def reconciliation(self, *, rehearsing: bool = False) -> Reconciliation:
+        auditors = Auditors(
+            inventory=self.inventory,
+            mending=Mending(
+                uploads=self.uploads,
+                runs=self.runs,
+                rehearsing=rehearsing,
+                at_once=1,
+                now=self.clock,
+            ),
+            book=self.book,
+            slots=self.slots,
+            jobs=self.bedrock,
+            direct=self.bedrock,
+            knowledge_base=lambda _: self.knowledge_base,
+            pool=self.pool,
+            pause=lambda: None,
+            capacity=self.capacity,
+        )
+        return Reconciliation(audits=auditors.audits(), bookmark=self.bookmark)
+
+    def reconcile(self, *, rehearsing: bool = False) -> list[Disagreement]:
+        return list(self.reconciliation(rehearsing=rehearsing).go_on())
+
+    def found(self, *, rehearsing: bool = False) -> list[tuple[Kind, str]]:
+        """After a while in which nothing happens."""
+        self.clock.pass_by(LONG)
+        return [(each.kind, each.what) for each in self.reconcile(rehearsing=rehearsing)]
+
+    def dropped_and_indexed(self, *keys: str) -> None:
+        """All of one catalog, and searchable."""
+        for key in keys:
+            self.drop(key)
+        run = self.started(place_of(keys[0]).catalog_id)
+        self.clock.pass_by(1)
+        for key in keys:
+            self.bedrock.say(key, "INDEXED")
+            self.is_searchable(key)
+        self.end(run)
+
+    def end(self, run: Any) -> None:
+        """The job of a run that waits for it, and the run after it."""
+        self.bedrock.finish(run.progress.job_id)
+        run, _ = self.settlement.settle(self.settlement.poll(run))
+        self.ingestion.release(run)
+        self.executions.ended.add(f"{run.catalog_id}-{run.epoch}")
+
+    def forget(self, key: str) -> Document:
+        """The document's record is lost."""
+        document = self.document(key)
+        del self.documents.kept[(document.catalog_id, document.document_id)]
+        return document
+
+    def change(self, key: str, **changes: object) -> Document:
+        """The document's record says something else from now on."""
+        document = self.document(key).model_copy(update=changes)
+        self.documents.kept[(document.catalog_id, document.document_id)] = document
+        return document
+
+    def everything(self) -> Any:
+        """What every store holds, to compare with later."""
+        return copy.deepcopy(
+            (
+                self.catalogs.kept,
+                self.documents.kept,
+                self.bucket.objects,
+                self.bucket.sidecars,
+                self.leases.kept,
+                self.executions.started,
+                self.slots.kept,
+                self.receipts.kept,
+                self.book.ledger,
+                self.book.places,
+                self.bedrock.held,
+                self.bedrock.says,
+                self.bedrock.jobs,
+                self.bedrock.direct_calls,
+            )
+        )

@@ -1,0 +1,241 @@
+"""Turns are granted, claimed, kept, given back and never lost, whoever dies in between."""
+
+from dataclasses import replace
+
+import pytest
+
+from stackroom.admission import GRANT, Admission, State
+from stackroom.errors import RecordChanged, StoreUnavailable
+from stackroom.ports import Ledger, Mode, Waiter
+from tests.fakes.admission import FakeAdmissionBook, FakeTurns
+from tests.fakes.clock import FakeClock
+from tests.unit.test_schedule import a_waiter
+
+
+class Desk:
+    """An admission over fakes, and short ways to queue up."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.book = FakeAdmissionBook()
+        self.turns = FakeTurns()
+        self.admission = Admission(
+            book=self.book,
+            turns=self.turns,
+            pool=["KB1", "KB2"],
+            now=self.clock,
+            pause=lambda _: None,
+        )
+
+    def waiter(self, name: str, mode: Mode = Mode.EXCLUSIVE, **fields: object) -> Waiter:
+        self.clock.pass_by(1)
+        return a_waiter(name, 0, mode, **{"since": self.clock(), **fields})
+
+    def enter(self, name: str, mode: Mode = Mode.EXCLUSIVE, **fields: object) -> Waiter:
+        waiter = self.waiter(name, mode, **fields)
+        self.admission.enter(waiter)
+        return waiter
+
+    def holders(self) -> list[str]:
+        return [each.catalog_id for each in self.book.read().grants]
+
+    def queue(self, mode: Mode = Mode.EXCLUSIVE) -> list[str]:
+        return [each.catalog_id for each in self.book.waiting("KB1", mode, limit=100)]
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def test_the_first_is_woken_at_once_and_the_next_when_it_leaves(desk: Desk) -> None:
+    desk.enter("first")
+    desk.enter("second")
+    before = list(desk.turns.woken)
+
+    desk.clock.pass_by(60)
+    desk.admission.leave("first", 1)
+
+    assert before == ["token of first"]
+    assert desk.turns.woken == ["token of first", "token of second"]
+    assert desk.queue() == []
+
+
+def test_a_run_claims_its_turn_once_it_is_woken_and_no_other_can(desk: Desk) -> None:
+    desk.enter("first")
+
+    mine = desk.admission.claim("first", 1)
+    others = desk.admission.claim("second", 1)
+    older = desk.admission.claim("first", 0)
+
+    assert mine is not None
+    assert mine.claimed
+    assert (others, older) == (None, None)
+
+
+def test_a_dispatcher_that_died_before_it_woke_the_run_is_made_good_by_the_next(
+    desk: Desk,
+) -> None:
+    desk.turns.failure = StoreUnavailable("SendTaskSuccess", "InternalServerError")
+    with pytest.raises(StoreUnavailable):
+        desk.enter("first")
+    desk.turns.failure = None
+
+    desk.admission.dispatch()
+
+    assert desk.holders() == ["first"]
+    assert desk.turns.woken == ["token of first"]
+
+
+def test_a_dispatcher_that_died_after_it_woke_the_run_does_not_cost_the_run_its_turn(
+    desk: Desk,
+) -> None:
+    waiter = desk.enter("first")
+    desk.admission.claim("first", 1)
+    desk.book.enqueue(waiter)  # the dispatcher died before it took the waiter out
+
+    desk.clock.pass_by(600)
+    desk.admission.dispatch()
+
+    assert desk.holders() == ["first"]
+    assert desk.queue() == []
+
+
+def test_a_turn_that_falls_to_a_dead_run_goes_to_the_next(desk: Desk) -> None:
+    desk.enter("busy")
+    dead, alive = desk.waiter("dead"), desk.waiter("alive")
+    desk.turns.dead.add(dead.token)
+    desk.book.enqueue(dead)
+    desk.book.enqueue(alive)
+
+    desk.clock.pass_by(60)
+    desk.admission.leave("busy", 1)
+
+    assert desk.holders() == ["alive"]
+    assert desk.queue() == []
+
+
+def test_hundreds_of_dead_runs_are_passed_over_in_one_go(desk: Desk) -> None:
+    desk.enter("busy")
+    for number in range(300):
+        dead = desk.waiter(f"dead {number}")
+        desk.turns.dead.add(dead.token)
+        desk.book.enqueue(dead)
+    desk.enter("alive")
+
+    desk.clock.pass_by(60)
+    desk.admission.leave("busy", 1)
+
+    # Each of them takes up the start that was reserved for it.
+    while desk.holders() != ["alive"]:
+        desk.clock.pass_by(10)
+        desk.admission.dispatch()
+    assert desk.queue() == []
+
+
+def test_a_retried_task_keeps_its_place_under_its_new_token(desk: Desk) -> None:
+    desk.enter("busy")
+    first = desk.enter("first")
+    desk.enter("second")
+
+    desk.admission.enter(replace(first, token="newer"))
+    desk.clock.pass_by(60)
+    desk.admission.leave("busy", 1)
+
+    assert desk.turns.woken == ["token of busy", "newer"]
+
+
+def test_a_turn_nobody_gives_back_expires(desk: Desk) -> None:
+    desk.enter("lost")
+    desk.admission.claim("lost", 1)
+    desk.enter("next")
+
+    desk.clock.pass_by(GRANT.total_seconds() + 1)
+    desk.admission.dispatch()
+
+    assert desk.holders() == ["next"]
+    assert desk.admission.claim("lost", 1) is None
+
+
+def test_a_turn_that_is_kept_does_not_expire(desk: Desk) -> None:
+    desk.enter("slow")
+    desk.enter("next")
+
+    for _ in range(20):
+        desk.clock.pass_by(GRANT.total_seconds() * 0.6)
+        assert desk.admission.keep("slow", 1) is not None
+        desk.admission.dispatch()
+
+    assert desk.holders() == ["slow"]
+
+
+def test_one_that_is_alone_gets_more_slots_and_gives_them_back_when_others_come(
+    desk: Desk,
+) -> None:
+    desk.enter("big", Mode.SHARED, calls=2)
+    mine = desk.admission.claim("big", 1)
+    assert mine is not None
+
+    alone = desk.admission.extend(mine, calls=40)
+    desk.enter("other", Mode.SHARED, calls=40)
+    assert alone is not None
+    beside = desk.admission.extend(alone, calls=40)
+
+    assert alone.slots == 10
+    assert beside is not None
+    assert beside.slots == 5
+
+
+def test_giving_back_twice_or_what_one_never_had_changes_nothing(desk: Desk) -> None:
+    desk.enter("first")
+    desk.admission.leave("stranger", 1)
+    desk.admission.leave("first", 1)
+    before = desk.book.read()
+
+    desk.admission.leave("first", 1)
+
+    assert desk.book.read() == before
+    assert before.grants == ()
+
+
+def test_two_who_write_the_ledger_at_once_do_not_overwrite_each_other(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = desk.book.write
+    interfered: list[bool] = []
+
+    def after_another(ledger: Ledger) -> Ledger:
+        if not interfered:
+            interfered.append(True)
+            desk.enter("quicker")
+        return write(ledger)
+
+    monkeypatch.setattr(desk.book, "write", after_another)
+
+    desk.enter("slower")
+
+    assert desk.holders() == ["slower"]  # it queued up first
+    assert desk.queue() == ["quicker"]
+
+
+def test_a_ledger_that_others_keep_writing_is_given_up_on_in_the_end(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def always_late(_: Ledger) -> Ledger:
+        raise RecordChanged("ledger")
+
+    monkeypatch.setattr(desk.book, "write", always_late)
+
+    with pytest.raises(RecordChanged):
+        desk.enter("first")
+
+
+def test_the_oldest_wait_is_that_of_the_head_of_any_queue(desk: Desk) -> None:
+    before = desk.admission.state()
+    desk.enter("busy")
+    desk.enter("waits")
+
+    desk.clock.pass_by(120)
+
+    assert before == State(waiting=0, turns=0, oldest_wait_seconds=0)
+    assert desk.admission.state() == State(waiting=1, turns=1, oldest_wait_seconds=120)

@@ -1,0 +1,217 @@
+"""Objects, sidecars and records that disagree; what is young or in order is left alone."""
+
+import pytest
+
+from stackroom.audits.disagreements import Kind
+from stackroom.model import DocumentStatus
+from stackroom.ports import StoredObject
+from stackroom.strays import rejected_shelf
+from tests.unit.pipeline import CATALOG, KEY, place_of
+from tests.unit.reconciling import LONG, Reconciled
+
+KEYS = [f"alice/research/{number}.txt" for number in range(9)]
+
+
+@pytest.fixture
+def world() -> Reconciled:
+    return Reconciled()
+
+
+def test_an_object_whose_event_was_lost_is_registered_and_gets_a_run(world: Reconciled) -> None:
+    world.bucket.upload(KEY)
+
+    assert world.found() == [(Kind.OBJECT_WITHOUT_RECORD, KEY)]
+    assert world.document().status is DocumentStatus.PENDING
+    assert world.leases.kept[CATALOG].held
+
+
+@pytest.mark.parametrize("capacity", [1, 3, 100])
+def test_every_object_is_found_however_few_are_held_at_a_time(capacity: int) -> None:
+    world = Reconciled(capacity=capacity)
+    for key in KEYS:
+        world.bucket.upload(key)
+
+    found = world.found()
+
+    assert sorted(found) == [(Kind.OBJECT_WITHOUT_RECORD, key) for key in KEYS]
+    assert world.leases.kept[CATALOG].epoch == 1
+
+
+def test_a_young_object_may_still_have_its_event_under_way(world: Reconciled) -> None:
+    world.clock.pass_by(LONG)
+    world.bucket.upload(KEY)
+
+    assert world.reconcile() == []
+    assert world.documents.kept == {}
+
+
+def test_a_newer_version_than_the_record_tells_of_is_registered(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.bucket.upload(KEY, "a newer version")
+
+    assert world.found() == [(Kind.STALE_RECORD, KEY)]
+    assert world.document().status is DocumentStatus.PENDING
+    assert world.document().etag == "etag of a newer version"
+
+
+def test_attributes_that_changed_without_an_event_are_seen_by_the_time(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.clock.pass_by(1)
+    world.bucket.upload(KEY, kb_domain="hr")
+
+    assert world.found() == [(Kind.STALE_RECORD, KEY)]
+    assert world.bucket.sidecar_attributes(KEY)["domain"] == "hr"
+
+
+def test_the_same_dropped_again_is_no_disagreement(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.clock.pass_by(1)
+    world.bucket.upload(KEY)
+
+    assert world.found() == []
+
+
+def test_nothing_is_asked_of_the_bucket_for_what_agrees(
+    world: Reconciled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.dropped_and_indexed(*KEYS)
+    world.clock.pass_by(LONG)
+    asked: list[str] = []
+    head = world.bucket.head
+
+    def asking(key: str) -> StoredObject | None:
+        asked.append(key)
+        return head(key)
+
+    monkeypatch.setattr(world.bucket, "head", asking)
+
+    assert world.reconcile() == []
+    assert len(asked) <= len(KEYS) // world.page + 1  # one in each page of records
+
+
+def test_a_missing_sidecar_is_written_and_the_document_ingested_again(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.bucket.remove_sidecar(KEY)
+
+    assert world.found() == [(Kind.WRONG_SIDECAR, KEY)]
+    assert world.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
+    assert world.document().status is DocumentStatus.PENDING
+
+
+def test_a_sidecar_written_over_later_is_written_anew(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.clock.pass_by(1)
+    world.bucket.write_sidecar(KEY, b'{"metadataAttributes": {"user_id": "mallory"}}')
+
+    assert world.found() == [(Kind.WRONG_SIDECAR, KEY)]
+    assert world.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
+
+
+def test_a_rejected_file_keeps_its_quarantine(world: Reconciled) -> None:
+    world.drop("alice/research/setup.exe")
+
+    assert world.found() == []
+
+
+def test_a_sidecar_without_its_document_is_removed(world: Reconciled) -> None:
+    world.bucket.write_sidecar(KEY, b"{}")
+
+    assert world.found() == [(Kind.SIDECAR_WITHOUT_OBJECT, f"{KEY}.metadata.json")]
+    assert world.bucket.sidecars == {}
+
+
+def test_a_deleted_object_is_deleted_from_the_index_too(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY, KEYS[0])
+    world.bucket.delete(KEY)
+
+    assert world.found() == [(Kind.RECORD_WITHOUT_OBJECT, KEY)]
+    assert world.document().status is DocumentStatus.DELETING
+    assert world.document().receipt_id is not None
+    assert world.leases.kept[CATALOG].held
+
+
+def test_an_object_that_came_back_during_its_deletion_is_registered(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.delete()
+    world.bucket.upload(KEY)
+
+    assert (Kind.STALE_RECORD, KEY) in world.found()
+    assert world.document().status is DocumentStatus.PENDING
+
+
+def test_a_lost_catalog_is_opened_again_and_its_documents_keep_their_records(
+    world: Reconciled,
+) -> None:
+    world.dropped_and_indexed(KEY, *KEYS)
+    del world.catalogs.kept[CATALOG]
+
+    found = world.found()
+
+    assert [kind for kind, _ in found] == [Kind.OBJECT_WITHOUT_RECORD]
+    assert world.catalogs.kept[CATALOG].s3_prefix == "alice/research/"
+    assert world.leases.kept[CATALOG].held  # for the run that gives it its place again
+    assert all(world.document(key).status is DocumentStatus.INDEXED for key in (KEY, *KEYS))
+
+
+def test_everything_is_rebuilt_from_the_bucket(world: Reconciled) -> None:
+    world.dropped_and_indexed(*KEYS)
+    before = {key: world.document(key).fingerprint for key in KEYS}
+    world.documents.kept.clear()
+    world.catalogs.kept.clear()
+
+    world.found()
+
+    assert {key: world.document(key).fingerprint for key in KEYS} == before
+
+
+def test_objects_of_no_catalog_are_recorded_once(world: Reconciled) -> None:
+    world.bucket.upload("loose.txt")
+    world.bucket.upload("alice/loose.txt")
+    world.bucket.upload("alice/no/../way.txt")
+
+    assert len(world.found()) == 3
+    assert world.found() == []
+
+
+def test_objects_that_a_limit_keeps_out_are_recorded_once_and_taken_when_it_is_raised(
+    world: Reconciled,
+) -> None:
+    world.catalogs.limit = 0
+    for key in KEYS:
+        world.bucket.upload(key)
+    assert len(world.found()) == len(KEYS)
+    assert world.found() == []
+
+    world.catalogs.limit = 1
+
+    assert len(world.found()) == len(KEYS)
+    assert {each.catalog_id for each in world.documents.kept.values()} == {CATALOG}
+
+
+def test_objects_under_another_spelling_are_recorded_once(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.bucket.upload("alice/Research/report.pdf")
+
+    assert world.found() == [(Kind.OBJECT_WITHOUT_RECORD, "alice/Research/report.pdf")]
+    assert world.found() == []
+    assert [each.catalog_id for each in world.documents.kept.values()] == [
+        CATALOG,
+        rejected_shelf("alice"),
+    ]
+
+
+def test_folder_markers_and_page_maps_are_no_documents(world: Reconciled) -> None:
+    world.bucket.upload("alice/research/")
+    world.bucket.upload("_pagemaps/doc-1.json.gz")
+
+    assert world.found() == []
+
+
+def test_two_catalogs_are_told_apart(world: Reconciled) -> None:
+    other = "alice/Research-2/report.pdf"
+    world.dropped_and_indexed(KEY)
+    world.bucket.upload(other)
+
+    assert world.found() == [(Kind.OBJECT_WITHOUT_RECORD, other)]
+    assert world.leases.kept[place_of(other).catalog_id].held
+    assert not world.leases.kept[CATALOG].held

@@ -1,0 +1,129 @@
+"""Runs that ended without a word, and what they still hold."""
+
+import pytest
+
+from stackroom.audits.disagreements import Kind
+from stackroom.placement import data_source_name
+from tests.unit.pipeline import CATALOG, KEY
+from tests.unit.reconciling import Reconciled
+
+HOURS = 48 * 3600.0
+
+
+@pytest.fixture
+def world() -> Reconciled:
+    return Reconciled()
+
+
+def test_a_run_that_ended_without_a_word_is_followed(world: Reconciled) -> None:
+    world.drop()
+    world.executions.ended.add(f"{CATALOG}-1")
+    world.clock.pass_by(HOURS)
+
+    assert world.found() == [(Kind.DEAD_RUN, f"{CATALOG}-1")]
+    assert world.leases.kept[CATALOG].epoch == 2
+    assert f"{CATALOG}-2" in world.executions.started
+    assert world.found() == []
+
+
+def test_a_run_that_was_never_started_is_started(world: Reconciled) -> None:
+    world.executions.refuse = OSError("the worker died")
+    with pytest.raises(OSError, match="the worker died"):
+        world.drop()
+    world.executions.refuse = None
+    world.clock.pass_by(HOURS)
+
+    assert world.found() == [(Kind.DEAD_RUN, f"{CATALOG}-1")]
+    assert f"{CATALOG}-1" in world.executions.started
+    assert world.found() == []
+
+
+def test_a_long_run_is_left_alone(world: Reconciled) -> None:
+    world.drop()
+    world.clock.pass_by(HOURS)
+
+    assert world.found() == []
+
+
+def test_the_turn_of_a_dead_run_is_given_back(world: Reconciled) -> None:
+    world.drop()
+    world.admitted()
+    world.executions.ended.add(f"{CATALOG}-1")
+
+    assert (Kind.DEAD_TURN, f"KB1 exclusive: {CATALOG}-1") in world.found()
+    assert world.book.ledger.grants == ()
+
+
+def test_the_turn_of_a_live_run_is_kept(world: Reconciled) -> None:
+    world.drop()
+    world.admitted()
+
+    assert world.found() == []
+    assert len(world.book.ledger.grants) == 1
+
+
+def test_the_place_of_a_dead_run_in_the_queue_is_given_up(world: Reconciled) -> None:
+    world.drop()
+    world.admitted()
+    other = world.drop("bob/notes/file.txt").catalog_id
+    assert other is not None
+    world.ingestion.admit(world.ingestion.ensure_data_source(world.live_run(other)), "token")
+    world.executions.ended.add(f"{other}-1")
+
+    assert (Kind.DEAD_WAITER, f"KB1 exclusive: {other}-1") in world.found()
+    assert world.book.places == {}
+
+
+def test_a_place_held_for_a_catalog_that_is_gone_is_freed(world: Reconciled) -> None:
+    world.slots.take("KB1", "cat-gone", limit=4)
+
+    assert world.found() == [(Kind.UNUSED_SLOT, "KB1: cat-gone")]
+    assert world.slots.taken("KB1") == 0
+    assert world.found() == []
+
+
+def test_a_place_whose_data_source_is_still_there_is_kept(world: Reconciled) -> None:
+    world.slots.take("KB1", CATALOG, limit=4)
+    made = world.bedrock.create("KB1", data_source_name(CATALOG), prefix="", token="t")
+    world.inventory.prefixes[made] = "alice/research/"
+
+    assert [kind for kind, _ in world.found()] == [Kind.ORPHAN_DATA_SOURCE]
+    assert world.slots.holders("KB1") == {CATALOG}
+
+
+def test_a_place_about_to_be_used_is_kept(world: Reconciled) -> None:
+    world.drop()
+    world.slots.take("KB1", CATALOG, limit=4)
+
+    assert world.found() == []
+
+
+def test_a_data_source_of_no_catalog_is_reported_and_kept(world: Reconciled) -> None:
+    made = world.bedrock.create("KB1", "ds-abc", prefix="", token="t")
+
+    found = world.found()
+
+    assert found == [(Kind.ORPHAN_DATA_SOURCE, f"KB1/{made} (ds-abc)")]
+    assert world.bedrock.all("KB1") == {"ds-abc": made}
+
+
+def test_a_data_source_of_other_people_is_none_of_our_business(world: Reconciled) -> None:
+    world.bedrock.create("KB1", "handbooks", prefix="", token="t")
+
+    assert world.found() == []
+
+
+def test_a_data_source_that_can_not_be_deleted_is_reported_with_what_to_do(
+    world: Reconciled,
+) -> None:
+    world.dropped_and_indexed(KEY)
+    made = str(world.catalogs.kept[CATALOG].data_source_id)
+    world.inventory.statuses[made] = "DELETE_UNSUCCESSFUL"
+    world.inventory.reasons[made] = ("Unable to delete data from vector store",)
+
+    (found,) = world.reconcile()
+
+    assert found.kind is Kind.BROKEN_DATA_SOURCE
+    assert "Unable to delete data from vector store" in found.what
+    assert "RETAIN" in found.remedy
+    assert not found.mended

@@ -1,0 +1,208 @@
+"""What the knowledge bases list and what the records say."""
+
+import pytest
+
+from stackroom.audits.disagreements import Kind
+from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.model import DataSourceType, DocumentStatus
+from stackroom.ports import Busy
+from tests.unit.pipeline import CATALOG, KEY, place_of
+from tests.unit.reconciling import LONG, SHARED, Reconciled
+
+KEYS = [f"alice/research/{number}.txt" for number in range(9)]
+ORPHAN = f"doc-{'0' * 24}"
+
+
+@pytest.fixture
+def world() -> Reconciled:
+    return Reconciled()
+
+
+@pytest.fixture
+def crowded() -> Reconciled:
+    """Every place of the only knowledge base is taken: catalogs live on the shared data source."""
+    world = Reconciled()
+    for number in range(4):
+        key = f"bob/{number}/file.txt"
+        world.dropped_and_indexed(key)
+    for key in KEYS:
+        world.drop(key)
+    run = world.turn()
+    assert world.catalogs.kept[CATALOG].data_source_type is DataSourceType.CUSTOM
+    for key in KEYS:
+        world.is_searchable(key)
+        assert world.document(key).status is DocumentStatus.INDEXED
+    world.ingestion.release(run)
+    world.executions.ended.add(world.leases.kept[CATALOG].execution_name)
+    return world
+
+
+def test_an_indexed_document_that_the_index_lost_is_pending_again(world: Reconciled) -> None:
+    world.dropped_and_indexed(*KEYS)
+    del world.bedrock.says[world.bucket.uri_of(KEYS[3])]
+
+    assert world.found() == [(Kind.MISSING_FROM_INDEX, KEYS[3])]
+    assert world.document(KEYS[3]).status is DocumentStatus.PENDING
+    assert world.leases.kept[CATALOG].held
+
+
+@pytest.mark.parametrize("status", ["FAILED", "METADATA_UPDATE_FAILED", "IGNORED", "NOT_FOUND"])
+def test_an_indexed_document_of_which_the_index_says_otherwise_is_pending_again(
+    world: Reconciled, status: str
+) -> None:
+    world.dropped_and_indexed(KEY)
+    world.bedrock.say(KEY, status)
+
+    assert world.found() == [(Kind.MISSING_FROM_INDEX, KEY)]
+
+
+def test_a_document_that_is_being_ingested_again_is_left_alone(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.bedrock.say(KEY, "IN_PROGRESS")
+
+    assert world.found() == []
+
+
+def test_a_failed_document_that_was_indexed_since_is_looked_at_again(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.change(KEY, status=DocumentStatus.FAILED, status_reason="Bedrock said so")
+    world.clock.pass_by(1)
+    world.bedrock.say(KEY, "INDEXED")
+
+    assert world.found() == [(Kind.INDEXED_AFTER_ALL, KEY)]
+    assert world.document().status is DocumentStatus.PENDING
+
+
+def test_a_failed_document_that_no_search_finds_stays_failed(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.change(KEY, status=DocumentStatus.FAILED, status_reason="Bedrock said so")
+    world.clock.pass_by(1)
+    world.bedrock.say(KEY, "INDEXED")
+    world.knowledge_base.passages.clear()
+
+    assert world.found() == []
+
+
+def test_what_the_index_said_before_the_document_failed_counts_no_more(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.clock.pass_by(1)
+    failed = {"status": DocumentStatus.FAILED, "status_reason": "its vectors were not written"}
+    world.change(KEY, **failed, updated_at=world.clock())
+
+    assert world.found() == []
+
+
+def test_an_indexed_document_without_object_and_record_gets_a_record_to_be_deleted_by(
+    world: Reconciled,
+) -> None:
+    world.dropped_and_indexed(KEY, KEYS[0])
+    world.forget(KEY)
+    world.bucket.delete(KEY)
+    world.bucket.remove_sidecar(KEY)
+
+    assert world.found() == [(Kind.INDEXED_WITHOUT_RECORD, KEY)]
+    assert world.document(KEY).status is DocumentStatus.DELETING
+    assert world.leases.kept[CATALOG].held
+    assert world.found() == []
+
+
+def test_a_data_source_that_was_never_synced_lists_nothing(world: Reconciled) -> None:
+    world.drop()
+    world.admitted()
+
+    assert world.found() == []
+
+
+def test_a_throttled_listing_is_tried_again(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.inventory.failure = KnowledgeBaseThrottled("ListKnowledgeBaseDocuments")
+
+    assert world.found() == []
+
+
+def test_a_shared_data_source_in_order_is_left_alone(crowded: Reconciled) -> None:
+    assert crowded.found() == []
+
+
+@pytest.mark.parametrize("capacity", [1, 5, 100])
+def test_a_document_that_a_shared_data_source_lost_is_pending_again(
+    crowded: Reconciled, capacity: int
+) -> None:
+    crowded.capacity = capacity
+    del crowded.bedrock.held[(SHARED.data_source_id, place_of(KEYS[3]).document_id)]
+
+    assert crowded.found() == [(Kind.MISSING_FROM_INDEX, KEYS[3])]
+    assert crowded.document(KEYS[3]).status is DocumentStatus.PENDING
+
+
+def test_a_shared_document_that_is_still_found_gets_a_record_to_be_deleted_by(
+    crowded: Reconciled,
+) -> None:
+    key = KEYS[3]
+    crowded.forget(key)
+    crowded.bucket.delete(key)
+    crowded.bucket.remove_sidecar(key)
+
+    assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, key)]
+    assert crowded.document(key).status is DocumentStatus.DELETING
+
+
+def test_a_shared_document_of_no_catalog_is_deleted_directly(crowded: Reconciled) -> None:
+    crowded.bedrock.put(SHARED, ORPHAN)
+
+    assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, f"KB1/SHARED1: {ORPHAN}")]
+    crowded.clock.pass_by(LONG)
+    assert crowded.bedrock.verdicts(SHARED, [ORPHAN])[ORPHAN].status == "NOT_FOUND"
+    assert crowded.found() == []
+
+
+def test_a_second_copy_in_a_place_where_the_catalog_does_not_live_is_deleted(
+    world: Reconciled,
+) -> None:
+    world.dropped_and_indexed(KEY)
+    document_id = place_of(KEY).document_id
+    world.bedrock.put(SHARED, document_id)
+
+    assert world.found() == [(Kind.INDEXED_WITHOUT_RECORD, f"KB1/SHARED1: {document_id}")]
+    assert world.found() == []
+    assert world.bedrock.verdicts(SHARED, [document_id])[document_id].status == "NOT_FOUND"
+
+
+def test_nothing_is_deleted_directly_while_a_run_has_its_turn(crowded: Reconciled) -> None:
+    crowded.bedrock.put(SHARED, ORPHAN)
+    crowded.drop(KEY)
+    crowded.admitted()
+    crowded.clock.pass_by(LONG)
+
+    (found,) = crowded.reconcile()
+
+    assert found.kind is Kind.INDEXED_WITHOUT_RECORD
+    assert not found.mended
+    assert crowded.bedrock.verdicts(SHARED, [ORPHAN])[ORPHAN].status == "INDEXED"
+
+
+def test_a_refused_deletion_is_told_as_not_done(crowded: Reconciled) -> None:
+    crowded.bedrock.put(SHARED, ORPHAN)
+    crowded.bedrock.direct_busy = Busy(why="a job is running")
+    crowded.clock.pass_by(LONG)
+
+    (found,) = crowded.reconcile()
+
+    assert not found.mended
+
+
+def test_what_somebody_else_put_there_is_reported_and_kept(crowded: Reconciled) -> None:
+    crowded.bedrock.put(SHARED, "a handbook of theirs")
+    crowded.clock.pass_by(LONG)
+
+    (found,) = crowded.reconcile()
+
+    assert not found.mended
+    assert crowded.bedrock.verdicts(SHARED, ["a handbook of theirs"])
+
+
+def test_what_was_put_there_a_moment_ago_is_left_for_the_next_time(crowded: Reconciled) -> None:
+    crowded.clock.pass_by(LONG)
+    crowded.bedrock.put(SHARED, ORPHAN)
+
+    assert crowded.reconcile() == []

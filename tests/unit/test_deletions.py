@@ -1,0 +1,262 @@
+from datetime import datetime
+
+import pytest
+
+from stackroom.deletions import Deletions
+from stackroom.errors import CatalogNotFound, DocumentNotFound, RecordChanged
+from stackroom.model import CatalogStatus, Document, DocumentStatus
+from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
+
+DOCUMENT = place_of(KEY).document_id
+
+
+@pytest.fixture
+def deletions(pipeline: Pipeline) -> Deletions:
+    return Deletions(
+        catalogs=pipeline.catalogs,
+        documents=pipeline.documents,
+        bucket=pipeline.bucket,
+        receipts=pipeline.receipts,
+        uploads=pipeline.uploads,
+        runs=pipeline.runs,
+        now=pipeline.clock,
+    )
+
+
+def dropped(pipeline: Pipeline, count: int) -> list[str]:
+    keys = [f"alice/research/{number:02}.txt" for number in range(count)]
+    for key in keys:
+        pipeline.drop(key)
+    return keys
+
+
+def test_a_deleted_document_loses_its_object_and_is_removed_with_a_receipt(
+    pipeline: Pipeline, deletions: Deletions
+) -> None:
+    pipeline.drop()
+    pipeline.index()
+    asked_before = pipeline.leases.kept[CATALOG].requested
+
+    receipt = deletions.delete_document("alice", CATALOG, DOCUMENT)
+
+    assert KEY not in pipeline.bucket.objects
+    assert pipeline.document().status is DocumentStatus.DELETING
+    assert pipeline.document().receipt_id == receipt.receipt_id
+    assert receipt.is_open
+    assert receipt.searchable_before is not None
+    assert pipeline.leases.kept[CATALOG].requested == asked_before + 1
+
+
+def test_deleting_again_answers_with_the_same_receipt(
+    pipeline: Pipeline, deletions: Deletions
+) -> None:
+    pipeline.drop()
+
+    first = deletions.delete_document("alice", CATALOG, DOCUMENT)
+    again = deletions.delete_document("alice", CATALOG, DOCUMENT)
+
+    assert again == first
+    assert len(pipeline.receipts.kept) == 1
+
+
+def test_a_document_whose_removal_the_event_has_followed_already_has_that_receipt(
+    pipeline: Pipeline, deletions: Deletions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline.drop()
+    remove = pipeline.bucket.remove
+
+    def followed_to_the_end(key: str) -> None:
+        remove(key)
+        pipeline.deliver(key)
+        pipeline.documents.remove(pipeline.document())
+
+    monkeypatch.setattr(pipeline.bucket, "remove", followed_to_the_end)
+    receipt = deletions.delete_document("alice", CATALOG, DOCUMENT)
+
+    assert list(pipeline.receipts.kept.values()) == [receipt]
+    assert receipt.is_open
+
+
+def test_a_document_dropped_again_before_anything_followed_has_a_superseded_receipt(
+    pipeline: Pipeline, deletions: Deletions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline.drop()
+    remove = pipeline.bucket.remove
+
+    def dropped_again(key: str) -> None:
+        remove(key)
+        pipeline.bucket.upload(key, "other")
+
+    monkeypatch.setattr(pipeline.bucket, "remove", dropped_again)
+    receipt = deletions.delete_document("alice", CATALOG, DOCUMENT)
+
+    assert receipt.superseded_at is not None
+    assert receipt.unsearchable_since is None
+    assert pipeline.document().etag == "etag of other"
+    assert pipeline.document().receipt_id is None
+
+
+def test_a_file_that_was_never_searchable_is_gone_at_once(
+    pipeline: Pipeline, deletions: Deletions
+) -> None:
+    place = place_of("alice/research/a.exe")
+    pipeline.drop(place.key)
+
+    receipt = deletions.delete_document("alice", CATALOG, place.document_id)
+
+    assert receipt.unsearchable_since is not None
+    assert not pipeline.documents.kept
+
+
+@pytest.mark.parametrize(("user_id", "catalog_id"), [("bob", CATALOG), ("alice", "cat-none")])
+def test_somebody_elses_catalog_is_not_found(
+    pipeline: Pipeline, deletions: Deletions, user_id: str, catalog_id: str
+) -> None:
+    pipeline.drop()
+
+    with pytest.raises(CatalogNotFound, match="not found"):
+        deletions.delete_document(user_id, catalog_id, DOCUMENT)
+    with pytest.raises(CatalogNotFound, match="not found"):
+        deletions.delete_catalog(user_id, catalog_id)
+
+    assert pipeline.document().status is DocumentStatus.PENDING
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+
+
+def test_a_document_that_is_not_there_is_not_found(
+    pipeline: Pipeline, deletions: Deletions
+) -> None:
+    pipeline.drop()
+
+    with pytest.raises(DocumentNotFound, match="Document 'doc-none' not found in catalog"):
+        deletions.delete_document("alice", CATALOG, "doc-none")
+
+
+def test_a_deleted_catalog_loses_every_object_and_waits_to_be_dismantled(
+    pipeline: Pipeline, deletions: Deletions
+) -> None:
+    keys = dropped(pipeline, 7)
+    pipeline.drop("alice/law/kept.txt")
+
+    deletion = deletions.delete_catalog("alice", CATALOG)
+
+    assert list(pipeline.bucket.objects) == ["alice/law/kept.txt"]
+    assert list(pipeline.bucket.sidecars) == ["alice/law/kept.txt"]
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.DELETING
+    assert {pipeline.document(key).status for key in keys} == {DocumentStatus.DELETING}
+    assert deletion.receipt_ids == tuple(sorted(str(pipeline.document(k).receipt_id) for k in keys))
+    assert (deletion.documents, deletion.size) == (7, 28)
+
+
+def test_an_empty_catalog_is_asked_a_run_for(pipeline: Pipeline, deletions: Deletions) -> None:
+    pipeline.drop()
+    pipeline.bucket.delete(KEY)
+    pipeline.documents.kept.clear()
+    asked_before = pipeline.leases.kept[CATALOG].requested
+
+    deletion = deletions.delete_catalog("alice", CATALOG)
+
+    assert deletion.documents == 0
+    assert pipeline.leases.kept[CATALOG].requested == asked_before + 1
+
+
+def test_a_catalogs_deletion_goes_on_after_a_crash(
+    pipeline: Pipeline, deletions: Deletions
+) -> None:
+    keys = dropped(pipeline, 7)
+
+    def crash(document: Document) -> None:
+        if document.filename == "03.txt":
+            raise ConnectionError
+
+    pipeline.documents.before_save = crash
+    with pytest.raises(ConnectionError):
+        deletions.delete_catalog("alice", CATALOG)
+    pipeline.documents.before_save = lambda _: None
+    deletion = deletions.delete_catalog("alice", CATALOG)
+
+    assert not pipeline.bucket.objects
+    assert {pipeline.document(key).status for key in keys} == {DocumentStatus.DELETING}
+    assert len(deletion.receipt_ids) == len(pipeline.receipts.kept) == 7
+
+
+def test_a_late_event_of_what_is_about_to_be_removed_does_not_save_the_catalog(
+    pipeline: Pipeline, deletions: Deletions
+) -> None:
+    dropped(pipeline, 4)
+
+    def late_event(document: Document) -> None:
+        pipeline.documents.before_save = lambda _: None
+        pipeline.uploads.reconcile("alice/research/03.txt")  # it still lies there
+
+    pipeline.documents.before_save = late_event
+    deletions.delete_catalog("alice", CATALOG)
+
+    assert not pipeline.bucket.objects
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.DELETING
+
+
+def test_a_file_dropped_after_a_catalogs_deletion_keeps_it_alive(
+    pipeline: Pipeline, deletions: Deletions
+) -> None:
+    pipeline.drop()
+    deletions.delete_catalog("alice", CATALOG)
+
+    pipeline.drop("alice/research/new.txt")
+
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+    assert pipeline.document("alice/research/new.txt").status is DocumentStatus.PENDING
+
+
+def test_a_file_dropped_during_a_catalogs_deletion_is_kept_with_the_catalog(
+    pipeline: Pipeline, deletions: Deletions
+) -> None:
+    pipeline.drop()
+    new = "alice/research/new.txt"
+
+    def drop_another(document: Document) -> None:
+        if document.status is DocumentStatus.DELETING:
+            pipeline.documents.before_save = lambda _: None
+            pipeline.drop(new)
+
+    pipeline.documents.before_save = drop_another
+
+    deletion = deletions.delete_catalog("alice", CATALOG)
+
+    assert deletion.documents == 1
+    assert pipeline.document().status is DocumentStatus.DELETING
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+    assert pipeline.document(new).status is DocumentStatus.PENDING
+    assert pipeline.bucket.head(new) is not None
+
+
+def test_a_catalog_that_late_events_keep_reviving_is_not_said_to_be_deleted(
+    pipeline: Pipeline, deletions: Deletions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline.drop()
+    condemn = pipeline.catalogs.condemn
+
+    def revived_at_once(catalog_id: str, *, at: datetime) -> None:
+        condemn(catalog_id, at=at)
+        pipeline.catalogs.revive(catalog_id, at=at)
+
+    monkeypatch.setattr(pipeline.catalogs, "condemn", revived_at_once)
+
+    with pytest.raises(RecordChanged):
+        deletions.delete_catalog("alice", CATALOG)
+
+
+def test_a_catalog_that_is_dismantled_meanwhile_is_gone(
+    pipeline: Pipeline, deletions: Deletions
+) -> None:
+    pipeline.drop("alice/research/a.exe")
+
+    def close(document: Document) -> None:
+        pipeline.catalogs.kept.clear()
+
+    pipeline.documents.before_save = close
+    deletion = deletions.delete_catalog("alice", CATALOG)
+
+    assert deletion.documents == 1
+    assert CATALOG not in pipeline.catalogs.kept
+    assert not pipeline.documents.kept

@@ -1,0 +1,249 @@
+"""Catalogs on a shared data source: tens of documents a call, and the truth about each."""
+
+import pytest
+
+from stackroom.direct import BATCH
+from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.model import Catalog, CatalogStatus, DataSourceType, DocumentStatus
+from stackroom.ports import Busy, DataSource
+from stackroom.progress import Outcome, Run
+from stackroom.verdicts import MAX_ATTEMPTS, NO_REASON, Fate
+from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
+
+SHARED = DataSource(knowledge_base_id="KB1", data_source_id="SHARED1", type=DataSourceType.CUSTOM)
+DOCUMENT = place_of(KEY).document_id
+
+
+@pytest.fixture
+def shared(pipeline: Pipeline) -> Pipeline:
+    """Whose own data sources are all taken."""
+    for number in range(4):
+        pipeline.slots.take("KB1", f"another-{number}", limit=4)
+    return pipeline
+
+
+def drop(pipeline: Pipeline, count: int) -> None:
+    for number in range(count):
+        pipeline.drop(f"alice/research/{number}.txt")
+
+
+def statuses(pipeline: Pipeline) -> list[str]:
+    return sorted({each.status for each in pipeline.documents.kept.values()})
+
+
+def end(pipeline: Pipeline, run: Run) -> Outcome | None:
+    return pipeline.ingestion.release(run).progress.outcome
+
+
+def test_documents_are_ingested_in_tens_with_their_sidecars_attributes(shared: Pipeline) -> None:
+    drop(shared, 25)
+    shared.drop(KEY, "text", kb_domain="biology")
+
+    run = shared.turn()
+
+    assert run.progress.outcome is Outcome.NOTHING
+    assert statuses(shared) == ["indexed"]
+    assert sorted(len(call.keys) for call in shared.bedrock.direct_calls) == [6, BATCH, BATCH]
+    submitted = shared.bedrock.submitted[("SHARED1", DOCUMENT)]
+    assert submitted.attributes == shared.bucket.sidecar_attributes(KEY)
+    assert submitted.attributes["domain"] == "biology"
+    assert end(shared, run) is Outcome.RELEASED
+
+
+def test_a_turn_gives_its_slots_back(shared: Pipeline) -> None:
+    drop(shared, 3)
+
+    shared.turn()
+
+    assert shared.book.read().grants == ()
+    assert shared.catalogs.kept[CATALOG].status is CatalogStatus.READY
+
+
+def test_failures_are_told_with_their_reasons_and_the_others_are_indexed(shared: Pipeline) -> None:
+    drop(shared, 3)
+    broken = place_of("alice/research/1.txt").document_id
+    shared.bedrock.becomes(broken, "IGNORED", "not supported")
+
+    shared.turn()
+
+    told = {each.filename: each.status_reason for each in shared.documents.kept.values()}
+    assert told == {"0.txt": None, "1.txt": "not supported", "2.txt": None}
+
+
+def test_what_is_read_of_an_earlier_version_does_not_count(shared: Pipeline) -> None:
+    shared.drop()
+    shared.turn()
+    shared.drop(KEY, "newer")
+    shared.bedrock.becomes(DOCUMENT, "FAILED", "unreadable")
+
+    shared.turn()
+
+    assert shared.document().status is DocumentStatus.FAILED
+
+
+def test_a_failure_that_nobody_explains_is_tried_again_before_it_is_told(shared: Pipeline) -> None:
+    drop(shared, 1)
+    document_id = place_of("alice/research/0.txt").document_id
+    shared.bedrock.becomes(document_id, "FAILED")
+
+    runs = [shared.turn() for _ in range(MAX_ATTEMPTS)]
+
+    (document,) = shared.documents.kept.values()
+    assert [each.progress.outcome for each in runs[:-1]] == [Outcome.TURN_OVER] * 2
+    assert (document.status_reason, document.attempts) == (NO_REASON, MAX_ATTEMPTS)
+
+
+def test_others_get_their_turn_when_one_has_had_a_minute(shared: Pipeline) -> None:
+    drop(shared, 400)
+    shared.bedrock.direct_seconds = 30.0
+    run = shared.admitted()
+    shared.drop("bob/notes/a.txt")
+    bob = place_of("bob/notes/a.txt").catalog_id
+    other = shared.ingestion.ensure_data_source(shared.live_run(bob))
+    shared.ingestion.admit(other, "token of bob")
+
+    run, _ = shared.ingestion.start(run)
+
+    assert run.progress.outcome is Outcome.TURN_OVER
+    assert run.progress.waiting_since is not None
+    assert run.progress.waiting_since > (other.progress.waiting_since or shared.clock())
+    assert "token of bob" in shared.turns.woken
+    assert statuses(shared) == ["indexed", "pending"]
+
+
+def test_what_takes_long_is_left_to_the_poller_and_keeps_its_slots(shared: Pipeline) -> None:
+    shared.drop()
+    shared.bedrock.direct_seconds = 600.0
+
+    run = shared.turn()
+    waiting = shared.settlement.poll(run)
+    held = shared.book.read().grants
+    shared.clock.pass_by(600)
+    over = shared.settlement.poll(waiting)
+    settled, _ = shared.settlement.settle(over)
+
+    assert run.progress.outcome is Outcome.STARTED
+    assert waiting.progress.outcome is Outcome.RUNNING
+    assert [each.catalog_id for each in held] == [CATALOG]
+    assert over.progress.outcome is Outcome.OVER
+    assert shared.book.read().grants == ()
+    assert shared.document().status is DocumentStatus.INDEXED
+    assert end(shared, settled) is Outcome.RELEASED
+
+
+def test_a_document_uploaded_again_while_it_is_ingested_is_ingested_again(
+    shared: Pipeline,
+) -> None:
+    shared.drop()
+    before = shared.direct.pause
+
+    def drop_meanwhile(seconds: float) -> None:
+        before(seconds)
+        if shared.bucket.uploads == 1:
+            shared.drop(KEY, "newer")
+
+    object.__setattr__(shared.direct, "pause", drop_meanwhile)
+
+    run = shared.turn()
+    first = shared.document().status
+    more = shared.ingestion.release(run)
+
+    assert run.progress.outcome is Outcome.TURN_OVER
+    assert first is DocumentStatus.PENDING
+    assert more.progress.outcome is Outcome.MORE
+
+
+def test_busy_is_waited_out_and_nothing_is_lost(shared: Pipeline) -> None:
+    drop(shared, 5)
+    shared.bedrock.direct_busy = Busy(why="ValidationException: can't exceed (10)")
+
+    refused = shared.turn()
+    shared.bedrock.direct_busy = None
+    run, _ = shared.ingestion.start(refused)
+
+    assert refused.progress.outcome is Outcome.BUSY
+    assert run.progress.outcome is Outcome.NOTHING
+    assert statuses(shared) == ["indexed"]
+
+
+def test_throttled_reads_are_waited_out(shared: Pipeline) -> None:
+    shared.drop()
+    shared.bedrock.read_error = KnowledgeBaseThrottled("GetKnowledgeBaseDocuments")
+
+    run = shared.turn()
+    shared.bedrock.read_error = None
+    over = shared.settlement.poll(run)
+    shared.settlement.settle(over)
+
+    assert run.progress.outcome is Outcome.STARTED
+    assert shared.document().status is DocumentStatus.INDEXED
+
+
+def test_what_a_crash_left_under_way_is_taken_up_again(shared: Pipeline) -> None:
+    shared.drop()
+    run = shared.admitted()
+    shared.bedrock.read_error = KnowledgeBaseThrottled("x")
+    object.__setattr__(shared.direct, "pause", _die)
+    with pytest.raises(ConnectionError):
+        shared.ingestion.start(run)
+    shared.bedrock.read_error = None
+    object.__setattr__(shared.direct, "pause", shared.clock.pass_by)
+
+    again, _ = shared.ingestion.start(run)
+
+    assert again.progress.outcome is Outcome.NOTHING
+    assert shared.document().status is DocumentStatus.INDEXED
+    assert len(shared.bedrock.direct_calls) == 1  # the token says it is the same call
+
+
+def test_a_deleted_document_is_gone_once_it_is_neither_known_nor_found(shared: Pipeline) -> None:
+    shared.drop()
+    shared.turn()
+    shared.delete()
+
+    _, turn = shared.ingestion.start(shared.admitted())
+
+    assert [each.fate for each in turn.settled] == [Fate.GONE]
+    assert not shared.documents.kept
+    receipt = next(shared.receipts.of_user("alice"))
+    assert receipt.unsearchable_since is not None
+    assert receipt.asked_at < receipt.unsearchable_since
+
+
+def test_a_document_that_is_still_found_is_not_called_removed(shared: Pipeline) -> None:
+    shared.drop()
+    shared.turn()
+    shared.delete()
+    shared.is_searchable()  # for some time yet
+
+    run = shared.turn()
+    receipt = next(shared.receipts.of_user("alice"))
+
+    assert run.progress.outcome is Outcome.STARTED
+    assert shared.document().status is DocumentStatus.DELETING
+    assert receipt.is_open
+
+
+def test_a_rejected_files_earlier_version_is_evicted(shared: Pipeline) -> None:
+    shared.drop()
+    shared.turn()
+    shared.drop(KEY, "")
+
+    run = shared.turn()
+
+    assert run.progress.outcome is Outcome.NOTHING
+    assert not shared.document().lingering
+    assert ("SHARED1", DOCUMENT) not in shared.bedrock.held
+
+
+def test_a_catalog_on_a_shared_source_never_starts_a_job(shared: Pipeline) -> None:
+    drop(shared, 12)
+
+    shared.turn()
+
+    assert not shared.bedrock.jobs
+    assert isinstance(shared.catalogs.kept[CATALOG], Catalog)
+
+
+def _die(_: float) -> None:
+    raise ConnectionError

@@ -1,0 +1,162 @@
+import pytest
+
+from stackroom.model import Catalog, CatalogStatus, DataSourceType
+from stackroom.placement import Placement, data_source_name
+from stackroom.ports import DataSource
+from tests.unit.pipeline import CATALOG, Pipeline
+
+NAME = ("KB1", data_source_name(CATALOG))
+
+
+def condemned(pipeline: Pipeline) -> Catalog:
+    """A catalog with a data source of its own, empty and about to go."""
+    pipeline.drop()
+    pipeline.placements.ensure(pipeline.catalogs.kept[CATALOG])
+    pipeline.documents.kept.clear()
+    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+    return pipeline.catalogs.kept[CATALOG]
+
+
+def steps_until_gone(pipeline: Pipeline) -> int:
+    for step in range(1, 20):
+        if pipeline.dismantling.step(pipeline.catalogs.kept[CATALOG]):
+            return step
+        pipeline.clock.pass_by(60)
+    raise AssertionError("the catalog never goes")
+
+
+def test_a_catalog_goes_with_its_data_source_and_its_slot(pipeline: Pipeline) -> None:
+    condemned(pipeline)
+
+    steps_until_gone(pipeline)
+
+    assert CATALOG not in pipeline.catalogs.kept
+    assert NAME not in pipeline.bedrock.sources
+    assert pipeline.slots.taken("KB1") == 0
+
+
+def test_it_is_not_gone_before_its_data_source_is(pipeline: Pipeline) -> None:
+    catalog = condemned(pipeline)
+    pipeline.bedrock.deletion_seconds = 100
+
+    gone = pipeline.dismantling.step(catalog)
+
+    assert not gone
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.DELETING
+    assert pipeline.slots.holders("KB1") == {CATALOG}
+
+
+def test_nobody_finds_it_placed_on_a_data_source_that_is_about_to_go(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = condemned(pipeline)
+    placed: list[str | None] = []
+
+    def remove(knowledge_base_id: str, data_source_id: str) -> bool:
+        placed.append(pipeline.catalogs.kept[CATALOG].data_source_id)
+        return False
+
+    monkeypatch.setattr(pipeline.bedrock, "remove", remove)
+    pipeline.dismantling.step(catalog)
+
+    assert placed == [None]
+
+
+@pytest.mark.parametrize("step", ["displace", "remove", "free", "close"])
+def test_it_goes_on_after_a_crash(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    as_read = condemned(pipeline)
+    ports = {
+        "displace": pipeline.catalogs,
+        "remove": pipeline.bedrock,
+        "free": pipeline.slots,
+        "close": pipeline.catalogs,
+    }
+    after = getattr(ports[step], step)
+
+    def crash(*given: object) -> None:
+        after(*given)
+        raise ConnectionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ports[step], step, crash)
+        with pytest.raises(ConnectionError):
+            steps_until_gone(pipeline)
+    for _ in range(3):
+        pipeline.dismantling.step(pipeline.catalogs.kept.get(CATALOG, as_read))
+
+    assert CATALOG not in pipeline.catalogs.kept
+    assert NAME not in pipeline.bedrock.sources
+    assert pipeline.slots.taken("KB1") == 0
+
+
+def test_a_catalog_on_a_shared_data_source_leaves_that_alone(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    shared = DataSource(
+        knowledge_base_id="KB1", data_source_id="SHARED1", type=DataSourceType.CUSTOM
+    )
+    pipeline.catalogs.place(CATALOG, shared)
+    pipeline.bedrock.sources[("KB1", "shared")] = "SHARED1"
+    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+
+    gone = pipeline.dismantling.step(pipeline.catalogs.kept[CATALOG])
+
+    assert gone
+    assert CATALOG not in pipeline.catalogs.kept
+    assert pipeline.bedrock.sources == {("KB1", "shared"): "SHARED1"}
+    assert not pipeline.bedrock.deleting
+
+
+def test_a_catalog_that_never_had_a_place_just_goes(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+
+    assert pipeline.dismantling.step(pipeline.catalogs.kept[CATALOG])
+    assert CATALOG not in pipeline.catalogs.kept
+
+
+def test_a_catalog_revived_before_anything_began_keeps_its_place(pipeline: Pipeline) -> None:
+    as_read = condemned(pipeline)
+    pipeline.catalogs.revive(CATALOG, at=pipeline.clock())
+
+    gone = pipeline.dismantling.step(as_read)
+
+    assert not gone
+    assert pipeline.catalogs.kept[CATALOG].data_source_id == as_read.data_source_id
+    assert not pipeline.bedrock.deleting
+
+
+def test_a_catalog_revived_while_its_data_source_goes_is_placed_anew(pipeline: Pipeline) -> None:
+    as_read = condemned(pipeline)
+    pipeline.bedrock.deletion_seconds = 100
+    pipeline.dismantling.step(as_read)
+    pipeline.drop()  # revives it
+
+    gone = pipeline.dismantling.step(as_read)
+    pipeline.clock.pass_by(200)
+    placement, source = pipeline.placements.ensure(pipeline.catalogs.kept[CATALOG])
+
+    assert not gone
+    assert placement is Placement.PLACED
+    assert source.data_source_id != as_read.data_source_id
+    assert pipeline.slots.holders("KB1") == {CATALOG}
+
+
+def test_a_catalog_revived_at_the_last_moment_is_not_closed(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_read = condemned(pipeline)
+    free = pipeline.slots.free
+
+    def revive(knowledge_base_id: str, catalog_id: str) -> None:
+        free(knowledge_base_id, catalog_id)
+        pipeline.drop()
+
+    monkeypatch.setattr(pipeline.slots, "free", revive)
+    pipeline.dismantling.step(as_read)
+    pipeline.clock.pass_by(60)
+    gone = pipeline.dismantling.step(pipeline.catalogs.kept[CATALOG])
+
+    assert not gone
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY

@@ -1,0 +1,110 @@
+"""A whole reconciliation: nothing is found twice, it goes on where it stopped, and rehearses."""
+
+from functools import partial
+
+import pytest
+
+from tests.unit.pipeline import place_of
+from tests.unit.reconciling import LONG, Reconciled
+
+KEYS = [f"alice/research/{number}.txt" for number in range(7)]
+
+
+@pytest.fixture
+def world() -> Reconciled:
+    return Reconciled()
+
+
+def test_where_all_is_well_nothing_is_found_and_nothing_written(world: Reconciled) -> None:
+    world.dropped_and_indexed(*KEYS)
+    before = world.everything()
+
+    assert world.found() == []
+    assert world.everything() == before
+
+
+def test_an_empty_deployment_is_in_order(world: Reconciled) -> None:
+    assert world.found() == []
+
+
+def test_a_second_reconciliation_finds_nothing(world: Reconciled) -> None:
+    wreck(world)
+    first = world.found()
+    settle(world)
+
+    assert len(first) == 5
+    assert world.found() == []
+
+
+def test_what_waits_for_its_run_is_no_disagreement(world: Reconciled) -> None:
+    world.drop()
+
+    assert world.found() == []
+
+
+def test_a_rehearsal_writes_nothing_and_tells_the_same(world: Reconciled) -> None:
+    wreck(world)
+    world.clock.pass_by(LONG)
+    before = world.everything()
+
+    rehearsed = world.reconcile(rehearsing=True)
+
+    assert world.everything() == before
+    assert not any(each.mended for each in rehearsed)
+    real = world.reconcile()
+    assert all(each.mended for each in real)
+    assert [(each.kind, each.what) for each in rehearsed] == [
+        (each.kind, each.what) for each in real
+    ]
+
+
+def test_it_goes_on_where_its_time_ran_out(world: Reconciled) -> None:
+    wreck(world)
+    whole = world.found(rehearsing=True)
+    pieces = []
+
+    for _ in range(100):
+        time_left = iter([True, False])
+        pieces += list(world.reconciliation().go_on(has_time=partial(next, time_left)))
+        if world.reconciliation().is_over:
+            break
+
+    assert [(each.kind, each.what) for each in pieces] == whole
+
+
+def test_a_piece_that_was_cut_off_is_compared_anew(world: Reconciled) -> None:
+    world.dropped_and_indexed(*KEYS)
+    world.clock.pass_by(LONG)
+    world.inventory.failure = OSError("the connection broke")
+
+    with pytest.raises(OSError, match="the connection broke"):
+        world.reconcile()
+
+    assert not world.reconciliation().is_over
+    assert world.reconcile() == []
+    assert world.reconciliation().is_over
+
+
+def wreck(world: Reconciled) -> None:
+    """Several things at once, in one catalog."""
+    world.dropped_and_indexed(*KEYS)
+    world.forget(KEYS[0])
+    world.bucket.delete(KEYS[1])
+    world.bucket.remove_sidecar(KEYS[2])
+    world.bucket.upload(KEYS[3], "a newer version")
+    world.bucket.write_sidecar("alice/research/never.txt", b"{}")
+
+
+def settle(world: Reconciled) -> None:
+    """What the runs that were asked for then do."""
+    run = world.started()
+    world.clock.pass_by(1)
+    for key in KEYS:
+        if key in world.bucket.objects:
+            world.bedrock.say(key, "INDEXED")
+    del world.bedrock.says[world.bucket.uri_of(KEYS[1])]
+    gone = place_of(KEYS[1]).document_id
+    world.knowledge_base.passages = [
+        each for each in world.knowledge_base.passages if each.attributes["document_id"] != gone
+    ]
+    world.end(run)

@@ -1,0 +1,282 @@
+"""Who is next, and that nothing is given out twice."""
+
+from datetime import datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stackroom.ports import Ledger, Mode, Waiter
+from stackroom.schedule import Limits, Schedule, fair_share
+from tests.records import NOW
+
+LEASE = timedelta(minutes=15)
+TURN = timedelta(seconds=60)
+
+
+def a_waiter(name: str, at: float, mode: Mode = Mode.SHARED, **fields: object) -> Waiter:
+    """Waiting since so many seconds before NOW."""
+    values: dict[str, object] = {
+        "catalog_id": name,
+        "epoch": 1,
+        "knowledge_base_id": "KB1",
+        "mode": mode,
+        "since": NOW - timedelta(seconds=at),
+        "calls": 1,
+        "token": f"token of {name}",
+    }
+    return Waiter(**{**values, **fields})  # type: ignore[arg-type] # values by field name
+
+
+def a_job(name: str, at: float, **fields: object) -> Waiter:
+    return a_waiter(name, at, Mode.EXCLUSIVE, **fields)
+
+
+def a_schedule(
+    *waiters: Waiter,
+    ledger: Ledger | None = None,
+    now: datetime = NOW,
+    limits: Limits | None = None,
+) -> Schedule:
+    return Schedule(
+        ledger=ledger or Ledger(),
+        waiters=waiters,
+        limits=limits or Limits(),
+        now=now,
+        lease=LEASE,
+    )
+
+
+def names(waiters: list[Waiter]) -> list[str]:
+    return [each.catalog_id for each in waiters]
+
+
+def test_direct_calls_share_a_knowledge_base_and_the_slots_of_the_account() -> None:
+    waiters = [a_waiter(f"c{number}", 9, calls=1) for number in range(12)]
+
+    schedule = a_schedule(*waiters)
+    granted = schedule.grant()
+
+    assert len(granted) == 10
+    assert sum(each.slots for each in schedule.ledger.grants) == 10
+
+
+def test_busy_catalogs_come_after_each_other_with_some_slots_each() -> None:
+    waiters = [a_waiter(f"c{number}", 100 - number, calls=30) for number in range(12)]
+
+    schedule = a_schedule(*waiters)
+    granted = schedule.grant()
+
+    assert names(granted) == ["c0", "c1"]
+    assert [each.slots for each in schedule.ledger.grants] == [4, 4]
+
+
+def test_slots_are_saved_for_the_oldest_and_not_given_to_whoever_needs_fewer() -> None:
+    busy = a_schedule(*(a_waiter(f"c{number}", 9) for number in range(8)))
+    busy.grant()
+
+    waiting = [a_waiter("large", 5, calls=30), a_waiter("small", 4)]
+    schedule = a_schedule(*waiting, ledger=busy.ledger)
+    then = a_schedule(*waiting, ledger=busy.ledger)
+    then.leaving = frozenset({("c0", 1)})
+    then.__post_init__()
+
+    assert schedule.grant() == []
+    assert names(then.grant()) == ["large"]
+
+
+def test_more_is_expected_of_a_catalog_that_has_waited_than_it_said() -> None:
+    said = [a_waiter("waited", 60, calls=2), a_waiter("came", 1, calls=2)]
+
+    schedule = a_schedule(*said)
+    schedule.grant()
+
+    assert [each.slots for each in schedule.ledger.grants] == [4, 2]
+
+
+def test_whoever_is_alone_gets_all_that_it_can_use() -> None:
+    schedule = a_schedule(a_waiter("big", 1, calls=50))
+
+    schedule.grant()
+
+    assert [each.slots for each in schedule.ledger.grants] == [10]
+
+
+def test_a_job_has_its_knowledge_base_alone() -> None:
+    schedule = a_schedule(a_job("job", 10), a_waiter("direct", 5), a_job("second", 4))
+
+    granted = schedule.grant()
+
+    assert names(granted) == ["job"]
+
+
+def test_other_knowledge_bases_go_on_beside_a_job() -> None:
+    schedule = a_schedule(a_job("job", 10), a_waiter("elsewhere", 5, knowledge_base_id="KB2"))
+
+    granted = schedule.grant()
+
+    assert names(granted) == ["job", "elsewhere"]
+
+
+def test_a_job_that_waits_longest_lets_no_direct_call_in_and_has_the_others_yield() -> None:
+    busy = a_schedule(a_waiter("at work", 20))
+    busy.grant()
+    (at_work,) = busy.ledger.grants
+
+    schedule = a_schedule(a_job("job", 10), a_waiter("later", 5), ledger=busy.ledger)
+
+    assert schedule.grant() == []
+    assert schedule.must_yield(at_work, turn=TURN)
+
+
+def test_a_direct_call_that_waits_longer_than_the_job_comes_first() -> None:
+    busy = a_schedule(a_waiter("at work", 20, calls=1))
+    busy.grant()
+    (at_work,) = busy.ledger.grants
+
+    schedule = a_schedule(a_job("job", 10), a_waiter("older", 15), ledger=busy.ledger)
+
+    assert not schedule.must_yield(at_work, turn=TURN)
+    assert names(schedule.grant()) == ["older"]
+
+
+def test_every_job_that_waited_when_the_first_began_follows_it() -> None:
+    first = a_schedule(a_job("first", 30), a_waiter("direct", 20), a_job("second", 10))
+    first.grant()
+    over = a_schedule(
+        a_waiter("direct", 20),
+        a_job("second", 10),
+        ledger=first.ledger,
+        now=NOW + timedelta(seconds=60),
+    )
+    over.leaving = frozenset({("first", 1)})
+    over.__post_init__()
+
+    assert names(over.grant()) == ["second"]
+
+
+def test_a_job_that_came_after_the_first_began_waits_for_older_direct_calls() -> None:
+    first = a_schedule(a_job("first", 30))
+    first.grant()
+    late = a_job("late", -20)
+    over = a_schedule(
+        a_waiter("direct", -10), late, ledger=first.ledger, now=NOW + timedelta(seconds=60)
+    )
+    over.leaving = frozenset({("first", 1)})
+    over.__post_init__()
+
+    assert names(over.grant()) == ["direct"]
+
+
+def test_two_jobs_start_ten_seconds_apart_and_a_third_is_not_reserved_yet() -> None:
+    waiters = [a_job(f"j{number}", 9, knowledge_base_id=f"KB{number}") for number in range(3)]
+
+    schedule = a_schedule(*waiters)
+    schedule.grant()
+
+    starts = [each.start_at for each in schedule.ledger.grants]
+    assert starts == [NOW, NOW + timedelta(seconds=10)]
+
+
+def test_an_account_runs_five_jobs() -> None:
+    limits = Limits(seconds_between_starts=0)
+    waiters = [a_job(f"j{number}", 9, knowledge_base_id=f"KB{number}") for number in range(7)]
+
+    schedule = a_schedule(*waiters, limits=limits)
+
+    assert len(schedule.grant()) == 5
+
+
+def test_a_turn_ends_after_a_while_if_others_wait_and_only_then() -> None:
+    busy = a_schedule(a_waiter("at work", 1, calls=10))
+    busy.grant()
+    (at_work,) = busy.ledger.grants
+    later = NOW + timedelta(seconds=61)
+
+    alone = a_schedule(ledger=busy.ledger, now=later)
+    wanted = a_schedule(a_waiter("next", 1), ledger=busy.ledger, now=later)
+
+    assert not alone.must_yield(at_work, turn=TURN)
+    assert wanted.must_yield(at_work, turn=TURN)
+
+
+def test_a_turn_that_has_expired_is_given_to_the_next() -> None:
+    first = a_schedule(a_job("dead", 10))
+    first.grant()
+
+    schedule = a_schedule(
+        a_job("next", 5), ledger=first.ledger, now=NOW + LEASE + timedelta(seconds=1)
+    )
+
+    assert names(schedule.grant()) == ["next"]
+
+
+def test_a_newer_run_of_the_same_catalog_takes_the_place_of_the_one_that_had_the_turn() -> None:
+    first = a_schedule(a_job("catalog", 10, epoch=1))
+    first.grant()
+
+    schedule = a_schedule(a_job("catalog", 5, epoch=2), ledger=first.ledger)
+
+    assert [each.epoch for each in schedule.grant()] == [2]
+
+
+def test_one_that_has_a_turn_and_waits_all_the_same_is_to_be_woken_again() -> None:
+    first = a_schedule(a_job("job", 10))
+    first.grant()
+
+    again = a_schedule(a_job("job", 10), ledger=first.ledger)
+
+    assert again.grant() == []
+    assert names(again.unwoken) == ["job"]
+
+
+def test_shares_are_rounded_up_and_never_so_small_that_waiting_for_them_is_dear() -> None:
+    assert [fair_share(10, runs) for runs in (0, 1, 2, 3, 6, 46)] == [10, 10, 5, 4, 4, 4]
+    assert fair_share(2, 46) == 2
+
+
+waiters = st.lists(
+    st.builds(
+        lambda name, at, mode, base, calls: a_waiter(
+            f"c{name}", at, mode, knowledge_base_id=base, calls=calls
+        ),
+        st.integers(0, 30),
+        st.floats(0, 1000),
+        st.sampled_from(Mode),
+        st.sampled_from(["KB1", "KB2", "KB3"]),
+        st.integers(1, 40),
+    ),
+    unique_by=lambda each: each.catalog_id,
+    max_size=20,
+)
+
+
+@given(first=waiters, second=waiters, later=st.floats(0, 100))
+def test_no_limit_is_ever_overrun_and_no_knowledge_base_used_both_ways(
+    first: list[Waiter], second: list[Waiter], later: float
+) -> None:
+    limits = Limits()
+    before = a_schedule(*first)
+    before.grant()
+
+    after = a_schedule(*second, ledger=before.ledger, now=NOW + timedelta(seconds=later))
+    after.grant()
+
+    for grants in (before.ledger.grants, after.ledger.grants):
+        jobs = [each for each in grants if each.mode is Mode.EXCLUSIVE]
+        shared = [each for each in grants if each.mode is Mode.SHARED]
+        assert len(jobs) <= limits.jobs
+        assert sum(each.slots for each in shared) <= limits.direct_calls
+        for base in ("KB1", "KB2", "KB3"):
+            alone = [each for each in jobs if each.knowledge_base_id == base]
+            together = [each for each in shared if each.knowledge_base_id == base]
+            assert len(alone) <= 1
+            assert not (alone and together)
+
+
+@given(waiters=waiters)
+def test_the_oldest_of_all_is_never_passed_over(waiters: list[Waiter]) -> None:
+    oldest = min(waiters, key=lambda each: each.since, default=None)
+
+    granted = a_schedule(*waiters).grant()
+
+    assert oldest is None or any(each.since == oldest.since for each in granted)

@@ -1,0 +1,245 @@
+"""Waiting for a turn at a knowledge base: one state, a token, and whoever brings it back."""
+
+from typing import Any
+
+import pytest
+
+import stackroom.ingestion
+from stackroom.aws.turns import StepFunctionsTurns
+from stackroom.errors import StoreUnavailable
+from tests.workflow.bedrock import BUSY
+from tests.workflow.bedrock_records import Refused
+from tests.workflow.world import World
+
+KEY = "alice/research/report.txt"
+OTHER = "bob/letters/first.txt"
+ONE = "KB00000001"
+UNTIL_TOLD = 10**6  # looks at a job: it runs until a test says otherwise
+PLACED = ["EnsureDataSource", "IsCatalogPlaced"]
+STARTED = ["StartIngestion", "IsIngestionStarted"]
+
+
+@pytest.fixture(autouse=True)
+def pool_of_one(one_knowledge_base: str) -> None:
+    """Where catalogs meet."""
+
+
+def drop_and_begin(world: World, key: str) -> None:
+    """Its run has the turn, and its job is at work."""
+    world.drop(key)
+    world.machine.await_events(world.lease(key).execution_name, "WaitStateEntered", times=1)
+
+
+def drop_and_park(world: World, key: str) -> str:
+    """The name of the execution that waits for its turn now."""
+    world.drop(key)
+    name = world.lease(key).execution_name
+    world.machine.await_parked(name)
+    return name
+
+
+def test_a_catalog_waits_for_anothers_job_and_is_woken_when_that_is_over(world: World) -> None:
+    world.bedrock.polls = UNTIL_TOLD
+    drop_and_begin(world, KEY)
+    parked = drop_and_park(world, OTHER)
+    while_parked = world.turns()
+
+    world.bedrock.end_jobs()
+
+    first, second = world.executions()
+    assert while_parked == [world.catalog(KEY).catalog_id]
+    assert (first.status, second.name, second.status) == ("SUCCEEDED", parked, "SUCCEEDED")
+    assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
+    assert world.bedrock.refusals == []
+    assert world.turns() == []
+
+
+def test_the_poll_that_finds_a_job_over_hands_the_turn_on(world: World) -> None:
+    world.bedrock.polls = UNTIL_TOLD
+    drop_and_begin(world, KEY)
+    drop_and_park(world, OTHER)
+    after_poll: list[str] = []
+
+    def note() -> None:
+        after_poll.extend(world.turns())
+
+    world.functions.before["settle"].append(note)
+    world.bedrock.jobs[0].must_end = True
+    world.machine.await_events(world.lease(OTHER).execution_name, "WaitStateEntered", times=1)
+    world.bedrock.end_jobs()
+
+    world.executions()
+    assert after_poll == [world.catalog(OTHER).catalog_id]
+
+
+def test_a_parked_run_costs_one_state_however_long_it_waits(world: World) -> None:
+    world.bedrock.polls = UNTIL_TOLD
+    drop_and_begin(world, KEY)
+    parked = drop_and_park(world, OTHER)
+    events = world.machine.count_events(parked)
+
+    world.machine.await_events(world.lease(KEY).execution_name, "TaskSucceeded", times=20)
+    events_later = world.machine.count_events(parked)
+    world.bedrock.end_jobs()
+
+    _, second = world.executions()
+    assert events_later == events
+    assert second.states[:5] == [*PLACED, "AdmitIngestion", *STARTED]
+    assert second.states.count("AdmitIngestion") == 1
+    assert len(world.functions.calls_of("admit")) == 2
+
+
+def test_runs_are_served_in_the_order_in_which_they_came(world: World) -> None:
+    keys = [f"{user}/research/report.txt" for user in ("bob", "carol", "dave")]
+    world.occupy(ONE)
+    for key in keys:
+        drop_and_park(world, key)
+
+    world.vacate()
+    world.sweep()
+
+    world.executions()
+    assert [job.source.prefix for job in world.bedrock.jobs] == [
+        world.catalog(key).s3_prefix for key in keys
+    ]
+    assert world.bedrock.refusals == []
+
+
+def test_a_run_that_lost_its_turn_queues_up_again(world: World) -> None:
+    def lose() -> None:
+        world.drop_turn(world.catalog(KEY).catalog_id)
+
+    world.functions.before["start"].append(lose)
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert execution.states[2:8] == ["AdmitIngestion", *STARTED] * 2
+    assert world.status(KEY) == "indexed"
+    assert world.turns() == []
+
+
+@pytest.mark.parametrize("error", ["StoreUnavailable", "Lambda.Unknown"])
+def test_a_repeated_request_replaces_the_token_and_is_woken_by_it(world: World, error: str) -> None:
+    world.occupy(ONE)
+    world.functions.interrupt("admit", error, late=True)
+    drop_and_park(world, KEY)
+    tokens = [call["token"] for call in world.functions.calls_of("admit")]
+
+    world.vacate()
+    world.sweep()
+
+    [execution] = world.executions()
+    assert len(set(tokens)) == 2
+    assert execution.states.count("AdmitIngestion") == 1
+    assert world.status(KEY) == "indexed"
+
+
+def test_a_repeated_request_whose_turn_was_granted_already_is_woken_at_once(world: World) -> None:
+    world.functions.interrupt("admit", "StoreUnavailable", late=True)
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert len(world.functions.calls_of("admit")) == 2
+    assert execution.states.count("AdmitIngestion") == 1
+    assert world.status(KEY) == "indexed"
+
+
+@pytest.mark.parametrize("longest_wait", [1])
+def test_a_run_that_has_waited_too_long_queues_up_anew_in_its_old_place(world: World) -> None:
+    world.occupy(ONE)
+    world.drop(KEY)
+    world.machine.await_events(world.lease(KEY).execution_name, "TaskSubmitted", times=2)
+
+    world.vacate()
+    world.sweep()
+
+    [execution] = world.executions()
+    first, second, *_ = world.functions.calls_of("admit")
+    assert first["progress"]["waiting_since"] == second["progress"]["waiting_since"]
+    assert first["token"] != second["token"]
+    assert execution.states.count("AdmitIngestion") == 1
+    assert world.status(KEY) == "indexed"
+
+
+def test_the_sweep_wakes_whom_a_dispatcher_died_over(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.bedrock.polls = UNTIL_TOLD
+    drop_and_begin(world, KEY)
+    parked = drop_and_park(world, OTHER)
+    wake = StepFunctionsTurns.wake
+
+    def die_once(turns: StepFunctionsTurns, token: str) -> Any:
+        monkeypatch.setattr(StepFunctionsTurns, "wake", wake)
+        raise StoreUnavailable("SendTaskSuccess", "ServiceUnavailable")
+
+    monkeypatch.setattr(StepFunctionsTurns, "wake", die_once)
+    world.bedrock.end_jobs()
+    world.machine.await_end(world.lease(KEY).execution_name)
+    forgotten = world.turns()
+    world.sweep()
+
+    assert forgotten == [world.catalog(OTHER).catalog_id]
+    assert world.executions()[1].name == parked
+    assert world.executions()[1].states.count("AdmitIngestion") == 1
+    assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
+
+
+def test_an_aborted_run_loses_its_place_to_the_next(world: World, no_delay: None) -> None:
+    world.occupy(ONE)
+    aborted = drop_and_park(world, KEY)
+    drop_and_park(world, OTHER)
+    world.machine.abort(aborted)
+
+    world.vacate()
+    world.sweep()
+
+    first, second = world.executions()
+    assert (first.status, second.status) == ("ABORTED", "SUCCEEDED")
+    assert [world.status(KEY), world.status(OTHER)] == ["pending", "indexed"]
+    assert world.turns() == []
+
+
+def test_an_aborted_run_is_followed_by_one_that_queues_up_anew(
+    world: World, no_delay: None
+) -> None:
+    world.occupy(ONE)
+    world.machine.abort(drop_and_park(world, KEY))
+    world.tell_of_broken_runs()
+    world.machine.await_parked(world.lease(KEY).execution_name)
+
+    world.vacate()
+    world.sweep()
+
+    first, second = world.executions()
+    assert (first.status, second.status) == ("ABORTED", "SUCCEEDED")
+    assert world.status(KEY) == "indexed"
+    assert world.turns() == []
+
+
+def test_a_broken_run_gives_its_turn_back(world: World) -> None:
+    world.functions.interrupt("poll", "KeyError")
+
+    world.drop(KEY)
+
+    broken, _ = world.executions()
+    assert broken.states[-2:] == ["RecordFailure", "RunBroke"]
+    assert world.turns() == []
+
+
+def test_handing_over_gives_the_turn_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stackroom.ingestion, "MAX_TURNS", 4)
+    world.bedrock.before["StartIngestionJob"].extend([Refused("ConflictException", BUSY)] * 4)
+    held: list[list[str]] = []
+    for _ in range(2):
+        world.functions.before["hand_over"].append(lambda: held.append(world.turns()))
+
+    world.drop(KEY)
+
+    first, second = world.executions()
+    assert held == [[]]
+    assert first.states[-3:] == ["HandOverRun", "IsRunHandedOver", "CatalogHandedOver"]
+    assert second.states[:5] == [*PLACED, "AdmitIngestion", *STARTED]
+    assert world.status(KEY) == "indexed"

@@ -1,0 +1,268 @@
+"""Catalogs without a data source of their own: on the shared one, by direct calls."""
+
+from collections import deque
+from collections.abc import Iterable
+
+import pytest
+
+import stackroom.admission
+import stackroom.direct
+from stackroom.model import DataSourceType
+from stackroom.verdicts import MAX_ATTEMPTS
+from tests.workflow.bedrock_direct import JOB_RUNS
+from tests.workflow.bedrock_records import Refused
+from tests.workflow.world import World
+
+KEY = "alice/research/report.txt"
+NOTES = "alice/research/notes.txt"
+OTHER = "bob/letters/first.txt"
+ONE = "KB00000001"
+MANY = [f"alice/research/{number}.txt" for number in range(15)]
+UNTIL_TOLD = 10**6
+PLACED = ["EnsureDataSource", "IsCatalogPlaced", "AdmitIngestion"]
+STARTED = ["StartIngestion", "IsIngestionStarted"]
+OVER = ["WaitForIngestion", "PollIngestion", "IsIngestionOver"]
+SETTLED = ["SettleDocuments", "AreDocumentsSettled"]
+RELEASED = ["ReleaseRun", "IsCatalogSettled", "CatalogSettled"]
+
+
+@pytest.fixture
+def full(one_knowledge_base: str, world: World) -> World:
+    """No data source is left to give."""
+    world.fill(one_knowledge_base)
+    return world
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The function never stays until documents are settled."""
+    monkeypatch.setattr(stackroom.direct, "_STAYS", 0.0)
+
+
+def drop_all(world: World, keys: Iterable[str]) -> None:
+    for key in keys:
+        world.drop(key)
+
+
+def test_a_catalog_that_finds_no_slot_is_ingested_directly(full: World) -> None:
+    full.drop(KEY)
+
+    [execution] = full.executions()
+    assert execution.states == [*PLACED, *STARTED, *RELEASED]
+    assert full.catalog(KEY).data_source_type is DataSourceType.CUSTOM
+    assert full.status(KEY) == "indexed"
+    assert full.bedrock.jobs == []
+    assert full.turns() == []
+
+
+def test_what_is_ingested_directly_has_the_attributes_of_its_sidecar(full: World) -> None:
+    full.drop(KEY)
+
+    full.executions()
+    [attributes] = full.bedrock.direct.sources["DSSHARED01"].passages.values()
+    document = full.document(KEY)
+    assert document is not None
+    assert attributes["user_id"] == "alice"
+    assert attributes["document_id"] == document.document_id
+    assert attributes["filename"] == "report.txt"
+
+
+def test_a_place_lost_to_someone_elses_data_sources_leads_to_the_shared_one(
+    one_knowledge_base: str, world: World
+) -> None:
+    refusal = Refused("ServiceQuotaExceededException", "too many data sources", 402)
+    world.bedrock.before["CreateDataSource"].append(refusal)
+
+    world.drop(KEY)
+
+    world.executions()
+    assert world.catalog(KEY).data_source_type is DataSourceType.CUSTOM
+    assert world.status(KEY) == "indexed"
+
+
+def test_many_files_take_calls_of_ten(full: World) -> None:
+    full.functions.before["ensure_data_source"].append(lambda: drop_all(full, MANY))
+
+    full.drop(KEY)
+
+    [execution] = full.executions()
+    assert execution.status == "SUCCEEDED"
+    assert {full.status(key) for key in (KEY, *MANY)} == {"indexed"}
+    assert full.bedrock.direct.ingested == [10, 6]
+
+
+def test_a_removed_file_is_deleted_directly_and_found_no_more(full: World) -> None:
+    full.drop(KEY)
+    full.executions()
+
+    full.remove(KEY)
+
+    assert [each.status for each in full.executions()] == ["SUCCEEDED", "SUCCEEDED"]
+    shared = full.bedrock.direct.sources["DSSHARED01"]
+    assert full.document(KEY) is None
+    assert (shared.documents, shared.passages) == ({}, {})
+    assert "Retrieve" in full.bedrock.calls
+
+
+def test_a_changed_file_replaces_what_was_ingested_before(full: World) -> None:
+    full.drop(KEY)
+    full.executions()
+
+    full.drop(KEY, b"other text")
+
+    full.executions()
+    document = full.document(KEY)
+    assert document is not None
+    assert (document.status, document.size) == ("indexed", len(b"other text"))
+    assert len(full.bedrock.direct.sources["DSSHARED01"].documents) == 1
+
+
+def test_a_failure_without_a_reason_is_tried_again(full: World) -> None:
+    full.bedrock.verdicts["report.txt"] = deque(["FAILED"])
+
+    full.drop(KEY)
+
+    [execution] = full.executions()
+    assert execution.states == [*PLACED, *STARTED, "AdmitIngestion", *STARTED, *RELEASED]
+    assert full.status(KEY) == "indexed"
+
+
+def test_a_failed_document_leaves_the_others_alone(full: World) -> None:
+    full.bedrock.verdicts["report.txt"] = deque(["FAILED"] * MAX_ATTEMPTS)
+    full.functions.before["ensure_data_source"].append(lambda: full.drop(NOTES))
+
+    full.drop(KEY)
+
+    [execution] = full.executions()
+    assert execution.states[-1] == "CatalogSettled"
+    assert [full.status(KEY), full.status(NOTES)] == ["failed", "indexed"]
+
+
+def test_slow_documents_are_left_to_the_poller(full: World, slow: None) -> None:
+    full.bedrock.verdicts["report.txt"] = deque(["IN_PROGRESS"] * 3)
+
+    full.drop(KEY)
+
+    [execution] = full.executions()
+    assert execution.states == [*PLACED, *STARTED, *OVER * 4, *SETTLED, *RELEASED]
+    assert full.status(KEY) == "indexed"
+    assert full.turns() == []
+
+
+def test_slow_removals_are_left_to_the_poller(full: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    drop_all(full, (KEY, NOTES))
+    first = full.executions()
+    monkeypatch.setattr(stackroom.direct, "_STAYS", 0.0)
+    full.bedrock.verdicts["report.txt"] = deque(["DELETE_IN_PROGRESS"] * 2)
+
+    full.remove(KEY)
+
+    second = full.executions()[len(first)]
+    assert second.states == [*PLACED, *STARTED, *OVER * 3, *SETTLED, *RELEASED]
+    assert full.document(KEY) is None
+
+
+def test_a_refused_call_is_waited_out(full: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stackroom.direct, "_TAKES_UP", 0.001)
+    refusal = Refused("ValidationException", JOB_RUNS)
+    full.bedrock.before["IngestKnowledgeBaseDocuments"].extend([refusal] * 3)
+
+    full.drop(KEY)
+
+    [execution] = full.executions()
+    assert execution.states[-1] == "CatalogSettled"
+    assert full.status(KEY) == "indexed"
+    assert full.turns() == []
+
+
+def test_two_catalogs_share_the_knowledge_base(full: World, slow: None) -> None:
+    full.bedrock.verdicts["report.txt"] = deque(["IN_PROGRESS"] * 5)
+
+    full.drop(KEY)
+    full.drop(OTHER)
+
+    executions = full.executions()
+    assert {each.states[-1] for each in executions} == {"CatalogSettled"}
+    assert [full.status(KEY), full.status(OTHER)] == ["indexed", "indexed"]
+    assert full.bedrock.refusals == []
+
+
+def test_direct_calls_wait_for_a_job_to_end(one_knowledge_base: str, world: World) -> None:
+    world.bedrock.polls = UNTIL_TOLD
+    world.drop(KEY)
+    world.machine.await_events(world.lease(KEY).execution_name, "WaitStateEntered", times=1)
+    world.fill(one_knowledge_base)
+    world.drop(OTHER)
+    world.machine.await_parked(world.lease(OTHER).execution_name)
+
+    world.bedrock.end_jobs()
+
+    _, second = world.executions()
+    assert second.states == [*PLACED, *STARTED, *RELEASED]
+    assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
+    assert world.bedrock.refusals == []
+
+
+def test_a_job_waits_for_direct_calls_to_be_settled(full: World, slow: None) -> None:
+    full.bedrock.verdicts["report.txt"] = deque(["IN_PROGRESS"] * UNTIL_TOLD)
+    full.drop(KEY)
+    full.machine.await_events(full.lease(KEY).execution_name, "WaitStateEntered", times=1)
+    full.slots.free(ONE, "cat-0")
+    full.drop(OTHER)
+    full.machine.await_parked(full.lease(OTHER).execution_name)
+
+    full.bedrock.verdicts["report.txt"].clear()
+
+    _, second = full.executions()
+    assert full.catalog(OTHER).data_source_type is DataSourceType.S3
+    assert second.states[:5] == [*PLACED, *STARTED]
+    assert [full.status(KEY), full.status(OTHER)] == ["indexed", "indexed"]
+    assert full.bedrock.refusals == []
+
+
+@pytest.mark.parametrize("action", ["start", "poll", "settle", "release"])
+@pytest.mark.parametrize("late", [False, True])
+def test_a_task_whose_answer_got_lost_is_safe_to_repeat(
+    full: World, slow: None, action: str, late: bool
+) -> None:
+    full.functions.interrupt(action, "Sandbox.Timedout", late=late)
+
+    full.drop(KEY)
+
+    [execution] = full.executions()
+    assert execution.status == "SUCCEEDED"
+    assert full.status(KEY) == "indexed"
+    assert full.turns() == []
+
+
+def test_a_call_whose_answer_got_lost_is_taken_up_again(full: World) -> None:
+    lost = Refused("InternalServerException", "", 500)
+    full.bedrock.after["IngestKnowledgeBaseDocuments"].extend([lost] * 3)
+
+    full.drop(KEY)
+
+    [execution] = full.executions()
+    assert execution.status == "SUCCEEDED"
+    assert full.status(KEY) == "indexed"
+
+
+def test_a_turn_ends_when_others_wait_and_goes_on_after_them(
+    full: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ADMISSION_DIRECT_CALLS", "1")
+    monkeypatch.setattr(stackroom.admission, "TURN", 0.0)
+    full.occupy(ONE)
+    full.functions.before["ensure_data_source"].append(lambda: drop_all(full, MANY))
+    full.drop(KEY)
+    full.machine.await_parked(full.lease(KEY).execution_name)
+    full.drop(OTHER)
+    full.machine.await_parked(full.lease(OTHER).execution_name)
+
+    full.vacate()
+    full.sweep()
+
+    first, second = full.executions()
+    assert first.states == [*PLACED, *STARTED, "AdmitIngestion", *STARTED, *RELEASED]
+    assert second.states == [*PLACED, *STARTED, *RELEASED]
+    assert full.bedrock.direct.ingested == [10, 1, 6]
+    assert {full.status(key) for key in (KEY, OTHER, *MANY)} == {"indexed"}
