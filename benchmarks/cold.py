@@ -25,6 +25,7 @@ FUNCTIONS = {
     "inspect": INSPECT,
     "ingest": CORE,
     "status_poller": CORE,
+    "reconciler": CORE,
     "retrieve": CORE,
     "identity_interceptor": IDENTITY,
 }

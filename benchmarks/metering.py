@@ -1,0 +1,179 @@
+"""
+What each call of the product's ports costs on AWS, in time and in money.
+
+Time is assumed: what a 512 MB function sees of a call, most of it its own share of a processor.
+Units of DynamoDB are counted as AWS counts them: a write per KB, a consistent read per 4 KB, two
+for each member of a transaction, and one more for each index that holds the item (two if its key
+there changes). https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom_local.virtual.bill import Bill
+from stackroom_local.virtual.functions import Pace
+
+DOCUMENT_BYTES = 900  # of a document's item, names and values
+GRANT_BYTES = 260  # of a grant in the ledger, as JSON
+_TAKING_MANY = ("save_all", "reasons_for", "sidecars_of")  # what these are given is what costs
+_WRITERS = 10  # DynamoDocuments.save_all writes so many items at a time
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """Of one call; `each` is added for every member of what it takes or answers."""
+
+    seconds: float
+    reads: float = 0
+    writes: float = 0
+    puts: int = 0
+    gets: int = 0
+    deletes: int = 0
+    each: "Cost | None" = None
+
+    @property
+    def only_reads(self) -> bool:
+        return bool(self.reads or self.gets) and not self.writes and not self.puts
+
+
+_GET = Cost(seconds=0.012, reads=1)
+_PUT = Cost(seconds=0.012, writes=1)
+_UPDATE_INDEXED = Cost(seconds=0.012, writes=2)
+_TRANSACTION = Cost(seconds=0.025, writes=5)
+_HEAD = Cost(seconds=0.025, gets=1)
+
+CATALOGS = {
+    "get": _GET,
+    "of_user": Cost(seconds=0.02, reads=1),
+    "open": _TRANSACTION,
+    "close": _TRANSACTION,
+    "place": _UPDATE_INDEXED,
+    "displace": _UPDATE_INDEXED,
+    "summarise": _UPDATE_INDEXED,
+    "condemn": _UPDATE_INDEXED,
+    "revive": _UPDATE_INDEXED,
+}
+DOCUMENTS = {
+    "get": _GET,
+    "save": _PUT,
+    "save_all": Cost(seconds=0, each=Cost(seconds=0.08 / _WRITERS, writes=1)),
+    "remove": _PUT,
+    "of_catalog": Cost(
+        seconds=0.015, reads=1, each=Cost(seconds=0.0004, reads=DOCUMENT_BYTES / 4096)
+    ),
+}
+BUCKET = {
+    "head": _HEAD,
+    "sidecar_of": Cost(seconds=0.03, gets=1),
+    "sidecars_of": Cost(seconds=0.03, each=Cost(seconds=0.004, gets=1)),
+    "write_sidecar": Cost(seconds=0.04, puts=1),
+    "remove_sidecar": Cost(seconds=0.03, deletes=1),
+    "remove": Cost(seconds=0.03, deletes=1),
+    "purge": Cost(seconds=0.1, puts=1),
+}
+LEASES = {
+    "get": _GET,
+    "ask": _UPDATE_INDEXED,
+    "take": _UPDATE_INDEXED,
+    "mark_started": _UPDATE_INDEXED,
+    "renew": Cost(seconds=0.012, writes=3),  # `until` is the index's sort key
+    "release": _UPDATE_INDEXED,
+    "held": Cost(seconds=0.05, reads=1, each=Cost(seconds=0.0002, reads=0.1)),
+    "expired": Cost(seconds=0.015, reads=0.5, each=Cost(seconds=0.0002, reads=0.05)),
+}
+SLOTS = {
+    "take": _PUT,
+    "taken": _GET,
+    "holder_of": _GET,
+    "holders": _GET,
+    "exhaust": _PUT,
+    "free": _PUT,
+}
+BOOK = {
+    "read": _GET,
+    "write": Cost(seconds=0.012, writes=3),
+    "enqueue": _PUT,
+    "dequeue": _PUT,
+    "waiting": Cost(seconds=0.015, reads=1),
+}
+RECEIPTS = {"get": _GET, "keep": _PUT, "of_user": Cost(seconds=0.02, reads=1)}
+FINDINGS = {"reasons_for": Cost(seconds=0, each=Cost(seconds=0.001, reads=1))}
+EXECUTIONS = {"start": Cost(seconds=0.04), "is_running": Cost(seconds=0.03)}
+TURNS = {"wake": Cost(seconds=0.03)}
+FILES = {"read": Cost(seconds=0.06, gets=1), "etag_of": _HEAD}
+PAGE_MAPS = {
+    "get": Cost(seconds=0.03, gets=1),
+    "put": Cost(seconds=0.04, puts=1),
+    "remove": Cost(seconds=0.03, deletes=1),
+}
+INSPECTIONS = {"record": _PUT}
+
+
+class Metered:
+    """A port, each of whose calls takes its time and is billed; one without a cost is refused."""
+
+    def __init__(
+        self,
+        port: object,
+        costs: Mapping[str, Cost],
+        *,
+        bill: Bill,
+        pace: Pace,
+        free: tuple[str, ...] = (),
+    ) -> None:
+        self._port = port
+        self._name = type(port).__name__
+        self._costs = costs
+        self._bill = bill
+        self._pace = pace
+        self._free = free
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._port, name)
+        if name not in self._free:
+            call = self._metered(name, call, self._costs[name])
+        setattr(self, name, call)
+        return call
+
+    def _metered(self, name: str, call: Callable[..., Any], cost: Cost) -> Callable[..., Any]:
+        """The effect comes at the end of the wait, as that of a request does."""
+        label, bill = f"{self._name}.{name}", self._bill
+        once = tuple(_billed(cost))
+        spend = self._pace.owe if cost.only_reads else self._pace.spend
+
+        def fixed(*arguments: Any, **named: Any) -> Any:
+            bill.calls[label] += 1
+            for what, amount in once:
+                bill.add(what, amount)
+            spend(cost.seconds)
+            return call(*arguments, **named)
+
+        def by_members(*arguments: Any, **named: Any) -> Any:
+            takes = name in _TAKING_MANY
+            listed = list(arguments[0] if takes else call(*arguments, **named))
+            self._pay_members(label, cost, len(listed))
+            return call(listed) if takes else iter(listed)
+
+        return fixed if cost.each is None else by_members
+
+    def _pay_members(self, label: str, cost: Cost, members: int) -> None:
+        assert cost.each is not None, "asked of those alone that cost by member"
+        self._bill.calls[label] += 1
+        for part, times in ((cost, 1), (cost.each, members)):
+            for what, amount in _billed(part):
+                self._bill.add(what, amount * times)
+        if seconds := cost.seconds + cost.each.seconds * members:
+            (self._pace.owe if cost.each.only_reads else self._pace.spend)(seconds)
+
+
+def _billed(cost: Cost) -> Iterator[tuple[str, float]]:
+    for what, amount in (
+        ("dynamodb reads", cost.reads),
+        ("dynamodb writes", cost.writes),
+        ("s3 puts", cost.puts),
+        ("s3 gets", cost.gets),
+        ("s3 deletes", cost.deletes),
+    ):
+        if amount:
+            yield what, amount

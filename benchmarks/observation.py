@@ -1,0 +1,88 @@
+"""What an outsider sees: when each upload could be searched, and what was promised and not kept."""
+
+import re
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from statistics import median
+
+from benchmarks.traffic import Upload, catalog_of
+from stackroom_local.virtual.searching import SearchableDocuments
+
+_ETAG = re.compile(r"bytes of (.+)")
+
+
+def _no_waits() -> "array[float]":
+    return array("d")
+
+
+@dataclass
+class Observation:
+    """Waits are seconds from an upload until its record says indexed, by catalog."""
+
+    now: Callable[[], float]
+    waits: dict[str, "array[float]"] = field(default_factory=lambda: defaultdict(_no_waits))
+    uploads: int = 0
+    first: float = 0.0
+    last: float = 0.0
+    failed: set[str] = field(default_factory=set)
+    catalogs: set[str] = field(default_factory=set)
+    _waiting: dict[str, tuple[str, float]] = field(default_factory=dict)  # etag and when, by key
+
+    def uploaded(self, upload: Upload) -> None:
+        self.uploads += 1
+        self.first = self.first or self.now()
+        self.catalogs.add(catalog_of(upload.key))
+        self._waiting[upload.key] = (upload.etag, self.now())
+
+    def said(self, key: str, etag: str, status: str) -> None:
+        """A record says so, of that version."""
+        self.failed.discard(key)
+        waiting = self._waiting.get(key)
+        if waiting is None or waiting[0] != etag:
+            return
+        if status == "failed":
+            self.failed.add(key)
+        if status == "indexed":
+            del self._waiting[key]
+            self.waits[catalog_of(key)].append(self.now() - waiting[1])
+            self.last = self.now()
+
+    @property
+    def waiting(self) -> int:
+        """Uploads that are neither indexed nor failed."""
+        return len(self._waiting) - len(self.failed)
+
+    def all_waits(self) -> list[float]:
+        return sorted(wait for waits in self.waits.values() for wait in waits)
+
+
+def unsearchable(versions: dict[str, str], searchable: SearchableDocuments) -> int:
+    """Of those documents (etag by id), how many a search does not find as that version."""
+    found = {
+        str(attributes["document_id"]): _ETAG.search(text)
+        for attributes, text in searchable.found()
+    }
+    return sum(
+        not (match := found.get(document_id)) or match[1] != etag
+        for document_id, etag in versions.items()
+    )
+
+
+def percentile(waits: list[float], share: float) -> float:
+    """Of sorted waits; 0 where there are none."""
+    return waits[min(len(waits) - 1, int(len(waits) * share))] if waits else 0.0
+
+
+def jain(values: Iterable[float]) -> float:
+    """Jain's fairness index: 1 if all fare the same, 1/n if one has everything."""
+    listed = list(values)
+    squares = sum(value * value for value in listed)
+    return sum(listed) ** 2 / (len(listed) * squares) if squares else 1.0
+
+
+def spread(values: Iterable[float]) -> float:
+    """The worst against the middle."""
+    listed = list(values)
+    return max(listed) / median(listed) if listed and median(listed) else 1.0

@@ -1,0 +1,155 @@
+"""
+Stackroom as it is deployed, on an account whose time is simulated.
+
+The functions' handlers are stood for by what they call, without their logs and metrics.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from benchmarks.use_cases import Stores, UseCases
+from stackroom.events import object_event
+from stackroom.model import PoolMember
+from stackroom.progress import Run
+from stackroom_local.virtual.account import Account
+from stackroom_local.virtual.executions import Execution
+from stackroom_local.virtual.functions import Function
+
+WINDOW = 5.0  # seconds that an upload waits for others (infra/pipeline.py)
+_SWEEP = 300.0  # seconds between two sweeps (infra/runs.py)
+_SETTLING = 5.0  # seconds after which a new knowledge base is active
+Event = dict[str, Any]
+
+
+class Stackroom:
+    """The pipeline: its functions, its queues, its state machine and its rules."""
+
+    def __init__(
+        self,
+        account: Account,
+        stores: Stores,
+        *,
+        definition: str,
+        pool_size: int,
+        window: float = WINDOW,
+    ) -> None:
+        self._account = account
+        self.pool = [self._knowledge_base() for _ in range(pool_size)]
+        self.broken: list[Execution] = []
+        self._declare_functions()
+        account.consumed_queue("uploads", "upload_handler", batch_size=100, window=window)
+        account.consumed_queue("inspections", "inspect", batch_size=5, window=min(window, 2.0))
+        self.workflow = account.workflow(
+            definition,
+            {"IngestFunctionArn": "ingest", "StatusPollerFunctionArn": "status_poller"},
+        )
+        self.workflow.ended.append(self._follow)
+        self.use_cases = UseCases(account, stores, self.workflow, self.pool)
+
+    def keep_sweeping(self) -> None:
+        """For ever: who runs the hub has to know when it is enough."""
+        while True:
+            self._account.hub.sleep(_SWEEP)
+            self._account.functions.begin("ingest", {"action": "sweep"})
+
+    def _knowledge_base(self) -> PoolMember:
+        knowledge_base_id, data_source_id = self._account.knowledge_base()
+        self._account.hub.run(until=self._account.hub.time + _SETTLING)
+        return PoolMember(knowledge_base_id=knowledge_base_id, data_source_id=data_source_id)
+
+    def _declare_functions(self) -> None:
+        """With the memory and the timeouts of infra/pipeline_functions.py."""
+        for name, memory, timeout, handler in (
+            ("upload_handler", 512, 60.0, self._reconcile),
+            ("inspect", 1536, 120.0, self._inspect),
+            ("ingest", 512, 120.0, self._ingest),
+            ("status_poller", 512, 120.0, self._poll),
+        ):
+            self._account.function(
+                Function(name=name, memory=memory, timeout=timeout, handler=handler)
+            )
+
+    def _reconcile(self, event: Event) -> Event:
+        wanted, failed = _each(event, lambda key: self.use_cases.uploads.reconcile(key).catalog_id)
+        waiting: dict[str, list[str]] = {}
+        for message_id, catalog_id in wanted.items():
+            if catalog_id is not None:
+                waiting.setdefault(catalog_id, []).append(message_id)
+        for catalog_id, messages in waiting.items():
+            try:
+                self.use_cases.runs.ask(catalog_id)
+            except Exception:  # as the handler does: one catalog's trouble is no other's
+                failed += messages
+        return _response(failed)
+
+    def _inspect(self, event: Event) -> Event:
+        _, failed = _each(event, self.use_cases.inspection.inspect)
+        return _response(failed)
+
+    def _ingest(self, event: Event) -> Event:
+        ingestion, breakdowns = self.use_cases.ingestion, self.use_cases.breakdowns
+        match event["action"]:
+            case "sweep":
+                breakdowns.sweep()
+                return {}
+            case "record_failure":
+                error = event["error"].get("Error", "an unknown error")
+                breakdowns.record(event["catalog_id"], event["epoch"], error)
+                return {}
+            case "admit":
+                ingestion.admit(_run(event), event["token"])
+                return {}
+            case "start":
+                moved, _ = ingestion.start(_run(event))
+            case "ensure_data_source":
+                moved = ingestion.ensure_data_source(_run(event))
+            case "release":
+                moved = ingestion.release(_run(event))
+            case "hand_over":
+                moved = ingestion.hand_over(_run(event))
+            case action:
+                raise AssertionError(f"the state machine asks for {action}")
+        return moved.model_dump(mode="json")
+
+    def _poll(self, event: Event) -> Event:
+        if event["action"] == "poll":
+            return self.use_cases.settlement.poll(_run(event)).model_dump(mode="json")
+        moved, _ = self.use_cases.settlement.settle(_run(event))
+        return moved.model_dump(mode="json")
+
+    def _follow(self, execution: Execution) -> None:
+        """The rule on executions that ended otherwise than well."""
+        if execution.status == "SUCCEEDED":
+            return
+        self.broken.append(execution)
+        catalog_id, _, epoch = execution.name.rpartition("-")
+        error = {"Error": "an execution cut short"}
+        self._account.functions.begin(
+            "ingest",
+            {
+                "action": "record_failure",
+                "catalog_id": catalog_id,
+                "epoch": int(epoch),
+                "error": error,
+            },
+        )
+
+
+def _each(event: Event, handle: Callable[[str], Any]) -> tuple[dict[str, Any], list[str]]:
+    """What became of each message by its id, and the ids of those that failed."""
+    outcomes: dict[str, Any] = {}
+    failed: list[str] = []
+    for record in event["Records"]:
+        try:
+            outcomes[record["messageId"]] = handle(object_event(record["body"]).key)
+        except Exception:  # as functions/batch.py does: one bad message is no other's affair
+            failed.append(record["messageId"])
+    return outcomes, failed
+
+
+def _response(failed: Iterable[str]) -> Event:
+    return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
+
+
+def _run(event: Event) -> Run:
+    return Run.model_validate({each: event[each] for each in ("catalog_id", "epoch", "progress")})

@@ -1,0 +1,105 @@
+"""What a scenario came to, in figures and beside its aims."""
+
+from collections.abc import Callable
+
+from benchmarks.observation import jain, percentile, spread
+from benchmarks.serving import verdict
+from benchmarks.stage import Outcome
+from stackroom_local.virtual.bill import PRICES
+
+_AIM_RATIO, _AIM_DOLLARS = 1.2, 0.03
+_CLASSES = (10, 100, 1_000)  # uploads of a catalog
+
+
+def print_burst(outcome: Outcome) -> None:
+    by_catalog = outcome.observation.waits.values()
+    means = [sum(waits) / len(waits) for waits in by_catalog]
+    lasts = [max(waits) for waits in by_catalog]
+    print(f"settled after               {outcome.settled:12,.0f} s")
+    print(f"bound                       {outcome.bound:12,.0f} s")
+    print(f"ratio                       {outcome.ratio:12,.2f}, {_aim(outcome.ratio, _AIM_RATIO)}")
+    print_truth(outcome)
+    print(f"upload to indexed           {waiting(outcome.observation.all_waits())}")
+    print(
+        f"fairness of the catalogs    Jain {jain(means):.3f}, longest against median wait"
+        f" {spread(lasts):.2f}"
+    )
+    print_work(outcome)
+
+
+def print_truth(outcome: Outcome) -> None:
+    print(f"documents lost              {outcome.lost:12,}")
+    print(f"false failures              {outcome.false_failures:12,}")
+    print(f"false dead letters          {outcome.dead_letters:12,}")
+
+
+def print_work(outcome: Outcome) -> None:
+    accepted, amounts = outcome.bill.accepted, outcome.bill.amounts
+    per_run = amounts["transitions"] / outcome.executions
+    print(f"executions                  {outcome.executions:12,}, broken {outcome.broken}")
+    print(f"state transitions           {amounts['transitions']:12,.0f}, {per_run:.1f} a run")
+    for label, operation in (
+        ("jobs started", "StartIngestionJob"),
+        ("direct calls", "IngestKnowledgeBaseDocuments"),
+        ("direct deletes", "DeleteKnowledgeBaseDocuments"),
+        ("reads of statuses", "GetKnowledgeBaseDocuments"),
+        ("searches to prove", "Retrieve"),
+    ):
+        print(f"{label:<28}{accepted[operation]:12,}")
+    print(
+        f"simulated                   {outcome.simulated / 3600:12,.1f} h in {outcome.took:,.1f} s"
+    )
+
+
+def print_bill(outcome: Outcome) -> None:
+    thousand = outcome.observation.uploads / 1_000
+    print(f"\n{'billed':<28}{'amount':>12}  {'$ per 1,000':>12}")
+    for what in PRICES:
+        if amount := outcome.bill.amounts[what]:
+            print(f"{what:<28}{amount:12,.0f}  {outcome.bill.dollars(what) / thousand:12.5f}")
+        if what == "lambda GB-s":
+            for function, amount in outcome.bill.memory.most_common():
+                print(f"  of {function:<23}{amount:12,.0f}")
+    dollars = outcome.bill.total / thousand
+    print(f"{'altogether':<28}{'':>12}  {dollars:12.5f}, {_aim(dollars, _AIM_DOLLARS)}")
+    print("(no embedding, no logs, no traces; the uploader's own requests are theirs)")
+
+
+def print_beside(ours: Outcome, theirs: Outcome) -> None:
+    rows: list[tuple[str, Callable[[Outcome], float], str]] = [
+        ("settled after, s", lambda each: each.settled, ",.0f"),
+        ("false failures", lambda each: each.false_failures, ",.0f"),
+        ("executions", lambda each: each.executions, ",.0f"),
+        ("transitions", lambda each: each.bill.amounts["transitions"], ",.0f"),
+        ("jobs started", lambda each: each.bill.accepted["StartIngestionJob"], ",.0f"),
+        ("StartIngestionJob asked", lambda each: each.bill.calls["StartIngestionJob"], ",.0f"),
+        ("Lambda GB-s", lambda each: each.bill.amounts["lambda GB-s"], ",.0f"),
+        ("$ per 1,000", lambda each: 1000 * each.bill.total / each.observation.uploads, ".4f"),
+        ("median wait, s", lambda each: percentile(each.observation.all_waits(), 0.5), ",.0f"),
+    ]
+    print(f"{'':<28}{'Stackroom':>12}{'usual':>12}")
+    for label, read, form in rows:
+        print(f"{label:<28}{read(ours):>12{form}}{read(theirs):>12{form}}")
+
+
+def print_classes(outcome: Outcome) -> None:
+    lowest = 1
+    for highest in (*_CLASSES, None):
+        members = [
+            waits
+            for waits in outcome.observation.waits.values()
+            if lowest <= len(waits) and (highest is None or len(waits) < highest)
+        ]
+        label = f"{lowest:,} uploads or more" if highest is None else f"{lowest:,}-{highest - 1:,}"
+        waits = sorted(wait for each in members for wait in each)
+        if waits:
+            print(f"  catalogs with {label:<18}{len(members):6,}: {waiting(waits)}")
+        lowest = highest or lowest
+
+
+def _aim(figure: float, aim: float) -> str:
+    return f"aim {aim:g} at most: {verdict(figure <= aim)}"
+
+
+def waiting(waits: list[float]) -> str:
+    return f"p50 {percentile(waits, 0.5):,.1f} s, p99 {percentile(waits, 0.99):,.1f} s"

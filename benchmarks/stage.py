@@ -1,0 +1,173 @@
+"""An account in simulated time with Stackroom on it, and what came of a scenario."""
+
+import random
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+from benchmarks.limits import Work, bound
+from benchmarks.observation import Observation, unsearchable
+from benchmarks.product import WINDOW, Stackroom
+from benchmarks.stores import AdmissionBook, Bucket, Catalogs, Documents, HubClock, Leases
+from benchmarks.traffic import Upload, put
+from benchmarks.use_cases import Stores
+from stackroom.keys import Location, locate
+from stackroom.model import DataSourceType, Document
+from stackroom.ports import Grant, Mode
+from stackroom_local.simulator.rules import SEARCHABLE_LAG
+from stackroom_local.virtual.account import Account
+from stackroom_local.virtual.bedrock import Durations
+from stackroom_local.virtual.bill import Bill
+from stackroom_local.virtual.hub import Hub
+from tests.fakes.pipeline import FakeReceipts
+
+DEFINITION = Path(__file__).parents[1] / "statemachines" / "ingest_catalog.asl.json"
+_LOOK = 10.0  # seconds of simulated time between two looks whether all is over
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """`settled` is in seconds from the first upload until the last document was indexed."""
+
+    observation: Observation
+    bill: Bill
+    settled: float
+    bound: float
+    executions: int
+    broken: int
+    lost: int  # uploads that no search finds, or whose record never said indexed
+    false_failures: int
+    dead_letters: int
+    simulated: float
+    took: float  # seconds for real
+
+    @property
+    def ratio(self) -> float:
+        return self.settled / self.bound if self.bound else 0.0
+
+
+class Stage:
+    """An account with Stackroom on it, and someone who looks on."""
+
+    def __init__(
+        self,
+        *,
+        seed: int,
+        pool_size: int = 1,
+        durations: Durations | None = None,
+        window: float = WINDOW,
+    ) -> None:
+        # The use cases draw their jitter from the one generator that all modules share.
+        random.seed(seed)
+        self.hub = Hub()
+        self.bucket = Bucket(clock=HubClock(hub=self.hub))
+        self.account = Account(
+            shelves=self.bucket,
+            durations=durations or Durations(seed=seed),
+            seed=seed,
+            hub=self.hub,
+        )
+        self.stores = Stores(
+            bucket=self.bucket,
+            catalogs=Catalogs(),
+            documents=Documents(watch=self._watch),
+            leases=Leases(),
+            receipts=FakeReceipts(),
+            book=AdmissionBook(),
+        )
+        self.observation = Observation(now=lambda: self.hub.time)
+        self.stackroom = Stackroom(
+            self.account,
+            self.stores,
+            definition=DEFINITION.read_text("utf-8"),
+            pool_size=pool_size,
+            window=window,
+        )
+        self.removed: Callable[[Document], None] = lambda _document: None
+        self.hub.spawn(self.stackroom.keep_sweeping)
+
+    def upload(self, upload: Upload) -> None:
+        put(self.bucket, upload)
+        self.observation.uploaded(upload)
+        self.account.notify("Object Created", upload.key)
+
+    def delete(self, key: str) -> None:
+        self.bucket.delete(key)
+        self.account.notify("Object Deleted", key)
+
+    def plan(self, uploads: Iterable[Upload]) -> None:
+        """Each at its moment from now on."""
+        for each in uploads:
+            self.hub.spawn(partial(self.upload, each), after=each.at)
+
+    def hold(self, knowledge_base_id: str, seconds: float) -> None:
+        """Someone else's job has the knowledge base for so long, as far as the ledger knows."""
+        now, book = self.hub.now(), self.stores.book
+        grant = Grant(
+            catalog_id="another",
+            epoch=1,
+            knowledge_base_id=knowledge_base_id,
+            mode=Mode.EXCLUSIVE,
+            slots=1,
+            granted_at=now,
+            until=now + timedelta(seconds=seconds),
+        )
+        book.ledger = replace(book.ledger, grants=(grant,))
+
+    def is_quiet(self) -> bool:
+        queues = all(queue.is_empty for queue in self.account.queues)
+        return queues and not self.observation.waiting and not self.stackroom.workflow.at_work
+
+    def run(self, *, at_most: float, until: Callable[[], bool]) -> None:
+        end = self.hub.time + at_most
+        while self.hub.time < end and not until():
+            self.hub.run(until=min(end, self.hub.time + _LOOK))
+
+    def outcome(self, began: float, *, at_least: float = 0.0) -> Outcome:
+        # What was indexed a moment ago can be searched a moment later.
+        self.hub.run(until=self.hub.time + SEARCHABLE_LAG.value + 1)
+        seen, workflow = self.observation, self.stackroom.workflow
+        return Outcome(
+            observation=seen,
+            bill=self.account.bill,
+            settled=seen.last - seen.first,
+            bound=at_least,
+            executions=workflow.started,
+            broken=len(self.stackroom.broken),
+            lost=seen.waiting + unsearchable(self._indexed(), self.account.searchable),
+            false_failures=len(seen.failed),
+            dead_letters=sum(len(queue.dead) for queue in self.account.queues),
+            simulated=self.hub.time,
+            took=time.perf_counter() - began,
+        )
+
+    def bound_of(self, uploads: Sequence[Upload]) -> float:
+        """By the places that the catalogs were given."""
+        return bound(self.work_of(each) for each in uploads)
+
+    def work_of(self, upload: Upload) -> Work:
+        place = locate(upload.key)
+        assert isinstance(place, Location), "traffic has places"
+        catalog = self.stores.catalogs.kept[place.catalog_id]
+        own = catalog.data_source_type is DataSourceType.S3
+        return Work(
+            knowledge_base_id=str(catalog.knowledge_base_id),
+            job_of=catalog.catalog_id if own else None,
+            seconds=self.account.durations.seconds(upload.size, upload.etag),
+        )
+
+    def _indexed(self) -> dict[str, str]:
+        return {
+            document.document_id: document.etag
+            for document in self.stores.documents.kept.values()
+            if document.status == "indexed"
+        }
+
+    def _watch(self, document: Document, removed: bool) -> None:
+        if removed:
+            self.removed(document)
+        else:
+            self.observation.said(document.s3_key, document.etag, document.status)

@@ -1,0 +1,166 @@
+"""
+The tests' stores, which the contract suite holds to AWS's, with an index for what is asked often.
+
+A benchmark has ten thousand catalogs where a test has two.
+"""
+
+import hashlib
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from stackroom.keys import SIDECAR_SUFFIX
+from stackroom.model import Catalog, Document
+from stackroom.ports import Lease, Mode, StoredObject, Waiter
+from stackroom_local.virtual.hub import Hub
+from tests.fakes.clock import FakeClock
+from tests.fakes.pipeline import (
+    FakeAdmissionBook,
+    FakeBucket,
+    FakeCatalogs,
+    FakeDocuments,
+    FakeLeases,
+)
+
+
+@dataclass
+class Catalogs(FakeCatalogs):
+    by_user: dict[str, dict[str, None]] = field(default_factory=dict)
+
+    def of_user(self, user_id: str) -> Iterator[Catalog]:
+        return (
+            self.kept[each] for each in list(self.by_user.get(user_id, ())) if each in self.kept
+        )
+
+    def open(self, catalog: Catalog) -> Catalog:
+        opened = super().open(catalog)
+        self.by_user.setdefault(catalog.user_id, {})[catalog.catalog_id] = None
+        return opened
+
+
+@dataclass
+class Documents(FakeDocuments):
+    """`watch` is told of every document saved or removed."""
+
+    shelves: dict[str, dict[str, Document]] = field(default_factory=dict)
+    watch: Callable[[Document, bool], None] = lambda _document, _removed: None
+
+    def save(self, document: Document) -> Document:
+        saved = super().save(document)
+        self.shelves.setdefault(document.catalog_id, {})[document.document_id] = saved
+        self.watch(saved, False)
+        return saved
+
+    def remove(self, document: Document) -> None:
+        super().remove(document)
+        self.shelves[document.catalog_id].pop(document.document_id, None)
+        self.watch(document, True)
+
+    def of_catalog(self, catalog_id: str) -> Iterator[Document]:
+        return iter(list(self.shelves.get(catalog_id, {}).values()))
+
+
+@dataclass
+class Leases(FakeLeases):
+    live: dict[str, Lease] = field(default_factory=dict)
+
+    def held(self) -> Iterator[Lease]:
+        return iter(list(self.live.values()))
+
+    def _keep(self, lease: Lease) -> Lease:
+        if lease.held:
+            self.live[lease.catalog_id] = lease
+        else:
+            self.live.pop(lease.catalog_id, None)
+        return super()._keep(lease)
+
+
+@dataclass
+class AdmissionBook(FakeAdmissionBook):
+    queues: dict[tuple[str, Mode], list[tuple[datetime, str]]] = field(default_factory=dict)
+    waiters: dict[tuple[str, Mode, datetime, str], Waiter] = field(default_factory=dict)
+
+    def enqueue(self, waiter: Waiter) -> None:
+        place = _place(waiter)
+        if place not in self.waiters:
+            insort(self.queues.setdefault(place[:2], []), place[2:])
+        self.waiters[place] = waiter
+
+    def dequeue(self, waiter: Waiter) -> bool:
+        place = _place(waiter)
+        there = self.waiters.get(place)
+        if there is None:
+            return True
+        if there.token != waiter.token:
+            return False
+        del self.waiters[place]
+        queue = self.queues[place[:2]]
+        del queue[bisect_left(queue, place[2:])]
+        return True
+
+    def waiting(self, knowledge_base_id: str, mode: Mode, *, limit: int) -> list[Waiter]:
+        queue = self.queues.get((knowledge_base_id, mode), [])
+        return [self.waiters[(knowledge_base_id, mode, *place)] for place in queue[:limit]]
+
+
+def _place(waiter: Waiter) -> tuple[str, Mode, datetime, str]:
+    return (waiter.knowledge_base_id, waiter.mode, waiter.since, waiter.catalog_id)
+
+
+@dataclass
+class HubClock(FakeClock):
+    hub: Hub = field(kw_only=True)
+
+    def __call__(self) -> datetime:
+        return self.hub.now()
+
+
+@dataclass
+class Bucket(FakeBucket):
+    """Also what the simulator reads: documents by their first two folders."""
+
+    folders: dict[str, dict[str, None]] = field(default_factory=dict)
+
+    def put(self, key: str, *, size: int, etag: str) -> None:
+        self.uploads += 1
+        self.objects[key] = StoredObject(
+            key=key,
+            size=size,
+            etag=etag,
+            version_id=f"v{self.uploads}",
+            content_type="",
+            last_modified=self.clock(),
+        )
+        self.folders.setdefault(_folder(key), {})[key] = None
+
+    def delete(self, key: str) -> None:
+        super().delete(key)
+        self.folders[_folder(key)].pop(key, None)
+
+    def under(self, prefix: str) -> Iterator[tuple[str, int, str]]:
+        keys = self.folders.get(prefix, ()) if prefix else tuple(self.objects)
+        for key in list(keys):
+            found = self.objects.get(key)
+            if found is not None:
+                yield key, found.size, found.etag
+            sidecar = self.sidecars.get(key)
+            if sidecar is not None:
+                yield key + SIDECAR_SUFFIX, len(sidecar.body), _etag(sidecar.body)
+
+    def find(self, key: str) -> tuple[int, str] | None:
+        found = self.objects.get(key)
+        return None if found is None else (found.size, found.etag)
+
+    def sidecar(self, key: str) -> tuple[bytes, str] | None:
+        found = self.sidecars.get(key.removesuffix(SIDECAR_SUFFIX))
+        return None if found is None else (found.body, _etag(found.body))
+
+
+def _folder(key: str) -> str:
+    user, catalog, _ = key.split("/", 2)
+    return f"{user}/{catalog}/"
+
+
+def _etag(body: bytes) -> str:
+    return hashlib.md5(body, usedforsecurity=False).hexdigest()

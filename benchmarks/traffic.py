@@ -1,0 +1,81 @@
+"""What people upload: sizes, names, and when; all from a seed."""
+
+import random
+from bisect import bisect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+
+from benchmarks.stores import Bucket
+
+# Sizes, assumed: log-normal around 50 KB, at most 10 MB.
+_MEDIAN, _SPREAD, _LARGEST = 50_000, 1.0, 10_000_000
+CATALOGS_OF_A_USER = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upload:
+    """`at` is in seconds since the first could have come."""
+
+    at: float
+    key: str
+    size: int
+    etag: str
+
+
+@dataclass
+class Traffic:
+    chance: random.Random
+    extensions: tuple[str, ...] = ("pdf", "pdf", "pdf", "docx")
+    made: int = 0
+
+    def upload(self, at: float, catalog: int, number: int) -> Upload:
+        self.made += 1
+        drawn = self.chance.lognormvariate(0, _SPREAD)
+        return Upload(
+            at=at,
+            key=self._key(catalog, number),
+            size=round(min(_MEDIAN * drawn, _LARGEST)),
+            etag=f"{self.made:x}",
+        )
+
+    def _key(self, catalog: int, number: int) -> str:
+        user, folder = divmod(catalog, CATALOGS_OF_A_USER)
+        extension = self.extensions[number % len(self.extensions)]
+        return f"user-{user}/shelf-{folder}/file-{number}.{extension}"
+
+    def burst(self, uploads: int, catalogs: int, *, within: float) -> list[Upload]:
+        """Evenly into the catalogs, in a random order."""
+        turns = [(number % catalogs, number // catalogs) for number in range(uploads)]
+        self.chance.shuffle(turns)
+        moments = sorted(self.chance.uniform(0, within) for _ in range(uploads))
+        return [
+            self.upload(at, catalog, number)
+            for at, (catalog, number) in zip(moments, turns, strict=True)
+        ]
+
+    def trickle(self, *, days: float, daily: int, catalogs: int, files: int) -> Iterator[Upload]:
+        """
+        Poisson arrivals, Zipf (exponent 1) over catalogs; a catalog that has so many files gets
+        new versions of them.
+        """
+        weights = list(accumulate(1 / rank for rank in range(1, catalogs + 1)))
+        have = [0] * catalogs
+        at = self.chance.expovariate(daily / 86_400)
+        while at < days * 86_400:
+            catalog = bisect(weights, self.chance.uniform(0, weights[-1]))
+            if have[catalog] < files:
+                number = have[catalog]
+                have[catalog] += 1
+            else:
+                number = self.chance.randrange(files)
+            yield self.upload(at, catalog, number)
+            at += self.chance.expovariate(daily / 86_400)
+
+
+def catalog_of(key: str) -> str:
+    return key.rpartition("/")[0]
+
+
+def put(bucket: Bucket, upload: Upload) -> None:
+    bucket.put(upload.key, size=upload.size, etag=upload.etag)

@@ -1,0 +1,199 @@
+"""The product's use cases, put together as its functions do, over ports that cost as AWS does."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from benchmarks import metering
+from benchmarks.metering import Cost, Metered
+from benchmarks.ports import StoredFiles, WorkflowExecutions, WorkflowTurns
+from benchmarks.stores import AdmissionBook, Bucket, Catalogs, Documents, Leases
+from stackroom.admission import Admission
+from stackroom.aws.data_sources import BedrockDataSources
+from stackroom.aws.direct_documents import BedrockDirectDocuments
+from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
+from stackroom.aws.knowledge_base import BedrockKnowledgeBase
+from stackroom.breakdowns import Breakdowns
+from stackroom.conclusions import Conclusions
+from stackroom.direct import DirectIngestion
+from stackroom.dismantling import Dismantling
+from stackroom.extraction.page import Page
+from stackroom.ingestion import Ingestion
+from stackroom.inquiry import Inquiry
+from stackroom.inspection import Inspection
+from stackroom.model import PoolMember
+from stackroom.placement import Placements
+from stackroom.probing import Probing
+from stackroom.runs import Runs
+from stackroom.settlement import Settlement
+from stackroom.uploads import Uploads
+from stackroom_local.virtual.account import Account
+from stackroom_local.virtual.workflow import Workflow
+from tests.fakes.inspection import FakeInspections, FakeMapShelf
+from tests.fakes.pipeline import FakeFindings, FakeReceipts, FakeSlots
+
+# Of an inspection, in seconds and bytes a second: a process of its own, which starts as fast as any
+# Python does, then what pypdfium2 was measured at on a corpus of PDFs.
+_READER_START, _READ_RATE = 0.15, 5_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stores:
+    bucket: Bucket
+    catalogs: Catalogs
+    documents: Documents
+    leases: Leases
+    receipts: FakeReceipts
+    book: AdmissionBook
+
+
+class UseCases:
+    """What the functions hold behind their caches, all in one place."""
+
+    def __init__(
+        self, account: Account, stores: Stores, workflow: Workflow, pool: Sequence[PoolMember]
+    ) -> None:
+        self._account = account
+        self._stores = stores
+        self._workflow = workflow
+        self._pool = pool
+        self._now = account.hub.now
+        self._agent = account.client("bedrock-agent")
+        self._catalogs = self._metered(stores.catalogs, metering.CATALOGS)
+        self._documents = self._metered(stores.documents, metering.DOCUMENTS)
+        self._bucket = self._metered(stores.bucket, metering.BUCKET, free=("uri_of",))
+        self._leases = self._metered(stores.leases, metering.LEASES)
+        self._slots = self._metered(FakeSlots(), metering.SLOTS)
+        self._receipts = self._metered(stores.receipts, metering.RECEIPTS)
+        self._findings = self._metered(FakeFindings(), metering.FINDINGS)
+        self._jobs = BedrockIngestionJobs(client=self._agent)
+        self._direct = BedrockDirectDocuments(client=self._agent)
+
+    @cached_property
+    def uploads(self) -> Uploads:
+        return Uploads(
+            catalogs=self._catalogs,
+            documents=self._documents,
+            bucket=self._bucket,
+            receipts=self._receipts,
+            now=self._now,
+            pause=self._pause_among_writers,
+        )
+
+    @cached_property
+    def inspection(self) -> Inspection:
+        return Inspection(
+            files=self._metered(StoredFiles(bucket=self._stores.bucket), metering.FILES),
+            page_maps=self._metered(FakeMapShelf(), metering.PAGE_MAPS),
+            inspections=self._metered(FakeInspections(), metering.INSPECTIONS),
+            catalogs=self._catalogs,
+            documents=self._documents,
+            extract=self._extract,
+            now=self._now,
+        )
+
+    @cached_property
+    def ingestion(self) -> Ingestion:
+        sources = BedrockDataSources(client=self._agent, bucket_arn="arn:aws:s3:::docs")
+        return Ingestion(
+            catalogs=self._catalogs,
+            documents=self._documents,
+            jobs=self._jobs,
+            placements=Placements(
+                catalogs=self._catalogs, slots=self._slots, data_sources=sources, pool=self._pool
+            ),
+            admission=self.admission,
+            direct=DirectIngestion(
+                documents=self._documents,
+                bucket=self._bucket,
+                direct=self._direct,
+                admission=self.admission,
+                inquiry=self._inquiry,
+                conclusions=self._conclusions,
+                now=self._now,
+                pause=self._account.pace.spend,
+            ),
+            dismantling=Dismantling(
+                catalogs=self._catalogs, slots=self._slots, data_sources=sources, pool=self._pool
+            ),
+            runs=self.runs,
+            now=self._now,
+            pause=self._account.pace.spend,
+        )
+
+    @cached_property
+    def settlement(self) -> Settlement:
+        return Settlement(
+            catalogs=self._catalogs,
+            documents=self._documents,
+            jobs=self._jobs,
+            direct=self._direct,
+            inquiry=self._inquiry,
+            conclusions=self._conclusions,
+            leases=self._leases,
+            admission=self.admission,
+            now=self._now,
+        )
+
+    @cached_property
+    def breakdowns(self) -> Breakdowns:
+        return Breakdowns(
+            catalogs=self._catalogs,
+            documents=self._documents,
+            admission=self.admission,
+            runs=self.runs,
+            now=self._now,
+        )
+
+    @cached_property
+    def admission(self) -> Admission:
+        return Admission(
+            book=self._metered(self._stores.book, metering.BOOK),
+            turns=self._metered(WorkflowTurns(workflow=self._workflow), metering.TURNS),
+            pool=[each.knowledge_base_id for each in self._pool],
+            now=self._now,
+            pause=self._pause_among_writers,
+        )
+
+    @cached_property
+    def runs(self) -> Runs:
+        executions = WorkflowExecutions(workflow=self._workflow)
+        return Runs(
+            leases=self._leases,
+            executions=self._metered(executions, metering.EXECUTIONS),
+            now=self._now,
+        )
+
+    @cached_property
+    def _inquiry(self) -> Inquiry:
+        runtime: Any = self._account.client("bedrock-agent-runtime")
+        return Inquiry(
+            bucket=self._bucket,
+            jobs=self._jobs,
+            findings=self._findings,
+            probing=Probing(knowledge_base=lambda each: BedrockKnowledgeBase(runtime, each)),
+        )
+
+    @cached_property
+    def _conclusions(self) -> Conclusions:
+        return Conclusions(
+            documents=self._documents,
+            findings=self._findings,
+            receipts=self._receipts,
+            now=self._now,
+        )
+
+    def _metered(
+        self, port: object, costs: Mapping[str, Cost], *, free: tuple[str, ...] = ()
+    ) -> Any:
+        return Metered(port, costs, bill=self._account.bill, pace=self._account.pace, free=free)
+
+    def _pause_among_writers(self, attempt: int) -> None:
+        """As the use cases pause by themselves, in simulated time."""
+        self._account.pace.spend(self._account.chance.uniform(0, min(0.02 * 2**attempt, 0.4)))
+
+    def _extract(self, body: bytes, filename: str) -> tuple[Page, ...]:
+        """Only of a PDF is there a page map to keep."""
+        self._account.pace.spend(_READER_START + int(body) / _READ_RATE)
+        return (Page(number=1, text="text"),) if filename.endswith(".pdf") else ()
