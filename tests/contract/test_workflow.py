@@ -47,6 +47,7 @@ PASSING = {
     "Lambda.SdkClientException",
     "Lambda.TooManyRequestsException",
     "Lambda.Unknown",
+    "Runtime.ExitError",  # the errorType that Lambda gives to a process that died
     "Sandbox.Timedout",
     "States.Timeout",
 }

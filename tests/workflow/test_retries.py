@@ -20,6 +20,7 @@ LAMBDAS = [
     "Lambda.SdkClientException",
     "Lambda.TooManyRequestsException",
     "Lambda.Unknown",
+    "Runtime.ExitError",
     "Sandbox.Timedout",
 ]
 # No more than a retrier's MaxAttempts, whose count all of its errors share.

@@ -1,0 +1,88 @@
+"""One story with something going wrong in it, and what is out of step once all is quiet again."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from stackroom_local.simulator.faults import Faults
+from tests.chaos.commands import Command
+from tests.chaos.deployment import Terms
+from tests.chaos.kills import Kill, Kills
+from tests.chaos.scenarios import Scenario
+from tests.chaos.truth import disagreements
+from tests.chaos.wire import Wire
+from tests.chaos.world import World, world
+
+
+@dataclass
+class Outcome:
+    """`injected` counts what was done to the story; `told` is how to see it again."""
+
+    told: str
+    injected: int
+    disagreements: list[str]
+    kills: Kills
+    operations: dict[str, int] = field(default_factory=dict)
+    found: dict[str, int] = field(default_factory=dict)
+    states: set[str] = field(default_factory=set)
+
+
+def play(
+    wire: Wire,
+    scenario: Scenario,
+    *,
+    terms: Terms | None = None,
+    kills: tuple[Kill, ...] = (),
+    faults: Faults | None = None,
+    trouble: Callable[[World], None] | None = None,
+    hurts_documents: bool = False,
+    told: str = "",
+) -> Outcome:
+    """
+    The story, its faults, quiet, one reconciliation; then the truth.
+
+    Documents that Bedrock was made to fail may fail; then their owner tries them again.
+    """
+    known = Kills.of(kills)
+    known.armed = False
+    with world(wire, terms or scenario.terms(), kills=known) as made:
+        scenario.before(made)
+        problems = [] if made.settle() else ["the story never begins"]
+        before = dict(made.account.bill.calls)
+        known.armed = True
+        made.deliveries = made.terms.deliveries
+        if faults is not None:
+            made.faults.ask(*faults.asked)
+            made.faults.chance = faults.chance
+        scenario.story(made)
+        if trouble is not None:
+            trouble(made)
+        if scenario.reconciles:
+            made.reconcile()
+        elif not made.settle():
+            problems.append("never quiet")
+        known.armed = False
+        injected = len(known.done) + sum(made.faults.counts.values()) + made.troubled
+        made.faults.clear()
+        operations = {
+            name: count - before.get(name, 0) for name, count in made.account.bill.calls.items()
+        }
+        if hurts_documents:
+            for key in sorted({each.s3_key for each in made.failed()}):
+                made.command(Command("retry", key))
+        found = made.reconcile()
+        if made.terms.deliveries and not scenario.reconciles:
+            # Only what nobody was told of, or what was taken from the tables, needs it.
+            problems += [f"left to the reconciliation: {kind} {n}" for kind, n in found.items()]
+        problems += disagreements(made)
+        if found:  # else it has just been seen to find nothing
+            again = made.reconcile()
+            problems += [f"found again: {kind} {count}" for kind, count in again.items()]
+        return Outcome(
+            told=told or scenario.name,
+            injected=injected,
+            disagreements=problems,
+            kills=known,
+            operations=operations,
+            found=dict(found),
+            states=made.states,
+        )

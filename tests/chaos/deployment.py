@@ -1,0 +1,158 @@
+"""
+Stackroom as it is deployed, in an account under simulated time.
+
+The handlers, their adapters and the state machine are the product's own. What stands in for AWS is
+held to it by tests of its own: moto, the simulator, the walk (tests/virtual), the queues.
+"""
+
+import json
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from stackroom.aws.slots import DynamoSlots
+from stackroom.model import PoolMember
+from stackroom.placement import OWN_SLOTS
+from stackroom_local.simulator.faults import Faults
+from stackroom_local.virtual.account import Account
+from stackroom_local.virtual.bedrock import ACCOUNT, REGION
+from stackroom_local.virtual.executions import Execution
+from stackroom_local.virtual.functions import Function, FunctionFailed
+from stackroom_local.virtual.hub import Hub
+from tests.aws.stores import CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
+from tests.chaos import commands
+from tests.chaos.handlers import Event, handle
+from tests.chaos.kills import Kills
+from tests.chaos.wire import Wire
+from tests.workflow.machine import DEFINITION
+
+_SWEEP = 300.0  # seconds [infra/runs.py]
+_TIMEOUTS = {  # seconds [infra/pipeline_functions.py]
+    "upload_handler": 60.0,
+    "ingest": 120.0,
+    "status_poller": 120.0,
+    "reconciler": 900.0,
+    "person": 900.0,
+}
+# Lambda tries what it was given asynchronously twice more, a minute and two minutes later.
+# https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
+_AGAIN = (60.0, 120.0)
+_NEVER_OURS = (".metadata.json",)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Under which conditions a world lives; equal terms, equal world."""
+
+    seed: int = 0
+    own_slots: int = 4  # data sources of catalogs' own; 0: everyone shares
+    deliveries: int = 1  # of each event of the story
+    shuffle: float = 0.0  # seconds by which events are late, at most
+
+
+@dataclass(kw_only=True)
+class Deployment:
+    """`troubled` counts what went wrong that is neither a kill nor a fault of Bedrock's."""
+
+    terms: Terms
+    wire: Wire
+    kills: Kills
+    faults: Faults
+    account: Account
+    pool: list[PoolMember] = field(default_factory=list)
+    ended: list[Execution] = field(default_factory=list)
+    deliveries: int = 1  # of each event, at present
+    silent: bool = False  # events get lost
+    troubled: int = 0
+    pending: int = 0  # events and invocations under way
+
+    @property
+    def hub(self) -> Hub:
+        return self.account.hub
+
+    @property
+    def s3(self) -> Any:
+        return self.wire.client("s3")
+
+    def happened(self, kind: str, key: str) -> None:
+        if self.silent or key.endswith(_NEVER_OURS):
+            return
+        chance = self.account.chance
+        self.troubled += self.deliveries != 1
+        for _ in range(self.deliveries):
+            self.pending += 1
+            self.hub.spawn(
+                partial(self._notify, kind, key), after=chance.uniform(0, self.terms.shuffle)
+            )
+
+    def _notify(self, kind: str, key: str) -> None:
+        self.account.notify(kind, key)
+        self.hub.sleep(2)  # by then it is in the queue
+        self.pending -= 1
+
+    def begin(self, function: str, event: Event) -> None:
+        """An asynchronous invocation, as EventBridge's."""
+        self.pending += 1
+
+        def insist() -> None:
+            for wait in (*_AGAIN, None):
+                try:
+                    self.account.functions.begin(function, event).result()
+                    break
+                except FunctionFailed:
+                    if wait is not None:
+                        self.hub.sleep(wait)
+            self.pending -= 1
+
+        self.hub.spawn(insist)
+
+    def _follow(self, execution: Execution) -> None:
+        """The rule on executions that ended otherwise than well."""
+        self.ended.append(execution)
+        if execution.status != "SUCCEEDED":
+            self.begin("ingest", {"action": "recover", "execution_name": execution.name})
+
+    def _keep_sweeping(self) -> None:
+        while True:
+            self.hub.sleep(_SWEEP)
+            self.account.functions.begin("ingest", {"action": "sweep"})
+
+    def set_up(self) -> None:
+        """In a new account; before anybody does anything."""
+        create_tables(self.wire.client("dynamodb"))
+        create_bucket(self.s3)
+        knowledge_base_id, data_source_id = self.account.knowledge_base()
+        self.pool.append(
+            PoolMember(knowledge_base_id=knowledge_base_id, data_source_id=data_source_id)
+        )
+        slots = DynamoSlots(client=self.wire.client("dynamodb"), table=CONTROL_TABLE)
+        for number in range(OWN_SLOTS - self.terms.own_slots):
+            slots.take(knowledge_base_id, f"!lost-{number}", limit=OWN_SLOTS)
+        self.hub.run(until=self.hub.time + 5)
+        for name, seconds in _TIMEOUTS.items():
+            handler = partial(self._handle, name)
+            self.account.function(Function(name=name, memory=512, timeout=seconds, handler=handler))
+        self.queue = self.account.consumed_queue(
+            "uploads", "upload_handler", batch_size=100, window=5
+        )
+        self.workflow = self.account.workflow(
+            DEFINITION.read_text("utf-8"),
+            {"IngestFunctionArn": "ingest", "StatusPollerFunctionArn": "status_poller"},
+        )
+        self.workflow.ended.append(self._follow)
+        self.hub.spawn(self._keep_sweeping)
+
+    def _handle(self, name: str, event: Any) -> Any:
+        step = event.action if name == "person" else event.get("action", name)
+        with self.kills.working(step):
+            if name == "person":
+                return commands.run(event, self.wire.client, self.environment)
+            return json.loads(json.dumps(handle(name, event, self.account.pace)))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            **ENVIRONMENT,
+            "KB_POOL": json.dumps([each.model_dump() for each in self.pool]),
+            "STATE_MACHINE_ARN": f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:ingest",
+        }

@@ -1,0 +1,91 @@
+"""What everybody says at a moment: bucket, records, index and searches, each read once."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from stackroom.aws.inventory import AwsInventory
+from stackroom.aws.knowledge_base import BedrockKnowledgeBase
+from stackroom.keys import Location, is_ours, locate, stray_id_of
+from stackroom.model import Catalog, Document
+from stackroom.ports import ListedDocument, ListedObject, Passage
+from stackroom.strays import rejected_shelf
+from stackroom.tenancy import Tenant
+from tests.aws.stores import BUCKET, CATALOG_TABLE
+from tests.chaos.world import World
+
+
+@dataclass(frozen=True)
+class Readings:
+    world: World
+
+    @cached_property
+    def inventory(self) -> AwsInventory:
+        client = self.world.wire.client
+        return AwsInventory(
+            s3=client("s3"),
+            dynamodb=client("dynamodb"),
+            bedrock_agent=client("bedrock-agent"),
+            bucket=BUCKET,
+            catalog_table=CATALOG_TABLE,
+        )
+
+    @cached_property
+    def objects(self) -> dict[str, ListedObject]:
+        listed = self.inventory.objects().items
+        return {each.key: each for each in listed if not is_ours(each.key)}
+
+    @cached_property
+    def records(self) -> list[Catalog | Document]:
+        page = self.inventory.records(None)
+        assert page.next is None, "a world is small"
+        return list(page.items)
+
+    @cached_property
+    def documents(self) -> dict[tuple[str, str], Document]:
+        found = [each for each in self.records if isinstance(each, Document)]
+        return {(each.catalog_id, each.document_id): each for each in found}
+
+    @cached_property
+    def catalogs(self) -> dict[str, Catalog]:
+        return {each.catalog_id: each for each in self.records if isinstance(each, Catalog)}
+
+    @cached_property
+    def listed(self) -> dict[tuple[str, str], ListedDocument]:
+        """By data source and identifier."""
+        found = {}
+        for member in self.world.pool:
+            for known in self.inventory.sources(member.knowledge_base_id):
+                page = self.inventory.indexed(known.source, None)
+                for each in page.items if page else ():
+                    found[known.source.data_source_id, each.identifier] = each
+        return found
+
+    @cached_property
+    def passages(self) -> dict[str, list[Passage]]:
+        """What each user finds, by document id."""
+        found: dict[str, list[Passage]] = defaultdict(list)
+        users = {each.user_id for each in self.catalogs.values()}
+        users |= {key.partition("/")[0] for key in self.objects} | {"alice", "bob"}
+        runtime = self.world.wire.client("bedrock-agent-runtime")
+        for user in sorted(users):
+            for member in self.world.pool:
+                searched = BedrockKnowledgeBase(runtime, member.knowledge_base_id)
+                for each in searched.retrieve("text", Tenant(user).filter(), 100).passages:
+                    assert each.attributes["user_id"] == user, "nobody sees another's"
+                    found[str(each.attributes["document_id"])].append(each)
+        return found
+
+    def record_of(self, key: str) -> Document | None:
+        place = locate(key)
+        if isinstance(place, Location):
+            found = self.documents.get((place.catalog_id, place.document_id))
+            if found is not None:
+                return found
+        shelf = rejected_shelf(place.user_id)
+        return self.documents.get((shelf, stray_id_of(key)))
+
+    @property
+    def dynamodb(self) -> Any:
+        return self.world.wire.client("dynamodb")

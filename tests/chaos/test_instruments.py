@@ -1,0 +1,150 @@
+"""The suite itself: deaths strike where they should, and no disagreement escapes the truth."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.leases import DynamoLeases
+from stackroom.keys import Location, locate
+from stackroom.model import Document, DocumentStatus
+from stackroom.runs import LEASE
+from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
+from tests.chaos.deployment import Terms
+from tests.chaos.kills import Kill, Kills
+from tests.chaos.truth import disagreements
+from tests.chaos.wire import Wire
+from tests.chaos.world import World, world
+
+KEY = "alice/research/a.txt"
+START = "bedrock-agent.StartIngestionJob"
+
+
+@pytest.fixture
+def settled(wire: Wire) -> Iterator[World]:
+    with world(wire, Terms()) as made:
+        made.drop(KEY, "a text")
+        assert made.settle()
+        yield made
+
+
+def document_of(made: World) -> tuple[DynamoDocuments, Document]:
+    documents = DynamoDocuments(client=made.wire.client("dynamodb"), table=CATALOG_TABLE)
+    place = locate(KEY)
+    assert isinstance(place, Location)
+    found = documents.get(place.catalog_id, place.document_id)
+    assert found is not None
+    return documents, found
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_worker_dies_before_or_after_the_call_has_its_effect(wire: Wire, late: bool) -> None:
+    with world(wire, Terms()) as plain:
+        plain.drop(KEY, "a text")
+        plain.settle()
+        call = plain.kills.names["start", 0].index(START)
+    kill = Kill("start", 0, call, late)
+
+    with world(wire, Terms(), kills=Kills.of([kill])) as made:
+        made.drop(KEY, "a text")
+        made.settle()
+        started = made.account.bill.calls["StartIngestionJob"]
+        _, document = document_of(made)
+
+    assert made.kills.done == [kill]
+    assert (started > 1) is late  # the job that was started is found to be in the way
+    assert document.status is DocumentStatus.INDEXED
+
+
+def fail_the_record(made: World) -> None:
+    documents, document = document_of(made)
+    documents.save(document.moved(DocumentStatus.FAILED, at=made.hub.now(), reason="a lie"))
+
+
+def lose_the_record(made: World) -> None:
+    documents, document = document_of(made)
+    documents.remove(document)
+
+
+def change_the_object(made: World) -> None:
+    made.silent = True
+    made.drop(KEY, "another text")
+
+
+def remove_the_object(made: World) -> None:
+    made.silent = True
+    made.remove(KEY)
+
+
+def lose_the_vectors(made: World) -> None:
+    (member,) = made.pool
+    searchable = made.account.searchable
+    for owner in list(searchable._shelf(member.knowledge_base_id).documents):
+        searchable.remove(member.knowledge_base_id, owner)
+
+
+def ingest_it_twice(made: World) -> None:
+    (member,) = made.pool
+    _, document = document_of(made)
+    place = locate(KEY)
+    assert isinstance(place, Location)
+    attributes = {"user_id": "alice", "document_id": place.document_id}
+    made.account.client("bedrock-agent", unpaced=True).ingest_knowledge_base_documents(
+        knowledgeBaseId=member.knowledge_base_id,
+        dataSourceId=member.data_source_id,
+        documents=[
+            {
+                "content": {
+                    "dataSourceType": "CUSTOM",
+                    "custom": {
+                        "customDocumentIdentifier": {"id": document.document_id},
+                        "sourceType": "S3_LOCATION",
+                        "s3Location": {"uri": f"s3://{BUCKET}/{KEY}"},
+                    },
+                },
+                "metadata": {
+                    "type": "IN_LINE_ATTRIBUTE",
+                    "inlineAttributes": [
+                        {"key": key, "value": {"type": "STRING", "stringValue": value}}
+                        for key, value in attributes.items()
+                    ],
+                },
+            }
+        ],
+    )
+    made.pass_time(20)
+
+
+def hold_a_lease(made: World) -> None:
+    leases = DynamoLeases(client=made.wire.client("dynamodb"), table=CONTROL_TABLE)
+    _, document = document_of(made)
+    seen = leases.ask(document.catalog_id)
+    leases.take(seen, until=made.hub.now() + LEASE, failures=0)
+
+
+def kill_a_message(made: World) -> None:
+    made.queue.send("not an event")
+    made.pass_time(3600)
+
+
+@pytest.mark.parametrize(
+    ("tamper", "seen"),
+    [
+        (fail_the_record, {"false failure", "search", "status"}),
+        (lose_the_record, {"ghost", "lost", "orphan", "totals"}),
+        (change_the_object, {"stale"}),
+        (remove_the_object, {"left over"}),
+        (lose_the_vectors, {"search"}),
+        (ingest_it_twice, {"orphan", "search"}),
+        (hold_a_lease, {"lease"}),
+        (kill_a_message, {"dead letter"}),
+    ],
+)
+def test_the_truth_sees_what_does_not_agree(
+    settled: World, tamper: Callable[[World], None], seen: set[str]
+) -> None:
+    tamper(settled)
+
+    told = disagreements(settled)
+
+    assert {each.partition(":")[0] for each in told} == seen

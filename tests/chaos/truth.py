@@ -1,0 +1,169 @@
+"""
+What everybody says, compared: bucket, records, index, searches, and what must be left of nothing.
+
+It looks with its own eyes, through the adapters' plain readings, and never through the reconciler.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from stackroom.aws.admission import DynamoAdmissionBook
+from stackroom.aws.leases import DynamoLeases
+from stackroom.aws.receipts import DynamoReceipts
+from stackroom.aws.slots import DynamoSlots
+from stackroom.keys import locate, stray_id_of
+from stackroom.model import CatalogStatus, DataSourceType, Document, DocumentStatus
+from stackroom.placement import data_source_name, source_of
+from stackroom.ports import Mode
+from tests.aws.stores import BUCKET, CONTROL_TABLE
+from tests.chaos.readings import Readings
+from tests.chaos.world import World
+
+_SETTLED = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
+
+
+def disagreements(world: World) -> list[str]:
+    """Everything that is not as promised; empty once all is well."""
+
+    def look() -> list[str]:
+        truth = Truth(world)
+        return [
+            *truth.of_objects(),
+            *truth.of_records(),
+            *truth.of_catalogs(),
+            *truth.of_index(),
+            *truth.of_receipts(),
+            *truth.of_leftovers(),
+        ]
+
+    found: list[str] = world.do(look)
+    return found
+
+
+class Truth(Readings):
+    """Each method tells of one side what the others deny."""
+
+    def of_objects(self) -> Iterator[str]:
+        for key in self.objects:
+            if self.record_of(key) is None:
+                yield f"lost: {key} has no record"
+
+    def of_records(self) -> Iterator[str]:
+        for document in self.documents.values():
+            here = self.objects.get(document.s3_key)
+            told = f"{document.s3_key} is {document.status}"
+            if document.status not in _SETTLED:
+                yield f"unsettled: {told}"
+            if here is None:
+                yield f"left over: {told}, but there is no such object"
+                continue
+            if here.etag != document.etag:
+                yield f"stale: {told}, as another version"
+            if document.status is DocumentStatus.FAILED:
+                if document.s3_key not in self.world.may_fail:
+                    yield f"false failure: {told}: {document.status_reason}"
+            elif document.s3_key in self.world.must_fail:
+                yield f"false success: {told}"
+            if document.lingering:
+                yield f"lingering: {told}"
+
+    def of_index(self) -> Iterator[str]:
+        wanted = set()
+        for document in self.documents.values():
+            catalog = self.catalogs.get(document.catalog_id)
+            is_indexed = document.status is DocumentStatus.INDEXED
+            yield from self._of_passages(document, is_indexed)
+            if catalog is None:
+                if is_indexed:
+                    yield f"adrift: {document.s3_key} is indexed, in no catalog"
+                continue
+            source = source_of(catalog)
+            if source is None:
+                if is_indexed:
+                    yield f"adrift: {document.s3_key} is indexed, in no place"
+                continue
+            own = source.type is DataSourceType.S3
+            identifier = f"s3://{BUCKET}/{document.s3_key}" if own else document.document_id
+            name = (source.data_source_id, identifier)
+            wanted.add(name)
+            status = self.listed[name].verdict.status if name in self.listed else "NOT_FOUND"
+            if is_indexed != (status == "INDEXED") and document.s3_key not in self.world.may_fail:
+                yield f"status: {document.s3_key} is {document.status}, Bedrock says {status}"
+        for name, listed in self.listed.items():
+            if name not in wanted and not self._is_quarantined(listed.identifier):
+                yield f"orphan: {listed.identifier} in {name[0]} is {listed.verdict.status}"
+        known = {each.document_id for each in self.documents.values()}
+        for document_id in self.passages.keys() - known:
+            yield f"ghost: {document_id} is found, and has no record"
+
+    def _is_quarantined(self, identifier: str) -> bool:
+        """An object of no catalog may lie where a job crawls; nobody finds it."""
+        return stray_id_of(identifier.removeprefix(f"s3://{BUCKET}/")) in {
+            document_id for _, document_id in self.documents
+        }
+
+    def _of_passages(self, document: Document, is_indexed: bool) -> Iterator[str]:
+        texts = [each.text for each in self.passages.get(document.document_id, [])]
+        if not is_indexed and texts:
+            yield f"search: {document.s3_key} is {document.status}, and found: {texts}"
+        if is_indexed and len(texts) != 1:
+            yield f"search: {document.s3_key} is indexed, and found {len(texts)} times"
+        elif is_indexed and document.etag not in texts[0]:
+            yield f"search: {document.s3_key} is found as another version"
+
+    def of_catalogs(self) -> Iterator[str]:
+        for catalog in self.catalogs.values():
+            shelf = [
+                each for each in self.documents.values() if each.catalog_id == catalog.catalog_id
+            ]
+            if catalog.status is not CatalogStatus.READY:
+                yield f"catalog: {catalog.s3_prefix} is {catalog.status}"
+            # No run is asked for what was rejected, so that it is counted with the next one.
+            least = [each for each in shelf if each.status is not DocumentStatus.FAILED]
+            if not len(least) <= catalog.document_count <= len(shelf):
+                told = f"{catalog.document_count} documents, it has {len(shelf)}"
+                yield f"totals: {catalog.s3_prefix} says {told}"
+        yield from self._of_places()
+
+    def _of_places(self) -> Iterator[str]:
+        named = {data_source_name(each): each for each in self.catalogs}
+        slots = DynamoSlots(client=self.dynamodb, table=CONTROL_TABLE)
+        for member in self.world.pool:
+            names = Counter(each.name for each in self.inventory.sources(member.knowledge_base_id))
+            for name in names:
+                if name.startswith("ds-") and name not in named:
+                    yield f"data source: {name} is nobody's"
+            for holder in slots.holders(member.knowledge_base_id):
+                if holder not in self.catalogs:
+                    yield f"slot: {holder} holds one, and is gone"
+
+    def of_receipts(self) -> Iterator[str]:
+        receipts = DynamoReceipts(client=self.dynamodb, table=CONTROL_TABLE)
+        kept = [each for user in ("alice", "bob") for each in receipts.of_user(user)]
+        for receipt in kept:
+            if receipt.is_open:
+                yield f"receipt: that of {receipt.filename} is open"
+        removed = {each.document_id for each in kept if each.unsearchable_since is not None}
+        for key in self.world.deleted:
+            if locate(key).document_id not in removed:
+                yield f"receipt: none tells that {key} is gone"
+
+    def of_leftovers(self) -> Iterator[str]:
+        for lease in DynamoLeases(client=self.dynamodb, table=CONTROL_TABLE).held():
+            yield f"lease: {lease.execution_name}"
+        for execution in self.world.workflow.executions.values():
+            if execution.status == "RUNNING":
+                yield f"execution: {execution.name} in {execution.state}"
+        yield from self._of_turns()
+        dead = {each.body for queue in self.world.account.queues for each in queue.dead}
+        for body in dead ^ self.world.malformed:
+            yield f"dead letter: {body}, set aside: {body in dead}"
+
+    def _of_turns(self) -> Iterator[str]:
+        book = DynamoAdmissionBook(client=self.dynamodb, table=CONTROL_TABLE)
+        for grant in book.read().grants:
+            yield f"grant: {grant.catalog_id}-{grant.epoch} {grant.mode}"
+        for member in self.world.pool:
+            for mode in Mode:
+                for waiter in book.waiting(member.knowledge_base_id, mode, limit=10):
+                    yield f"waiter: {waiter.catalog_id}-{waiter.epoch} {waiter.mode}"
