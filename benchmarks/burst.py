@@ -37,7 +37,7 @@ FULL = Sizes(
     burst=(5_000, 50), large=(100_000, 2_000), days=30, catalogs=10_000, deletes=(5_000, 50)
 )
 _DAILY = 30_000
-_FILES = 200  # that a catalog of the trickle grows to
+_FILES = 50  # that a catalog of the trickle grows to
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -58,7 +58,7 @@ def show_burst(sizes: Sizes, seed: int) -> None:
     print(f"{uploads:,} uploads into {catalogs:,} catalogs within {_WITHIN:.0f} s")
     ours = burst(uploads, catalogs, within=_WITHIN, seed=seed)
     reports.print_burst(ours)
-    reports.print_bill(ours)
+    reports.print_bill(ours, has_aim=True)
     theirs = usual_burst(uploads, catalogs, within=_WITHIN, seed=seed)
     print(
         "\nbeside the usual design: an execution and a full sync for each upload, waits of 30 s,"

@@ -51,7 +51,7 @@ def print_work(outcome: Outcome) -> None:
     )
 
 
-def print_bill(outcome: Outcome) -> None:
+def print_bill(outcome: Outcome, *, has_aim: bool = False) -> None:
     thousand = outcome.observation.uploads / 1_000
     print(f"\n{'billed':<28}{'amount':>12}  {'$ per 1,000':>12}")
     for what in PRICES:
@@ -61,7 +61,8 @@ def print_bill(outcome: Outcome) -> None:
             for function, amount in outcome.bill.memory.most_common():
                 print(f"  of {function:<23}{amount:12,.0f}")
     dollars = outcome.bill.total / thousand
-    print(f"{'altogether':<28}{'':>12}  {dollars:12.5f}, {_aim(dollars, _AIM_DOLLARS)}")
+    beside = f", {_aim(dollars, _AIM_DOLLARS)}" if has_aim else ""
+    print(f"{'altogether':<28}{'':>12}  {dollars:12.5f}{beside}")
     print("(no embedding, no logs, no traces; the uploader's own requests are theirs)")
 
 
