@@ -44,17 +44,22 @@ _STAYS = 80.0
 FIRST_LOOK = 4.0
 _NEARLY = 0.7
 _NEXT_LOOK = 1.0
+_NEXT_SEARCH = 3.0  # searches are twenty a second, for everybody
 _AFTER_REFUSAL = 2.0
 
 
 @dataclass
 class _Call:
-    """A direct call at work, and what it has yet to settle."""
+    """
+    A direct call, and what it has yet to settle. Once it is over, what was removed may be found
+    for some seconds yet; that takes none of the account's calls.
+    """
 
     documents: dict[str, Document]
     accepted_at: datetime
     began: datetime
     look_at: datetime
+    is_over: bool = False
 
 
 @dataclass
@@ -157,7 +162,7 @@ class _Shift:
         return bool(self.batches) and self.grant is not None and not self._passed(_TAKES_UP)
 
     def _take_up(self) -> None:
-        while self._may_take_up() and self.grant and len(self.calls) < self.grant.slots:
+        while self._may_take_up() and self.grant and self._at_work() < self.grant.slots:
             if self.refused_until is not None and self.use.now() < self.refused_until:
                 return
             batch = self.batches.popleft()
@@ -227,33 +232,44 @@ class _Shift:
     def _look(self) -> None:
         """Wait for the next call that is due, and write down what it has settled."""
         if not self.calls:
-            self.use.pause(
-                _AFTER_REFUSAL / self.use.speed
-            )  # Bedrock was busy, and nothing is at work
+            self._pause_until(self._in(_AFTER_REFUSAL))  # Bedrock was busy, and nothing is at work
             return
         call = min(self.calls, key=lambda each: each.look_at)
-        if (wait := (call.look_at - self.use.now()).total_seconds()) > 0:
-            self.use.pause(wait)
-        call.look_at = self._in(_NEXT_LOOK)
+        self._pause_until(call.look_at)
         try:
             verdicts = self.use.direct.verdicts(self.source, call.documents)
+            self._settle(call, verdicts)
         except KnowledgeBaseThrottled:
             call.look_at = self._in(_AFTER_REFUSAL)
             return
-        self._settle(call, verdicts)
+        at_work = any(each.status in UNDER_WAY for each in verdicts.values())
+        call.look_at = self._in(_NEXT_LOOK if at_work else _NEXT_SEARCH)
         if not call.documents:
             self.calls.remove(call)
+        if not at_work and not call.is_over:
+            call.is_over = True
             took = (self.use.now() - call.began).total_seconds() * self.use.speed
             self.first_look = max(FIRST_LOOK, took * _NEARLY)
             self._go_on_or_shrink()
 
+    def _pause_until(self, moment: datetime) -> None:
+        """Or until this function has to leave the rest to the poller."""
+        now = self.use.now()
+        stays = _STAYS - (now - self.began).total_seconds()
+        self.use.pause(max(0.0, min((moment - now).total_seconds(), stays)))
+
     def _go_on_or_shrink(self) -> None:
         """A call is over: may there be another? If not, others can have its slot."""
+        at_work = self._at_work()
         if self.batches and self.grant is not None:
-            calls = len(self.calls) + len(self.batches)
+            calls = at_work + len(self.batches)
             self.grant = self.use.admission.extend(self.grant, calls=calls)
-        if self.calls and not (self.batches and self.grant):
-            self.use.admission.shrink(self.catalog.catalog_id, self.epoch, calls=len(self.calls))
+        if at_work and not (self.batches and self.grant):
+            self.use.admission.shrink(self.catalog.catalog_id, self.epoch, calls=at_work)
+
+    def _at_work(self) -> int:
+        """Calls that count among the account's: Bedrock is still at them."""
+        return sum(not each.is_over for each in self.calls)
 
     def _settle(self, call: _Call, verdicts: dict[str, Verdict]) -> None:
         over = [

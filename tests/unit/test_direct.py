@@ -1,11 +1,13 @@
 """Catalogs on a shared data source: tens of documents a call, and the truth about each."""
 
+from typing import Any
+
 import pytest
 
 from stackroom.direct import BATCH
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import Catalog, CatalogStatus, DataSourceType, DocumentStatus
-from stackroom.ports import Busy, DataSource
+from stackroom.ports import Busy, DataSource, Retrieved
 from stackroom.progress import Outcome, Run
 from stackroom.verdicts import MAX_ATTEMPTS, NO_REASON, Fate
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
@@ -247,3 +249,37 @@ def test_a_catalog_on_a_shared_source_never_starts_a_job(shared: Pipeline) -> No
 
 def _die(_: float) -> None:
     raise ConnectionError
+
+
+def test_no_look_is_so_late_that_the_function_would_be_cut_short(shared: Pipeline) -> None:
+    shared.bedrock.direct_seconds = 55.0
+    drop(shared, 30)
+    shared.drop("bob/notes/a.txt")  # so that alice has not all the slots
+    run = shared.admitted()
+    began = shared.clock()
+
+    run, _ = shared.ingestion.start(run)
+
+    assert (shared.clock() - began).total_seconds() <= 82
+
+
+def test_throttled_searches_are_waited_out(
+    shared: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared.drop()
+    shared.turn()
+    shared.delete()
+    retrieve, throttled = shared.knowledge_base.retrieve, [True, True]
+
+    def at_first_throttled(*asked: Any) -> Retrieved:
+        if throttled:
+            throttled.pop()
+            raise KnowledgeBaseThrottled("Retrieve")
+        return retrieve(*asked)
+
+    monkeypatch.setattr(shared.knowledge_base, "retrieve", at_first_throttled)
+
+    shared.turn()
+
+    assert not throttled
+    assert not shared.documents.kept
