@@ -60,7 +60,7 @@ bench-local: setup ## time from a start to up, and from a drop to searchable
 	@$(BIN)/python -m benchmarks.local
 
 .PHONY: bench-burst
-bench-burst: setup ## the pipeline under load in simulated time; ARGS=--full takes the sizes of docs/scaling.md
+bench-burst: setup ## the pipeline under load in simulated time; ARGS=--full takes the full sizes
 	@$(BIN)/python -m benchmarks.burst $(ARGS)
 
 .PHONY: bench-ingest

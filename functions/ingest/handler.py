@@ -258,14 +258,16 @@ def recover(ending: Ending) -> dict[str, Any]:
 
 
 def sweep(*, thorough: bool) -> dict[str, Any]:
-    followed, failed = breakdowns().sweep(thorough=thorough)
-    report(failed, logger=logger, metrics=metrics)
     state = admission().state()
-    logger.info("leases swept", followed=followed, **asdict(state))
-    metrics.add_metric(name="RunsFollowed", unit=MetricUnit.Count, value=len(followed))
+    swept = breakdowns().sweep(thorough=thorough)
+    report(swept.settled, logger=logger, metrics=metrics)
+    for name, error in swept.failures.items():
+        logger.error("run not looked after", execution_name=name, exc_info=error)
+    logger.info("leases swept", followed=swept.followed, **asdict(state))
+    metrics.add_metric(name="RunsFollowed", unit=MetricUnit.Count, value=len(swept.followed))
     metrics.add_metric(
         name="OldestWaitSeconds", unit=MetricUnit.Seconds, value=state.oldest_wait_seconds
     )
     metrics.add_metric(name="ParkedRuns", unit=MetricUnit.Count, value=state.waiting)
     metrics.add_metric(name="Grants", unit=MetricUnit.Count, value=state.turns)
-    return {"followed": followed}
+    return {"followed": swept.followed}

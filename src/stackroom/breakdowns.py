@@ -1,7 +1,7 @@
 """What follows a run that broke, or ended without a word."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from stackroom.admission import Admission
@@ -13,6 +13,15 @@ from stackroom.summaries import summarise
 from stackroom.verdicts import Fate, Settled
 
 _SILENT = "an execution that ended silently"
+
+
+@dataclass
+class Swept:
+    """By execution name: the runs that were followed, and what went wrong with others."""
+
+    followed: list[str] = field(default_factory=list)
+    settled: list[Settled] = field(default_factory=list)
+    failures: dict[str, Exception] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,17 +54,23 @@ class Breakdowns:
             self.runs.recover(lease)  # more was dropped meanwhile
         return settled
 
-    def sweep(self, *, thorough: bool = False) -> tuple[list[str], list[Settled]]:
+    def sweep(self, *, thorough: bool = False) -> Swept:
         """
-        Follow every run that ended without a word, and hand out turns that a crash has forgotten;
-        answers the names of those runs. `thorough` looks at leases that have not expired, too.
+        Follow every run that ended without a word, and hand out turns that a crash has forgotten.
+
+        `thorough` looks at leases that have not expired, too. What goes wrong with one lease is
+        told with the rest, and keeps no other from being looked after.
         """
-        silent = self.runs.silent(thorough=thorough)
-        settled = [
-            each for lease in silent for each in self.record(lease.catalog_id, lease.epoch, _SILENT)
-        ]
-        self.admission.dispatch()
-        return [lease.execution_name for lease in silent], settled
+        self.admission.dispatch()  # first, so that no broken run keeps the others waiting
+        swept = Swept()
+        for lease in self.runs.suspects(thorough=thorough):
+            try:
+                if self.runs.is_silent(lease):
+                    swept.settled += self.record(lease.catalog_id, lease.epoch, _SILENT)
+                    swept.followed.append(lease.execution_name)
+            except Exception as error:  # whatever it is, it is this run's
+                swept.failures[lease.execution_name] = error
+        return swept
 
     def _fail(self, documents: Iterable[Document], reason: str) -> list[Settled]:
         at = self.now()

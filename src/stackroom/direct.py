@@ -69,6 +69,7 @@ class Turn:
     settled: list[Settled] = field(default_factory=list)
     left: int = 0
     at_work: int = 0
+    calls_at_work: int = 0
     accepted_at: datetime | None = None
     calls: int = 0
     again: bool = False  # some document needs another round
@@ -152,6 +153,9 @@ class _Shift:
             if self._passed(_STAYS):
                 break
             self._look()
+        self.turn.calls_at_work = self._at_work()
+        if self.turn.calls_at_work:
+            self._shrink()
         self.turn.left = sum(map(len, self.batches))
         self.turn.at_work = sum(len(each.documents) for each in self.calls)
         self.turn.accepted_at = min((each.accepted_at for each in self.calls), default=None)
@@ -242,7 +246,11 @@ class _Shift:
         except KnowledgeBaseThrottled:
             call.look_at = self._in(_AFTER_REFUSAL)
             return
-        at_work = any(each.status in UNDER_WAY for each in verdicts.values())
+        # What is to be ingested and not decided on is at work, though Bedrock may not show it yet.
+        at_work = any(
+            each.status is DocumentStatus.INDEXING or verdicts[document_id].status in UNDER_WAY
+            for document_id, each in call.documents.items()
+        )
         call.look_at = self._in(_NEXT_LOOK if at_work else _NEXT_SEARCH)
         if not call.documents:
             self.calls.remove(call)
@@ -260,12 +268,14 @@ class _Shift:
 
     def _go_on_or_shrink(self) -> None:
         """A call is over: may there be another? If not, others can have its slot."""
-        at_work = self._at_work()
-        if self.batches and self.grant is not None:
-            calls = at_work + len(self.batches)
+        if self._may_take_up() and self.grant is not None:
+            calls = self._at_work() + len(self.batches)
             self.grant = self.use.admission.extend(self.grant, calls=calls)
-        if at_work and not (self.batches and self.grant):
-            self.use.admission.shrink(self.catalog.catalog_id, self.epoch, calls=at_work)
+        if self._at_work() and not self._may_take_up():
+            self._shrink()
+
+    def _shrink(self) -> None:
+        self.use.admission.shrink(self.catalog.catalog_id, self.epoch, calls=self._at_work())
 
     def _at_work(self) -> int:
         """Calls that count among the account's: Bedrock is still at them."""

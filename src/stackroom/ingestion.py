@@ -150,11 +150,15 @@ class Ingestion:
         round_id = f"direct-{run.epoch}-{run.progress.round}"
         turn = self.direct.work(catalog, source, grant, filter(_is_open, documents), round_id)
         if turn.at_work:
-            # The turn is kept while they are at work, and what else there is waits for them.
+            # The turn is kept while calls are at work, and what else there is waits for them.
+            if not turn.calls_at_work:
+                self.admission.leave(run.catalog_id, run.epoch)
             moved = self._started(run, round_id, 0 if turn.left or turn.again else served)
             progress = moved.progress.model_copy(update={"accepted_at": turn.accepted_at})
             return moved.model_copy(update={"progress": progress}), turn
         if turn.refused:
+            # Others may get through elsewhere. It queues up again in its old place, after a while.
+            self.admission.leave(run.catalog_id, run.epoch)
             return self._busy(run), turn
         self.admission.leave(run.catalog_id, run.epoch)
         left = list(self.documents.of_catalog(run.catalog_id))
@@ -208,6 +212,8 @@ class Ingestion:
         return run.went(Outcome.NOTHING, served=served, waiting_since=None, polls=0)
 
     def _wait(self, run: Run) -> Run:
+        if run.progress.turn >= MAX_TURNS:
+            return run.went(Outcome.HAND_OVER)
         polls = run.progress.polls
         return run.went(Outcome.WAITING, wait_seconds=waiting_time(polls), polls=polls + 1)
 

@@ -12,6 +12,7 @@ from stackroom.probing import Probing
 from stackroom.verdicts import (
     DEADLINE,
     DIRECT_DEADLINE,
+    REMOVAL_DEADLINE,
     Decision,
     Evidence,
     Fate,
@@ -73,6 +74,8 @@ class Inquiry:
                         blamed=reasons.get(self._uri(document)),
                         finding=findings.get(document.document_id),
                         overdue=overdue,
+                        removal_overdue=job is not None
+                        and is_overdue(job.updated_at, at, REMOVAL_DEADLINE),
                     ),
                 ),
             )
@@ -109,6 +112,7 @@ class Inquiry:
                         is_found=partial(proof.is_found, document),
                         finding=findings.get(document.document_id),
                         overdue=is_overdue(accepted_at, at, DIRECT_DEADLINE),
+                        removal_overdue=is_overdue(accepted_at, at, REMOVAL_DEADLINE),
                     ),
                     accepted_at=accepted_at,
                     at=at,

@@ -73,9 +73,11 @@ class Placements:
         name = data_source_name(catalog.catalog_id)
         data_source_id = self.data_sources.find(knowledge_base_id, name)
         if data_source_id is None:
-            if name in self.data_sources.all(knowledge_base_id):
+            if going := self.data_sources.all(knowledge_base_id).get(name):
                 # That of a catalog that was to go and came back. It counts against the limit yet,
-                # so that asking now would look as if strangers had filled the knowledge base.
+                # so that asking now would look as if strangers had filled the knowledge base. One
+                # whose deletion failed is deleted again; nothing of it is in the index.
+                self.data_sources.remove(knowledge_base_id, going)
                 raise KnowledgeBaseThrottled("CreateDataSource")
             data_source_id = self.data_sources.create(
                 knowledge_base_id,

@@ -140,7 +140,7 @@ class Retrieval:
         self, found: list[Retrieved], asked: RetrieveArguments
     ) -> tuple[tuple[Result, ...], int, int]:
         passages = ranked(
-            (passage for reply in found for passage in reply.passages),
+            (passage for reply in found for passage in reply.passages if passage.text),
             min_score=self.min_score if asked.min_score is None else asked.min_score,
             limit=asked.top_k,
         )

@@ -70,16 +70,12 @@ class Runs:
         delay = min(_FIRST_DELAY * 2 ** (failures - 1), LONGEST_DELAY)
         self._succeed(lease, failures=failures, delay=delay)
 
-    def silent(self, *, thorough: bool = False) -> list[Lease]:
-        """
-        The leases of runs that ended without a word; those never started are started now.
+    def suspects(self, *, thorough: bool = False) -> list[Lease]:
+        """The leases of runs that may have ended without a word: the expired, or all there are."""
+        return list(self.leases.held() if thorough else self.leases.expired(self.now()))
 
-        Of expired leases, or, if `thorough`, of all.
-        """
-        suspects = self.leases.held() if thorough else self.leases.expired(self.now())
-        return [lease for lease in suspects if self._is_silent(lease)]
-
-    def _is_silent(self, lease: Lease) -> bool:
+    def is_silent(self, lease: Lease) -> bool:
+        """Whether its run has ended without a word; one that was never started is started now."""
         if not lease.started:
             # Whoever took the lease may have died before it said so; the name makes it one start.
             self._start(lease, delay=0)

@@ -18,6 +18,9 @@ from stackroom.ports import Job, JobState, Verdict
 DEADLINE = 12 * 3600.0
 # Of direct calls, whose files are at most 50 MB each.
 DIRECT_DEADLINE = 2 * 3600.0
+# Of what has been removed until no search finds it: "a few minutes" [Bedrock user guide:
+# kb-data-source-sync-ingest]. Then it is removed again, for others wait behind it.
+REMOVAL_DEADLINE = 600.0
 # Seconds in which what a direct call has brought may not be seen yet.
 _UNSEEN = 120.0
 MAX_ATTEMPTS = 3
@@ -87,6 +90,7 @@ class Evidence:
     blamed: str | None = None
     finding: str | None = None
     overdue: bool = False  # the deadline is past
+    removal_overdue: bool = False  # so is that of removals, which is shorter
 
 
 def decide_directly(
@@ -146,7 +150,7 @@ def _of_removed(document: Document, evidence: Evidence) -> Decision:
     deleting = document.status is DocumentStatus.DELETING
     if evidence.verdict.status in _ABSENT and not evidence.is_found():
         return Decision(fate=Fate.GONE if deleting else Fate.EVICTED)
-    if not evidence.overdue:
+    if not evidence.removal_overdue:
         return Decision(fate=Fate.WAIT)
     if document.attempts < MAX_ATTEMPTS:
         return Decision(fate=Fate.AGAIN)
@@ -167,7 +171,7 @@ def _of_deleted(document: Document, evidence: Evidence) -> Decision:
     status = evidence.verdict.status
     if status in _ABSENT and not evidence.is_found():
         return Decision(fate=Fate.GONE)
-    if status in UNDER_WAY | _ABSENT and _may_still_change(evidence):
+    if status in UNDER_WAY | _ABSENT and evidence.job and not evidence.removal_overdue:
         # One that is no longer known may be found for some seconds yet.
         return Decision(fate=Fate.WAIT)
     # Never more than `deleting` while Bedrock knows it: nothing else would be the truth.

@@ -107,6 +107,7 @@ def test_a_sparse_answer_is_read_with_what_it_has(client: Any, bedrock: Stubber)
     assert [(passage.text, passage.uri, passage.page) for passage in retrieved.passages] == [
         ("bare", None, None),
         ("by custom source", "s3://docs/b.txt", None),
+        ("", None, None),  # found all the same, though there is nothing to read
     ]
 
 

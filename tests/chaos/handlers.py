@@ -103,10 +103,15 @@ def simulated(
             stackroom.deletions,
         ):
             patch.setattr(module, "ThreadPoolExecutor", _InTurn)
+        levels = {name: module.logger.log_level for name, module in HANDLERS.items()}
         for module in HANDLERS.values():
             _quieten(module, patch)
         _forget()
-        yield
+        try:
+            yield
+        finally:
+            for name, level in levels.items():
+                HANDLERS[name].logger.setLevel(level)
     _forget()
 
 

@@ -1,5 +1,6 @@
 """Catalogs on a shared data source: tens of documents a call, and the truth about each."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -7,9 +8,9 @@ import pytest
 from stackroom.direct import BATCH
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import Catalog, CatalogStatus, DataSourceType, DocumentStatus
-from stackroom.ports import Busy, DataSource, Retrieved
+from stackroom.ports import Busy, DataSource, Retrieved, Verdict
 from stackroom.progress import Outcome, Run
-from stackroom.verdicts import MAX_ATTEMPTS, NO_REASON, Fate
+from stackroom.verdicts import MAX_ATTEMPTS, NO_REASON, REMOVAL_DEADLINE, Fate
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 SHARED = DataSource(knowledge_base_id="KB1", data_source_id="SHARED1", type=DataSourceType.CUSTOM)
@@ -155,15 +156,23 @@ def test_a_document_uploaded_again_while_it_is_ingested_is_ingested_again(
     assert more.progress.outcome is Outcome.MORE
 
 
-def test_busy_is_waited_out_and_nothing_is_lost(shared: Pipeline) -> None:
+def test_busy_is_waited_out_in_the_same_place_and_others_may_go_on_meanwhile(
+    shared: Pipeline,
+) -> None:
     drop(shared, 5)
     shared.bedrock.direct_busy = Busy(why="ValidationException: can't exceed (10)")
 
     refused = shared.turn()
+    held = shared.book.read().grants
     shared.bedrock.direct_busy = None
-    run, _ = shared.ingestion.start(refused)
+    again, _ = shared.ingestion.start(refused)
+    shared.ingestion.admit(again, "another token")
+    run, _ = shared.ingestion.start(again)
 
     assert refused.progress.outcome is Outcome.BUSY
+    assert held == ()
+    assert again.progress.outcome is Outcome.TURN_OVER
+    assert again.progress.waiting_since == refused.progress.waiting_since
     assert run.progress.outcome is Outcome.NOTHING
     assert statuses(shared) == ["indexed"]
 
@@ -283,3 +292,58 @@ def test_throttled_searches_are_waited_out(
 
     assert not throttled
     assert not shared.documents.kept
+
+
+def test_slots_that_the_poller_keeps_are_those_of_calls_at_work(shared: Pipeline) -> None:
+    drop(shared, 150)
+    shared.bedrock.direct_seconds = 65.0
+    slow = min(shared.documents.kept.values(), key=lambda each: each.updated_at)
+    shared.bedrock.becomes(slow.document_id, "IN_PROGRESS")
+
+    run = shared.turn()
+    shared.settlement.poll(run)
+
+    assert len(shared.bedrock.at_work()) == 1
+    assert [each.slots for each in shared.book.read().grants] == [1]
+
+
+def test_a_call_that_bedrock_does_not_show_yet_is_at_work(
+    shared: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drop(shared, 300)
+    shared.bedrock.direct_seconds = 30.0
+    verdicts, refusal = shared.bedrock.verdicts, shared.bedrock._refusal
+    refused: list[Busy] = []
+
+    def unseen(source: DataSource, document_ids: Iterable[str]) -> dict[str, Verdict]:
+        nothing = Verdict(status="NOT_FOUND", updated_at=None)
+        said = verdicts(source, document_ids)
+        return {id_: nothing if each.status == "STARTING" else each for id_, each in said.items()}
+
+    def note(knowledge_base_id: str) -> Busy | None:
+        answer = refusal(knowledge_base_id)
+        refused.extend([answer] if answer else [])
+        return answer
+
+    monkeypatch.setattr(shared.bedrock, "verdicts", unseen)
+    monkeypatch.setattr(shared.bedrock, "_refusal", note)
+
+    shared.turn()
+
+    assert refused == []
+
+
+def test_a_delete_that_is_still_found_holds_up_others_for_minutes_only(shared: Pipeline) -> None:
+    shared.drop()
+    shared.turn()
+    shared.delete()
+    shared.is_searchable()  # and will be
+    run = shared.turn()
+    began = shared.clock()
+
+    while run.progress.outcome is not Outcome.SETTLED:
+        shared.clock.pass_by(run.progress.wait_seconds)
+        run, _ = shared.settlement.settle(shared.settlement.poll(run))
+
+    assert (shared.clock() - began).total_seconds() < REMOVAL_DEADLINE + 120
+    assert end(shared, run) is Outcome.MORE  # removed once more, and what has come is taken up

@@ -1,7 +1,10 @@
+from collections.abc import Iterator
+
 import pytest
 
+from stackroom.breakdowns import Swept
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, RunSuperseded
-from stackroom.model import CatalogStatus, DocumentStatus
+from stackroom.model import CatalogStatus, Document, DocumentStatus
 from stackroom.ports import Busy
 from stackroom.progress import LONGEST_WAIT, MAX_TURNS, Outcome, waiting_time
 from stackroom.runs import LEASE, MAX_FAILURES
@@ -270,10 +273,50 @@ def test_the_sweep_follows_a_run_that_ended_without_a_word(pipeline: Pipeline) -
     pipeline.clock.pass_by(LEASE.total_seconds() + 1)
     pipeline.executions.ended.add(f"{CATALOG}-1")
 
-    followed = [pipeline.breakdowns.sweep(), pipeline.breakdowns.sweep()]
+    swept = [pipeline.breakdowns.sweep(), pipeline.breakdowns.sweep()]
 
-    assert followed == [([f"{CATALOG}-1"], []), ([], [])]
+    assert swept == [Swept(followed=[f"{CATALOG}-1"]), Swept()]
     assert f"{CATALOG}-2" in pipeline.executions.started
+
+
+def test_what_goes_wrong_with_one_run_keeps_no_other_from_being_looked_after(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline.drop()
+    pipeline.drop("bob/notes/a.txt")
+    other = place_of("bob/notes/a.txt").catalog_id
+    for catalog in (CATALOG, other):
+        pipeline.runs.renew(catalog, 1)
+        pipeline.executions.ended.add(f"{catalog}-1")
+    pipeline.clock.pass_by(LEASE.total_seconds() + 1)
+    of_catalog = pipeline.documents.of_catalog
+
+    def unreadable(catalog_id: str) -> Iterator[Document]:
+        if catalog_id == CATALOG:
+            raise ValueError("a record that nobody can read")
+        return of_catalog(catalog_id)
+
+    monkeypatch.setattr(pipeline.documents, "of_catalog", unreadable)
+
+    swept = pipeline.breakdowns.sweep()
+
+    assert swept.followed == [f"{other}-1"]
+    assert list(swept.failures) == [f"{CATALOG}-1"]
+
+
+def test_a_run_that_waits_for_a_data_source_to_go_hands_over_too(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+    pipeline.documents.kept.clear()
+    pipeline.bedrock.deletion_seconds = 10_000_000.0
+    pipeline.runs.ask(CATALOG)
+    run = pipeline.live_run()
+
+    while run.progress.outcome is not Outcome.HAND_OVER:
+        run = pipeline.ingestion.ensure_data_source(run)
+
+    assert run.progress.turn == MAX_TURNS + 1
 
 
 def test_a_data_source_that_never_comes_is_waited_for_longer_each_time_and_then_breaks_the_run(

@@ -102,6 +102,15 @@ def test_a_caller_finds_their_own_passages_and_nobody_elses(
     assert contents(search(retrieval, Caller("carol"))) == []
 
 
+def test_a_passage_without_text_is_no_answer(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase]
+) -> None:
+    pool["KB1"].put("", user_id="alice")  # of an image, say
+    pool["KB1"].put("annual leave is 30 days", user_id="alice")
+
+    assert contents(search(retrieval, ALICE)) == ["annual leave is 30 days"]
+
+
 def test_a_filter_narrows_what_the_caller_may_see(
     retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase]
 ) -> None:

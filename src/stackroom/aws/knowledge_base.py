@@ -58,7 +58,7 @@ class BedrockKnowledgeBase:
             raise _translated(error) from error
         results = response["retrievalResults"]
         return Retrieved(
-            passages=tuple(self._passage(result) for result in results if _text(result)),
+            passages=tuple(map(self._passage, results)),
             guardrail_action=response.get("guardrailAction", "NONE"),
         )
 
