@@ -2,6 +2,7 @@
 
 from hypothesis.stateful import run_state_machine_as_test
 
+from stackroom_local.simulator.disturbances import Kind
 from tests.chaos.interleavings import SETTINGS, Interleaving
 from tests.chaos.wire import Wire
 
@@ -12,3 +13,15 @@ def test_any_interleaving_of_people_and_faults_ends_in_agreement(wire: Wire) -> 
     run_state_machine_as_test(Interleaving, settings=SETTINGS)
 
     assert Interleaving.injected > 0
+
+
+def test_a_reconciliation_that_was_cut_short_is_followed_by_a_whole_one(wire: Wire) -> None:
+    """Found by `make chaos`: the first pass has gone by where the file then came to lie."""
+    Interleaving.wire = wire
+    story = Interleaving()
+    story.open(slots=0, deliveries=1)
+    story.reconcile()
+    story.drop_unheard("alice/one/a.txt")
+    story.fail(("ListKnowledgeBaseDocuments", Kind.LOST), 4)
+
+    story.teardown()

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from stackroom.aws.bookmark import DynamoBookmark
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.simulator.faults import Faults
@@ -14,7 +15,7 @@ from stackroom_local.virtual.account import Account
 from stackroom_local.virtual.bedrock import Durations
 from stackroom_local.virtual.functions import FunctionFailed
 from stackroom_local.virtual.hub import Hub
-from tests.aws.stores import BUCKET, CATALOG_TABLE
+from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.chaos.commands import Command
 from tests.chaos.deployment import Deployment, Terms
 from tests.chaos.handlers import simulated
@@ -77,7 +78,11 @@ class World(Deployment):
         return True
 
     def reconcile(self) -> Counter[str]:
-        """One reconciliation, to its end, once all is quiet; what it found."""
+        """
+        One reconciliation, from its beginning to its end, once all is quiet; what it found.
+
+        One that was cut short has yet to go on where it stood: that is not the one.
+        """
         self.settle()
         self.pass_time(_QUIET)
         found: Counter[str] = Counter()
@@ -96,6 +101,10 @@ class World(Deployment):
                     return
             raise AssertionError("a reconciliation never ends")
 
+        bookmark = DynamoBookmark(client=self.wire.client("dynamodb"), table=CONTROL_TABLE)
+        if bookmark.read() is not None:
+            self.do(go_on)
+            self.settle()
         self.do(go_on)
         self.settle()
         return found
