@@ -108,6 +108,15 @@ def test_a_shared_file_is_replaced_and_then_removed_with_a_receipt(
     assert "note.txt" in says("receipts", "--user", "host")
 
 
+def test_an_id_or_a_user_that_is_empty_is_refused_by_name(instance: Instance) -> None:
+    nothing = stackroom("receipts", "", state_dir=instance.state_dir)
+    nobody = stackroom("status", "--user", "", state_dir=instance.state_dir)
+
+    assert (nothing.returncode, nobody.returncode) == (1, 1)
+    assert nothing.stderr.startswith("stackroom: there is no receipt ''")
+    assert "--user '' can't be a user id" in nobody.stderr
+
+
 def test_the_same_content_under_another_name_stays(host: Person, says: Command) -> None:
     twins = {f"twins/{name}.txt": "Two peas in one pod." for name in ("castor", "pollux")}
     host.settle(host.put_all(twins))

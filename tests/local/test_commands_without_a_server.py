@@ -51,3 +51,10 @@ def test_help_lists_every_verb(tmp_path: Path) -> None:
     listed = [line.split()[1] for line in answer.stdout.splitlines() if line.startswith("│ ")]
     verbs = {"up", "down", "env", "doctor", "drop", "status", "ask", "retrieve", "token", "whoami"}
     assert verbs | {"delete", "receipts", "retry", "reconcile"} <= set(listed)
+
+
+def test_an_empty_path_is_refused_and_never_taken_for_the_present_folder(tmp_path: Path) -> None:
+    answer = stackroom("drop", "", "--user", "ada", "--catalog", "home", state_dir=tmp_path)
+
+    assert answer.returncode == 2
+    assert "a path is empty" in answer.stderr

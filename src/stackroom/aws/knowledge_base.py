@@ -107,7 +107,8 @@ def _uri(
     if location is not None and "s3Location" in location:
         return location["s3Location"].get("uri")
     reported = attributes.get(_URI)
-    return reported if isinstance(reported, str) else None
+    # Of a CUSTOM data source's documents it is their id.
+    return reported if isinstance(reported, str) and reported.startswith("s3://") else None
 
 
 def _translated(error: ClientError | BotoCoreError) -> Unavailable:

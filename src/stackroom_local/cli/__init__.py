@@ -48,6 +48,13 @@ def app() -> None:
         sys.exit(1)
 
 
+def _named(paths: list[str]) -> list[str]:
+    """An empty path is the present folder to the system, and to nobody who left a variable out."""
+    if "" in paths:
+        raise typer.BadParameter("a path is empty; name a file or a folder, '.' for this one")
+    return paths
+
+
 def _checked(faults: str) -> str:
     if faults:
         from stackroom_local.simulator.fault_orders import chance_of
@@ -108,7 +115,10 @@ def doctor(state_dir: StateDir) -> None:
 
 @verbs.command()
 def drop(
-    paths: Annotated[list[Path], typer.Argument(help="Files, or folders with all below them.")],
+    paths: Annotated[
+        list[str],
+        typer.Argument(callback=_named, help="Files, or folders with all below them."),
+    ],
     state_dir: StateDir,
     user: User,
     catalog: CatalogName,
@@ -117,7 +127,8 @@ def drop(
     """Put files into the bucket, as `aws s3 cp` would; folders keep their structure."""
     from stackroom_local.cli import documents
 
-    documents.drop(state_dir, paths, user=user, catalog=catalog, wait=wait)
+    files = [Path(each) for each in paths]
+    documents.drop(state_dir, files, user=user, catalog=catalog, wait=wait)
 
 
 @verbs.command()

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from stackroom.errors import ValidationError
 from stackroom.keys import Misplaced, locate
 from stackroom.model import Document, DocumentStatus
+from stackroom_local.cli.asking import checked
 from stackroom_local.cli.console import console
 from stackroom_local.cli.watching import REFRESH_SECONDS, Watch, overview
 from stackroom_local.dropping import Dropped, File, Found, NotDropped, find
@@ -60,7 +61,7 @@ def status(state_dir: Path, *, user: str | None, watch: bool) -> None:
     instance = StateDirectory(state_dir).instance()
     records = Records(instance)
     out = console()
-    shelves = records.shelves(user)
+    shelves = records.shelves(user if user is None else checked(user))
     if not watch and not (out.is_terminal and _is_under_way(shelves)):
         out.print(overview(shelves, speed=instance.speed))
         return

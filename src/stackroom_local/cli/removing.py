@@ -46,14 +46,18 @@ def delete(
 
 def receipts(state_dir: Path, receipt_id: str | None, *, user: str | None) -> None:
     instance = StateDirectory(state_dir).instance()
-    product, users = Product(instance), [checked(user)] if user else Records(instance).users()
+    product, users = (
+        Product(instance),
+        Records(instance).users() if user is None else [checked(user)],
+    )
     if receipt_id is None:
         found = [each for user_id in users for each in product.receipts.of_user(user_id)]
     else:
-        asked_for = (product.receipts.get(user_id, receipt_id) for user_id in users)
+        asked_for = (product.receipts.get(user_id, receipt_id) for user_id in users if receipt_id)
         found = [each for each in asked_for if each is not None]
         if not found:
-            of = f" of {user!r}" if user else ""
+            # Whose documents and catalogs are all gone is not among the users there are.
+            of = f" of {user!r}" if user else "; if nothing of its owner's is left, name --user"
             raise ValidationError(
                 f"there is no receipt {receipt_id!r}{of}; see: stackroom receipts"
             )
