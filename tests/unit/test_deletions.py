@@ -230,6 +230,25 @@ def test_a_file_dropped_during_a_catalogs_deletion_is_kept_with_the_catalog(
     assert pipeline.bucket.head(new) is not None
 
 
+def test_a_file_that_came_after_the_asking_is_not_purged(
+    pipeline: Pipeline, deletions: Deletions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline.drop()
+    condemn = pipeline.catalogs.condemn
+
+    def drop_meanwhile(catalog_id: str, *, at: datetime) -> None:
+        condemn(catalog_id, at=at)
+        pipeline.clock.pass_by(1)
+        pipeline.bucket.upload("alice/research/new.txt")
+
+    monkeypatch.setattr(pipeline.catalogs, "condemn", drop_meanwhile)
+
+    deletions.delete_catalog("alice", CATALOG)
+
+    assert pipeline.bucket.head("alice/research/new.txt") is not None
+    assert pipeline.bucket.head(KEY) is None
+
+
 def test_a_catalog_that_late_events_keep_reviving_is_not_said_to_be_deleted(
     pipeline: Pipeline, deletions: Deletions, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,15 +73,28 @@ def test_failures_are_told_with_their_reasons_and_the_others_are_indexed(shared:
     assert told == {"0.txt": None, "1.txt": "not supported", "2.txt": None}
 
 
-def test_what_is_read_of_an_earlier_version_does_not_count(shared: Pipeline) -> None:
+def test_what_is_read_of_an_earlier_version_does_not_count(
+    shared: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shared.drop()
     shared.turn()
+    before = Verdict(status="INDEXED", updated_at=shared.clock())
     shared.drop(KEY, "newer")
-    shared.bedrock.becomes(DOCUMENT, "FAILED", "unreadable")
+    shared.bedrock.direct_seconds = 30.0
+    verdicts, stale = shared.bedrock.verdicts, [before] * 3
+
+    def late(source: DataSource, document_ids: Iterable[str]) -> dict[str, Verdict]:
+        said = verdicts(source, document_ids)
+        return {each: stale.pop() if stale else said[each] for each in said}
+
+    monkeypatch.setattr(shared.bedrock, "verdicts", late)
+    began = shared.clock()
 
     shared.turn()
 
-    assert shared.document().status is DocumentStatus.FAILED
+    indexed_at = shared.document().indexed_at
+    assert indexed_at is not None
+    assert (indexed_at - began).total_seconds() >= 30
 
 
 def test_a_failure_that_nobody_explains_is_tried_again_before_it_is_told(shared: Pipeline) -> None:
