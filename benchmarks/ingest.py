@@ -31,9 +31,8 @@ from benchmarks.serving import (
     wait_until_indexed,
 )
 from stackroom.aws.catalogs import DynamoCatalogs
-from stackroom.extraction import read_pages
+from stackroom.inspection.extraction import read_pages
 from stackroom.keys import catalog_id_of
-from stackroom.placement import source_of
 from stackroom_local.clients import client
 from stackroom_local.simulator.chunking import Chunking
 from stackroom_local.simulator.embedding import MiniLM
@@ -127,7 +126,7 @@ def jobs(instance: Instance) -> list[float]:
         client=client("dynamodb", instance.aws_endpoint), table=instance.catalog_table
     )
     known = catalogs.get(catalog_id_of(USER, CATALOG))
-    if known is None or (source := source_of(known)) is None:
+    if known is None or (source := known.source) is None:
         return []
     answer = client("bedrock-agent", instance.simulator_endpoint).list_ingestion_jobs(
         knowledgeBaseId=source.knowledge_base_id,

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stackroom_local.virtual.bill import Bill
-from stackroom_local.virtual.functions import Pace
+from benchmarks.simulated_time.bill import Bill
+from benchmarks.simulated_time.functions import Pace
 
 DOCUMENT_BYTES = 900  # of a document's item, names and values
 GRANT_BYTES = 260  # of a grant in the ledger, as JSON
@@ -49,10 +49,10 @@ CATALOGS = {
     "open": _TRANSACTION,
     "close": _TRANSACTION,
     "place": _UPDATE_INDEXED,
-    "displace": _UPDATE_INDEXED,
-    "summarise": _UPDATE_INDEXED,
-    "condemn": _UPDATE_INDEXED,
-    "revive": _UPDATE_INDEXED,
+    "clear_data_source": _UPDATE_INDEXED,
+    "update_totals": _UPDATE_INDEXED,
+    "mark_deleting": _UPDATE_INDEXED,
+    "unmark_deleting": _UPDATE_INDEXED,
 }
 DOCUMENTS = {
     "get": _GET,

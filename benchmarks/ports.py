@@ -4,14 +4,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from benchmarks.stores import Bucket
-from stackroom.inspection import File
-from stackroom_local.virtual.executions import (
+from benchmarks.simulated_time.executions import (
     ExecutionAlreadyExists,
     TaskDoesNotExist,
     TaskTimedOut,
 )
-from stackroom_local.virtual.workflow import Workflow
+from benchmarks.simulated_time.workflow import Workflow
+from benchmarks.stores import Bucket
+from stackroom.inspection.inspection import File
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +33,8 @@ class WorkflowExecutions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorkflowTurns:
-    """The port `Turns`."""
+class WorkflowTaskTokens:
+    """The port `TaskTokens`."""
 
     workflow: Workflow
 

@@ -7,13 +7,13 @@ The functions' handlers are stood for by what they call, without their logs and 
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from benchmarks.simulated_time.account import Account
+from benchmarks.simulated_time.executions import Execution
+from benchmarks.simulated_time.functions import Function
 from benchmarks.use_cases import Stores, UseCases
-from stackroom.events import object_event
 from stackroom.model import PoolMember
-from stackroom.progress import Run
-from stackroom_local.virtual.account import Account
-from stackroom_local.virtual.executions import Execution
-from stackroom_local.virtual.functions import Function
+from stackroom.runs.progress import Run
+from stackroom.uploads.events import object_event
 
 WINDOW = 5.0  # seconds that an upload waits for others (infra/pipeline.py)
 _SWEEP = 300.0  # seconds between two sweeps (infra/runs.py)
@@ -87,14 +87,14 @@ class Stackroom:
         return _response(failed)
 
     def _ingest(self, event: Event) -> Event:
-        ingestion, breakdowns = self.use_cases.ingestion, self.use_cases.breakdowns
+        ingestion, broken_runs = self.use_cases.ingestion, self.use_cases.broken_runs
         match event["action"]:
             case "sweep":
-                breakdowns.sweep()
+                broken_runs.sweep()
                 return {}
             case "record_failure":
                 error = event["error"].get("Error", "an unknown error")
-                breakdowns.record(event["catalog_id"], event["epoch"], error)
+                broken_runs.record(event["catalog_id"], event["epoch"], error)
                 return {}
             case "admit":
                 ingestion.admit(_run(event), event["token"])

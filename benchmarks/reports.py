@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from benchmarks.observation import jain, percentile, spread
 from benchmarks.serving import verdict
+from benchmarks.simulated_time.bill import PRICES
 from benchmarks.stage import Outcome
-from stackroom_local.virtual.bill import PRICES
 
 _AIM_RATIO, _AIM_DOLLARS = 1.2, 0.03
 _CLASSES = (10, 100, 1_000)  # uploads of a catalog

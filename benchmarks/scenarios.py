@@ -9,14 +9,14 @@ from typing import Any
 
 from benchmarks.limits import bound
 from benchmarks.observation import Observation, unsearchable
+from benchmarks.simulated_time.account import Account
+from benchmarks.simulated_time.bedrock import Durations
+from benchmarks.simulated_time.hub import Hub
 from benchmarks.stage import Outcome, Stage
 from benchmarks.stores import Bucket, HubClock
 from benchmarks.traffic import Traffic, Upload, put
 from benchmarks.usual import Usual
 from stackroom_local.simulator.rules import SEARCHABLE_LAG
-from stackroom_local.virtual.account import Account
-from stackroom_local.virtual.bedrock import Durations
-from stackroom_local.virtual.hub import Hub
 
 _MONTH = 30 * 86_400.0  # seconds; longer than anything here may take
 

@@ -11,17 +11,17 @@ from pathlib import Path
 from benchmarks.limits import Work, bound
 from benchmarks.observation import Observation, unsearchable
 from benchmarks.product import WINDOW, Stackroom
+from benchmarks.simulated_time.account import Account
+from benchmarks.simulated_time.bedrock import Durations
+from benchmarks.simulated_time.bill import Bill
+from benchmarks.simulated_time.hub import Hub
 from benchmarks.stores import AdmissionBook, Bucket, Catalogs, Documents, HubClock, Leases
 from benchmarks.traffic import Upload, put
 from benchmarks.use_cases import Stores
 from stackroom.keys import Location, locate
 from stackroom.model import DataSourceType, Document
-from stackroom.ports import Grant, Mode
+from stackroom.ports.admission import Grant, Mode
 from stackroom_local.simulator.rules import SEARCHABLE_LAG
-from stackroom_local.virtual.account import Account
-from stackroom_local.virtual.bedrock import Durations
-from stackroom_local.virtual.bill import Bill
-from stackroom_local.virtual.hub import Hub
 from tests.fakes.pipeline import FakeReceipts
 
 DEFINITION = Path(__file__).parents[1] / "statemachines" / "ingest_catalog.asl.json"

@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from benchmarks.simulated_time.hub import Hub
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import Catalog, Document
-from stackroom.ports import Lease, Mode, StoredObject, Waiter
-from stackroom_local.virtual.hub import Hub
+from stackroom.ports.admission import Mode, Waiter
+from stackroom.ports.bucket import StoredObject
+from stackroom.ports.runs import Lease
 from tests.fakes.clock import FakeClock
 from tests.fakes.pipeline import (
     FakeAdmissionBook,

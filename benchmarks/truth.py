@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 from benchmarks.scenarios import settle
 from benchmarks.serving import serving, wait_until_indexed
+from benchmarks.simulated_time.bedrock import Durations
 from benchmarks.stage import Outcome, Stage
 from benchmarks.traffic import Traffic, Upload
 from stackroom_local.clients import client
 from stackroom_local.state import Instance
-from stackroom_local.virtual.bedrock import Durations
 
 _UPLOADS, _CATALOGS, _WITHIN = 120, 12, 30.0
 _SPEED = 4.0

@@ -7,31 +7,31 @@ from typing import Any
 
 from benchmarks import metering
 from benchmarks.metering import Cost, Metered
-from benchmarks.ports import StoredFiles, WorkflowExecutions, WorkflowTurns
+from benchmarks.ports import StoredFiles, WorkflowExecutions, WorkflowTaskTokens
+from benchmarks.simulated_time.account import Account
+from benchmarks.simulated_time.workflow import Workflow
 from benchmarks.stores import AdmissionBook, Bucket, Catalogs, Documents, Leases
-from stackroom.admission import Admission
+from stackroom.admission.admission import Admission
 from stackroom.aws.data_sources import BedrockDataSources
 from stackroom.aws.direct_documents import BedrockDirectDocuments
 from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
-from stackroom.breakdowns import Breakdowns
-from stackroom.conclusions import Conclusions
-from stackroom.direct import DirectIngestion
-from stackroom.dismantling import Dismantling
-from stackroom.extraction.page import Page
-from stackroom.ingestion import Ingestion
-from stackroom.inquiry import Inquiry
-from stackroom.inspection import Inspection
+from stackroom.ingestion.direct import DirectIngestion
+from stackroom.ingestion.ingestion import Ingestion
+from stackroom.inspection.extraction.page import Page
+from stackroom.inspection.inspection import Inspection
 from stackroom.model import PoolMember
-from stackroom.placement import Placements
-from stackroom.probing import Probing
-from stackroom.runs import Runs
-from stackroom.settlement import Settlement
-from stackroom.uploads import Uploads
-from stackroom_local.virtual.account import Account
-from stackroom_local.virtual.workflow import Workflow
+from stackroom.runs.leases import Runs
+from stackroom.runs.placement import Placements
+from stackroom.runs.teardown import Teardown
+from stackroom.settlement.broken_runs import BrokenRuns
+from stackroom.settlement.inquiry import Inquiry
+from stackroom.settlement.search_check import SearchCheck
+from stackroom.settlement.settlement import Settlement
+from stackroom.settlement.verdict_writer import VerdictWriter
+from stackroom.uploads.reconcile import Uploads
 from tests.fakes.inspection import FakeInspections, FakeMapShelf
-from tests.fakes.pipeline import FakeFindings, FakeReceipts, FakeSlots
+from tests.fakes.pipeline import FakeInspectionResults, FakeReceipts, FakeSlots
 
 # Of an inspection, in seconds and bytes a second: a process of its own, which starts as fast as any
 # Python does, then what pypdfium2 was measured at on a corpus of PDFs.
@@ -66,7 +66,7 @@ class UseCases:
         self._leases = self._metered(stores.leases, metering.LEASES)
         self._slots = self._metered(FakeSlots(), metering.SLOTS)
         self._receipts = self._metered(stores.receipts, metering.RECEIPTS)
-        self._findings = self._metered(FakeFindings(), metering.FINDINGS)
+        self._findings = self._metered(FakeInspectionResults(), metering.FINDINGS)
         self._jobs = BedrockIngestionJobs(client=self._agent)
         self._direct = BedrockDirectDocuments(client=self._agent)
 
@@ -110,11 +110,11 @@ class UseCases:
                 direct=self._direct,
                 admission=self.admission,
                 inquiry=self._inquiry,
-                conclusions=self._conclusions,
+                verdict_writer=self._verdict_writer,
                 now=self._now,
                 pause=self._account.pace.spend,
             ),
-            dismantling=Dismantling(
+            teardown=Teardown(
                 catalogs=self._catalogs, slots=self._slots, data_sources=sources, pool=self._pool
             ),
             runs=self.runs,
@@ -130,15 +130,15 @@ class UseCases:
             jobs=self._jobs,
             direct=self._direct,
             inquiry=self._inquiry,
-            conclusions=self._conclusions,
+            verdict_writer=self._verdict_writer,
             leases=self._leases,
             admission=self.admission,
             now=self._now,
         )
 
     @cached_property
-    def breakdowns(self) -> Breakdowns:
-        return Breakdowns(
+    def broken_runs(self) -> BrokenRuns:
+        return BrokenRuns(
             catalogs=self._catalogs,
             documents=self._documents,
             admission=self.admission,
@@ -150,7 +150,7 @@ class UseCases:
     def admission(self) -> Admission:
         return Admission(
             book=self._metered(self._stores.book, metering.BOOK),
-            turns=self._metered(WorkflowTurns(workflow=self._workflow), metering.TURNS),
+            turns=self._metered(WorkflowTaskTokens(workflow=self._workflow), metering.TURNS),
             pool=[each.knowledge_base_id for each in self._pool],
             now=self._now,
             pause=self._pause_among_writers,
@@ -172,12 +172,14 @@ class UseCases:
             bucket=self._bucket,
             jobs=self._jobs,
             findings=self._findings,
-            probing=Probing(knowledge_base=lambda each: BedrockKnowledgeBase(runtime, each)),
+            search_check=SearchCheck(
+                knowledge_base=lambda each: BedrockKnowledgeBase(runtime, each)
+            ),
         )
 
     @cached_property
-    def _conclusions(self) -> Conclusions:
-        return Conclusions(
+    def _verdict_writer(self) -> VerdictWriter:
+        return VerdictWriter(
             documents=self._documents,
             findings=self._findings,
             receipts=self._receipts,

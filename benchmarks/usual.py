@@ -11,10 +11,10 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from benchmarks.simulated_time.account import Account
+from benchmarks.simulated_time.functions import Function
+from benchmarks.simulated_time.hub import Task
 from benchmarks.stores import Bucket
-from stackroom_local.virtual.account import Account
-from stackroom_local.virtual.functions import Function
-from stackroom_local.virtual.hub import Task
 
 _BUSY = {
     # Eleven attempts within about an hour.

@@ -75,7 +75,7 @@ class Dashboard:
             _graph("Longest wait for Bedrock (s)", [_seen("OldestWaitSeconds")]),
             _graph("Runs parked, turns granted", [_seen("ParkedRuns"), _seen("Grants")]),
             _graph("Jobs and direct calls", [found("IngestionJobs"), found("DirectCalls")]),
-            _graph("Disagreements found, by kind", [found("ReconcilerFindings", "kind")]),
+            _graph("Discrepancies found, by kind", [found("ReconcilerFindings", "kind")]),
         ]
 
     def _what_fails(self) -> list[cloudwatch.IWidget]:

@@ -19,7 +19,8 @@ def schema_file(target: str) -> Path:
 
 
 def tools(target: str) -> list[dict[str, Any]]:
-    """The target's tools, as `python -m stackroom.tools` prints them."""
+    """The target's tools, as `python -m stackroom.retrieval.tool_definition`
+    prints them."""
     definitions: list[dict[str, Any]] = json.loads(schema_file(target).read_text("utf-8"))
     return definitions
 

@@ -6,10 +6,10 @@ from typing import Any
 import jwt
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from stackroom.interception import Denied, GatewayRequest, Interception
-from stackroom.observability import logger_for
-from stackroom.settings import JsonList, Settings
-from stackroom.tokens import TokenVerifier
+from functions.observability import logger_for
+from stackroom.aws.settings import JsonList, Settings
+from stackroom.gateway.interception import Denied, GatewayRequest, Interception
+from stackroom.gateway.tokens import TokenVerifier
 
 logger = logger_for("identity_interceptor")
 

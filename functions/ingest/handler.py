@@ -8,7 +8,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from stackroom.admission import Admission
+from functions.observability import logger_for, metrics_for, report
+from stackroom.admission.admission import Admission
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.bucket import S3DocumentBucket
 from stackroom.aws.catalogs import DynamoCatalogRegister, DynamoCatalogs
@@ -22,20 +23,19 @@ from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.session import client
+from stackroom.aws.settings import AdmissionSettings
 from stackroom.aws.slots import DynamoSlots
-from stackroom.aws.turns import StepFunctionsTurns
-from stackroom.breakdowns import Breakdowns
-from stackroom.conclusions import Conclusions
-from stackroom.direct import DirectIngestion
-from stackroom.dismantling import Dismantling
-from stackroom.ingestion import Ingestion
-from stackroom.inquiry import Inquiry
-from stackroom.observability import logger_for, metrics_for, report
-from stackroom.placement import Placements
-from stackroom.probing import Probing
-from stackroom.progress import Outcome, Run
-from stackroom.runs import Runs
-from stackroom.settings import AdmissionSettings
+from stackroom.aws.turns import StepFunctionsTaskTokens
+from stackroom.ingestion.direct import DirectIngestion
+from stackroom.ingestion.ingestion import Ingestion
+from stackroom.runs.leases import Runs
+from stackroom.runs.placement import Placements
+from stackroom.runs.progress import Outcome, Run
+from stackroom.runs.teardown import Teardown
+from stackroom.settlement.broken_runs import BrokenRuns
+from stackroom.settlement.inquiry import Inquiry
+from stackroom.settlement.search_check import SearchCheck
+from stackroom.settlement.verdict_writer import VerdictWriter
 
 logger = logger_for("ingest")
 metrics = metrics_for("ingest")
@@ -117,17 +117,15 @@ def ingestion() -> Ingestion:
         ),
         admission=admission(),
         direct=direct(documents),
-        dismantling=Dismantling(
-            catalogs=catalogs, slots=slots, data_sources=sources, pool=known.kb_pool
-        ),
+        teardown=Teardown(catalogs=catalogs, slots=slots, data_sources=sources, pool=known.kb_pool),
         runs=runs(),
     )
 
 
 @cache
-def breakdowns() -> Breakdowns:
+def broken_runs() -> BrokenRuns:
     table = settings().kb_catalog_table
-    return Breakdowns(
+    return BrokenRuns(
         catalogs=DynamoCatalogs(client=client("dynamodb"), table=table),
         documents=DynamoDocuments(client=client("dynamodb"), table=table),
         admission=admission(),
@@ -151,7 +149,7 @@ def admission() -> Admission:
     known = settings()
     return Admission(
         book=DynamoAdmissionBook(client=client("dynamodb"), table=known.kb_control_table),
-        turns=StepFunctionsTurns(client=client("stepfunctions")),
+        turns=StepFunctionsTaskTokens(client=client("stepfunctions")),
         pool=[member.knowledge_base_id for member in known.kb_pool],
         limits=known.limits,
     )
@@ -171,13 +169,13 @@ def direct(documents: DynamoDocuments) -> DirectIngestion:
             bucket=bucket,
             jobs=BedrockIngestionJobs(client=bedrock),
             findings=findings,
-            probing=Probing(
+            search_check=SearchCheck(
                 knowledge_base=lambda each: BedrockKnowledgeBase(
                     client("bedrock-agent-runtime"), each
                 )
             ),
         ),
-        conclusions=Conclusions(
+        verdict_writer=VerdictWriter(
             documents=documents,
             findings=findings,
             receipts=DynamoReceipts(client=dynamodb, table=known.kb_control_table),
@@ -240,7 +238,7 @@ def admit(asked: Admittance) -> dict[str, Any]:
 def record(breakdown: Breakdown) -> dict[str, Any]:
     logger.append_keys(catalog_id=breakdown.catalog_id, epoch=breakdown.epoch)
     name = breakdown.error.get("Error", "an unknown error")
-    failed = breakdowns().record(breakdown.catalog_id, breakdown.epoch, name)
+    failed = broken_runs().record(breakdown.catalog_id, breakdown.epoch, name)
     logger.error("run broke", error=name, cause=breakdown.error.get("Cause"))
     metrics.add_metric(name="BrokenRuns", unit=MetricUnit.Count, value=1)
     report(failed, logger=logger, metrics=metrics)
@@ -252,14 +250,14 @@ def recover(ending: Ending) -> dict[str, Any]:
     logger.warning("execution ended badly", execution_name=ending.execution_name)
     if not epoch.isdecimal():  # someone started it by hand: it holds no lease
         return {"failed_documents": 0}
-    failed = breakdowns().record(catalog_id, int(epoch), "an execution cut short")
+    failed = broken_runs().record(catalog_id, int(epoch), "an execution cut short")
     report(failed, logger=logger, metrics=metrics)
     return {"failed_documents": len(failed)}
 
 
 def sweep(*, thorough: bool) -> dict[str, Any]:
     state = admission().state()
-    swept = breakdowns().sweep(thorough=thorough)
+    swept = broken_runs().sweep(thorough=thorough)
     report(swept.settled, logger=logger, metrics=metrics)
     for name, error in swept.failures.items():
         logger.error("run not looked after", execution_name=name, exc_info=error)

@@ -7,17 +7,17 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.batch import handle_each, response
+from functions.observability import logger_for, metrics_for
 from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.files import S3Files
 from stackroom.aws.inspections import DynamoInspections
 from stackroom.aws.page_maps import S3PageMaps
 from stackroom.aws.session import client
-from stackroom.events import object_event
-from stackroom.extraction.apart import read_pages_apart
-from stackroom.inspection import Inspection, Outcome
-from stackroom.observability import logger_for, metrics_for
-from stackroom.settings import Settings
+from stackroom.aws.settings import Settings
+from stackroom.inspection.extraction.apart import read_pages_apart
+from stackroom.inspection.inspection import Inspection, Outcome
+from stackroom.uploads.events import object_event
 
 logger = logger_for("inspect")
 metrics = metrics_for("inspect")

@@ -11,13 +11,13 @@ from typing import Any
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from stackroom.audits.disagreements import Kind
+from functions.observability import NAMESPACE, logger_for, metrics_for
+from stackroom.audits.discrepancies import Kind
+from stackroom.audits.reconciliation import Reconciliation
 from stackroom.aws.bookmark import DynamoBookmark
 from stackroom.aws.reconciliation import Deployment
 from stackroom.aws.session import client
-from stackroom.observability import NAMESPACE, logger_for, metrics_for
-from stackroom.reconciliation import Reconciliation
-from stackroom.settings import Pool, Settings
+from stackroom.aws.settings import Pool, Settings
 
 logger = logger_for("reconciler")
 metrics = metrics_for("reconciler")
@@ -59,7 +59,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     )
     for each in steps:
         logger.warning(
-            "disagreement", kind=each.kind, what=each.what, remedy=each.remedy, mended=each.mended
+            "discrepancy", kind=each.kind, what=each.what, remedy=each.remedy, mended=each.mended
         )
         counts[each.kind] += 1
     finished = reconciliation().is_over

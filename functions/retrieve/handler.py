@@ -9,17 +9,17 @@ from typing import Any
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from functions.observability import logger_for, metrics_for
 from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.page_maps import S3PageMaps
 from stackroom.aws.session import client
+from stackroom.aws.settings import Pool, Settings
 from stackroom.errors import MissingIdentity, RetrievalFailed
 from stackroom.identity import tool_call
-from stackroom.knowledge_tool import Response, failure, retrieve_from_knowledge_base
-from stackroom.observability import logger_for, metrics_for
-from stackroom.page_cache import PageMapCache
-from stackroom.retrieval import Retrieval
-from stackroom.settings import Pool, Settings
+from stackroom.retrieval.page_cache import PageMapCache
+from stackroom.retrieval.search import Retrieval
+from stackroom.retrieval.tool import Response, failure, retrieve_from_knowledge_base
 
 logger = logger_for("retrieve")
 metrics = metrics_for("retrieve")

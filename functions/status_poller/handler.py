@@ -6,7 +6,8 @@ from typing import Any, Literal
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from stackroom.admission import Admission
+from functions.observability import logger_for, metrics_for, report
+from stackroom.admission.admission import Admission
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.bucket import S3DocumentBucket
 from stackroom.aws.catalogs import DynamoCatalogs
@@ -18,14 +19,13 @@ from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.session import client
-from stackroom.aws.turns import StepFunctionsTurns
-from stackroom.conclusions import Conclusions
-from stackroom.inquiry import Inquiry
-from stackroom.observability import logger_for, metrics_for, report
-from stackroom.probing import Probing
-from stackroom.progress import Run
-from stackroom.settings import AdmissionSettings
-from stackroom.settlement import Settlement
+from stackroom.aws.settings import AdmissionSettings
+from stackroom.aws.turns import StepFunctionsTaskTokens
+from stackroom.runs.progress import Run
+from stackroom.settlement.inquiry import Inquiry
+from stackroom.settlement.search_check import SearchCheck
+from stackroom.settlement.settlement import Settlement
+from stackroom.settlement.verdict_writer import VerdictWriter
 
 logger = logger_for("status_poller")
 metrics = metrics_for("status_poller")
@@ -57,13 +57,13 @@ def settlement() -> Settlement:
             bucket=S3DocumentBucket(client=client("s3"), bucket=known.kb_docs_bucket),
             jobs=jobs,
             findings=findings,
-            probing=Probing(
+            search_check=SearchCheck(
                 knowledge_base=lambda each: BedrockKnowledgeBase(
                     client("bedrock-agent-runtime"), each
                 )
             ),
         ),
-        conclusions=Conclusions(
+        verdict_writer=VerdictWriter(
             documents=documents,
             findings=findings,
             receipts=DynamoReceipts(client=dynamodb, table=known.kb_control_table),
@@ -71,7 +71,7 @@ def settlement() -> Settlement:
         leases=DynamoLeases(client=dynamodb, table=known.kb_control_table),
         admission=Admission(
             book=DynamoAdmissionBook(client=dynamodb, table=known.kb_control_table),
-            turns=StepFunctionsTurns(client=client("stepfunctions")),
+            turns=StepFunctionsTaskTokens(client=client("stepfunctions")),
             pool=[member.knowledge_base_id for member in known.kb_pool],
             limits=known.limits,
         ),

@@ -7,6 +7,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.batch import handle_each, response
+from functions.observability import logger_for, metrics_for
 from stackroom.aws.bucket import S3DocumentBucket
 from stackroom.aws.catalogs import DynamoCatalogRegister
 from stackroom.aws.documents import DynamoDocuments
@@ -14,12 +15,11 @@ from stackroom.aws.executions import StepFunctionsExecutions
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.session import client
-from stackroom.events import object_event
-from stackroom.observability import logger_for, metrics_for
-from stackroom.reconciled import Outcome
-from stackroom.runs import Runs
-from stackroom.settings import Settings
-from stackroom.uploads import Uploads
+from stackroom.aws.settings import Settings
+from stackroom.runs.leases import Runs
+from stackroom.uploads.events import object_event
+from stackroom.uploads.reconcile import Uploads
+from stackroom.uploads.reconciled import Outcome
 
 logger = logger_for("upload_handler")
 metrics = metrics_for("upload_handler")

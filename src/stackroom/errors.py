@@ -7,6 +7,7 @@ StackroomError
 │   ├── CatalogLimitReached     the user already has as many catalogs as allowed
 │   ├── CatalogNotFound         there is none of that id, or it is somebody else's
 │   ├── DocumentNotFound        there is none of that id in the catalog
+│   ├── DataSourceLimit         the knowledge base has no room for another data source
 │   ├── DataSourceBroken        a data source that will never take an ingestion job
 │   ├── RunSuperseded           this execution no longer holds the catalog's lease
 │   ├── Unreadable              no text can be had from the file, and why
@@ -59,6 +60,11 @@ class CatalogNotFound(Rejected):
 class DocumentNotFound(Rejected):
     def __init__(self, document_id: str) -> None:
         super().__init__(f"Document {document_id!r} not found in catalog")
+
+
+class DataSourceLimit(Rejected):
+    def __init__(self, knowledge_base_id: str) -> None:
+        super().__init__(f"knowledge base {knowledge_base_id!r} takes no more data sources")
 
 
 class DataSourceBroken(Rejected):

@@ -3,7 +3,7 @@ Who calls, and which tool: read from what the AgentCore Gateway puts beside a to
 
 The event of a Lambda target holds the tool's arguments and nothing else. Tool name and headers
 arrive in `context.client_context.custom`, and the identity headers among them were written by our
-interceptor from a verified token (stackroom.interception). An argument can be invented by a
+interceptor from a verified token (stackroom.gateway.interception). An argument can be invented by a
 model, these can't, as long as the function's resource policy lets only the gateway call it.
 https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-add-target-lambda.html
 """

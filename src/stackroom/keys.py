@@ -4,7 +4,7 @@ Where an object belongs, read from its key alone.
     {user_id}/{catalog_id or folder}/{filename}
 
 The ids are hashes, so every function derives the same ones with no table at hand. Whether the
-catalog exists, or may be opened, is `stackroom.uploads`' to say.
+catalog exists, or may be opened, is `stackroom.uploads.reconcile`' to say.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ import unicodedata
 from dataclasses import dataclass, replace
 
 from stackroom.identity import is_user_id
+from stackroom.model import Catalog
 
 SIDECAR_SUFFIX = ".metadata.json"
 PAGE_MAP_PREFIX = "_pagemaps/"
@@ -47,7 +48,7 @@ class Location:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Misplaced:
+class Unplaced:
     """A key that belongs to no catalog, and why; kept under its user so that nothing vanishes."""
 
     key: str
@@ -57,23 +58,23 @@ class Misplaced:
     is_crawled: bool = False  # it lies where a catalog's data source may look
 
 
-def locate(key: str) -> Location | Misplaced:
+def locate(key: str) -> Location | Unplaced:
     """The place of a document's key (never of a sidecar's or a page map's)."""
     user_id, _, rest = key.partition("/")
     folder, has_file, filename = rest.partition("/")
     if not rest:
-        return _misplaced(key, NO_USER, "it has no folder; drop it under {user}/{catalog}/")
+        return _unplaced(key, NO_USER, "it has no folder; drop it under {user}/{catalog}/")
     if not is_user_id(user_id):
-        return _misplaced(key, NO_USER, f"{user_id!r} can't be a user id")
+        return _unplaced(key, NO_USER, f"{user_id!r} can't be a user id")
     if not has_file:
-        return _misplaced(
+        return _unplaced(
             key, user_id, f"it has no catalog folder; drop it under {user_id}/{{catalog}}/"
         )
     if any(part in ("", ".", "..") for part in filename.removesuffix("/").split("/")):
-        stray = _misplaced(key, user_id, "its name has an empty, '.' or '..' folder in it")
+        stray = _unplaced(key, user_id, "its name has an empty, '.' or '..' folder in it")
         return replace(stray, is_crawled=True)
     if problem := _folder_problem(user_id, folder):
-        return _misplaced(key, user_id, problem)
+        return _unplaced(key, user_id, problem)
     identity = folder if _CATALOG_ID.fullmatch(folder) else catalog_id_of(user_id, folder)
     return Location(
         key=key,
@@ -83,6 +84,15 @@ def locate(key: str) -> Location | Misplaced:
         catalog_id=identity,
         document_id=document_id_of(identity, filename),
     )
+
+
+def unplaced_reason(location: Location, catalog: Catalog) -> str | None:
+    """Why the object belongs to no catalog though its key has the right form; None if it does."""
+    if catalog.user_id != location.user_id:
+        return f"there is no catalog {location.folder!r}; create it first"
+    if not location.key.startswith(catalog.s3_prefix):
+        return f"catalog {catalog.name!r} has the prefix {catalog.s3_prefix!r}; drop the file there"
+    return None
 
 
 def is_folder_marker(key: str) -> bool:
@@ -115,7 +125,7 @@ def document_id_of(catalog_id: str, filename: str) -> str:
     return "doc-" + _digest(catalog_id, filename)
 
 
-def stray_id_of(key: str) -> str:
+def unplaced_id_of(key: str) -> str:
     """
     The id of an object that has no place.
 
@@ -133,8 +143,8 @@ def _folder_problem(user_id: str, folder: str) -> str | None:
     return None
 
 
-def _misplaced(key: str, user_id: str, reason: str) -> Misplaced:
-    return Misplaced(key=key, user_id=user_id, document_id=stray_id_of(key), reason=reason)
+def _unplaced(key: str, user_id: str, reason: str) -> Unplaced:
+    return Unplaced(key=key, user_id=user_id, document_id=unplaced_id_of(key), reason=reason)
 
 
 def _composed(name: str) -> str:

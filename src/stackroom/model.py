@@ -1,5 +1,6 @@
 """What Stackroom knows: catalogs, their documents, and the knowledge bases they lie in."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
@@ -26,6 +27,15 @@ class DataSourceType(StrEnum):
     CUSTOM = "CUSTOM"  # shared by catalogs: documents are ingested directly
 
 
+@dataclass(frozen=True, kw_only=True)
+class DataSource:
+    """Where in the pool a catalog's documents are ingested."""
+
+    knowledge_base_id: str
+    data_source_id: str
+    type: DataSourceType = DataSourceType.S3
+
+
 class Catalog(Record):
     """A named shelf of one user's documents; everything under `s3_prefix` belongs to it."""
 
@@ -43,6 +53,17 @@ class Catalog(Record):
     created_at: AwareDatetime
     updated_at: AwareDatetime
 
+    @property
+    def source(self) -> DataSource | None:
+        """Where its documents are ingested; None until its first run has placed it."""
+        if self.knowledge_base_id is None or self.data_source_id is None:
+            return None
+        return DataSource(
+            knowledge_base_id=self.knowledge_base_id,
+            data_source_id=self.data_source_id,
+            type=self.data_source_type,
+        )
+
 
 class DocumentStatus(StrEnum):
     UPLOADING = "uploading"
@@ -51,6 +72,13 @@ class DocumentStatus(StrEnum):
     INDEXED = "indexed"
     FAILED = "failed"
     DELETING = "deleting"
+
+
+# The reason of a failure that nobody explains; our own inspection may yet find a better one.
+UNEXPLAINED_FAILURE = (
+    "Bedrock could not ingest the file and gave no reason; "
+    "check that it opens and has text, then drop it again"
+)
 
 
 class Document(Record):
@@ -83,6 +111,20 @@ class Document(Record):
     receipt_id: str | None = None  # of its deletion
     correlation_id: str | None = None
     version: NonNegativeInt = 0  # 0 until first saved
+
+    @property
+    def is_unfinished(self) -> bool:
+        return self.lingering or self.status in (DocumentStatus.PENDING, DocumentStatus.INDEXING)
+
+    @property
+    def may_be_indexed(self) -> bool:
+        """
+        Whether any version of it may be in the index.
+
+        Once it has lain there with a sidecar of its own, a job may have crawled it, whether or not
+        a round has taken it up.
+        """
+        return self.lingering or self.present_since is not None or self.indexed_at is not None
 
     def moved(
         self, status: DocumentStatus, *, at: AwareDatetime, reason: str | None = None

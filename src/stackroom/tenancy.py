@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from stackroom.filters import AnyOf, Filter, Has, Scalar, all_of, any_of
-from stackroom.ports import Passage
+from stackroom.ports.retrieval import Passage
 
 USER = "user_id"
 CATALOG = "catalog_id"

@@ -11,12 +11,12 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.executions import StepFunctionsExecutions
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
+from stackroom.aws.settings import AdmissionSettings
 from stackroom.aws.slots import DynamoSlots
-from stackroom.deletions import Deletions
-from stackroom.retrying import Retrying
-from stackroom.runs import Runs
-from stackroom.settings import AdmissionSettings
-from stackroom.uploads import Uploads
+from stackroom.deletions.deletions import Deletions
+from stackroom.ingestion.retry import Retrying
+from stackroom.runs.leases import Runs
+from stackroom.uploads.reconcile import Uploads
 from stackroom_local.clients import client
 from stackroom_local.state import Instance, endpoint_variables
 

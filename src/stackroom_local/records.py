@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from stackroom.admission.schedule import Limits
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.catalogs import METADATA, DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.items import scan, to_item
 from stackroom.aws.leases import DynamoLeases
+from stackroom.ingestion.estimates import DocumentEstimate, Estimates, Place
 from stackroom.model import Catalog, Document
-from stackroom.outlook import DocumentOutlook, Outlook, Place
-from stackroom.schedule import Limits
-from stackroom.strays import rejected_shelf
+from stackroom.uploads.unplaced import unplaced_partition
 from stackroom_local.clients import client
 from stackroom_local.state import Instance
 
-_REJECTED = rejected_shelf("")
+_REJECTED = unplaced_partition("")
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class Shelf:
     """
     A catalog, or a user's objects that belong to none, and what lies there.
 
-    `outlooks` are by document id, of what has yet to settle.
+    `estimates` are by document id, of what has yet to settle.
     """
 
     user_id: str
     name: str
     documents: tuple[Document, ...]
-    outlooks: Mapping[str, DocumentOutlook] = field(default_factory=dict)
+    estimates: Mapping[str, DocumentEstimate] = field(default_factory=dict)
     place: Place | None = None
 
 
@@ -62,19 +62,19 @@ class Records:
 
     def _of_user(self, user_id: str) -> Iterator[Shelf]:
         for catalog in self._catalogs.of_user(user_id):
-            seen = self._outlook.of(catalog)
+            seen = self._estimates.of(catalog)
             yield Shelf(
                 user_id,
                 catalog.name,
                 tuple(each.document for each in seen.documents),
-                outlooks={
+                estimates={
                     each.document.document_id: each
                     for each in seen.documents
                     if each.eta_seconds is not None
                 },
                 place=seen.place,
             )
-        strays = self._documents.of_catalog(rejected_shelf(user_id))
+        strays = self._documents.of_catalog(unplaced_partition(user_id))
         if found := tuple(sorted(strays, key=lambda stray: stray.filename)):
             yield Shelf(user_id, "(no catalog)", found)
 
@@ -87,9 +87,9 @@ class Records:
         return DynamoDocuments(client=self._dynamodb, table=self.instance.catalog_table)
 
     @property
-    def _outlook(self) -> Outlook:
+    def _estimates(self) -> Estimates:
         control = self.instance.control_table
-        return Outlook(
+        return Estimates(
             documents=self._documents,
             leases=DynamoLeases(client=self._dynamodb, table=control),
             book=DynamoAdmissionBook(client=self._dynamodb, table=control),

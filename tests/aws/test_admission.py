@@ -11,7 +11,7 @@ from botocore.stub import Stubber
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.items import from_item
 from stackroom.errors import StoreUnavailable
-from stackroom.ports import Grant, Ledger, Mode, Waiter
+from stackroom.ports.admission import Grant, Ledger, Mode, Waiter
 from tests.aws.stores import CONTROL_TABLE
 from tests.records import NOW
 

@@ -129,7 +129,7 @@ def test_catalogs_beyond_one_batch_and_keys_left_over_are_asked_for_again(
 
 def test_closing_counts_down_once(catalogs: DynamoCatalogRegister, dynamodb: Any) -> None:
     first, _ = catalogs.open(a_catalog(1)), catalogs.open(a_catalog(2))
-    catalogs.condemn(first.catalog_id, at=NOW)
+    catalogs.mark_deleting(first.catalog_id, at=NOW)
 
     catalogs.close(first)
     catalogs.close(first)

@@ -14,8 +14,7 @@ from stackroom.aws.data_sources import (
     _STUCK,
     BedrockDataSources,
 )
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.ports import DataSourceLimit
+from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 
 KB = "KB12345678"
 NAME = "ds-0123456789abcdef"

@@ -10,8 +10,8 @@ from botocore.stub import Stubber
 
 from stackroom.aws.direct_documents import BedrockDirectDocuments
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.model import DataSourceType
-from stackroom.ports import Busy, DataSource, Submission, Verdict
+from stackroom.model import DataSource, DataSourceType
+from stackroom.ports.ingestion import Busy, DocumentDetail, Submission
 from tests.aws.refusals import BUSY, NOT_BUSY
 
 SOURCE = DataSource(
@@ -34,8 +34,8 @@ def direct(bedrock_agent: Any) -> BedrockDirectDocuments:
     return BedrockDirectDocuments(client=bedrock_agent)
 
 
-def call(direct: BedrockDirectDocuments, operation: str) -> dict[str, Verdict] | Busy:
-    calls: dict[str, Callable[[], dict[str, Verdict] | Busy]] = {
+def call(direct: BedrockDirectDocuments, operation: str) -> dict[str, DocumentDetail] | Busy:
+    calls: dict[str, Callable[[], dict[str, DocumentDetail] | Busy]] = {
         "ingest_knowledge_base_documents": lambda: direct.ingest(SOURCE, [SUBMISSION], token=TOKEN),
         "delete_knowledge_base_documents": lambda: direct.delete(SOURCE, ["doc-1"], token=TOKEN),
     }
@@ -87,7 +87,7 @@ def test_a_document_is_named_by_its_id_and_carries_its_attributes(
 
     answer = direct.ingest(SOURCE, [SUBMISSION], token=TOKEN)
 
-    assert answer == {"doc-1": Verdict(status="STARTING", updated_at=NOW)}
+    assert answer == {"doc-1": DocumentDetail(status="STARTING", updated_at=NOW)}
 
 
 def test_documents_are_deleted_by_their_ids(
@@ -161,9 +161,11 @@ def test_verdicts_are_asked_for_in_tens_and_never_listed(
             {**IDS, "documentIdentifiers": [named(each) for each in part]},
         )
 
-    verdicts = direct.verdicts(SOURCE, [*document_ids, "doc-000"])
+    verdicts = direct.details(SOURCE, [*document_ids, "doc-000"])
 
-    assert verdicts == {each: Verdict(status="INDEXED", updated_at=NOW) for each in document_ids}
+    assert verdicts == {
+        each: DocumentDetail(status="INDEXED", updated_at=NOW) for each in document_ids
+    }
 
 
 def test_what_an_answer_says_and_leaves_out_is_read(
@@ -172,11 +174,11 @@ def test_what_an_answer_says_and_leaves_out_is_read(
     ignored = a_detail("doc-1", "IGNORED", statusReason="too large")
     bedrock.add_response("get_knowledge_base_documents", {"documentDetails": [ignored]})
 
-    verdicts = direct.verdicts(SOURCE, ["doc-1", "doc-2"])
+    verdicts = direct.details(SOURCE, ["doc-1", "doc-2"])
 
     assert verdicts == {
-        "doc-1": Verdict(status="IGNORED", updated_at=NOW, reason="too large"),
-        "doc-2": Verdict(status="NOT_FOUND", updated_at=None),
+        "doc-1": DocumentDetail(status="IGNORED", updated_at=NOW, reason="too large"),
+        "doc-2": DocumentDetail(status="NOT_FOUND", updated_at=None),
     }
 
 
@@ -188,6 +190,6 @@ def test_throttled_reads_are_tried_again_later(
     bedrock.add_client_error(operation, "ServiceUnavailableException", "busy", 503)
 
     with pytest.raises(KnowledgeBaseThrottled, match="GetKnowledgeBaseDocuments"):
-        direct.verdicts(SOURCE, ["doc-1"])
+        direct.details(SOURCE, ["doc-1"])
     with pytest.raises(KnowledgeBaseUnavailable, match="GetKnowledgeBaseDocuments"):
-        direct.verdicts(SOURCE, ["doc-1"])
+        direct.details(SOURCE, ["doc-1"])

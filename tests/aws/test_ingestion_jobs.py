@@ -9,8 +9,9 @@ from botocore.stub import Stubber
 
 from stackroom.aws.ingestion_jobs import _STATES, BedrockIngestionJobs
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.ports import Busy, DataSource, Job, JobState, Verdict
-from stackroom.verdicts import KNOWN_STATUSES
+from stackroom.model import DataSource
+from stackroom.ports.ingestion import Busy, DocumentDetail, Job, JobState
+from stackroom.settlement.verdicts import KNOWN_STATUSES
 from tests.aws.refusals import BUSY, NOT_BUSY
 
 SOURCE = DataSource(knowledge_base_id="KB12345678", data_source_id="DS12345678")
@@ -187,9 +188,9 @@ def test_verdicts_are_asked_for_in_tens(jobs: BedrockIngestionJobs, bedrock: Stu
             {**IDS, "documentIdentifiers": identifiers},
         )
 
-    verdicts = jobs.verdicts(SOURCE, uris)
+    verdicts = jobs.details(SOURCE, uris)
 
-    assert verdicts == {uri: Verdict(status="INDEXED", updated_at=NOW) for uri in uris}
+    assert verdicts == {uri: DocumentDetail(status="INDEXED", updated_at=NOW) for uri in uris}
 
 
 def test_many_verdicts_are_listed_and_only_those_asked_for_answered(
@@ -206,10 +207,10 @@ def test_many_verdicts_are_listed_and_only_those_asked_for_answered(
         "list_knowledge_base_documents", {"documentDetails": rest}, {**asked, "nextToken": "more"}
     )
 
-    verdicts = jobs.verdicts(SOURCE, uris)
+    verdicts = jobs.details(SOURCE, uris)
 
     assert set(verdicts) == set(uris[:50])
-    assert verdicts[uris[0]] == Verdict(status="IGNORED", updated_at=NOW, reason="too large")
+    assert verdicts[uris[0]] == DocumentDetail(status="IGNORED", updated_at=NOW, reason="too large")
 
 
 def test_verdicts_are_listed_where_an_identifier_would_be_too_long(
@@ -223,7 +224,7 @@ def test_verdicts_are_listed_where_an_identifier_would_be_too_long(
         {**IDS, "maxResults": 1000},
     )
 
-    assert set(jobs.verdicts(SOURCE, uris)) == set(uris)
+    assert set(jobs.details(SOURCE, uris)) == set(uris)
 
 
 def test_throttled_reads_are_tried_again_later(
@@ -245,6 +246,6 @@ def test_throttled_reads_are_tried_again_later(
     with pytest.raises(KnowledgeBaseThrottled, match="StopIngestionJob"):
         jobs.stop(SOURCE, "JOB1234567")
     with pytest.raises(KnowledgeBaseThrottled, match="GetKnowledgeBaseDocuments"):
-        jobs.verdicts(SOURCE, ["s3://docs/a.txt"])
+        jobs.details(SOURCE, ["s3://docs/a.txt"])
     with pytest.raises(KnowledgeBaseThrottled, match="ListKnowledgeBaseDocuments"):
-        jobs.verdicts(SOURCE, [f"s3://docs/{number}.txt" for number in range(51)])
+        jobs.details(SOURCE, [f"s3://docs/{number}.txt" for number in range(51)])

@@ -1,4 +1,4 @@
-"""Findings in DynamoDB and whole files in S3, as moto has them."""
+"""InspectionResults in DynamoDB and whole files in S3, as moto has them."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from moto import mock_aws
 
 from stackroom.aws.files import S3Files
 from stackroom.aws.inspections import DynamoInspections
-from stackroom.inspection import File
+from stackroom.inspection.inspection import File
 from tests.records import a_document
 
 BUCKET = "kb-docs"

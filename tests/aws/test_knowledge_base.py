@@ -12,7 +12,7 @@ from botocore.stub import Stubber
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase, rendered
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.filters import Has, any_of
-from stackroom.ports import Passage
+from stackroom.ports.retrieval import Passage
 from stackroom.tenancy import Tenant, conditions
 
 ALICE = Has("user_id", "alice")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stackroom.aws.leases import DynamoLeases
-from stackroom.ports import Lease
+from stackroom.ports.runs import Lease
 from tests.aws.stores import CONTROL_TABLE
 
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)

@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 
 from stackroom.aws.page_maps import S3PageMaps
-from stackroom.page_map import PageMap, PageText
+from stackroom.inspection.page_map import PageMap, PageText
 
 BUCKET = "kb-docs"
 KEY = "_pagemaps/doc-1.json.gz"

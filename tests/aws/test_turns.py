@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from stackroom.aws.turns import StepFunctionsTurns
+from stackroom.aws.turns import StepFunctionsTaskTokens
 from stackroom.errors import StoreUnavailable
 from tests.aws.conftest import ONCE
 
@@ -27,12 +27,12 @@ def stepfunctions(client: Any) -> Iterator[Stubber]:
 
 
 @pytest.fixture
-def turns(client: Any) -> StepFunctionsTurns:
-    return StepFunctionsTurns(client=client)
+def turns(client: Any) -> StepFunctionsTaskTokens:
+    return StepFunctionsTaskTokens(client=client)
 
 
 def test_a_run_is_told_that_it_is_admitted(
-    turns: StepFunctionsTurns, stepfunctions: Stubber
+    turns: StepFunctionsTaskTokens, stepfunctions: Stubber
 ) -> None:
     told = {"taskToken": "token", "output": json.dumps({"admitted": True})}
     stepfunctions.add_response("send_task_success", {}, told)
@@ -42,7 +42,7 @@ def test_a_run_is_told_that_it_is_admitted(
 
 @pytest.mark.parametrize("code", ["TaskTimedOut", "TaskDoesNotExist", "InvalidToken"])
 def test_nobody_waits_with_a_token_that_step_functions_does_not_take(
-    turns: StepFunctionsTurns, stepfunctions: Stubber, code: str
+    turns: StepFunctionsTaskTokens, stepfunctions: Stubber, code: str
 ) -> None:
     stepfunctions.add_client_error("send_task_success", code, "gone", 400)
 
@@ -50,7 +50,7 @@ def test_nobody_waits_with_a_token_that_step_functions_does_not_take(
 
 
 def test_what_will_pass_is_tried_again_and_what_will_not_is_told(
-    turns: StepFunctionsTurns, stepfunctions: Stubber
+    turns: StepFunctionsTaskTokens, stepfunctions: Stubber
 ) -> None:
     stepfunctions.add_client_error("send_task_success", "ThrottlingException", "slow", 400)
     stepfunctions.add_client_error("send_task_success", "InternalError", "oops", 500)

@@ -73,7 +73,7 @@ def attempt(trials: list[Trial]) -> Tally:
         tally.trials += 1
         try:
             outcome = trial.run(_wire())
-        except Exception:  # a broken world is told like a disagreement
+        except Exception:  # a broken world is told like a discrepancy
             tally.bad.append((str(trial), [traceback.format_exc(limit=-4)]))
             continue
         tally.injected += outcome.injected
@@ -81,8 +81,8 @@ def attempt(trials: list[Trial]) -> Tally:
         tally.found.update(outcome.found)
         if outcome.found:
             tally.mended.append(f"{trial}: {outcome.found}")
-        if outcome.disagreements:
-            tally.bad.append((str(trial), outcome.disagreements))
+        if outcome.discrepancies:
+            tally.bad.append((str(trial), outcome.discrepancies))
     return tally
 
 
@@ -138,13 +138,13 @@ def main() -> int:
             if tally.trials % 200 < _CHUNK:
                 print(
                     f"{tally.trials} trials, {tally.injected} faults,"
-                    f" {len(tally.bad)} with disagreements,"
+                    f" {len(tally.bad)} with discrepancies,"
                     f" {time.monotonic() - started:.0f} s",
                     flush=True,
                 )
     print(f"\n{tally.trials} trials, {tally.missed} of them met nothing that could go wrong")
     print(f"mended by the one reconciliation: {dict(tally.found)}")
-    print(f"{tally.injected} faults injected, {len(tally.bad)} trials with disagreements")
+    print(f"{tally.injected} faults injected, {len(tally.bad)} trials with discrepancies")
     return 1 if tally.bad else 0
 
 

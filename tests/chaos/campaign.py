@@ -8,7 +8,7 @@ from tests.chaos.commands import Command
 from tests.chaos.deployment import Terms
 from tests.chaos.kills import Kill, Kills
 from tests.chaos.scenarios import Scenario
-from tests.chaos.truth import disagreements
+from tests.chaos.truth import discrepancies
 from tests.chaos.wire import Wire
 from tests.chaos.world import World, world
 
@@ -19,7 +19,7 @@ class Outcome:
 
     told: str
     injected: int
-    disagreements: list[str]
+    discrepancies: list[str]
     kills: Kills
     operations: dict[str, int] = field(default_factory=dict)
     found: dict[str, int] = field(default_factory=dict)
@@ -73,14 +73,14 @@ def play(
         if made.terms.deliveries and not scenario.reconciles:
             # Only what nobody was told of, or what was taken from the tables, needs it.
             problems += [f"left to the reconciliation: {kind} {n}" for kind, n in found.items()]
-        problems += disagreements(made)
+        problems += discrepancies(made)
         if found:  # else it has just been seen to find nothing
             again = made.reconcile()
             problems += [f"found again: {kind} {count}" for kind, count in again.items()]
         return Outcome(
             told=told or scenario.name,
             injected=injected,
-            disagreements=problems,
+            discrepancies=problems,
             kills=known,
             operations=operations,
             found=dict(found),

@@ -11,12 +11,12 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.executions import StepFunctionsExecutions
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
-from stackroom.deletions import Deletions
+from stackroom.deletions.deletions import Deletions
 from stackroom.errors import CatalogNotFound, DocumentNotFound
+from stackroom.ingestion.retry import Retrying
 from stackroom.keys import Location, locate
-from stackroom.retrying import Retrying
-from stackroom.runs import Runs
-from stackroom.uploads import Uploads
+from stackroom.runs.leases import Runs
+from stackroom.uploads.reconcile import Uploads
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 Stackroom as it is deployed, in an account under simulated time.
 
 The handlers, their adapters and the state machine are the product's own. What stands in for AWS is
-held to it by tests of its own: moto, the simulator, the walk (tests/virtual), the queues.
+held to it by tests of its own: moto, the simulator, the walk (tests/simulated_time), the queues.
 """
 
 import json
@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from benchmarks.simulated_time.account import Account
+from benchmarks.simulated_time.bedrock import ACCOUNT, REGION
+from benchmarks.simulated_time.executions import Execution
+from benchmarks.simulated_time.functions import Function, FunctionFailed
+from benchmarks.simulated_time.hub import Hub
 from stackroom.aws.slots import DynamoSlots
 from stackroom.model import PoolMember
-from stackroom.placement import OWN_SLOTS
+from stackroom.runs.placement import OWN_SLOTS
 from stackroom_local.simulator.faults import Faults
-from stackroom_local.virtual.account import Account
-from stackroom_local.virtual.bedrock import ACCOUNT, REGION
-from stackroom_local.virtual.executions import Execution
-from stackroom_local.virtual.functions import Function, FunctionFailed
-from stackroom_local.virtual.hub import Hub
 from tests.aws.stores import CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
 from tests.chaos import commands
 from tests.chaos.handlers import Event, handle

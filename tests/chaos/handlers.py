@@ -20,18 +20,18 @@ import functions.ingest.handler as ingest
 import functions.reconciler.handler as reconciler
 import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
-import stackroom.admission
+import stackroom.admission.admission
 import stackroom.audits.mending
 import stackroom.aws.bucket
 import stackroom.aws.documents
 import stackroom.aws.reconciliation
 import stackroom.clock
-import stackroom.deletions
-import stackroom.uploads
+import stackroom.deletions.deletions
+import stackroom.uploads.reconcile
+from benchmarks.simulated_time.functions import Invocation, Pace
 from stackroom.aws import session
-from stackroom.direct import DirectIngestion
-from stackroom.ingestion import Ingestion
-from stackroom_local.virtual.functions import Invocation, Pace
+from stackroom.ingestion.direct import DirectIngestion
+from stackroom.ingestion.ingestion import Ingestion
 from tests.chaos.wire import Wire
 
 HANDLERS: dict[str, ModuleType] = {
@@ -92,7 +92,11 @@ def simulated(
             session, "_session", lambda: SimpleNamespace(client=lambda name, **_: wire.client(name))
         )
         asleep = SimpleNamespace(sleep=pace.spend)
-        for module in (stackroom.admission, stackroom.uploads, stackroom.aws.reconciliation):
+        for module in (
+            stackroom.admission.admission,
+            stackroom.uploads.reconcile,
+            stackroom.aws.reconciliation,
+        ):
             patch.setattr(module, "time", asleep)
         for use in (Ingestion, DirectIngestion):
             patch.setitem(_defaults(use), "pause", pace.spend)
@@ -100,7 +104,7 @@ def simulated(
             stackroom.aws.bucket,
             stackroom.aws.documents,
             stackroom.audits.mending,
-            stackroom.deletions,
+            stackroom.deletions.deletions,
         ):
             patch.setattr(module, "ThreadPoolExecutor", _InTurn)
         levels = {name: module.logger.log_level for name, module in HANDLERS.items()}

@@ -13,7 +13,7 @@ from stackroom_local.simulator.faults import Fault
 from tests.chaos import troubles
 from tests.chaos.commands import Command
 from tests.chaos.deployment import Terms
-from tests.chaos.truth import Truth, disagreements
+from tests.chaos.truth import Truth, discrepancies
 from tests.chaos.wire import Wire
 from tests.chaos.world import World, world
 
@@ -153,7 +153,7 @@ class Interleaving(RuleBasedStateMachine):
         for key in sorted({each.s3_key for each in made.failed()} - made.must_fail):
             made.command(Command("retry", key))
         made.settle()
-        problems += disagreements(made)
+        problems += discrepancies(made)
         if found:
             again = made.reconcile()
             problems += [f"found again: {kind} {count}" for kind, count in again.items()]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from stackroom.audits.disagreements import QUIET
+from stackroom.audits.discrepancies import QUIET
 from stackroom.model import DocumentStatus
 from stackroom_local.processes import free_ports
 from tests.e2e.people import Person

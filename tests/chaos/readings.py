@@ -7,11 +7,12 @@ from typing import Any
 
 from stackroom.aws.inventory import AwsInventory
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
-from stackroom.keys import Location, is_ours, locate, stray_id_of
+from stackroom.keys import Location, is_ours, locate, unplaced_id_of
 from stackroom.model import Catalog, Document
-from stackroom.ports import ListedDocument, ListedObject, Passage
-from stackroom.strays import rejected_shelf
+from stackroom.ports.inventory import ListedDocument, ListedObject
+from stackroom.ports.retrieval import Passage
 from stackroom.tenancy import Tenant
+from stackroom.uploads.unplaced import unplaced_partition
 from tests.aws.stores import BUCKET, CATALOG_TABLE
 from tests.chaos.world import World
 
@@ -83,8 +84,8 @@ class Readings:
             found = self.documents.get((place.catalog_id, place.document_id))
             if found is not None:
                 return found
-        shelf = rejected_shelf(place.user_id)
-        return self.documents.get((shelf, stray_id_of(key)))
+        shelf = unplaced_partition(place.user_id)
+        return self.documents.get((shelf, unplaced_id_of(key)))
 
     @property
     def dynamodb(self) -> Any:

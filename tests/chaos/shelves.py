@@ -5,8 +5,8 @@ from typing import Any
 
 from moto.s3.models import FakeDeleteMarker, s3_backends
 
+from benchmarks.simulated_time.bedrock import ACCOUNT
 from stackroom_local.simulator.sidecars import SUFFIX
-from stackroom_local.virtual.bedrock import ACCOUNT
 from tests.aws.stores import BUCKET
 
 

@@ -1,4 +1,4 @@
-"""The suite itself: deaths strike where they should, and no disagreement escapes the truth."""
+"""The suite itself: deaths strike where they should, and no discrepancy escapes the truth."""
 
 from collections.abc import Callable, Iterator
 
@@ -8,11 +8,11 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
 from stackroom.keys import Location, locate
 from stackroom.model import Document, DocumentStatus
-from stackroom.runs import LEASE
+from stackroom.runs.leases import LEASE
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.chaos.deployment import Terms
 from tests.chaos.kills import Kill, Kills
-from tests.chaos.truth import disagreements
+from tests.chaos.truth import discrepancies
 from tests.chaos.wire import Wire
 from tests.chaos.world import World, world
 
@@ -145,6 +145,6 @@ def test_the_truth_sees_what_does_not_agree(
 ) -> None:
     tamper(settled)
 
-    told = disagreements(settled)
+    told = discrepancies(settled)
 
     assert {each.partition(":")[0] for each in told} == seen

@@ -22,5 +22,5 @@ def test_a_story_agrees_whatever_goes_wrong_in_it(wire: Wire, name: str) -> None
 
     outcome = trial.run(wire)
 
-    assert plain.disagreements == []
-    assert outcome.disagreements == [], outcome.told
+    assert plain.discrepancies == []
+    assert outcome.discrepancies == [], outcome.told

@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
+from benchmarks.simulated_time.hub import Hub
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.errors import RecordChanged
-from stackroom.ports import Ledger
-from stackroom_local.virtual.hub import Hub
+from stackroom.ports.admission import Ledger
 from tests.aws.stores import CONTROL_TABLE
 from tests.chaos.world import World
 

@@ -11,10 +11,10 @@ from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.slots import DynamoSlots
-from stackroom.keys import locate, stray_id_of
+from stackroom.keys import locate, unplaced_id_of
 from stackroom.model import CatalogStatus, DataSourceType, Document, DocumentStatus
-from stackroom.placement import data_source_name, source_of
-from stackroom.ports import Mode
+from stackroom.ports.admission import Mode
+from stackroom.runs.placement import data_source_name
 from tests.aws.stores import BUCKET, CONTROL_TABLE
 from tests.chaos.readings import Readings
 from tests.chaos.world import World
@@ -22,7 +22,7 @@ from tests.chaos.world import World
 _SETTLED = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
 
 
-def disagreements(world: World) -> list[str]:
+def discrepancies(world: World) -> list[str]:
     """Everything that is not as promised; empty once all is well."""
 
     def look() -> list[str]:
@@ -77,7 +77,7 @@ class Truth(Readings):
                 if is_indexed:
                     yield f"adrift: {document.s3_key} is indexed, in no catalog"
                 continue
-            source = source_of(catalog)
+            source = catalog.source
             if source is None:
                 if is_indexed:
                     yield f"adrift: {document.s3_key} is indexed, in no place"
@@ -86,19 +86,19 @@ class Truth(Readings):
             identifier = f"s3://{BUCKET}/{document.s3_key}" if own else document.document_id
             name = (source.data_source_id, identifier)
             wanted.add(name)
-            status = self.listed[name].verdict.status if name in self.listed else "NOT_FOUND"
+            status = self.listed[name].detail.status if name in self.listed else "NOT_FOUND"
             if is_indexed != (status == "INDEXED") and document.s3_key not in self.world.may_fail:
                 yield f"status: {document.s3_key} is {document.status}, Bedrock says {status}"
         for name, listed in self.listed.items():
             if name not in wanted and not self._is_quarantined(listed.identifier):
-                yield f"orphan: {listed.identifier} in {name[0]} is {listed.verdict.status}"
+                yield f"orphan: {listed.identifier} in {name[0]} is {listed.detail.status}"
         known = {each.document_id for each in self.documents.values()}
         for document_id in self.passages.keys() - known:
             yield f"ghost: {document_id} is found, and has no record"
 
     def _is_quarantined(self, identifier: str) -> bool:
         """An object of no catalog may lie where a job crawls; nobody finds it."""
-        return stray_id_of(identifier.removeprefix(f"s3://{BUCKET}/")) in {
+        return unplaced_id_of(identifier.removeprefix(f"s3://{BUCKET}/")) in {
             document_id for _, document_id in self.documents
         }
 

@@ -23,14 +23,14 @@ from moto import mock_aws
 from moto.dynamodb.models import dynamodb_backends
 from moto.s3.models import s3_backends
 
-from stackroom_local.virtual.account import Account
-from stackroom_local.virtual.executions import (
+from benchmarks.simulated_time.account import Account
+from benchmarks.simulated_time.executions import (
     ExecutionAlreadyExists,
     TaskDoesNotExist,
     TaskTimedOut,
 )
-from stackroom_local.virtual.hub import Task
-from stackroom_local.virtual.workflow import Workflow
+from benchmarks.simulated_time.hub import Task
+from benchmarks.simulated_time.workflow import Workflow
 from tests.aws.stores import ENVIRONMENT
 from tests.chaos.kills import Kills
 

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarks.simulated_time.account import Account
+from benchmarks.simulated_time.bedrock import Durations
+from benchmarks.simulated_time.functions import FunctionFailed
+from benchmarks.simulated_time.hub import Hub
 from stackroom.aws.bookmark import DynamoBookmark
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.simulator.faults import Faults
-from stackroom_local.virtual.account import Account
-from stackroom_local.virtual.bedrock import Durations
-from stackroom_local.virtual.functions import FunctionFailed
-from stackroom_local.virtual.hub import Hub
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.chaos.commands import Command
 from tests.chaos.deployment import Deployment, Terms

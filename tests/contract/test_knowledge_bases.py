@@ -12,7 +12,7 @@ from moto import mock_aws
 
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.filters import Filter, Has
-from stackroom.ports import KnowledgeBase
+from stackroom.ports.retrieval import KnowledgeBase
 from stackroom.tenancy import Tenant, conditions
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.fakes.knowledge_base import FakeKnowledgeBase

@@ -11,8 +11,8 @@ from functions.ingest import handler as ingest
 from functions.status_poller import handler as status_poller
 from stackroom import errors
 from stackroom.errors import StackroomError, Unavailable
-from stackroom.placement import Placement
-from stackroom.progress import Outcome
+from stackroom.runs.placement import Placement
+from stackroom.runs.progress import Outcome
 
 TEXT = (Path(__file__).parents[2] / "statemachines" / "ingest_catalog.asl.json").read_text("utf-8")
 MACHINE: dict[str, Any] = json.loads(TEXT)

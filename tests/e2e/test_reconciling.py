@@ -40,7 +40,7 @@ def test_lost_records_are_rebuilt_and_the_second_time_nothing_is_found(judy: Per
 
     assert "this is what would be done" in rehearsed
     assert untouched == {}
-    assert "found 6 disagreements; 6 mended" in first
+    assert "found 6 discrepancies; 6 mended" in first
     assert reconcile(judy) == NOTHING
     assert {key: each.etag for key, each in judy.records().items()} == {
         key: each.etag for key, each in before.items()

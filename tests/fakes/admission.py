@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from stackroom.errors import RecordChanged
-from stackroom.ports import Ledger, Mode, Waiter
+from stackroom.ports.admission import Ledger, Mode, Waiter
 
 Place = tuple[str, Mode, str, str]  # knowledge base, mode, since, catalog
 
@@ -43,7 +43,7 @@ class FakeAdmissionBook:
 
 
 @dataclass
-class FakeTurns:
+class FakeTaskTokens:
     """A token wakes once; one that is `dead` wakes nobody. `failure` is raised instead."""
 
     woken: list[str] = field(default_factory=list)

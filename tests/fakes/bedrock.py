@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled
-from stackroom.model import DataSourceType
-from stackroom.ports import Busy, DataSource, DataSourceLimit, Job, JobState, Verdict
+from stackroom.errors import DataSourceBroken, DataSourceLimit, KnowledgeBaseThrottled
+from stackroom.model import DataSource, DataSourceType
+from stackroom.ports.ingestion import Busy, DocumentDetail, Job, JobState
 from tests.fakes.direct import FakeDirectDocuments
 
 BUCKET = "docs"
@@ -36,7 +36,7 @@ class FakeBedrock(FakeDirectDocuments):
     tokens: dict[str, str] = field(default_factory=dict)
     started: dict[str, tuple[DataSource, str]] = field(default_factory=dict)  # with description
     stopped: list[str] = field(default_factory=list)
-    says: dict[str, Verdict] = field(default_factory=dict)
+    says: dict[str, DocumentDetail] = field(default_factory=dict)
     _made: int = 0
 
     def find(self, knowledge_base_id: str, name: str) -> str | None:
@@ -51,7 +51,7 @@ class FakeBedrock(FakeDirectDocuments):
         if (knowledge_base_id, name) in self.sources:  # still, for it is being deleted
             raise KnowledgeBaseThrottled("CreateDataSource")
         if len(self.all(knowledge_base_id)) >= self.source_limit:
-            raise DataSourceLimit
+            raise DataSourceLimit(knowledge_base_id)
         self._made += 1
         self.sources[(knowledge_base_id, name)] = f"DS{self._made}"
         return self.sources[(knowledge_base_id, name)]
@@ -101,10 +101,10 @@ class FakeBedrock(FakeDirectDocuments):
     def stop(self, source: DataSource, job_id: str) -> None:
         self.stopped.append(job_id)
 
-    def verdicts(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, Verdict]:
+    def details(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
         """A job's documents go by their URIs, those ingested directly by their ids."""
         if source.type is DataSourceType.CUSTOM:
-            return super().verdicts(source, document_ids)
+            return super().details(source, document_ids)
         return {uri: self.says[uri] for uri in document_ids if uri in self.says}
 
     def finish(self, job_id: str, state: JobState = JobState.COMPLETE, *reasons: str) -> None:
@@ -114,7 +114,7 @@ class FakeBedrock(FakeDirectDocuments):
 
     def say(self, key: str, status: str, reason: str | None = None) -> None:
         """From now on, and as of now, the knowledge base says this of the object."""
-        verdict = Verdict(status=status, updated_at=self.clock(), reason=reason)
+        verdict = DocumentDetail(status=status, updated_at=self.clock(), reason=reason)
         self.says[f"s3://{BUCKET}/{key}"] = verdict
 
     def _refusal_of_job(self, knowledge_base_id: str) -> Busy | None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from stackroom.errors import Unavailable
-from stackroom.model import DataSourceType
-from stackroom.ports import Busy, DataSource, Submission, Verdict
+from stackroom.model import DataSource, DataSourceType
+from stackroom.ports.ingestion import Busy, DocumentDetail, Submission
 from tests.fakes.clock import FakeClock
 
 PER_CALL = 10  # documents [API model bedrock-agent: KnowledgeBaseDocuments]
@@ -42,7 +42,7 @@ class FakeDirectDocuments:
     direct_seconds: float = 2.0
     direct_busy: Busy | None = None
     read_error: Unavailable | None = None
-    held: dict[Key, Verdict] = field(default_factory=dict)
+    held: dict[Key, DocumentDetail] = field(default_factory=dict)
     submitted: dict[Key, Submission] = field(default_factory=dict)
     direct_calls: list[DirectCall] = field(default_factory=list)  # accepted, in order
     direct_tokens: set[str] = field(default_factory=set)
@@ -59,7 +59,7 @@ class FakeDirectDocuments:
     def put(self, source: DataSource, document_id: str, status: str = "INDEXED") -> None:
         """From now on the document lies there."""
         key = (source.data_source_id, document_id)
-        self.held[key] = Verdict(status=status, updated_at=self.clock())
+        self.held[key] = DocumentDetail(status=status, updated_at=self.clock())
 
     def at_work(self) -> list[DirectCall]:
         self._work()
@@ -67,7 +67,7 @@ class FakeDirectDocuments:
 
     def ingest(
         self, source: DataSource, documents: Sequence[Submission], *, token: str
-    ) -> dict[str, Verdict] | Busy:
+    ) -> dict[str, DocumentDetail] | Busy:
         ids = [each.document_id for each in documents]
         if refused := self._accept(source, ids, token=token, deletes=False):
             return refused
@@ -77,12 +77,12 @@ class FakeDirectDocuments:
 
     def delete(
         self, source: DataSource, document_ids: Sequence[str], *, token: str
-    ) -> dict[str, Verdict] | Busy:
+    ) -> dict[str, DocumentDetail] | Busy:
         if refused := self._accept(source, document_ids, token=token, deletes=True):
             return refused
         return self._read(source, document_ids)
 
-    def verdicts(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, Verdict]:
+    def details(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
         if self.read_error is not None:
             raise self.read_error
         self._work()
@@ -111,7 +111,9 @@ class FakeDirectDocuments:
         self._at_work.append(call)
         for key in known:
             self._newest[key] = call
-            self.held[key] = Verdict(status="DELETING" if deletes else "STARTING", updated_at=now)
+            self.held[key] = DocumentDetail(
+                status="DELETING" if deletes else "STARTING", updated_at=now
+            )
 
     def _refusal(self, knowledge_base_id: str) -> Busy | None:
         if self.direct_busy is not None:
@@ -123,8 +125,8 @@ class FakeDirectDocuments:
     def _job_runs_on(self, knowledge_base_id: str) -> bool:
         return False
 
-    def _read(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, Verdict]:
-        unknown = Verdict(status="NOT_FOUND", updated_at=None)
+    def _read(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
+        unknown = DocumentDetail(status="NOT_FOUND", updated_at=None)
         return {
             each: self.held.get((source.data_source_id, each), unknown) for each in document_ids
         }
@@ -149,7 +151,9 @@ class FakeDirectDocuments:
         if not call.deletes:
             status, reason = self.fates.get(document_id, ("INDEXED", None))
             if status != self.held[key].status:
-                self.held[key] = Verdict(status=status, updated_at=self.clock(), reason=reason)
+                self.held[key] = DocumentDetail(
+                    status=status, updated_at=self.clock(), reason=reason
+                )
         elif document_id not in self.undying:
             del self.held[key]
             self.submitted.pop(key, None)

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from stackroom.inspection import File
-from stackroom.page_map import PageMap
+from stackroom.inspection.inspection import File
+from stackroom.inspection.page_map import PageMap
 
 
 class FakeFiles:

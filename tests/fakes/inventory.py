@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from stackroom.keys import SIDECAR_SUFFIX
-from stackroom.model import Catalog, DataSourceType, Document, PoolMember
-from stackroom.placement import data_source_name
-from stackroom.ports import DataSource, KnownSource, ListedDocument, ListedObject, Page
+from stackroom.model import Catalog, DataSource, DataSourceType, Document, PoolMember
+from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, Page
+from stackroom.runs.placement import data_source_name
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments
 
@@ -110,14 +110,14 @@ class FakeInventory:
     def _listed(self, source: DataSource) -> list[ListedDocument]:
         if source.type is DataSourceType.CUSTOM:
             return [
-                ListedDocument(identifier=document_id, verdict=verdict)
+                ListedDocument(identifier=document_id, detail=verdict)
                 for (made, document_id), verdict in self.bedrock.held.items()
                 if made == source.data_source_id
             ]
         known = self.sources(source.knowledge_base_id)
         prefix = next(each.prefix for each in known if each.source == source)
         return [
-            ListedDocument(identifier=uri, verdict=verdict)
+            ListedDocument(identifier=uri, detail=verdict)
             for uri, verdict in self.bedrock.says.items()
             if uri.startswith(f"s3://{BUCKET}/{prefix}") and verdict.status != "NOT_FOUND"
         ]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from stackroom.errors import Unavailable
 from stackroom.filters import AllOf, AnyOf, Filter, Has
-from stackroom.ports import Passage, Retrieved
+from stackroom.ports.retrieval import Passage, Retrieved
 
 
 class FakeKnowledgeBase:

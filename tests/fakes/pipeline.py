@@ -7,9 +7,10 @@ from datetime import datetime
 
 from stackroom.errors import CatalogLimitReached, RecordChanged, RunSuperseded
 from stackroom.keys import SIDECAR_SUFFIX
-from stackroom.model import Catalog, CatalogStatus, DataSourceType, Document, Receipt
-from stackroom.ports import DataSource, Lease, StoredObject, StoredSidecar
-from tests.fakes.admission import FakeAdmissionBook, FakeTurns
+from stackroom.model import Catalog, CatalogStatus, DataSource, DataSourceType, Document, Receipt
+from stackroom.ports.bucket import StoredObject, StoredSidecar
+from stackroom.ports.runs import Lease
+from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.clock import FakeClock
 
@@ -22,11 +23,11 @@ __all__ = [
     "FakeClock",
     "FakeDocuments",
     "FakeExecutions",
-    "FakeFindings",
+    "FakeInspectionResults",
     "FakeLeases",
     "FakeReceipts",
     "FakeSlots",
-    "FakeTurns",
+    "FakeTaskTokens",
 ]
 
 LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
@@ -70,7 +71,7 @@ class FakeCatalogs:
             data_source_type=source.type,
         )
 
-    def displace(self, catalog_id: str) -> None:
+    def clear_data_source(self, catalog_id: str) -> None:
         if self._there(catalog_id).status is not CatalogStatus.DELETING:
             raise RecordChanged(catalog_id)
         self._change(
@@ -80,7 +81,7 @@ class FakeCatalogs:
             data_source_type=DataSourceType.S3,
         )
 
-    def summarise(
+    def update_totals(
         self, catalog_id: str, *, status: CatalogStatus, count: int, size: int, at: datetime
     ) -> None:
         condemned = self._there(catalog_id).status is CatalogStatus.DELETING
@@ -92,11 +93,11 @@ class FakeCatalogs:
             updated_at=at,
         )
 
-    def condemn(self, catalog_id: str, *, at: datetime) -> None:
+    def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
         self._there(catalog_id)
         self._change(catalog_id, status=CatalogStatus.DELETING, updated_at=at)
 
-    def revive(self, catalog_id: str, *, at: datetime) -> None:
+    def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
         if self._there(catalog_id).status is CatalogStatus.DELETING:
             self._change(catalog_id, status=CatalogStatus.READY, updated_at=at)
 
@@ -354,7 +355,7 @@ class FakeReceipts:
 
 
 @dataclass
-class FakeFindings:
+class FakeInspectionResults:
     reasons: dict[str, str] = field(default_factory=dict)  # by etag
 
     def reasons_for(self, documents: Iterable[Document]) -> dict[str, str]:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from moto import mock_aws
 
-from stackroom import direct
 from stackroom.aws import session
-from stackroom.aws.turns import StepFunctionsTurns
+from stackroom.aws.turns import StepFunctionsTaskTokens
+from stackroom.ingestion import direct
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.pipeline import FUNCTIONS, Pipeline
 from tests.functions.printed import Printed, listening
@@ -50,7 +50,7 @@ def pipeline(
         bedrock = Bedrock(s3, BUCKET)
         bedrock.direct.share(*POOL.values())
         # No task waits with any token here; a turn is found granted all the same.
-        monkeypatch.setattr(StepFunctionsTurns, "wake", lambda _self, _token: True)
+        monkeypatch.setattr(StepFunctionsTaskTokens, "wake", lambda _self, _token: True)
         monkeypatch.setattr(direct, "FIRST_LOOK", 0.0)
         clients = map(session.client, ("bedrock-agent", "bedrock-agent-runtime"))
         with bedrock.answering(*clients):

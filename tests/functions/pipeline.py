@@ -17,7 +17,7 @@ from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.slots import DynamoSlots
 from stackroom.keys import Location, locate
 from stackroom.model import Document
-from stackroom.placement import OWN_SLOTS
+from stackroom.runs.placement import OWN_SLOTS
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.lambda_context import Context
 from tests.workflow.bedrock import Bedrock

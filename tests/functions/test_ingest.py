@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import ValidationError
 
-from stackroom.runs import MAX_FAILURES
+from stackroom.runs.leases import MAX_FAILURES
 from tests.functions.pipeline import KEY, Event, Pipeline, place_of
 from tests.functions.printed import Figure, Printed
 from tests.workflow.bedrock import BUSY
@@ -96,7 +96,7 @@ def test_what_direct_calls_settle_is_reported_at_once(pipeline: Pipeline, printe
 
     line = printed.line("document settled")
     assert moved["progress"]["outcome"] == "nothing"
-    assert (line["fate"], line["correlation_id"]) == ("indexed", event_id)
+    assert (line["outcome"], line["correlation_id"]) == ("indexed", event_id)
     assert printed.figures("DocumentsSettled") == [figure("DocumentsSettled", 1, outcome="indexed")]
 
 
@@ -139,7 +139,7 @@ def test_documents_whose_run_broke_too_often_are_reported_as_failed(
 
     line = printed.line("document settled")
     assert [each["failed_documents"] for each in answers] == [0] * (MAX_FAILURES - 1) + [1]
-    assert (line["fate"], line["correlation_id"]) == ("failed", event_id)
+    assert (line["outcome"], line["correlation_id"]) == ("failed", event_id)
     assert ERROR["Error"] in line["reason"]
     assert printed.figures("BrokenRuns") == [figure("BrokenRuns", 1)] * MAX_FAILURES
     assert printed.figures("DocumentsSettled") == [figure("DocumentsSettled", 1, outcome="failed")]

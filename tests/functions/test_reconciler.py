@@ -112,7 +112,7 @@ def test_a_lost_upload_is_registered_run_and_told(
     assert answer == {"finished": True, "found": {"object_without_record": 1}}
     assert document().status is DocumentStatus.PENDING
     assert executions() == 1
-    line = printed.line("disagreement")
+    line = printed.line("discrepancy")
     assert (line["kind"], line["what"], line["mended"]) == ("object_without_record", KEY, True)
 
 

@@ -15,8 +15,8 @@ from functions.retrieve import handler as function
 from stackroom.aws import session
 from stackroom.aws.page_maps import S3PageMaps
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.page_map import PageMap, PageText
-from stackroom.retrieval import Retrieval
+from stackroom.inspection.page_map import PageMap, PageText
+from stackroom.retrieval.search import Retrieval
 from tests import lambda_context
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.page_maps import FakePageMaps

@@ -54,7 +54,7 @@ def test_an_indexed_document_is_logged_and_counted_with_its_waiting_time(
     assert moved["progress"]["outcome"] == "settled"
     assert document is not None
     assert document.indexed_at is not None
-    assert (line["fate"], line["document_id"]) == ("indexed", place_of().document_id)
+    assert (line["outcome"], line["document_id"]) == ("indexed", place_of().document_id)
     assert (line["version"], line["correlation_id"]) == (document.version, event_id)
     assert (line["catalog_id"], line["epoch"]) == (CATALOG, 1)
     assert settled(printed) == [figure("DocumentsSettled", 1, outcome="indexed")]
@@ -77,7 +77,7 @@ def test_a_failed_document_is_logged_with_its_reason_and_has_no_waiting_time(
     line = printed.line("document settled")
     assert document is not None
     assert document.status == "failed"
-    assert (line["fate"], line["reason"]) == ("failed", document.status_reason)
+    assert (line["outcome"], line["reason"]) == ("failed", document.status_reason)
     assert settled(printed) == [figure("DocumentsSettled", 1, outcome="failed")]
     assert printed.figures("UploadToIndexedSeconds") == []
 
@@ -89,7 +89,7 @@ def test_a_removed_document_is_settled_as_gone(pipeline: Pipeline, printed: Prin
 
     pipeline.poll("settle", pipeline.over())
 
-    assert printed.line("document settled")["fate"] == "gone"
+    assert printed.line("document settled")["outcome"] == "gone"
     assert settled(printed) == [figure("DocumentsSettled", 1, outcome="gone")]
     assert pipeline.document() is None
 
@@ -132,7 +132,7 @@ def test_documents_of_one_round_are_counted_by_outcome(
 
     outcomes = sorted(each.dimensions["outcome"] for each in settled(printed))
     assert outcomes == ["failed", "indexed"]
-    assert {line["fate"] for line in printed.lines("document settled")} == set(outcomes)
+    assert {line["outcome"] for line in printed.lines("document settled")} == set(outcomes)
 
 
 def test_failures_that_nothing_but_statistics_tells_of_are_counted_and_warned_of(

@@ -30,7 +30,7 @@ def test_every_setting_is_explained() -> None:
 def test_every_stack_is_told_with_what_becomes_of_it(assembly: Assembly) -> None:
     rows = re.findall(r"^\| `stackroom-([\w-]+)` \| .* \| (stays|goes) \|$", GUIDE, re.MULTILINE)
 
-    kept = {stack for stack, fate in rows if fate == "stays"}
+    kept = {stack for stack, outcome in rows if outcome == "stays"}
 
     assert {stack for stack, _ in rows} == assembly.stacks
     assert kept == {"data", "knowledge-base"}

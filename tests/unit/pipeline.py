@@ -2,24 +2,24 @@
 
 from dataclasses import dataclass, field
 
-from stackroom.admission import Admission
-from stackroom.breakdowns import Breakdowns
-from stackroom.conclusions import Conclusions
-from stackroom.direct import DirectIngestion
-from stackroom.dismantling import Dismantling
-from stackroom.ingestion import Ingestion
-from stackroom.inquiry import Inquiry
+from stackroom.admission.admission import Admission
+from stackroom.ingestion.direct import DirectIngestion
+from stackroom.ingestion.ingestion import Ingestion
 from stackroom.keys import Location, locate
 from stackroom.model import Document, PoolMember
-from stackroom.placement import Placements
-from stackroom.probing import Probing
-from stackroom.progress import Outcome, Run
-from stackroom.reconciled import Reconciled
-from stackroom.runs import Runs
-from stackroom.settlement import Settlement
-from stackroom.uploads import Uploads
-from stackroom.verdicts import Settled
-from tests.fakes.admission import FakeAdmissionBook, FakeTurns
+from stackroom.runs.leases import Runs
+from stackroom.runs.placement import Placements
+from stackroom.runs.progress import Outcome, Run
+from stackroom.runs.teardown import Teardown
+from stackroom.settlement.broken_runs import BrokenRuns
+from stackroom.settlement.inquiry import Inquiry
+from stackroom.settlement.search_check import SearchCheck
+from stackroom.settlement.settlement import Settlement
+from stackroom.settlement.verdict_writer import VerdictWriter
+from stackroom.settlement.verdicts import Settled
+from stackroom.uploads.reconcile import Uploads
+from stackroom.uploads.reconciled import Reconciled
+from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.clock import FakeClock
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -28,7 +28,7 @@ from tests.fakes.pipeline import (
     FakeCatalogs,
     FakeDocuments,
     FakeExecutions,
-    FakeFindings,
+    FakeInspectionResults,
     FakeLeases,
     FakeReceipts,
     FakeSlots,
@@ -59,10 +59,10 @@ class Pipeline:
         self.executions = FakeExecutions()
         self.slots = FakeSlots()
         self.bedrock = FakeBedrock(self.clock)
-        self.findings = FakeFindings()
+        self.findings = FakeInspectionResults()
         self.receipts = FakeReceipts()
         self.book = FakeAdmissionBook()
-        self.turns = FakeTurns()
+        self.turns = FakeTaskTokens()
         self.knowledge_base = FakeKnowledgeBase()
         self.uploads = Uploads(
             catalogs=self.catalogs,
@@ -90,9 +90,9 @@ class Pipeline:
             bucket=self.bucket,
             jobs=self.bedrock,
             findings=self.findings,
-            probing=Probing(knowledge_base=lambda _: self.knowledge_base),
+            search_check=SearchCheck(knowledge_base=lambda _: self.knowledge_base),
         )
-        conclusions = Conclusions(
+        verdict_writer = VerdictWriter(
             documents=self.documents,
             findings=self.findings,
             receipts=self.receipts,
@@ -104,11 +104,11 @@ class Pipeline:
             direct=self.bedrock,
             admission=self.admission,
             inquiry=inquiry,
-            conclusions=conclusions,
+            verdict_writer=verdict_writer,
             now=self.clock,
             pause=self.clock.pass_by,
         )
-        self.dismantling = Dismantling(
+        self.teardown = Teardown(
             catalogs=self.catalogs,
             slots=self.slots,
             data_sources=self.bedrock,
@@ -121,12 +121,12 @@ class Pipeline:
             placements=self.placements,
             admission=self.admission,
             direct=self.direct,
-            dismantling=self.dismantling,
+            teardown=self.teardown,
             runs=self.runs,
             now=self.clock,
             pause=self.clock.pass_by,
         )
-        self.breakdowns = Breakdowns(
+        self.broken_runs = BrokenRuns(
             catalogs=self.catalogs,
             documents=self.documents,
             admission=self.admission,
@@ -139,7 +139,7 @@ class Pipeline:
             jobs=self.bedrock,
             direct=self.bedrock,
             inquiry=inquiry,
-            conclusions=conclusions,
+            verdict_writer=verdict_writer,
             leases=self.leases,
             admission=self.admission,
             now=self.clock,

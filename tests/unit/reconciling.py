@@ -4,11 +4,10 @@ import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from stackroom.audits.disagreements import Disagreement, Kind
+from stackroom.audits.discrepancies import Discrepancy, Kind
 from stackroom.audits.mending import Mending
-from stackroom.model import DataSourceType, Document
-from stackroom.ports import DataSource
-from stackroom.reconciliation import Auditors, Reconciliation
+from stackroom.audits.reconciliation import Auditors, Reconciliation
+from stackroom.model import DataSource, DataSourceType, Document
 from tests.fakes.inventory import FakeBookmark, FakeInventory
 from tests.unit.pipeline import Pipeline, place_of
 
@@ -35,13 +34,13 @@ class Reconciled(Pipeline):
             page=self.page,
         )
 
-    def reconciliation(self, *, rehearsing: bool = False) -> Reconciliation:
+    def reconciliation(self, *, dry_run: bool = False) -> Reconciliation:
         auditors = Auditors(
             inventory=self.inventory,
             mending=Mending(
                 uploads=self.uploads,
                 runs=self.runs,
-                rehearsing=rehearsing,
+                dry_run=dry_run,
                 at_once=1,
                 now=self.clock,
             ),
@@ -56,13 +55,13 @@ class Reconciled(Pipeline):
         )
         return Reconciliation(audits=auditors.audits(), bookmark=self.bookmark)
 
-    def reconcile(self, *, rehearsing: bool = False) -> list[Disagreement]:
-        return list(self.reconciliation(rehearsing=rehearsing).go_on())
+    def reconcile(self, *, dry_run: bool = False) -> list[Discrepancy]:
+        return list(self.reconciliation(dry_run=dry_run).go_on())
 
-    def found(self, *, rehearsing: bool = False) -> list[tuple[Kind, str]]:
+    def found(self, *, dry_run: bool = False) -> list[tuple[Kind, str]]:
         """After a while in which nothing happens."""
         self.clock.pass_by(LONG)
-        return [(each.kind, each.what) for each in self.reconcile(rehearsing=rehearsing)]
+        return [(each.kind, each.what) for each in self.reconcile(dry_run=dry_run)]
 
     def dropped_and_indexed(self, *keys: str) -> None:
         """All of one catalog, and searchable."""

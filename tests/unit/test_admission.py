@@ -1,13 +1,13 @@
-"""Turns are granted, claimed, kept, given back and never lost, whoever dies in between."""
+"""TaskTokens are granted, claimed, kept, given back and never lost, whoever dies in between."""
 
 from dataclasses import replace
 
 import pytest
 
-from stackroom.admission import GRANT, Admission, State
+from stackroom.admission.admission import GRANT, Admission, State
 from stackroom.errors import RecordChanged, StoreUnavailable
-from stackroom.ports import Ledger, Mode, Waiter
-from tests.fakes.admission import FakeAdmissionBook, FakeTurns
+from stackroom.ports.admission import Ledger, Mode, Waiter
+from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.clock import FakeClock
 from tests.unit.test_schedule import a_waiter
 
@@ -18,7 +18,7 @@ class Desk:
     def __init__(self) -> None:
         self.clock = FakeClock()
         self.book = FakeAdmissionBook()
-        self.turns = FakeTurns()
+        self.turns = FakeTaskTokens()
         self.admission = Admission(
             book=self.book,
             turns=self.turns,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from stackroom.audits.disagreements import Kind
+from stackroom.audits.discrepancies import Kind
 from stackroom.model import DocumentStatus
-from stackroom.ports import StoredObject
-from stackroom.strays import rejected_shelf
+from stackroom.ports.bucket import StoredObject
+from stackroom.uploads.unplaced import unplaced_partition
 from tests.unit.pipeline import CATALOG, KEY, place_of
 from tests.unit.reconciling import LONG, Reconciled
 
@@ -196,7 +196,7 @@ def test_objects_under_another_spelling_are_recorded_once(world: Reconciled) -> 
     assert world.found() == []
     assert [each.catalog_id for each in world.documents.kept.values()] == [
         CATALOG,
-        rejected_shelf("alice"),
+        unplaced_partition("alice"),
     ]
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stackroom.audits.disagreements import Kind
-from stackroom.placement import data_source_name
+from stackroom.audits.discrepancies import Kind
+from stackroom.runs.placement import data_source_name
 from tests.unit.pipeline import CATALOG, KEY
 from tests.unit.reconciling import Reconciled
 
@@ -50,7 +50,7 @@ def test_the_turn_of_a_dead_run_is_given_back(world: Reconciled) -> None:
     world.admitted()
     world.executions.ended.add(f"{CATALOG}-1")
 
-    assert (Kind.DEAD_TURN, f"KB1 exclusive: {CATALOG}-1") in world.found()
+    assert (Kind.DEAD_GRANT, f"KB1 exclusive: {CATALOG}-1") in world.found()
     assert world.book.ledger.grants == ()
 
 

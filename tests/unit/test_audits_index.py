@@ -2,10 +2,10 @@
 
 import pytest
 
-from stackroom.audits.disagreements import Kind
+from stackroom.audits.discrepancies import Kind
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import DataSourceType, DocumentStatus
-from stackroom.ports import Busy
+from stackroom.ports.ingestion import Busy
 from tests.unit.pipeline import CATALOG, KEY, place_of
 from tests.unit.reconciling import LONG, SHARED, Reconciled
 
@@ -152,7 +152,7 @@ def test_a_shared_document_of_no_catalog_is_deleted_directly(crowded: Reconciled
 
     assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, f"KB1/SHARED1: {ORPHAN}")]
     crowded.clock.pass_by(LONG)
-    assert crowded.bedrock.verdicts(SHARED, [ORPHAN])[ORPHAN].status == "NOT_FOUND"
+    assert crowded.bedrock.details(SHARED, [ORPHAN])[ORPHAN].status == "NOT_FOUND"
     assert crowded.found() == []
 
 
@@ -165,7 +165,7 @@ def test_a_second_copy_in_a_place_where_the_catalog_does_not_live_is_deleted(
 
     assert world.found() == [(Kind.INDEXED_WITHOUT_RECORD, f"KB1/SHARED1: {document_id}")]
     assert world.found() == []
-    assert world.bedrock.verdicts(SHARED, [document_id])[document_id].status == "NOT_FOUND"
+    assert world.bedrock.details(SHARED, [document_id])[document_id].status == "NOT_FOUND"
 
 
 def test_nothing_is_deleted_directly_while_a_run_has_its_turn(crowded: Reconciled) -> None:
@@ -178,7 +178,7 @@ def test_nothing_is_deleted_directly_while_a_run_has_its_turn(crowded: Reconcile
 
     assert found.kind is Kind.INDEXED_WITHOUT_RECORD
     assert not found.mended
-    assert crowded.bedrock.verdicts(SHARED, [ORPHAN])[ORPHAN].status == "INDEXED"
+    assert crowded.bedrock.details(SHARED, [ORPHAN])[ORPHAN].status == "INDEXED"
 
 
 def test_a_refused_deletion_is_told_as_not_done(crowded: Reconciled) -> None:
@@ -198,7 +198,7 @@ def test_what_somebody_else_put_there_is_reported_and_kept(crowded: Reconciled) 
     (found,) = crowded.reconcile()
 
     assert not found.mended
-    assert crowded.bedrock.verdicts(SHARED, ["a handbook of theirs"])
+    assert crowded.bedrock.details(SHARED, ["a handbook of theirs"])
 
 
 def test_what_was_put_there_a_moment_ago_is_left_for_the_next_time(crowded: Reconciled) -> None:

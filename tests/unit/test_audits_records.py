@@ -2,9 +2,9 @@
 
 import pytest
 
-from stackroom.audits.disagreements import Kind
+from stackroom.audits.discrepancies import Kind
 from stackroom.model import CatalogStatus, DocumentStatus
-from stackroom.verdicts import MAX_ATTEMPTS
+from stackroom.settlement.verdicts import MAX_ATTEMPTS
 from tests.unit.pipeline import CATALOG, KEY
 from tests.unit.reconciling import LONG, Reconciled
 
@@ -78,7 +78,7 @@ def test_an_emptied_catalog_that_no_run_takes_down_gets_one(world: Reconciled) -
     world.bucket.objects.clear()
     world.bucket.sidecars.clear()
     world.bedrock.says.clear()
-    world.catalogs.condemn(CATALOG, at=world.clock())
+    world.catalogs.mark_deleting(CATALOG, at=world.clock())
 
     assert world.found() == [(Kind.STALLED_CATALOG, CATALOG)]
     assert world.leases.kept[CATALOG].held
@@ -86,7 +86,7 @@ def test_an_emptied_catalog_that_no_run_takes_down_gets_one(world: Reconciled) -
 
 def test_a_catalog_whose_deletion_stopped_half_way_is_open_again(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
-    world.catalogs.condemn(CATALOG, at=world.clock())
+    world.catalogs.mark_deleting(CATALOG, at=world.clock())
 
     assert world.found() == [(Kind.HALF_DELETED_CATALOG, CATALOG)]
     assert world.catalogs.kept[CATALOG].status is CatalogStatus.READY
@@ -123,5 +123,5 @@ def test_a_stray_whose_object_is_gone_is_forgotten(world: Reconciled) -> None:
     world.drop("alice/loose.txt")
     world.bucket.delete("alice/loose.txt")
 
-    assert world.found() == [(Kind.STRAY_WITHOUT_OBJECT, "alice/loose.txt")]
+    assert world.found() == [(Kind.UNPLACED_WITHOUT_OBJECT, "alice/loose.txt")]
     assert world.documents.kept == {}

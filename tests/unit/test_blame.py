@@ -1,6 +1,6 @@
 import pytest
 
-from stackroom.blame import blamed
+from stackroom.settlement.failure_reasons import blamed
 
 URIS = ["s3://b/a.txt", "s3://b/a.txt copy.txt", "s3://b/a.txt, old.txt", "s3://b/résumé.pdf"]
 

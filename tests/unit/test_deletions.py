@@ -2,7 +2,7 @@ from datetime import datetime
 
 import pytest
 
-from stackroom.deletions import Deletions
+from stackroom.deletions.deletions import Deletions
 from stackroom.errors import CatalogNotFound, DocumentNotFound, RecordChanged
 from stackroom.model import CatalogStatus, Document, DocumentStatus
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
@@ -234,14 +234,14 @@ def test_a_file_that_came_after_the_asking_is_not_purged(
     pipeline: Pipeline, deletions: Deletions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pipeline.drop()
-    condemn = pipeline.catalogs.condemn
+    mark_deleting = pipeline.catalogs.mark_deleting
 
     def drop_meanwhile(catalog_id: str, *, at: datetime) -> None:
-        condemn(catalog_id, at=at)
+        mark_deleting(catalog_id, at=at)
         pipeline.clock.pass_by(1)
         pipeline.bucket.upload("alice/research/new.txt")
 
-    monkeypatch.setattr(pipeline.catalogs, "condemn", drop_meanwhile)
+    monkeypatch.setattr(pipeline.catalogs, "mark_deleting", drop_meanwhile)
 
     deletions.delete_catalog("alice", CATALOG)
 
@@ -253,13 +253,13 @@ def test_a_catalog_that_late_events_keep_reviving_is_not_said_to_be_deleted(
     pipeline: Pipeline, deletions: Deletions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pipeline.drop()
-    condemn = pipeline.catalogs.condemn
+    mark_deleting = pipeline.catalogs.mark_deleting
 
     def revived_at_once(catalog_id: str, *, at: datetime) -> None:
-        condemn(catalog_id, at=at)
-        pipeline.catalogs.revive(catalog_id, at=at)
+        mark_deleting(catalog_id, at=at)
+        pipeline.catalogs.unmark_deleting(catalog_id, at=at)
 
-    monkeypatch.setattr(pipeline.catalogs, "condemn", revived_at_once)
+    monkeypatch.setattr(pipeline.catalogs, "mark_deleting", revived_at_once)
 
     with pytest.raises(RecordChanged):
         deletions.delete_catalog("alice", CATALOG)

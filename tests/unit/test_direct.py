@@ -5,12 +5,20 @@ from typing import Any
 
 import pytest
 
-from stackroom.direct import BATCH
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.model import Catalog, CatalogStatus, DataSourceType, DocumentStatus
-from stackroom.ports import Busy, DataSource, Retrieved, Verdict
-from stackroom.progress import Outcome, Run
-from stackroom.verdicts import MAX_ATTEMPTS, NO_REASON, REMOVAL_DEADLINE, Fate
+from stackroom.ingestion.direct import BATCH
+from stackroom.model import (
+    UNEXPLAINED_FAILURE,
+    Catalog,
+    CatalogStatus,
+    DataSource,
+    DataSourceType,
+    DocumentStatus,
+)
+from stackroom.ports.ingestion import Busy, DocumentDetail
+from stackroom.ports.retrieval import Retrieved
+from stackroom.runs.progress import Outcome, Run
+from stackroom.settlement.verdicts import MAX_ATTEMPTS, REMOVAL_DEADLINE, DocumentOutcome
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 SHARED = DataSource(knowledge_base_id="KB1", data_source_id="SHARED1", type=DataSourceType.CUSTOM)
@@ -78,16 +86,16 @@ def test_what_is_read_of_an_earlier_version_does_not_count(
 ) -> None:
     shared.drop()
     shared.turn()
-    before = Verdict(status="INDEXED", updated_at=shared.clock())
+    before = DocumentDetail(status="INDEXED", updated_at=shared.clock())
     shared.drop(KEY, "newer")
     shared.bedrock.direct_seconds = 30.0
-    verdicts, stale = shared.bedrock.verdicts, [before] * 3
+    details, stale = shared.bedrock.details, [before] * 3
 
-    def late(source: DataSource, document_ids: Iterable[str]) -> dict[str, Verdict]:
-        said = verdicts(source, document_ids)
+    def late(source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
+        said = details(source, document_ids)
         return {each: stale.pop() if stale else said[each] for each in said}
 
-    monkeypatch.setattr(shared.bedrock, "verdicts", late)
+    monkeypatch.setattr(shared.bedrock, "details", late)
     began = shared.clock()
 
     shared.turn()
@@ -106,7 +114,7 @@ def test_a_failure_that_nobody_explains_is_tried_again_before_it_is_told(shared:
 
     (document,) = shared.documents.kept.values()
     assert [each.progress.outcome for each in runs[:-1]] == [Outcome.TURN_OVER] * 2
-    assert (document.status_reason, document.attempts) == (NO_REASON, MAX_ATTEMPTS)
+    assert (document.status_reason, document.attempts) == (UNEXPLAINED_FAILURE, MAX_ATTEMPTS)
 
 
 def test_others_get_their_turn_when_one_has_had_a_minute(shared: Pipeline) -> None:
@@ -227,7 +235,7 @@ def test_a_deleted_document_is_gone_once_it_is_neither_known_nor_found(shared: P
 
     _, turn = shared.ingestion.start(shared.admitted())
 
-    assert [each.fate for each in turn.settled] == [Fate.GONE]
+    assert [each.outcome for each in turn.settled] == [DocumentOutcome.GONE]
     assert not shared.documents.kept
     receipt = next(shared.receipts.of_user("alice"))
     assert receipt.unsearchable_since is not None
@@ -325,12 +333,12 @@ def test_a_call_that_bedrock_does_not_show_yet_is_at_work(
 ) -> None:
     drop(shared, 300)
     shared.bedrock.direct_seconds = 30.0
-    verdicts, refusal = shared.bedrock.verdicts, shared.bedrock._refusal
+    details, refusal = shared.bedrock.details, shared.bedrock._refusal
     refused: list[Busy] = []
 
-    def unseen(source: DataSource, document_ids: Iterable[str]) -> dict[str, Verdict]:
-        nothing = Verdict(status="NOT_FOUND", updated_at=None)
-        said = verdicts(source, document_ids)
+    def unseen(source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
+        nothing = DocumentDetail(status="NOT_FOUND", updated_at=None)
+        said = details(source, document_ids)
         return {id_: nothing if each.status == "STARTING" else each for id_, each in said.items()}
 
     def note(knowledge_base_id: str) -> Busy | None:
@@ -338,7 +346,7 @@ def test_a_call_that_bedrock_does_not_show_yet_is_at_work(
         refused.extend([answer] if answer else [])
         return answer
 
-    monkeypatch.setattr(shared.bedrock, "verdicts", unseen)
+    monkeypatch.setattr(shared.bedrock, "details", unseen)
     monkeypatch.setattr(shared.bedrock, "_refusal", note)
 
     shared.turn()

@@ -1,8 +1,7 @@
 import pytest
 
-from stackroom.model import Catalog, CatalogStatus, DataSourceType
-from stackroom.placement import Placement, data_source_name
-from stackroom.ports import DataSource
+from stackroom.model import Catalog, CatalogStatus, DataSource, DataSourceType
+from stackroom.runs.placement import Placement, data_source_name
 from tests.unit.pipeline import CATALOG, Pipeline
 
 NAME = ("KB1", data_source_name(CATALOG))
@@ -13,13 +12,13 @@ def condemned(pipeline: Pipeline) -> Catalog:
     pipeline.drop()
     pipeline.placements.ensure(pipeline.catalogs.kept[CATALOG])
     pipeline.documents.kept.clear()
-    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
     return pipeline.catalogs.kept[CATALOG]
 
 
 def steps_until_gone(pipeline: Pipeline) -> int:
     for step in range(1, 20):
-        if pipeline.dismantling.step(pipeline.catalogs.kept[CATALOG]):
+        if pipeline.teardown.step(pipeline.catalogs.kept[CATALOG]):
             return step
         pipeline.clock.pass_by(60)
     raise AssertionError("the catalog never goes")
@@ -39,7 +38,7 @@ def test_it_is_not_gone_before_its_data_source_is(pipeline: Pipeline) -> None:
     catalog = condemned(pipeline)
     pipeline.bedrock.deletion_seconds = 100
 
-    gone = pipeline.dismantling.step(catalog)
+    gone = pipeline.teardown.step(catalog)
 
     assert not gone
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.DELETING
@@ -57,18 +56,18 @@ def test_nobody_finds_it_placed_on_a_data_source_that_is_about_to_go(
         return False
 
     monkeypatch.setattr(pipeline.bedrock, "remove", remove)
-    pipeline.dismantling.step(catalog)
+    pipeline.teardown.step(catalog)
 
     assert placed == [None]
 
 
-@pytest.mark.parametrize("step", ["displace", "remove", "free", "close"])
+@pytest.mark.parametrize("step", ["clear_data_source", "remove", "free", "close"])
 def test_it_goes_on_after_a_crash(
     pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     as_read = condemned(pipeline)
     ports = {
-        "displace": pipeline.catalogs,
+        "clear_data_source": pipeline.catalogs,
         "remove": pipeline.bedrock,
         "free": pipeline.slots,
         "close": pipeline.catalogs,
@@ -84,7 +83,7 @@ def test_it_goes_on_after_a_crash(
         with pytest.raises(ConnectionError):
             steps_until_gone(pipeline)
     for _ in range(3):
-        pipeline.dismantling.step(pipeline.catalogs.kept.get(CATALOG, as_read))
+        pipeline.teardown.step(pipeline.catalogs.kept.get(CATALOG, as_read))
 
     assert CATALOG not in pipeline.catalogs.kept
     assert NAME not in pipeline.bedrock.sources
@@ -98,9 +97,9 @@ def test_a_catalog_on_a_shared_data_source_leaves_that_alone(pipeline: Pipeline)
     )
     pipeline.catalogs.place(CATALOG, shared)
     pipeline.bedrock.sources[("KB1", "shared")] = "SHARED1"
-    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
 
-    gone = pipeline.dismantling.step(pipeline.catalogs.kept[CATALOG])
+    gone = pipeline.teardown.step(pipeline.catalogs.kept[CATALOG])
 
     assert gone
     assert CATALOG not in pipeline.catalogs.kept
@@ -110,17 +109,17 @@ def test_a_catalog_on_a_shared_data_source_leaves_that_alone(pipeline: Pipeline)
 
 def test_a_catalog_that_never_had_a_place_just_goes(pipeline: Pipeline) -> None:
     pipeline.drop()
-    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
 
-    assert pipeline.dismantling.step(pipeline.catalogs.kept[CATALOG])
+    assert pipeline.teardown.step(pipeline.catalogs.kept[CATALOG])
     assert CATALOG not in pipeline.catalogs.kept
 
 
 def test_a_catalog_revived_before_anything_began_keeps_its_place(pipeline: Pipeline) -> None:
     as_read = condemned(pipeline)
-    pipeline.catalogs.revive(CATALOG, at=pipeline.clock())
+    pipeline.catalogs.unmark_deleting(CATALOG, at=pipeline.clock())
 
-    gone = pipeline.dismantling.step(as_read)
+    gone = pipeline.teardown.step(as_read)
 
     assert not gone
     assert pipeline.catalogs.kept[CATALOG].data_source_id == as_read.data_source_id
@@ -130,10 +129,10 @@ def test_a_catalog_revived_before_anything_began_keeps_its_place(pipeline: Pipel
 def test_a_catalog_revived_while_its_data_source_goes_is_placed_anew(pipeline: Pipeline) -> None:
     as_read = condemned(pipeline)
     pipeline.bedrock.deletion_seconds = 100
-    pipeline.dismantling.step(as_read)
+    pipeline.teardown.step(as_read)
     pipeline.drop()  # revives it
 
-    gone = pipeline.dismantling.step(as_read)
+    gone = pipeline.teardown.step(as_read)
     pipeline.clock.pass_by(200)
     placement, source = pipeline.placements.ensure(pipeline.catalogs.kept[CATALOG])
 
@@ -149,14 +148,14 @@ def test_a_catalog_revived_at_the_last_moment_is_not_closed(
     as_read = condemned(pipeline)
     free = pipeline.slots.free
 
-    def revive(knowledge_base_id: str, catalog_id: str) -> None:
+    def unmark_deleting(knowledge_base_id: str, catalog_id: str) -> None:
         free(knowledge_base_id, catalog_id)
         pipeline.drop()
 
-    monkeypatch.setattr(pipeline.slots, "free", revive)
-    pipeline.dismantling.step(as_read)
+    monkeypatch.setattr(pipeline.slots, "free", unmark_deleting)
+    pipeline.teardown.step(as_read)
     pipeline.clock.pass_by(60)
-    gone = pipeline.dismantling.step(pipeline.catalogs.kept[CATALOG])
+    gone = pipeline.teardown.step(pipeline.catalogs.kept[CATALOG])
 
     assert not gone
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY

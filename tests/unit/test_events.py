@@ -3,7 +3,7 @@ import json
 import pytest
 
 from stackroom.errors import MalformedEvent
-from stackroom.events import object_event
+from stackroom.uploads.events import object_event
 
 EVENT = {
     "id": "event-1",

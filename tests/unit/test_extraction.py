@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from stackroom.errors import Unreadable
-from stackroom.extraction import Page, read_pages
 from stackroom.formats import SUPPORTED
+from stackroom.inspection.extraction import Page, read_pages
 from tests import files
 
 
@@ -375,7 +375,7 @@ def test_every_format_that_is_taken_has_a_reader(extension: str) -> None:
 
 def test_importing_extraction_loads_no_reader_and_no_library() -> None:
     program = (
-        "import sys, stackroom.extraction, stackroom.formats\n"
+        "import sys, stackroom.inspection.extraction, stackroom.formats\n"
         "libraries = {'pypdfium2', 'selectolax', 'python_calamine', 'charset_normalizer'}\n"
         "print(libraries & set(sys.modules))"
     )

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from stackroom.errors import Unreadable
-from stackroom.extraction import Page
-from stackroom.extraction.apart import read_pages_apart
+from stackroom.inspection.extraction import Page
+from stackroom.inspection.extraction.apart import read_pages_apart
 from tests import files
 
 
@@ -62,7 +62,7 @@ def test_the_child_has_no_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 
 def test_a_child_whose_parent_is_gone_ends_by_itself() -> None:
-    orphan = [sys.executable, "-m", "stackroom.extraction.apart", "deep.html", "0"]
+    orphan = [sys.executable, "-m", "stackroom.inspection.extraction.apart", "deep.html", "0"]
 
     ended = subprocess.run(orphan, input=b"<div>" * 400_000, timeout=15, check=False)
 

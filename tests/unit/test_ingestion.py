@@ -2,12 +2,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from stackroom.breakdowns import Swept
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, RunSuperseded
 from stackroom.model import CatalogStatus, Document, DocumentStatus
-from stackroom.ports import Busy
-from stackroom.progress import LONGEST_WAIT, MAX_TURNS, Outcome, waiting_time
-from stackroom.runs import LEASE, MAX_FAILURES
+from stackroom.ports.ingestion import Busy
+from stackroom.runs.leases import LEASE, MAX_FAILURES
+from stackroom.runs.progress import LONGEST_WAIT, MAX_STEPS, Outcome, waiting_time
+from stackroom.settlement.broken_runs import SweepResult
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 OTHER = "alice/research/other.pdf"
@@ -91,7 +91,7 @@ def test_documents_that_a_broken_run_left_indexing_are_settled_first(pipeline: P
     pipeline.drop()
     broken = pipeline.started()
     pipeline.drop(OTHER)
-    pipeline.breakdowns.record(CATALOG, broken.epoch, "broken")
+    pipeline.broken_runs.record(CATALOG, broken.epoch, "broken")
 
     run = pipeline.started()
 
@@ -168,7 +168,7 @@ def test_the_turn_of_a_run_that_broke_is_handed_on_at_once(pipeline: Pipeline) -
     pipeline.drop()
     run = pipeline.started()
 
-    pipeline.breakdowns.record(CATALOG, run.epoch, "broken")
+    pipeline.broken_runs.record(CATALOG, run.epoch, "broken")
 
     assert pipeline.book.read().grants == ()
 
@@ -190,7 +190,7 @@ def test_a_job_is_not_started_before_its_time(pipeline: Pipeline) -> None:
 def test_a_run_hands_over_before_its_history_is_full(pipeline: Pipeline) -> None:
     pipeline.drop()
     run = pipeline.live_run()
-    tired = run.model_copy(update={"progress": run.progress.model_copy(update={"turn": MAX_TURNS})})
+    tired = run.model_copy(update={"progress": run.progress.model_copy(update={"turn": MAX_STEPS})})
 
     run, _ = pipeline.ingestion.start(tired)
     pipeline.ingestion.hand_over(run)
@@ -216,7 +216,7 @@ def test_a_delayed_run_waits_before_it_does_anything(pipeline: Pipeline) -> None
 def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
     pipeline.drop()
     old = pipeline.live_run()
-    pipeline.breakdowns.record(CATALOG, old.epoch, "broken")
+    pipeline.broken_runs.record(CATALOG, old.epoch, "broken")
 
     for task in (pipeline.ingestion.ensure_data_source, pipeline.ingestion.start):
         with pytest.raises(RunSuperseded):
@@ -229,7 +229,7 @@ def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
 def test_a_broken_run_leaves_its_documents_waiting_for_the_next(pipeline: Pipeline) -> None:
     pipeline.drop()
 
-    pipeline.breakdowns.record(CATALOG, 1, "AccessDeniedException")
+    pipeline.broken_runs.record(CATALOG, 1, "AccessDeniedException")
 
     assert pipeline.document().status is DocumentStatus.PENDING
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.FAILED
@@ -240,7 +240,7 @@ def test_documents_fail_with_the_error_when_run_after_run_has_broken(pipeline: P
     pipeline.drop()
 
     told = [
-        pipeline.breakdowns.record(CATALOG, epoch, "AccessDeniedException")
+        pipeline.broken_runs.record(CATALOG, epoch, "AccessDeniedException")
         for epoch in range(1, MAX_FAILURES + 1)
     ]
 
@@ -254,14 +254,14 @@ def test_documents_fail_with_the_error_when_run_after_run_has_broken(pipeline: P
 def test_what_is_dropped_while_documents_are_given_up_gets_a_run(pipeline: Pipeline) -> None:
     pipeline.drop()
     for epoch in range(1, MAX_FAILURES):
-        pipeline.breakdowns.record(CATALOG, epoch, "AccessDeniedException")
+        pipeline.broken_runs.record(CATALOG, epoch, "AccessDeniedException")
 
     def drop_another(_: object) -> None:
         pipeline.documents.before_save = lambda _: None
         pipeline.drop(OTHER)
 
     pipeline.documents.before_save = drop_another
-    pipeline.breakdowns.record(CATALOG, MAX_FAILURES, "AccessDeniedException")
+    pipeline.broken_runs.record(CATALOG, MAX_FAILURES, "AccessDeniedException")
 
     assert pipeline.document(OTHER).status is DocumentStatus.PENDING
     assert f"{CATALOG}-{MAX_FAILURES + 1}" in pipeline.executions.started
@@ -273,9 +273,9 @@ def test_the_sweep_follows_a_run_that_ended_without_a_word(pipeline: Pipeline) -
     pipeline.clock.pass_by(LEASE.total_seconds() + 1)
     pipeline.executions.ended.add(f"{CATALOG}-1")
 
-    swept = [pipeline.breakdowns.sweep(), pipeline.breakdowns.sweep()]
+    swept = [pipeline.broken_runs.sweep(), pipeline.broken_runs.sweep()]
 
-    assert swept == [Swept(followed=[f"{CATALOG}-1"]), Swept()]
+    assert swept == [SweepResult(followed=[f"{CATALOG}-1"]), SweepResult()]
     assert f"{CATALOG}-2" in pipeline.executions.started
 
 
@@ -298,7 +298,7 @@ def test_what_goes_wrong_with_one_run_keeps_no_other_from_being_looked_after(
 
     monkeypatch.setattr(pipeline.documents, "of_catalog", unreadable)
 
-    swept = pipeline.breakdowns.sweep()
+    swept = pipeline.broken_runs.sweep()
 
     assert swept.followed == [f"{other}-1"]
     assert list(swept.failures) == [f"{CATALOG}-1"]
@@ -307,7 +307,7 @@ def test_what_goes_wrong_with_one_run_keeps_no_other_from_being_looked_after(
 def test_a_run_that_waits_for_a_data_source_to_go_hands_over_too(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.index()
-    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
     pipeline.documents.kept.clear()
     pipeline.bedrock.deletion_seconds = 10_000_000.0
     pipeline.runs.ask(CATALOG)
@@ -316,7 +316,7 @@ def test_a_run_that_waits_for_a_data_source_to_go_hands_over_too(pipeline: Pipel
     while run.progress.outcome is not Outcome.HAND_OVER:
         run = pipeline.ingestion.ensure_data_source(run)
 
-    assert run.progress.turn == MAX_TURNS + 1
+    assert run.progress.turn == MAX_STEPS + 1
 
 
 def test_a_data_source_that_never_comes_is_waited_for_longer_each_time_and_then_breaks_the_run(
@@ -330,7 +330,7 @@ def test_a_data_source_that_never_comes_is_waited_for_longer_each_time_and_then_
     for _ in range(5):
         run = pipeline.ingestion.ensure_data_source(run)
         waits.append(run.progress.wait_seconds)
-    tired = run.progress.model_copy(update={"turn": MAX_TURNS})
+    tired = run.progress.model_copy(update={"turn": MAX_STEPS})
 
     assert waits == sorted(set(waits))
     with pytest.raises(DataSourceBroken):

@@ -2,13 +2,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from stackroom import inspection
 from stackroom.errors import RecordChanged
-from stackroom.extraction import read_pages
-from stackroom.inspection import Inspected, Inspection, Outcome
+from stackroom.inspection import inspection
+from stackroom.inspection.extraction import read_pages
+from stackroom.inspection.inspection import Inspection, InspectionResult, Outcome
 from stackroom.keys import Location, catalog_id_of, locate
-from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.verdicts import NO_REASON
+from stackroom.model import UNEXPLAINED_FAILURE, Catalog, Document, DocumentStatus
 from tests import files
 from tests.fakes.inspection import FakeFiles, FakeInspections, FakeMapShelf
 from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
@@ -139,8 +138,8 @@ def failed_document(documents: FakeDocuments, *, etag: str, reason: str) -> None
 @pytest.mark.parametrize(
     ("etag", "reason", "told"),
     [
-        ("e1", NO_REASON, ENCRYPTED),
-        ("e0", NO_REASON, NO_REASON),
+        ("e1", UNEXPLAINED_FAILURE, ENCRYPTED),
+        ("e0", UNEXPLAINED_FAILURE, UNEXPLAINED_FAILURE),
         ("e1", "another reason", "another reason"),
     ],
 )
@@ -172,7 +171,7 @@ def test_a_sound_pdf_gets_a_page_map_and_no_reason(
 
     inspected = inspecting.inspect(KEY)
 
-    assert inspected == Inspected(outcome=Outcome.SOUND, document_id=document_id(), pages=2)
+    assert inspected == InspectionResult(outcome=Outcome.SOUND, document_id=document_id(), pages=2)
     assert page_maps.maps[document_id()].etag == "e1"
     assert page_maps.maps[document_id()].page_of("Trains go first class") == 2
     assert inspections.found == {}

@@ -1,6 +1,6 @@
 import pytest
 
-from stackroom.keys import Location, Misplaced, catalog_id_of, is_folder_marker, is_ours, locate
+from stackroom.keys import Location, Unplaced, catalog_id_of, is_folder_marker, is_ours, locate
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_key_without_a_place_says_why_and_whose_it_is(
 ) -> None:
     place = locate(key)
 
-    assert isinstance(place, Misplaced)
+    assert isinstance(place, Unplaced)
     assert place.user_id == user_id
     assert reason in place.reason
 

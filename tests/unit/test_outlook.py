@@ -1,9 +1,9 @@
 import pytest
 
-from stackroom.model import CatalogStatus, DataSourceType, DocumentStatus
-from stackroom.outlook import CatalogOutlook, Outlook, Place, Stage
-from stackroom.ports import DataSource, Mode, Waiter
-from stackroom.schedule import Limits
+from stackroom.admission.schedule import Limits
+from stackroom.ingestion.estimates import CatalogEstimate, Estimates, Place, Stage
+from stackroom.model import CatalogStatus, DataSource, DataSourceType, DocumentStatus
+from stackroom.ports.admission import Mode, Waiter
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
 SHARED = DataSource(knowledge_base_id="KB1", data_source_id="SHARED1", type=DataSourceType.CUSTOM)
@@ -11,8 +11,8 @@ OWN = DataSource(knowledge_base_id="KB1", data_source_id="DS1")
 
 
 @pytest.fixture
-def outlook(pipeline: Pipeline) -> Outlook:
-    return Outlook(
+def estimate(pipeline: Pipeline) -> Estimates:
+    return Estimates(
         documents=pipeline.documents,
         leases=pipeline.leases,
         book=pipeline.book,
@@ -21,8 +21,8 @@ def outlook(pipeline: Pipeline) -> Outlook:
     )
 
 
-def of(outlook: Outlook, pipeline: Pipeline) -> CatalogOutlook:
-    return outlook.of(pipeline.catalogs.kept[CATALOG])
+def of(estimate: Estimates, pipeline: Pipeline) -> CatalogEstimate:
+    return estimate.of(pipeline.catalogs.kept[CATALOG])
 
 
 def queue_up(pipeline: Pipeline, catalog_id: str, mode: Mode, *, calls: int = 1) -> None:
@@ -40,11 +40,11 @@ def queue_up(pipeline: Pipeline, catalog_id: str, mode: Mode, *, calls: int = 1)
 
 
 def test_a_document_of_a_catalog_without_a_place_is_about_to_begin(
-    pipeline: Pipeline, outlook: Outlook
+    pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop()
 
-    seen = of(outlook, pipeline)
+    seen = of(estimate, pipeline)
 
     (document,) = seen.documents
     assert (document.stage, document.attempt) == (Stage.BEGINNING, 1)
@@ -53,35 +53,35 @@ def test_a_document_of_a_catalog_without_a_place_is_about_to_begin(
 
 
 def test_a_catalog_waits_behind_those_that_came_before_it(
-    pipeline: Pipeline, outlook: Outlook
+    pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
     for catalog_id in ("cat-1", "cat-2", CATALOG, "cat-3"):
         queue_up(pipeline, catalog_id, Mode.EXCLUSIVE)
 
-    seen = of(outlook, pipeline)
+    seen = of(estimate, pipeline)
 
     assert seen.place == Place(position=3, length=4)
     assert seen.documents[0].stage is Stage.WAITING
     assert seen.eta_seconds == 61  # two jobs ahead of its own
 
 
-def test_direct_calls_are_shared_with_those_ahead(pipeline: Pipeline, outlook: Outlook) -> None:
+def test_direct_calls_are_shared_with_those_ahead(pipeline: Pipeline, estimate: Estimates) -> None:
     for number in range(25):
         pipeline.drop(f"alice/research/{number}.txt")
     pipeline.catalogs.place(CATALOG, SHARED)
     queue_up(pipeline, "cat-1", Mode.SHARED, calls=30)
     queue_up(pipeline, CATALOG, Mode.SHARED, calls=3)
 
-    seen = of(outlook, pipeline)
+    seen = of(estimate, pipeline)
 
     assert seen.place == Place(position=2, length=2)
     assert seen.eta_seconds == 3 * 6 + 6  # 30 calls ahead, then 3 of its own, 10 at a time
 
 
 def test_a_place_far_behind_is_told_as_behind_what_was_looked_at(
-    pipeline: Pipeline, outlook: Outlook
+    pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, SHARED)
@@ -89,20 +89,20 @@ def test_a_place_far_behind_is_told_as_behind_what_was_looked_at(
         queue_up(pipeline, f"cat-{number}", Mode.SHARED)
     queue_up(pipeline, CATALOG, Mode.SHARED)
 
-    seen = of(outlook, pipeline)
+    seen = of(estimate, pipeline)
 
     assert seen.place == Place(position=None, length=1000)
     assert seen.eta_seconds == 606
 
 
 def test_what_is_being_ingested_says_so_with_its_attempt_and_what_is_left(
-    pipeline: Pipeline, outlook: Outlook
+    pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop()
     pipeline.started()
     pipeline.clock.pass_by(15)
 
-    seen = of(outlook, pipeline)
+    seen = of(estimate, pipeline)
 
     (document,) = seen.documents
     assert (document.stage, document.attempt) == (Stage.INGESTING, 1)
@@ -111,29 +111,29 @@ def test_what_is_being_ingested_says_so_with_its_attempt_and_what_is_left(
 
 
 def test_a_job_that_takes_longer_is_about_to_end_and_never_late(
-    pipeline: Pipeline, outlook: Outlook
+    pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop()
     pipeline.started()
     pipeline.clock.pass_by(10_000)
 
-    assert of(outlook, pipeline).eta_seconds == 1
+    assert of(estimate, pipeline).eta_seconds == 1
 
 
-def test_waiting_has_no_end_but_its_turn(pipeline: Pipeline, outlook: Outlook) -> None:
+def test_waiting_has_no_end_but_its_turn(pipeline: Pipeline, estimate: Estimates) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
     queue_up(pipeline, CATALOG, Mode.EXCLUSIVE)
-    at_first = of(outlook, pipeline)
+    at_first = of(estimate, pipeline)
 
     pipeline.clock.pass_by(30 * 24 * 3600)
 
-    assert of(outlook, pipeline) == at_first
+    assert of(estimate, pipeline) == at_first
     assert pipeline.document().status is DocumentStatus.PENDING
 
 
 def test_documents_that_follow_a_broken_run_say_so_and_when(
-    pipeline: Pipeline, outlook: Outlook
+    pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
@@ -141,29 +141,29 @@ def test_documents_that_follow_a_broken_run_say_so_and_when(
     assert lease is not None
     pipeline.runs.recover(lease)
 
-    seen = of(outlook, pipeline)
+    seen = of(estimate, pipeline)
 
     assert seen.documents[0].stage is Stage.FOLLOWING
     assert 60 < seen.eta_seconds < 5 * 60  # the first follows after a minute
 
 
-def test_a_document_that_is_being_removed_says_so(pipeline: Pipeline, outlook: Outlook) -> None:
+def test_a_document_that_is_being_removed_says_so(pipeline: Pipeline, estimate: Estimates) -> None:
     pipeline.drop()
     pipeline.index()
     pipeline.delete()
 
-    seen = of(outlook, pipeline)
+    seen = of(estimate, pipeline)
 
     assert seen.documents[0].stage is Stage.REMOVING
     assert seen.eta_seconds > 0
 
 
-def test_what_is_settled_has_nothing_to_wait_for(pipeline: Pipeline, outlook: Outlook) -> None:
+def test_what_is_settled_has_nothing_to_wait_for(pipeline: Pipeline, estimate: Estimates) -> None:
     pipeline.drop()
     pipeline.index()
     pipeline.drop("alice/research/a.exe")
 
-    seen = of(outlook, pipeline)
+    seen = of(estimate, pipeline)
 
     assert [each.stage for each in seen.documents] == [Stage.FAILED, Stage.SEARCHABLE]
     assert {each.eta_seconds for each in seen.documents} == {None}
@@ -172,16 +172,16 @@ def test_what_is_settled_has_nothing_to_wait_for(pipeline: Pipeline, outlook: Ou
 
 
 def test_a_retried_document_counts_the_attempt_to_come(
-    pipeline: Pipeline, outlook: Outlook
+    pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop()
     pipeline.documents.save(pipeline.document(KEY).model_copy(update={"attempts": 1}))
 
-    assert of(outlook, pipeline).documents[0].attempt == 2
+    assert of(estimate, pipeline).documents[0].attempt == 2
 
 
 def test_direct_calls_wait_for_the_job_that_has_the_knowledge_base(
-    pipeline: Pipeline, outlook: Outlook
+    pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, SHARED)
@@ -189,6 +189,6 @@ def test_direct_calls_wait_for_the_job_that_has_the_knowledge_base(
     pipeline.admission.dispatch()
     queue_up(pipeline, CATALOG, Mode.SHARED)
 
-    seen = of(outlook, pipeline)
+    seen = of(estimate, pipeline)
 
     assert seen.eta_seconds == 20 + 6

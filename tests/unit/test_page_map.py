@@ -2,8 +2,8 @@ import time
 
 import pytest
 
-from stackroom.extraction import Page, read_pages
-from stackroom.page_map import PageMap, normalise
+from stackroom.inspection.extraction import Page, read_pages
+from stackroom.inspection.page_map import PageMap, normalise
 from tests import files
 
 TRAVEL = "Travel costs are paid within ten days. Meals abroad are 48 euros a day, breakfast aside."

@@ -4,7 +4,7 @@ import pytest
 
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import DataSourceType, PoolMember
-from stackroom.placement import Placement, data_source_name
+from stackroom.runs.placement import Placement, data_source_name
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 

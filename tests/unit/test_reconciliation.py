@@ -47,7 +47,7 @@ def test_a_rehearsal_writes_nothing_and_tells_the_same(world: Reconciled) -> Non
     world.clock.pass_by(LONG)
     before = world.everything()
 
-    rehearsed = world.reconcile(rehearsing=True)
+    rehearsed = world.reconcile(dry_run=True)
 
     assert world.everything() == before
     assert not any(each.mended for each in rehearsed)
@@ -60,7 +60,7 @@ def test_a_rehearsal_writes_nothing_and_tells_the_same(world: Reconciled) -> Non
 
 def test_it_goes_on_where_its_time_ran_out(world: Reconciled) -> None:
     wreck(world)
-    whole = world.found(rehearsing=True)
+    whole = world.found(dry_run=True)
     pieces = []
 
     for _ in range(100):

@@ -3,7 +3,7 @@
 import pytest
 
 from stackroom.errors import StoreUnavailable
-from stackroom.page_cache import PageMapCache
+from stackroom.retrieval.page_cache import PageMapCache
 from tests.fakes.page_maps import FakePageMaps
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stackroom.passages import estimated_tokens, ranked, within_budget
-from stackroom.ports import Passage
+from stackroom.ports.retrieval import Passage
+from stackroom.retrieval.passages import estimated_tokens, ranked, within_budget
 
 
 def passages(*texts: str) -> tuple[Passage, ...]:

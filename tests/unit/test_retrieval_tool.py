@@ -1,8 +1,8 @@
 """The search as a Python function, for agents that run in the same process."""
 
 from stackroom.identity import Caller
-from stackroom.knowledge_tool import Response, retrieve_from_knowledge_base
-from stackroom.retrieval import Retrieval
+from stackroom.retrieval.search import Retrieval
+from stackroom.retrieval.tool import Response, retrieve_from_knowledge_base
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.page_maps import FakePageMaps
 from tests.unit.test_retrieval import CatalogShelf

@@ -1,8 +1,8 @@
 import pytest
 
 from stackroom.errors import CatalogNotFound, DocumentNotFound
+from stackroom.ingestion.retry import Retrying
 from stackroom.model import Document, DocumentStatus
-from stackroom.retrying import Retrying
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 DOCUMENT = place_of(KEY).document_id
@@ -139,7 +139,7 @@ def test_nothing_of_a_catalog_that_is_being_deleted_is_tried_again(
     pipeline: Pipeline, retrying: Retrying
 ) -> None:
     failed(pipeline, KEY)
-    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
 
     retried = retrying.retry("alice", CATALOG)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from stackroom.runs import LEASE, MAX_FAILURES
+from stackroom.runs.leases import LEASE, MAX_FAILURES
 from tests.unit.pipeline import CATALOG, Pipeline
 
 

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackroom.ports import Ledger, Mode, Waiter
-from stackroom.schedule import Limits, Schedule, fair_share
+from stackroom.admission.schedule import Limits, Schedule, fair_share
+from stackroom.ports.admission import Ledger, Mode, Waiter
 from tests.records import NOW
 
 LEASE = timedelta(minutes=15)

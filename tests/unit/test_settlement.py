@@ -4,10 +4,16 @@ from datetime import timedelta
 import pytest
 
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.model import CatalogStatus, DocumentStatus
-from stackroom.ports import JobState
-from stackroom.progress import Outcome
-from stackroom.verdicts import DEADLINE, KNOWN_STATUSES, MAX_ATTEMPTS, NO_REASON, NOT_FOUND, Fate
+from stackroom.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
+from stackroom.ports.ingestion import JobState
+from stackroom.runs.progress import Outcome
+from stackroom.settlement.verdicts import (
+    DEADLINE,
+    KNOWN_STATUSES,
+    MAX_ATTEMPTS,
+    NOT_FOUND,
+    DocumentOutcome,
+)
 from tests.fakes.pipeline import BUCKET
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
@@ -37,7 +43,7 @@ def test_an_indexed_document_says_since_when(pipeline: Pipeline) -> None:
 @pytest.mark.parametrize(
     ("status", "reason"),
     [
-        ("FAILED", NO_REASON),
+        ("FAILED", UNEXPLAINED_FAILURE),
         ("PARTIALLY_INDEXED", "indexed only a part of the file"),
         ("METADATA_PARTIALLY_INDEXED", "part of the file's attributes"),
         ("METADATA_UPDATE_FAILED", "could not store the file's attributes"),
@@ -351,7 +357,7 @@ def test_an_emptied_catalog_that_is_to_go_is_taken_apart_by_the_same_run(
 ) -> None:
     pipeline.drop()
     pipeline.index()
-    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
     pipeline.delete()
     run = pipeline.started()
     pipeline.bedrock.finish(str(run.progress.job_id))
@@ -385,7 +391,7 @@ def test_a_document_that_bedrock_will_not_remove_stays_deleting_without_a_loop(
     asked = pipeline.leases.kept[CATALOG].requested
 
     assert pipeline.document().status is DocumentStatus.DELETING
-    assert [each.fate for each in settled] == [Fate.LEFT]
+    assert [each.outcome for each in settled] == [DocumentOutcome.LEFT]
     assert run.progress.served == asked
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from stackroom.errors import ValidationError
-from stackroom.sidecars import Attribute, sidecar, user_attributes
+from stackroom.uploads.sidecars import Attribute, sidecar, user_attributes
 
 
 def a_sidecar(attributes: dict[str, Attribute]) -> bytes:

@@ -5,13 +5,13 @@ import pytest
 from stackroom.errors import RecordChanged
 from stackroom.keys import catalog_id_of, locate
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
-from stackroom.reconciled import Outcome
-from stackroom.strays import rejected_shelf
+from stackroom.uploads.reconciled import Outcome
+from stackroom.uploads.unplaced import unplaced_partition
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
 
 def rejects_of(pipeline: Pipeline, user_id: str) -> list[Document]:
-    return list(pipeline.documents.of_catalog(rejected_shelf(user_id)))
+    return list(pipeline.documents.of_catalog(unplaced_partition(user_id)))
 
 
 def receipts_of(pipeline: Pipeline, user_id: str = "alice") -> list[Receipt]:
@@ -628,7 +628,7 @@ def test_a_drop_revives_a_catalog_that_is_being_deleted_before_its_record_is_the
     pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
-    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
     seen: list[CatalogStatus] = []
     pipeline.documents.before_save = lambda _: seen.append(pipeline.catalogs.kept[CATALOG].status)
 
@@ -640,7 +640,7 @@ def test_a_drop_revives_a_catalog_that_is_being_deleted_before_its_record_is_the
 
 def test_a_removal_leaves_a_catalog_condemned(pipeline: Pipeline) -> None:
     pipeline.drop()
-    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
 
     pipeline.delete()
 
@@ -650,10 +650,10 @@ def test_a_removal_leaves_a_catalog_condemned(pipeline: Pipeline) -> None:
 def test_a_catalog_condemned_while_a_file_is_taken_in_is_revived(pipeline: Pipeline) -> None:
     pipeline.drop()
 
-    def condemn(document: Document) -> None:
-        pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
+    def mark_deleting(document: Document) -> None:
+        pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
 
-    pipeline.documents.before_save = condemn
+    pipeline.documents.before_save = mark_deleting
     pipeline.drop("alice/research/other.pdf")
 
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
@@ -679,14 +679,14 @@ def test_a_catalog_closed_just_before_it_was_to_be_revived_is_opened_anew(
 ) -> None:
     pipeline.drop()
     pipeline.documents.kept.clear()
-    pipeline.catalogs.condemn(CATALOG, at=pipeline.clock())
-    revive = pipeline.catalogs.revive
+    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
+    unmark_deleting = pipeline.catalogs.unmark_deleting
 
     def closed_first(catalog_id: str, *, at: datetime) -> None:
         pipeline.catalogs.kept.pop(catalog_id, None)
-        revive(catalog_id, at=at)
+        unmark_deleting(catalog_id, at=at)
 
-    monkeypatch.setattr(pipeline.catalogs, "revive", closed_first)
+    monkeypatch.setattr(pipeline.catalogs, "unmark_deleting", closed_first)
     pipeline.drop()
 
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY

@@ -10,8 +10,8 @@ from uuid import uuid4
 import pytest
 from moto import mock_aws
 
-import stackroom.progress
-import stackroom.runs
+import stackroom.runs.leases
+import stackroom.runs.progress
 from stackroom.aws import session
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.catalogs import DynamoCatalogs
@@ -53,7 +53,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
     if engine.ENDPOINT:
         monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", engine.ENDPOINT)
-    monkeypatch.setattr(stackroom.progress, "FIRST_WAIT", 0)
+    monkeypatch.setattr(stackroom.runs.progress, "FIRST_WAIT", 0)
     logging.getLogger("moto.stepfunctions").setLevel(logging.CRITICAL)  # tells of every Fail
 
 
@@ -73,7 +73,7 @@ def longest_wait() -> int | None:
 @pytest.fixture
 def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs follow broken ones at once."""
-    monkeypatch.setattr(stackroom.runs, "_FIRST_DELAY", 0)
+    monkeypatch.setattr(stackroom.runs.leases, "_FIRST_DELAY", 0)
 
 
 @pytest.fixture

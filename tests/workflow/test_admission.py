@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-import stackroom.ingestion
-from stackroom.aws.turns import StepFunctionsTurns
+import stackroom.ingestion.ingestion
+from stackroom.aws.turns import StepFunctionsTaskTokens
 from stackroom.errors import StoreUnavailable
 from tests.workflow.bedrock import BUSY
 from tests.workflow.bedrock_records import Refused
@@ -169,13 +169,13 @@ def test_the_sweep_wakes_whom_a_dispatcher_died_over(
     world.bedrock.polls = UNTIL_TOLD
     drop_and_begin(world, KEY)
     parked = drop_and_park(world, OTHER)
-    wake = StepFunctionsTurns.wake
+    wake = StepFunctionsTaskTokens.wake
 
-    def die_once(turns: StepFunctionsTurns, token: str) -> Any:
-        monkeypatch.setattr(StepFunctionsTurns, "wake", wake)
+    def die_once(turns: StepFunctionsTaskTokens, token: str) -> Any:
+        monkeypatch.setattr(StepFunctionsTaskTokens, "wake", wake)
         raise StoreUnavailable("SendTaskSuccess", "ServiceUnavailable")
 
-    monkeypatch.setattr(StepFunctionsTurns, "wake", die_once)
+    monkeypatch.setattr(StepFunctionsTaskTokens, "wake", die_once)
     world.bedrock.end_jobs()
     world.machine.await_end(world.lease(KEY).execution_name)
     forgotten = world.turns()
@@ -230,7 +230,7 @@ def test_a_broken_run_gives_its_turn_back(world: World) -> None:
 
 
 def test_handing_over_gives_the_turn_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stackroom.ingestion, "MAX_TURNS", 4)
+    monkeypatch.setattr(stackroom.ingestion.ingestion, "MAX_STEPS", 4)
     world.bedrock.before["StartIngestionJob"].extend([Refused("ConflictException", BUSY)] * 4)
     held: list[list[str]] = []
     for _ in range(2):

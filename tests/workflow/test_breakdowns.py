@@ -8,7 +8,7 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
 from stackroom.clock import utc_now
 from stackroom.errors import StoreUnavailable
-from stackroom.runs import MAX_FAILURES
+from stackroom.runs.leases import MAX_FAILURES
 from tests.workflow.world import World
 
 KEY = "alice/research/report.txt"

@@ -8,7 +8,7 @@ import functions.upload_handler.handler as upload_handler
 from stackroom.aws import session
 from stackroom.aws.bucket import S3DocumentBucket
 from stackroom.aws.receipts import DynamoReceipts
-from stackroom.deletions import Deletions
+from stackroom.deletions.deletions import Deletions
 from tests.aws.stores import BUCKET, CONTROL_TABLE
 from tests.workflow.world import World
 

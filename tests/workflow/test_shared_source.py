@@ -5,10 +5,10 @@ from collections.abc import Iterable
 
 import pytest
 
-import stackroom.admission
-import stackroom.direct
+import stackroom.admission.admission
+import stackroom.ingestion.direct
 from stackroom.model import DataSourceType
-from stackroom.verdicts import MAX_ATTEMPTS
+from stackroom.settlement.verdicts import MAX_ATTEMPTS
 from tests.workflow.bedrock_direct import JOB_RUNS
 from tests.workflow.bedrock_records import Refused
 from tests.workflow.world import World
@@ -36,7 +36,7 @@ def full(one_knowledge_base: str, world: World) -> World:
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """The function never stays until documents are settled."""
-    monkeypatch.setattr(stackroom.direct, "_STAYS", 0.0)
+    monkeypatch.setattr(stackroom.ingestion.direct, "_STAYS", 0.0)
 
 
 def drop_all(world: World, keys: Iterable[str]) -> None:
@@ -152,7 +152,7 @@ def test_slow_documents_are_left_to_the_poller(full: World, slow: None) -> None:
 def test_slow_removals_are_left_to_the_poller(full: World, monkeypatch: pytest.MonkeyPatch) -> None:
     drop_all(full, (KEY, NOTES))
     first = full.executions()
-    monkeypatch.setattr(stackroom.direct, "_STAYS", 0.0)
+    monkeypatch.setattr(stackroom.ingestion.direct, "_STAYS", 0.0)
     full.bedrock.verdicts["report.txt"] = deque(["DELETE_IN_PROGRESS"] * 2)
 
     full.remove(KEY)
@@ -163,7 +163,7 @@ def test_slow_removals_are_left_to_the_poller(full: World, monkeypatch: pytest.M
 
 
 def test_a_refused_call_is_waited_out(full: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stackroom.direct, "_TAKES_UP", 0.001)
+    monkeypatch.setattr(stackroom.ingestion.direct, "_TAKES_UP", 0.001)
     refusal = Refused("ValidationException", JOB_RUNS)
     full.bedrock.before["IngestKnowledgeBaseDocuments"].extend([refusal] * 3)
 
@@ -250,7 +250,7 @@ def test_a_turn_ends_when_others_wait_and_goes_on_after_them(
     full: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ADMISSION_DIRECT_CALLS", "1")
-    monkeypatch.setattr(stackroom.admission, "TURN", 0.0)
+    monkeypatch.setattr(stackroom.admission.admission, "TURN", 0.0)
     full.occupy(ONE)
     full.functions.before["ensure_data_source"].append(lambda: drop_all(full, MANY))
     full.drop(KEY)

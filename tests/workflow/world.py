@@ -14,8 +14,9 @@ from stackroom.aws.slots import DynamoSlots
 from stackroom.clock import utc_now
 from stackroom.keys import Location, locate
 from stackroom.model import Catalog, Document
-from stackroom.placement import OWN_SLOTS
-from stackroom.ports import Grant, Lease, Mode
+from stackroom.ports.admission import Grant, Mode
+from stackroom.ports.runs import Lease
+from stackroom.runs.placement import OWN_SLOTS
 from tests.aws.stores import BUCKET
 from tests.workflow.bedrock import Bedrock
 from tests.workflow.functions import Functions

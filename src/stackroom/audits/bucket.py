@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from stackroom.acceptance import misfit
 from stackroom.audits.comparison import Seen, difference, is_the_same
-from stackroom.audits.disagreements import Disagreement, Kind, Step
+from stackroom.audits.discrepancies import Discrepancy, Kind, Step
 from stackroom.audits.mending import Mending
 from stackroom.audits.window import Window
 from stackroom.keys import (
@@ -22,11 +21,12 @@ from stackroom.keys import (
     Location,
     is_folder_marker,
     locate,
-    stray_id_of,
+    unplaced_id_of,
+    unplaced_reason,
 )
 from stackroom.model import Document, DocumentStatus, Record
-from stackroom.ports import Inventory, ListedObject
-from stackroom.strays import rejected_shelf
+from stackroom.ports.inventory import Inventory, ListedObject
+from stackroom.uploads.unplaced import unplaced_partition
 
 _STEP = 1000  # objects, as in a page of the listing
 
@@ -55,7 +55,7 @@ class BucketAudit:
             if prefix:
                 yield from self._of_shelf(prefix, counted, window)
             else:
-                yield from self._misplaced(counted)
+                yield from self._unplaced(counted)
             if window.high is not None:
                 return _Place(after=at.after, low=window.high).model_dump_json()
             at = _Place(after=counted.last)
@@ -73,7 +73,7 @@ class BucketAudit:
 
     def _of_shelf(
         self, prefix: str, shelf: Iterable[ListedObject], window: Window[Seen]
-    ) -> Iterator[Disagreement]:
+    ) -> Iterator[Discrepancy]:
         for item in shelf:
             document_id = _place_of(item.key).document_id
             if not item.key.endswith(SIDECAR_SUFFIX):
@@ -84,17 +84,17 @@ class BucketAudit:
                 yield from self._sidecar_alone(item)
         yield from self._compared(_place_of(f"{prefix}any"), window)
 
-    def _compared(self, place: Location, window: Window[Seen]) -> Iterator[Disagreement]:
+    def _compared(self, place: Location, window: Window[Seen]) -> Iterator[Discrepancy]:
         catalogs = self.mending.uploads.catalogs
         catalog = catalogs.get(place.catalog_id)
         probed = None if catalog else next(self._settled(window), None)
-        if probed is not None and self.mending.rehearsing and self._is_told(probed):
+        if probed is not None and self.mending.dry_run and self._is_told(probed):
             probed = None  # whether it would be refused again, only an attempt shows
         if probed is not None:
             # The catalog's record is lost, or it was never opened: what becomes of one tells.
             yield from self.mending.reconciled([(probed.key, Kind.OBJECT_WITHOUT_RECORD)])
             catalog = catalogs.get(place.catalog_id)
-        if catalog is None or misfit(place, catalog):
+        if catalog is None or unplaced_reason(place, catalog):
             strays = (seen.item for seen in window.values() if seen.item is not probed)
             yield from self.mending.reconciled(self._unlike_their_records(strays))
             return
@@ -122,7 +122,7 @@ class BucketAudit:
         known = record.status in (DocumentStatus.DELETING, DocumentStatus.UPLOADING)
         return not known and self.mending.is_settled(record.updated_at)
 
-    def _misplaced(self, shelf: Iterable[ListedObject]) -> Iterator[Disagreement]:
+    def _unplaced(self, shelf: Iterable[ListedObject]) -> Iterator[Discrepancy]:
         documents = (each for each in shelf if not each.key.endswith(SIDECAR_SUFFIX))
         yield from self.mending.reconciled(self._unlike_their_records(documents))
 
@@ -132,11 +132,11 @@ class BucketAudit:
                 yield item.key, Kind.OBJECT_WITHOUT_RECORD
 
     def _is_told(self, stray: ListedObject) -> bool:
-        shelf = rejected_shelf(locate(stray.key).user_id)
-        record = self.mending.uploads.documents.get(shelf, stray_id_of(stray.key))
+        shelf = unplaced_partition(locate(stray.key).user_id)
+        record = self.mending.uploads.documents.get(shelf, unplaced_id_of(stray.key))
         return record is not None and is_the_same(record, stray)
 
-    def _sidecar_alone(self, sidecar: ListedObject) -> Iterator[Disagreement]:
+    def _sidecar_alone(self, sidecar: ListedObject) -> Iterator[Discrepancy]:
         uploads, place = self.mending.uploads, _place_of(sidecar.key)
         if not self.mending.is_settled(sidecar.last_modified):
             return
@@ -144,9 +144,9 @@ class BucketAudit:
             return  # the comparison with the record follows, and takes the sidecar along
         if uploads.bucket.head(place.key) is not None:
             return
-        if not self.mending.rehearsing:
+        if not self.mending.dry_run:
             uploads.bucket.remove_sidecar(place.key)
-        yield self.mending.disagreement(Kind.SIDECAR_WITHOUT_OBJECT, sidecar.key)
+        yield self.mending.discrepancy(Kind.SIDECAR_WITHOUT_OBJECT, sidecar.key)
 
 
 class _Counted:

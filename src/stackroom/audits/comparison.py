@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from stackroom.audits.disagreements import Kind
+from stackroom.audits.discrepancies import Kind
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import Document, DocumentStatus
-from stackroom.ports import ListedObject
+from stackroom.ports.inventory import ListedObject
 
 _LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from stackroom.audits.disagreements import Disagreement, Kind, Step
+from stackroom.audits.discrepancies import Discrepancy, Kind, Step
 from stackroom.audits.mending import Mending
 from stackroom.errors import RecordChanged
-from stackroom.ports import AdmissionBook, Executions, Grant, Leases, Mode, Waiter
+from stackroom.ports.admission import AdmissionBook, Grant, Mode, Waiter
+from stackroom.ports.runs import Executions, Leases
 
 # Of each queue, the oldest: those behind them are looked at when these have had their turn.
 _OLDEST = 100
@@ -27,7 +28,7 @@ class ControlAudit:
         for lease in self.leases.expired(self.mending.now()):
             if not self.executions.is_running(lease.execution_name):
                 self.mending.ask([lease.catalog_id])
-                yield self.mending.disagreement(Kind.DEAD_RUN, lease.execution_name)
+                yield self.mending.discrepancy(Kind.DEAD_RUN, lease.execution_name)
         yield from self._turns()
         for knowledge_base_id in self.pool:
             for mode in Mode:
@@ -35,7 +36,7 @@ class ControlAudit:
                     yield from self._of_waiter(waiter)
         return None
 
-    def _turns(self) -> Iterator[Disagreement]:
+    def _turns(self) -> Iterator[Discrepancy]:
         ledger = self.book.read()
         dead = [
             grant
@@ -44,7 +45,7 @@ class ControlAudit:
         ]
         if not dead:
             return
-        if not self.mending.rehearsing:
+        if not self.mending.dry_run:
             live = tuple(each for each in ledger.grants if each not in dead)
             try:
                 # What is free now, the next dispatch hands out: the sweep's, if no other.
@@ -53,15 +54,15 @@ class ControlAudit:
                 return  # others are at it, and drop what is void
         for grant in dead:
             what = f"{grant.knowledge_base_id} {grant.mode}: {_name(grant)}"
-            yield self.mending.disagreement(Kind.DEAD_TURN, what)
+            yield self.mending.discrepancy(Kind.DEAD_GRANT, what)
 
-    def _of_waiter(self, waiter: Waiter) -> Iterator[Disagreement]:
+    def _of_waiter(self, waiter: Waiter) -> Iterator[Discrepancy]:
         if not self.mending.is_settled(waiter.since) or self._is_live(waiter):
             return
-        if not self.mending.rehearsing and not self.book.dequeue(waiter):
+        if not self.mending.dry_run and not self.book.dequeue(waiter):
             return  # another token stands there by now: somebody waits
         what = f"{waiter.knowledge_base_id} {waiter.mode}: {_name(waiter)}"
-        yield self.mending.disagreement(Kind.DEAD_WAITER, what)
+        yield self.mending.discrepancy(Kind.DEAD_WAITER, what)
 
     def _is_live(self, holder: Grant | Waiter) -> bool:
         lease = self.leases.get(holder.catalog_id)

@@ -10,24 +10,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from stackroom.audits.disagreements import Disagreement, Kind, Step
+from stackroom.audits.discrepancies import Discrepancy, Kind, Step
 from stackroom.audits.listings import Listings, Place
 from stackroom.audits.mending import Mending
 from stackroom.audits.orphans import Orphans
 from stackroom.audits.window import Window
-from stackroom.model import Catalog, DataSourceType, Document, DocumentStatus
-from stackroom.placement import source_of
-from stackroom.ports import (
-    DataSource,
-    DirectDocuments,
-    IngestionJobs,
-    Inventory,
-    ListedDocument,
-    Verdict,
-)
-from stackroom.probing import Probing
+from stackroom.model import Catalog, DataSource, DataSourceType, Document, DocumentStatus
+from stackroom.ports.ingestion import DirectDocuments, DocumentDetail, IngestionJobs
+from stackroom.ports.inventory import Inventory, ListedDocument
+from stackroom.settlement.search_check import SearchCheck
 
-_NOT_FOUND = Verdict(status="NOT_FOUND", updated_at=None)
+_NOT_FOUND = DocumentDetail(status="NOT_FOUND", updated_at=None)
 # DocumentStatus [API model bedrock-agent]
 _AS_IT_SHOULD_BE = frozenset({"INDEXED", "PENDING", "STARTING", "IN_PROGRESS"})
 
@@ -39,7 +32,7 @@ class IndexAudit:
     orphans: Orphans
     jobs: IngestionJobs
     direct: DirectDocuments
-    probing: Probing
+    search_check: SearchCheck
     mending: Mending
 
     def step(self, place: str | None) -> Step:
@@ -51,18 +44,18 @@ class IndexAudit:
 
     def _compare(
         self, source: DataSource, catalog: Catalog | None, window: Window[ListedDocument]
-    ) -> Iterator[Disagreement]:
+    ) -> Iterator[Discrepancy]:
         """`catalog` is the one that has the data source to itself."""
         listed_at = self.mending.now()
         records = self._records(catalog)
         for catalog_id, documents in groupby(records, key=lambda each: each.catalog_id):
             home = self.mending.uploads.catalogs.get(catalog_id)
-            place = source_of(home) if home is not None else None
+            place = home.source if home is not None else None
             for document in documents:
                 if not window.covers(document.document_id):
                     continue
                 listed = window.pop(document.document_id)
-                said = listed.verdict if listed is not None else _NOT_FOUND
+                said = listed.detail if listed is not None else _NOT_FOUND
                 # Of a document that changed since it was listed, the listing tells nothing.
                 if listed_at - document.updated_at < self.mending.quiet:
                     continue
@@ -85,24 +78,24 @@ class IndexAudit:
 
     def _mend(
         self, catalog: Catalog, source: DataSource, document: Document
-    ) -> Iterator[Disagreement]:
+    ) -> Iterator[Discrepancy]:
         now = self.mending.uploads.documents.get(document.catalog_id, document.document_id)
         if now is None or now.version != document.version:
             return
         kind = _suspicion(document, self._verdict(source, document))
-        if kind is Kind.INDEXED_AFTER_ALL and not self.probing.found(catalog, [document]):
+        if kind is Kind.INDEXED_AFTER_ALL and not self.search_check.found(catalog, [document]):
             return
         if kind is not None:
             yield from self.mending.look_again(document, kind)
 
-    def _verdict(self, source: DataSource, document: Document) -> Verdict:
+    def _verdict(self, source: DataSource, document: Document) -> DocumentDetail:
         if source.type is DataSourceType.CUSTOM:
-            return self.direct.verdicts(source, [document.document_id])[document.document_id]
+            return self.direct.details(source, [document.document_id])[document.document_id]
         uri = self.mending.uploads.bucket.uri_of(document.s3_key)
-        return self.jobs.verdicts(source, [uri]).get(uri, _NOT_FOUND)
+        return self.jobs.details(source, [uri]).get(uri, _NOT_FOUND)
 
 
-def _suspicion(document: Document, said: Verdict) -> Kind | None:
+def _suspicion(document: Document, said: DocumentDetail) -> Kind | None:
     if document.status is DocumentStatus.INDEXED:
         return None if said.status in _AS_IT_SHOULD_BE else Kind.MISSING_FROM_INDEX
     if document.status is DocumentStatus.FAILED and _was_indexed_since(document, said):
@@ -110,7 +103,7 @@ def _suspicion(document: Document, said: Verdict) -> Kind | None:
     return None
 
 
-def _was_indexed_since(document: Document, said: Verdict) -> bool:
+def _was_indexed_since(document: Document, said: DocumentDetail) -> bool:
     """What the knowledge base said before the document failed, its verdict has taken in."""
     if document.lingering or document.present_since is None or said.updated_at is None:
         return False

@@ -6,18 +6,11 @@ from dataclasses import dataclass
 from stackroom.audits.sources import owner_of
 from stackroom.audits.window import Window
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.keys import Location, locate, stray_id_of
-from stackroom.model import Catalog, DataSourceType, PoolMember, Record
-from stackroom.placement import source_of
-from stackroom.ports import (
-    Catalogs,
-    DataSource,
-    DocumentBucket,
-    Inventory,
-    KnownSource,
-    ListedDocument,
-    Page,
-)
+from stackroom.keys import Location, locate, unplaced_id_of
+from stackroom.model import Catalog, DataSource, DataSourceType, PoolMember, Record
+from stackroom.ports.bucket import DocumentBucket
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.inventory import Inventory, KnownSource, ListedDocument, Page
 
 _TRIES = 6
 _AVAILABLE = "AVAILABLE"  # DataSourceStatus [API model bedrock-agent]
@@ -81,7 +74,7 @@ class Listings:
         if catalog_id is None or known.status != _AVAILABLE:
             return None
         catalog = self.catalogs.get(catalog_id)
-        return catalog if catalog is not None and source_of(catalog) == known.source else None
+        return catalog if catalog is not None and catalog.source == known.source else None
 
     def _listing(self, source: DataSource, catalog: Catalog | None, low: str) -> Listing:
         window: Window[ListedDocument] = Window(self.capacity, low=low)
@@ -108,7 +101,7 @@ class Listings:
             return listed.identifier
         key = key_of(self.bucket, listed)
         place = locate(key)
-        return place.document_id if isinstance(place, Location) else stray_id_of(key)
+        return place.document_id if isinstance(place, Location) else unplaced_id_of(key)
 
 
 def key_of(bucket: DocumentBucket, listed: ListedDocument) -> str:

@@ -1,4 +1,4 @@
-"""What an audit does about a disagreement; in a rehearsal, nothing but to say what it would do."""
+"""What an audit does about a discrepancy; in a rehearsal, nothing but to say what it would do."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import TypeVar
 
-from stackroom.audits.disagreements import QUIET, REMEDIES, Disagreement, Kind
+from stackroom.audits.discrepancies import QUIET, REMEDIES, Discrepancy, Kind
 from stackroom.audits.rehearsal import (
     NotedBucket,
     NotedCatalogs,
@@ -19,9 +19,9 @@ from stackroom.clock import utc_now
 from stackroom.errors import RecordChanged
 from stackroom.keys import Location, locate
 from stackroom.model import Document, DocumentStatus
-from stackroom.reconciled import Outcome
-from stackroom.runs import Runs
-from stackroom.uploads import Uploads
+from stackroom.runs.leases import Runs
+from stackroom.uploads.reconcile import Uploads
+from stackroom.uploads.reconciled import Outcome
 
 # Each reconciliation of a key is a handful of calls one after another; boto3's pool has ten
 # connections.
@@ -36,7 +36,7 @@ class Mended:
     """What came of a key; `found` if anything had to be written, `catalog_id` if a run must go."""
 
     outcome: Outcome | None  # None: others keep writing the same record; it is in good hands
-    found: Disagreement | None = None
+    found: Discrepancy | None = None
     catalog_id: str | None = None
 
 
@@ -46,7 +46,7 @@ class Mending:
 
     uploads: Uploads
     runs: Runs
-    rehearsing: bool = False
+    dry_run: bool = False
     at_once: int = _AT_ONCE
     quiet: timedelta = QUIET
     now: Callable[[], datetime] = utc_now
@@ -55,7 +55,7 @@ class Mending:
         """Whether it is long enough ago that nothing of it should be under way."""
         return self.now() - moment >= self.quiet
 
-    def reconciled(self, suspects: Iterable[tuple[str, Kind]]) -> Iterator[Disagreement]:
+    def reconciled(self, suspects: Iterable[tuple[str, Kind]]) -> Iterator[Discrepancy]:
         """Do with each key what its event would have done; a run is asked for where one must go."""
         for chunk in _chunks(suspects):
             mended = self._each(chunk)
@@ -63,7 +63,7 @@ class Mending:
             yield from (each.found for each in mended if each.found is not None)
 
     def reconcile(self, key: str, kind: Kind) -> Mended:
-        notes = Notes(rehearsing=self.rehearsing)
+        notes = Notes(dry_run=self.dry_run)
         uploads = replace(
             self.uploads,
             catalogs=NotedCatalogs(catalogs=self.uploads.catalogs, notes=notes),
@@ -80,47 +80,47 @@ class Mending:
         remedy = reconciled.reason and f"recorded as rejected: {reconciled.reason}"
         return Mended(
             outcome=reconciled.outcome,
-            found=self.disagreement(kind, key, remedy=remedy),
+            found=self.discrepancy(kind, key, remedy=remedy),
             catalog_id=_opened(notes, key) or reconciled.catalog_id,
         )
 
     def ask(self, catalog_ids: Iterable[str]) -> None:
-        if not self.rehearsing:
+        if not self.dry_run:
             for catalog_id in catalog_ids:
                 self.runs.ask(catalog_id)
 
-    def look_again(self, document: Document, kind: Kind) -> Iterator[Disagreement]:
+    def look_again(self, document: Document, kind: Kind) -> Iterator[Discrepancy]:
         """Pending again, as it is now; unless it has changed since it was read."""
         pending = document.moved(DocumentStatus.PENDING, at=self.now())
         yield from self.rewritten(pending.model_copy(update={"attempts": 0}), kind)
 
-    def rewritten(self, document: Document, kind: Kind) -> Iterator[Disagreement]:
+    def rewritten(self, document: Document, kind: Kind) -> Iterator[Discrepancy]:
         """Save the document and ask for a run; unless it has changed since it was read."""
-        if not self.rehearsing:
+        if not self.dry_run:
             try:
                 self.uploads.documents.save(document)
             except RecordChanged:
                 return
         self.ask([document.catalog_id])
-        yield self.disagreement(kind, document.s3_key)
+        yield self.discrepancy(kind, document.s3_key)
 
-    def forgotten(self, document: Document, kind: Kind) -> Iterator[Disagreement]:
+    def forgotten(self, document: Document, kind: Kind) -> Iterator[Discrepancy]:
         """Remove the record; unless it has changed since it was read."""
-        if not self.rehearsing:
+        if not self.dry_run:
             try:
                 self.uploads.documents.remove(document)
             except RecordChanged:
                 return
-        yield self.disagreement(kind, document.s3_key)
+        yield self.discrepancy(kind, document.s3_key)
 
-    def disagreement(
+    def discrepancy(
         self, kind: Kind, what: str, *, remedy: str | None = None, mended: bool = True
-    ) -> Disagreement:
-        return Disagreement(
+    ) -> Discrepancy:
+        return Discrepancy(
             kind=kind,
             what=what,
             remedy=remedy or REMEDIES[kind],
-            mended=mended and not self.rehearsing,
+            mended=mended and not self.dry_run,
         )
 
     def _each(self, suspects: list[tuple[str, Kind]]) -> list[Mended]:

@@ -13,21 +13,16 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from stackroom.audits.disagreements import Disagreement, Kind
+from stackroom.audits.discrepancies import Discrepancy, Kind
 from stackroom.audits.listings import key_of
 from stackroom.audits.mending import Mending
 from stackroom.filters import Has
 from stackroom.keys import document_id_of
-from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.ports import (
-    AdmissionBook,
-    Busy,
-    DataSource,
-    DirectDocuments,
-    KnowledgeBase,
-    ListedDocument,
-    Passage,
-)
+from stackroom.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.ports.admission import AdmissionBook
+from stackroom.ports.ingestion import Busy, DirectDocuments
+from stackroom.ports.inventory import ListedDocument
+from stackroom.ports.retrieval import KnowledgeBase, Passage
 
 # DocumentStatus [API model bedrock-agent]: gone, or on its way in or out.
 _PASSING = frozenset(
@@ -45,7 +40,7 @@ class Orphans:
 
     def follow(
         self, source: DataSource, catalog: Catalog | None, listed: ListedDocument
-    ) -> Iterator[Disagreement]:
+    ) -> Iterator[Discrepancy]:
         """`catalog` is the one that has the data source to itself, if it is of that kind."""
         if self._is_passing(listed):
             return
@@ -56,12 +51,12 @@ class Orphans:
         elif self._is_still(source, listed):
             yield from self._of_nobody(source, listed)
 
-    def surplus(self, source: DataSource, listed: ListedDocument) -> Iterator[Disagreement]:
+    def surplus(self, source: DataSource, listed: ListedDocument) -> Iterator[Discrepancy]:
         """The document of a catalog that lives elsewhere; only a CUSTOM data source has such."""
         if not self._is_passing(listed) and self._is_still(source, listed):
             yield self._delete(source, listed, why="its catalog lives elsewhere")
 
-    def _of_nobody(self, source: DataSource, listed: ListedDocument) -> Iterator[Disagreement]:
+    def _of_nobody(self, source: DataSource, listed: ListedDocument) -> Iterator[Discrepancy]:
         found = self._searched(source, listed.identifier)
         catalog_id = str(found.attributes.get("catalog_id", "")) if found else ""
         catalog = self.mending.uploads.catalogs.get(catalog_id) if catalog_id else None
@@ -70,10 +65,10 @@ class Orphans:
             yield from self._of_catalog(catalog, catalog.s3_prefix + filename)
         else:
             # A rehearsal opens no lost catalog again; then it had one.
-            unless = ", unless its catalog is opened again" if self.mending.rehearsing else ""
+            unless = ", unless its catalog is opened again" if self.mending.dry_run else ""
             yield self._delete(source, listed, why=f"it belongs to no catalog{unless}")
 
-    def _of_catalog(self, catalog: Catalog, key: str) -> Iterator[Disagreement]:
+    def _of_catalog(self, catalog: Catalog, key: str) -> Iterator[Discrepancy]:
         filename = key.removeprefix(catalog.s3_prefix)
         document_id = document_id_of(catalog.catalog_id, filename)
         if self.mending.uploads.documents.get(catalog.catalog_id, document_id) is not None:
@@ -93,13 +88,13 @@ class Orphans:
         )
         yield from self.mending.rewritten(document, Kind.INDEXED_WITHOUT_RECORD)
 
-    def _delete(self, source: DataSource, listed: ListedDocument, *, why: str) -> Disagreement:
+    def _delete(self, source: DataSource, listed: ListedDocument, *, why: str) -> Discrepancy:
         remedy = f"deleted from the knowledge base directly, for {why}"
-        if self.mending.rehearsing:
+        if self.mending.dry_run:
             return self._told(source, listed, remedy, mended=True)
         grants = self.book.read().grants
         in_use = any(each.knowledge_base_id == source.knowledge_base_id for each in grants)
-        said_at = listed.verdict.updated_at
+        said_at = listed.detail.updated_at
         token = hashlib.sha256(f"{listed.identifier} {said_at}".encode()).hexdigest()
         if in_use or isinstance(self.direct.delete(source, [listed.identifier], token=token), Busy):
             later = "left for the next time: the knowledge base is in use"
@@ -107,14 +102,14 @@ class Orphans:
         return self._told(source, listed, remedy, mended=True)
 
     def _is_passing(self, listed: ListedDocument) -> bool:
-        said_at = listed.verdict.updated_at
+        said_at = listed.detail.updated_at
         fresh = said_at is None or not self.mending.is_settled(said_at)
-        return fresh or listed.verdict.status in _PASSING
+        return fresh or listed.detail.status in _PASSING
 
     def _is_still(self, source: DataSource, listed: ListedDocument) -> bool:
         """Whether nothing has happened to it since; else a record may have been made for it."""
-        now = self.direct.verdicts(source, [listed.identifier])[listed.identifier]
-        return now == listed.verdict
+        now = self.direct.details(source, [listed.identifier])[listed.identifier]
+        return now == listed.detail
 
     def _searched(self, source: DataSource, document_id: str) -> Passage | None:
         searched = self.knowledge_base(source.knowledge_base_id)
@@ -123,8 +118,8 @@ class Orphans:
 
     def _told(
         self, source: DataSource, listed: ListedDocument, remedy: str, *, mended: bool
-    ) -> Disagreement:
+    ) -> Discrepancy:
         where = f"{source.knowledge_base_id}/{source.data_source_id}: {listed.identifier}"
-        return self.mending.disagreement(
+        return self.mending.discrepancy(
             Kind.INDEXED_WITHOUT_RECORD, where, remedy=remedy, mended=mended
         )

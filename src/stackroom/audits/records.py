@@ -9,16 +9,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from stackroom.audits.disagreements import Disagreement, Kind, Step
+from stackroom.audits.discrepancies import Discrepancy, Kind, Step
 from stackroom.audits.mending import Mending
 from stackroom.errors import RecordChanged
 from stackroom.keys import is_ours
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
-from stackroom.ports import Inventory, Leases
-from stackroom.strays import rejected_shelf
-from stackroom.verdicts import MAX_ATTEMPTS
+from stackroom.ports.inventory import Inventory
+from stackroom.ports.runs import Leases
+from stackroom.settlement.verdicts import MAX_ATTEMPTS
+from stackroom.uploads.unplaced import unplaced_partition
 
-_REJECTED = rejected_shelf("")
+_REJECTED = unplaced_partition("")
 _UNFINISHED = (DocumentStatus.PENDING, DocumentStatus.INDEXING, DocumentStatus.DELETING)
 
 
@@ -37,14 +38,14 @@ class RecordAudit:
                 yield from self._of_catalog(catalog_id, list(records))
         return page.next
 
-    def _of_strays(self, strays: list[Document]) -> Iterator[Disagreement]:
+    def _of_strays(self, strays: list[Document]) -> Iterator[Discrepancy]:
         for stray in strays:
             if self.mending.uploads.bucket.head(stray.s3_key) is None:
-                yield from self.mending.forgotten(stray, Kind.STRAY_WITHOUT_OBJECT)
+                yield from self.mending.forgotten(stray, Kind.UNPLACED_WITHOUT_OBJECT)
 
     def _of_catalog(
         self, catalog_id: str, records: list[Catalog | Document]
-    ) -> Iterator[Disagreement]:
+    ) -> Iterator[Discrepancy]:
         catalog = self.mending.uploads.catalogs.get(catalog_id)
         documents = [
             each for each in _documents(records) if self.mending.is_settled(each.updated_at)
@@ -63,7 +64,7 @@ class RecordAudit:
 
     def _without_objects(
         self, catalog: Catalog, documents: list[Document]
-    ) -> Iterator[Disagreement]:
+    ) -> Iterator[Discrepancy]:
         present = [each for each in documents if each.status is not DocumentStatus.DELETING]
         if not present or self.mending.uploads.bucket.head(present[0].s3_key) is not None:
             return
@@ -76,22 +77,24 @@ class RecordAudit:
         listed = self.inventory.objects(prefix=catalog.s3_prefix).items
         return any(not is_ours(each.key) for each in listed)
 
-    def _reopened(self, catalog: Catalog) -> Iterator[Disagreement]:
+    def _reopened(self, catalog: Catalog) -> Iterator[Discrepancy]:
         """
         Whoever was deleting it died on the way, and never said that it was deleted.
 
         One that is still at it finds the catalog open, condemns it again and goes on.
         """
-        if not self.mending.rehearsing:
+        if not self.mending.dry_run:
             try:
-                self.mending.uploads.catalogs.revive(catalog.catalog_id, at=self.mending.now())
+                self.mending.uploads.catalogs.unmark_deleting(
+                    catalog.catalog_id, at=self.mending.now()
+                )
             except RecordChanged:
                 return  # gone by now
-        yield self.mending.disagreement(Kind.HALF_DELETED_CATALOG, catalog.catalog_id)
+        yield self.mending.discrepancy(Kind.HALF_DELETED_CATALOG, catalog.catalog_id)
 
     def _stalled(
         self, catalog: Catalog, documents: list[Document], *, is_stuck: bool
-    ) -> Iterator[Disagreement]:
+    ) -> Iterator[Discrepancy]:
         waiting = [each for each in documents if _is_unfinished(each)]
         if not waiting and not is_stuck:
             return
@@ -105,9 +108,9 @@ class RecordAudit:
         if stalled or is_stuck:
             self.mending.ask([catalog.catalog_id])
         for each in stalled:
-            yield self.mending.disagreement(Kind.STALLED_DOCUMENT, each.s3_key)
+            yield self.mending.discrepancy(Kind.STALLED_DOCUMENT, each.s3_key)
         if is_stuck:
-            yield self.mending.disagreement(Kind.STALLED_CATALOG, catalog.catalog_id)
+            yield self.mending.discrepancy(Kind.STALLED_CATALOG, catalog.catalog_id)
 
     def _is_stuck(self, catalog: Catalog) -> bool:
         under_way = catalog.status in (CatalogStatus.DELETING, CatalogStatus.INDEXING)

@@ -4,28 +4,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from stackroom.model import Catalog, CatalogStatus, Document, Receipt
-from stackroom.ports import (
-    CatalogRegister,
-    DataSource,
-    DocumentBucket,
-    Documents,
-    Receipts,
-    StoredObject,
-    StoredSidecar,
-)
+from stackroom.model import Catalog, CatalogStatus, DataSource, Document, Receipt
+from stackroom.ports.bucket import DocumentBucket, StoredObject, StoredSidecar
+from stackroom.ports.catalogs import CatalogRegister
+from stackroom.ports.documents import Documents
+from stackroom.ports.receipts import Receipts
 
 
 @dataclass
 class Notes:
     """What was written or, in a rehearsal, would have been."""
 
-    rehearsing: bool
+    dry_run: bool
     written: list[str] = field(default_factory=list)
 
     def may(self, write: str) -> bool:
         self.written.append(write)
-        return not self.rehearsing
+        return not self.dry_run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,12 +57,12 @@ class NotedBucket:
         return self.bucket.sidecar_of(key)
 
     def write_sidecar(self, key: str, body: bytes) -> None:
-        # Not what makes a disagreement: where a stray lies, it is written over and over.
-        if not self.notes.rehearsing:
+        # Not what makes a discrepancy: where a stray lies, it is written over and over.
+        if not self.notes.dry_run:
             self.bucket.write_sidecar(key, body)
 
     def remove_sidecar(self, key: str) -> None:
-        if not self.notes.rehearsing:
+        if not self.notes.dry_run:
             self.bucket.remove_sidecar(key)
 
     def remove(self, key: str) -> None:
@@ -118,7 +113,7 @@ class NotedCatalogs:
         return self.catalogs.of_user(user_id)
 
     def open(self, catalog: Catalog) -> Catalog:
-        if self.notes.rehearsing:
+        if self.notes.dry_run:
             self.opened[catalog.catalog_id] = catalog
         else:
             catalog = self.catalogs.open(catalog)
@@ -133,20 +128,20 @@ class NotedCatalogs:
         if self.notes.may("place"):
             self.catalogs.place(catalog_id, source)
 
-    def displace(self, catalog_id: str) -> None:
-        if self.notes.may("displace"):
-            self.catalogs.displace(catalog_id)
+    def clear_data_source(self, catalog_id: str) -> None:
+        if self.notes.may("clear_data_source"):
+            self.catalogs.clear_data_source(catalog_id)
 
-    def summarise(
+    def update_totals(
         self, catalog_id: str, *, status: CatalogStatus, count: int, size: int, at: datetime
     ) -> None:
-        if self.notes.may("summarise"):
-            self.catalogs.summarise(catalog_id, status=status, count=count, size=size, at=at)
+        if self.notes.may("update_totals"):
+            self.catalogs.update_totals(catalog_id, status=status, count=count, size=size, at=at)
 
-    def condemn(self, catalog_id: str, *, at: datetime) -> None:
-        if self.notes.may("condemn"):
-            self.catalogs.condemn(catalog_id, at=at)
+    def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
+        if self.notes.may("mark_deleting"):
+            self.catalogs.mark_deleting(catalog_id, at=at)
 
-    def revive(self, catalog_id: str, *, at: datetime) -> None:
-        if self.notes.may("revive"):
-            self.catalogs.revive(catalog_id, at=at)
+    def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
+        if self.notes.may("unmark_deleting"):
+            self.catalogs.unmark_deleting(catalog_id, at=at)

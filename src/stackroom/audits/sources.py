@@ -3,17 +3,18 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from stackroom.audits.disagreements import Disagreement, Kind, Step
+from stackroom.audits.discrepancies import Discrepancy, Kind, Step
 from stackroom.audits.mending import Mending
 from stackroom.keys import Location, locate
 from stackroom.model import Catalog, PoolMember
-from stackroom.placement import data_source_name
-from stackroom.ports import Inventory, KnownSource, Slots
+from stackroom.ports.data_sources import Slots
+from stackroom.ports.inventory import Inventory, KnownSource
+from stackroom.runs.placement import data_source_name
 
 # DataSourceStatus [API model bedrock-agent]
 _BROKEN = ("DELETE_UNSUCCESSFUL", "FAILED")
 _DELETING = "DELETING"
-_OWN = "ds-"  # as `stackroom.placement` names them
+_OWN = "ds-"  # as `stackroom.runs.placement` names them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +46,15 @@ class SourceAudit:
                 yield from self._of_holder(knowledge_base_id, catalog_id)
         return str(number + 1) if number + 1 < len(self.pool) else None
 
-    def _of_source(self, known: KnownSource) -> Iterator[Disagreement]:
+    def _of_source(self, known: KnownSource) -> Iterator[Discrepancy]:
         where = f"{known.source.knowledge_base_id}/{known.source.data_source_id} ({known.name})"
         if known.status in _BROKEN:
             told = "; ".join((known.status, *known.reasons))
-            yield self.mending.disagreement(
+            yield self.mending.discrepancy(
                 Kind.BROKEN_DATA_SOURCE, f"{where}: {told}", mended=False
             )
         elif not self._is_lived_in(known):
-            yield self.mending.disagreement(Kind.ORPHAN_DATA_SOURCE, where, mended=False)
+            yield self.mending.discrepancy(Kind.ORPHAN_DATA_SOURCE, where, mended=False)
 
     def _is_lived_in(self, known: KnownSource) -> bool:
         catalog_id = owner_of(known)
@@ -65,15 +66,15 @@ class SourceAudit:
         # One without a place adopts it with its next run.
         return catalog.data_source_id in (None, known.source.data_source_id)
 
-    def _of_holder(self, knowledge_base_id: str, catalog_id: str) -> Iterator[Disagreement]:
+    def _of_holder(self, knowledge_base_id: str, catalog_id: str) -> Iterator[Discrepancy]:
         catalog = self._catalog(catalog_id)
         if catalog is not None and catalog.data_source_id is None:
             return  # its data source may be about to be made
         if catalog is not None and catalog.knowledge_base_id == knowledge_base_id:
             return  # its data source is being deleted, or gone: the next run finds out
-        if not self.mending.rehearsing:
+        if not self.mending.dry_run:
             self.slots.free(knowledge_base_id, catalog_id)
-        yield self.mending.disagreement(Kind.UNUSED_SLOT, f"{knowledge_base_id}: {catalog_id}")
+        yield self.mending.discrepancy(Kind.UNUSED_SLOT, f"{knowledge_base_id}: {catalog_id}")
 
     def _catalog(self, catalog_id: str) -> Catalog | None:
         return self.mending.uploads.catalogs.get(catalog_id)

@@ -20,7 +20,7 @@ from pydantic import TypeAdapter
 from stackroom.aws.items import Item, from_item, instant, query, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.errors import RecordChanged
-from stackroom.ports import Ledger, Mode, Waiter
+from stackroom.ports.admission import Ledger, Mode, Waiter
 
 _LEDGERS = TypeAdapter(Ledger)
 _WAITERS = TypeAdapter(Waiter)

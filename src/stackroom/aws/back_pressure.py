@@ -3,7 +3,7 @@
 from botocore.exceptions import ClientError
 
 from stackroom.aws.translation import THROTTLES, code_of, message_of
-from stackroom.ports import Busy
+from stackroom.ports.ingestion import Busy
 
 # ConflictException while a job of the knowledge base runs, ServiceQuotaExceededException, and
 # ValidationExceptions whose text tells of work under way [HatmanStack/RAGStack-Lambda

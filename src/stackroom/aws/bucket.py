@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 from stackroom.aws.translation import code_of, store_errors
 from stackroom.errors import StoreUnavailable
 from stackroom.keys import SIDECAR_SUFFIX
-from stackroom.ports import StoredObject, StoredSidecar
+from stackroom.ports.bucket import StoredObject, StoredSidecar
 
 _READERS = 10  # as many as boto3's pool has connections
 _LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]

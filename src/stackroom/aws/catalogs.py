@@ -22,8 +22,7 @@ from stackroom.aws.items import from_item, query, to_item
 from stackroom.aws.transactions import CONDITION_FAILED, reasons_of, refuse, transact
 from stackroom.aws.translation import store_errors
 from stackroom.errors import CatalogLimitReached, RecordChanged
-from stackroom.model import Catalog, CatalogStatus
-from stackroom.ports import DataSource
+from stackroom.model import Catalog, CatalogStatus, DataSource
 
 MAX_CATALOGS = 100  # of one user (contract)
 METADATA = "METADATA"
@@ -72,7 +71,7 @@ class DynamoCatalogs:
             assert self.get(catalog_id) is None, "only the catalog's one live run gives it a place"
             raise RecordChanged(catalog_id)
 
-    def displace(self, catalog_id: str) -> None:
+    def clear_data_source(self, catalog_id: str) -> None:
         displaced = self._update(
             catalog_id,
             "REMOVE knowledge_base_id, data_source_id, data_source_type",
@@ -82,7 +81,7 @@ class DynamoCatalogs:
         if not displaced:
             raise RecordChanged(catalog_id)
 
-    def summarise(
+    def update_totals(
         self, catalog_id: str, *, status: CatalogStatus, count: int, size: int, at: datetime
     ) -> None:
         totals = "document_count = :count, total_bytes = :size, updated_at = :at"
@@ -101,12 +100,12 @@ class DynamoCatalogs:
         if not written:
             raise RecordChanged(catalog_id)
 
-    def condemn(self, catalog_id: str, *, at: datetime) -> None:
+    def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
         values = {":deleting": _DELETING, ":at": at.isoformat()}
         if not self._update(catalog_id, "SET #status = :deleting, updated_at = :at", values):
             raise RecordChanged(catalog_id)
 
-    def revive(self, catalog_id: str, *, at: datetime) -> None:
+    def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
         values = {
             ":deleting": _DELETING,
             ":ready": str(CatalogStatus.READY),

@@ -6,8 +6,7 @@ from typing import Any
 
 from stackroom.aws.back_pressure import means_work_under_way
 from stackroom.aws.translation import knowledge_base_errors
-from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled
-from stackroom.ports import DataSourceLimit
+from stackroom.errors import DataSourceBroken, DataSourceLimit, KnowledgeBaseThrottled
 
 # DataSourceStatus [API model bedrock-agent]; FAILED is the one not named here.
 _AVAILABLE = "AVAILABLE"
@@ -58,7 +57,7 @@ class BedrockDataSources:
                     },
                 )
         except self.client.exceptions.ServiceQuotaExceededException as error:
-            raise DataSourceLimit from error
+            raise DataSourceLimit(knowledge_base_id) from error
         except self.client.exceptions.ConflictException as error:
             # made by a call whose answer was lost, after its token was forgotten
             adopted = self.find(knowledge_base_id, name)

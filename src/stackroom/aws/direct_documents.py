@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom.aws.back_pressure import BUSY_CODES, back_pressure
-from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, to_verdict
+from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, to_detail
 from stackroom.aws.translation import knowledge_base_errors
-from stackroom.ports import Busy, DataSource, Submission, Verdict
+from stackroom.model import DataSource
+from stackroom.ports.ingestion import Busy, DocumentDetail, Submission
 
 # Too many at a time is a ValidationException ("can't exceed (10)"); under load, users also see
 # ServiceUnavailableException, which the API model doesn't name [HatmanStack/RAGStack-Lambda
 # lib/ragstack_common/ingestion.py].
 _BUSY_CODES = BUSY_CODES | {"ServiceUnavailableException"}
 # That Bedrock has never heard of a document, or of none any more.
-_NOT_FOUND = Verdict(status="NOT_FOUND", updated_at=None)
+_NOT_FOUND = DocumentDetail(status="NOT_FOUND", updated_at=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +24,7 @@ class BedrockDirectDocuments:
 
     def ingest(
         self, source: DataSource, documents: Sequence[Submission], *, token: str
-    ) -> dict[str, Verdict] | Busy:
+    ) -> dict[str, DocumentDetail] | Busy:
         _check(documents)
         try:
             with knowledge_base_errors():
@@ -32,11 +33,11 @@ class BedrockDirectDocuments:
                 )
         except Exception as error:
             return back_pressure(error, _BUSY_CODES)
-        return _verdicts(answer)
+        return _details(answer)
 
     def delete(
         self, source: DataSource, document_ids: Sequence[str], *, token: str
-    ) -> dict[str, Verdict] | Busy:
+    ) -> dict[str, DocumentDetail] | Busy:
         _check(document_ids)
         try:
             with knowledge_base_errors():
@@ -47,19 +48,19 @@ class BedrockDirectDocuments:
                 )
         except Exception as error:
             return back_pressure(error, _BUSY_CODES)
-        return _verdicts(answer)
+        return _details(answer)
 
-    def verdicts(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, Verdict]:
+    def details(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
         # Never by listing: catalogs without number share the data source.
         ordered = sorted(set(document_ids))
-        found: dict[str, Verdict] = {}
+        found: dict[str, DocumentDetail] = {}
         for start in range(0, len(ordered), MOST_IDENTIFIERS):
             asked = ordered[start : start + MOST_IDENTIFIERS]
             with knowledge_base_errors():
                 answer = self.client.get_knowledge_base_documents(
                     **ids(source), documentIdentifiers=list(map(_to_identifier, asked))
                 )
-            found |= dict.fromkeys(asked, _NOT_FOUND) | _verdicts(answer)
+            found |= dict.fromkeys(asked, _NOT_FOUND) | _details(answer)
         return found
 
 
@@ -99,6 +100,6 @@ def _to_identifier(document_id: str) -> dict[str, Any]:
     return {"dataSourceType": "CUSTOM", "custom": {"id": document_id}}
 
 
-def _verdicts(answer: Mapping[str, Any]) -> dict[str, Verdict]:
+def _details(answer: Mapping[str, Any]) -> dict[str, DocumentDetail]:
     details = answer.get("documentDetails", [])
-    return {each["identifier"]["custom"]["id"]: to_verdict(each) for each in details}
+    return {each["identifier"]["custom"]["id"]: to_detail(each) for each in details}

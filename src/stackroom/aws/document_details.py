@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from stackroom.ports import DataSource, Verdict
+from stackroom.model import DataSource
+from stackroom.ports.ingestion import DocumentDetail
 
 # KnowledgeBaseDocuments and DocumentIdentifiers, at most [API model bedrock-agent]; the quota of 25
 # documents a call [AWS General Reference: Amazon Bedrock quotas] is beyond what the model takes.
@@ -13,8 +14,8 @@ def ids(source: DataSource) -> dict[str, str]:
     return {"knowledgeBaseId": source.knowledge_base_id, "dataSourceId": source.data_source_id}
 
 
-def to_verdict(detail: dict[str, Any]) -> Verdict:
-    return Verdict(
+def to_detail(detail: dict[str, Any]) -> DocumentDetail:
+    return DocumentDetail(
         status=detail["status"],
         updated_at=detail.get("updatedAt"),
         reason=detail.get("statusReason"),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom.aws.translation import code_of, store_errors
-from stackroom.inspection import File
+from stackroom.inspection.inspection import File
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom.aws.back_pressure import back_pressure
-from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, to_verdict
+from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, to_detail
 from stackroom.aws.translation import knowledge_base_errors
-from stackroom.ports import Busy, DataSource, Job, JobState, Verdict
+from stackroom.model import DataSource
+from stackroom.ports.ingestion import Busy, DocumentDetail, Job, JobState
 
 # IngestionJobStatus [API model bedrock-agent]
 _STATES = {
@@ -68,12 +69,12 @@ class BedrockIngestionJobs:
         ):
             return  # it is stopping already, or over
 
-    def verdicts(self, source: DataSource, uris: Iterable[str]) -> dict[str, Verdict]:
+    def details(self, source: DataSource, uris: Iterable[str]) -> dict[str, DocumentDetail]:
         wanted = set(uris)
         with knowledge_base_errors():
             details = self._get(source, wanted) if _can_get(wanted) else self._list(source)
             return {
-                each["identifier"]["s3"]["uri"]: to_verdict(each)
+                each["identifier"]["s3"]["uri"]: to_detail(each)
                 for each in details
                 if each["identifier"].get("s3", {}).get("uri") in wanted
             }

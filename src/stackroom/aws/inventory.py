@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom.aws.catalogs import METADATA, to_catalog
-from stackroom.aws.document_details import ids, to_verdict
+from stackroom.aws.document_details import ids, to_detail
 from stackroom.aws.documents import to_document
 from stackroom.aws.items import from_item, to_item
 from stackroom.aws.translation import knowledge_base_errors, store_errors
-from stackroom.model import Catalog, DataSourceType, Document
-from stackroom.ports import DataSource, KnownSource, ListedDocument, ListedObject, Page
+from stackroom.model import Catalog, DataSource, DataSourceType, Document
+from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, Page
 
 # Those of other types are somebody else's.
 _TYPES = frozenset(DataSourceType)
@@ -111,4 +111,4 @@ def _to_source(found: dict[str, Any]) -> KnownSource:
 def _to_listed(detail: dict[str, Any]) -> ListedDocument:
     identifier = detail["identifier"]
     named = identifier.get("s3", {}).get("uri") or identifier.get("custom", {}).get("id")
-    return ListedDocument(identifier=str(named), verdict=to_verdict(detail))
+    return ListedDocument(identifier=str(named), detail=to_detail(detail))

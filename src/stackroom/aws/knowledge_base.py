@@ -8,7 +8,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from stackroom.aws.translation import THROTTLES, code_of
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, Unavailable
 from stackroom.filters import AllOf, AnyOf, Filter, Has
-from stackroom.ports import Passage, Retrieved
+from stackroom.ports.retrieval import Passage, Retrieved
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent_runtime.client import AgentsforBedrockRuntimeClient

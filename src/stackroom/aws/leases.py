@@ -20,7 +20,7 @@ from typing import Any
 from stackroom.aws.items import from_item, instant, query, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.errors import RunSuperseded
-from stackroom.ports import Lease
+from stackroom.ports.runs import Lease
 
 _LIVE = "RUN"
 _LIVE_INDEX = "live-index"

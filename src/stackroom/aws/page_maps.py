@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom.aws.translation import store_errors
+from stackroom.inspection.page_map import PageMap
 from stackroom.keys import PAGE_MAP_PREFIX
-from stackroom.page_map import PageMap
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from stackroom.audits.disagreements import QUIET
+from stackroom.audits.discrepancies import QUIET
 from stackroom.audits.mending import Mending
+from stackroom.audits.reconciliation import Auditors, Reconciliation, Stage
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.bucket import S3DocumentBucket
 from stackroom.aws.catalogs import DynamoCatalogRegister
@@ -21,10 +22,9 @@ from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.slots import DynamoSlots
 from stackroom.model import PoolMember
-from stackroom.ports import Bookmark
-from stackroom.reconciliation import Auditors, Reconciliation, Stage
-from stackroom.runs import Runs
-from stackroom.uploads import Uploads
+from stackroom.ports.inventory import Bookmark
+from stackroom.runs.leases import Runs
+from stackroom.uploads.reconcile import Uploads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class Deployment:
         self,
         *,
         bookmark: Bookmark,
-        rehearsing: bool = False,
+        dry_run: bool = False,
         quiet: timedelta = QUIET,
         seconds_between_pages: float = 0.5,
         on_step: Callable[[Stage], None] | None = None,
@@ -61,7 +61,7 @@ class Deployment:
                 catalog_table=self.catalog_table,
             ),
             mending=Mending(
-                uploads=self._uploads(), runs=self._runs(), rehearsing=rehearsing, quiet=quiet
+                uploads=self._uploads(), runs=self._runs(), dry_run=dry_run, quiet=quiet
             ),
             book=DynamoAdmissionBook(client=dynamodb, table=self.control_table),
             slots=DynamoSlots(client=dynamodb, table=self.control_table),

@@ -10,7 +10,7 @@ _ADMITTED = json.dumps({"admitted": True})
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepFunctionsTurns:
+class StepFunctionsTaskTokens:
     client: Any
 
     def wake(self, token: str) -> bool:

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from stackroom.errors import ValidationError
+from stackroom.gateway.tokens import TokenVerifier
 from stackroom.identity import is_user_id
 from stackroom.keys import catalog_id_of
-from stackroom.tokens import TokenVerifier
 from stackroom_local.cli.console import console
 from stackroom_local.gateway.client import call_tool
 from stackroom_local.gateway.issuer import CLIENT_ID, Issuer

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Self
 
 from stackroom.errors import ValidationError
-from stackroom.keys import Misplaced, catalog_id_of, locate
+from stackroom.keys import Unplaced, catalog_id_of, locate
 from stackroom.model import Catalog, Document
-from stackroom.ports import Catalogs, Documents
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Documents
 from stackroom_local.cli.asking import checked
 from stackroom_local.product import Product
 
@@ -67,7 +68,7 @@ class Choosing:
 
     def _document(self, key: str) -> Document:
         place = locate(key)
-        if isinstance(place, Misplaced):
+        if isinstance(place, Unplaced):
             raise ValidationError(
                 f"{key!r} is no document's key, {{user}}/{{catalog}}/{{file}}: {place.reason}"
             )

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
 from stackroom.errors import ValidationError
-from stackroom.keys import Misplaced, locate
+from stackroom.keys import Unplaced, locate
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.asking import checked
 from stackroom_local.cli.console import console
@@ -51,7 +51,7 @@ def drop(state_dir: Path, paths: list[Path], *, user: str, catalog: str, wait: b
 def _require_place(user: str, catalog: str) -> None:
     """Before anything is uploaded to where it would be rejected, or to somebody else's prefix."""
     place = locate(f"{user}/{catalog}/file.txt")
-    if isinstance(place, Misplaced):
+    if isinstance(place, Unplaced):
         raise ValidationError(f"--user {user!r} --catalog {catalog!r}: {place.reason}")
     if place.prefix != f"{user}/{catalog}/":
         raise ValidationError(f"--user {user!r} and --catalog {catalog!r} must not contain '/'")

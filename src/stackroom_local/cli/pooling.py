@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from stackroom.model import Catalog, DataSourceType, PoolMember
-from stackroom.placement import OWN_SLOTS
-from stackroom.ports import Grant, Mode, Waiter
+from stackroom.ports.admission import Grant, Mode, Waiter
+from stackroom.runs.placement import OWN_SLOTS
 from stackroom_local.cli.console import console
 from stackroom_local.product import Product
 from stackroom_local.records import Records

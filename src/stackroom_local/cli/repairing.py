@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 
-from stackroom.audits.disagreements import Disagreement, Kind
+from stackroom.audits.discrepancies import Discrepancy, Kind
+from stackroom.audits.reconciliation import Reconciliation, Stage
 from stackroom.aws.reconciliation import Deployment
-from stackroom.reconciliation import Reconciliation, Stage
 from stackroom_local.cli.console import console
 from stackroom_local.product import Product
 from stackroom_local.state import Instance, StateDirectory
@@ -42,7 +42,7 @@ def reconcile(state_dir: Path, *, dry_run: bool) -> None:
 
 
 def _compared(instance: Instance, out: Console, *, dry_run: bool) -> Counter[tuple[Kind, bool]]:
-    """Tells each disagreement as it is found; how many of each kind were mended, and were not."""
+    """Tells each discrepancy as it is found; how many of each kind were mended, and were not."""
     found: Counter[tuple[Kind, bool]] = Counter()
     columns = (TextColumn("comparing {task.description}"), BarColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
@@ -70,14 +70,14 @@ def _reconciliation(
         state_machine_arn=product.deployed.state_machine_arn,
     ).reconciliation(
         bookmark=_Beginning(),
-        rehearsing=dry_run,
+        dry_run=dry_run,
         quiet=_QUIET,
         seconds_between_pages=_SECONDS_BETWEEN_PAGES,
         on_step=on_step,
     )
 
 
-def _line(each: Disagreement, *, dry_run: bool) -> str:
+def _line(each: Discrepancy, *, dry_run: bool) -> str:
     style = "yellow" if each.mended or dry_run else "red"
     kind = each.kind.replace("_", " ")
     return f"[{style}]{kind}[/{style}]  {escape(each.what)}: {escape(each.remedy)}"
@@ -88,10 +88,10 @@ def _sum_up(out: Console, found: Counter[tuple[Kind, bool]], *, dry_run: bool) -
         out.print("found nothing: bucket, records, index and control table agree")
         return
     count = found.total()
-    disagreements = f"{count} disagreement{'' if count == 1 else 's'}"
+    discrepancies = f"{count} discrepancy{'' if count == 1 else 's'}"
     if dry_run:
-        out.print(f"found {disagreements}; this is what would be done, and a dry run does nothing")
+        out.print(f"found {discrepancies}; this is what would be done, and a dry run does nothing")
         return
     mended = sum(number for (_, was_mended), number in found.items() if was_mended)
     left = f", {count - mended} left as told above" if mended < count else ""
-    out.print(f"found {disagreements}; {mended} mended{left}")
+    out.print(f"found {discrepancies}; {mended} mended{left}")

@@ -13,8 +13,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from stackroom.ingestion.estimates import Place, Stage
 from stackroom.model import Document, DocumentStatus
-from stackroom.outlook import Place, Stage
 from stackroom_local.cli.console import size
 from stackroom_local.records import Shelf
 
@@ -61,15 +61,15 @@ def _cells(shelf: Shelf, document: Document, speed: float) -> list[RenderableTyp
 
 def stage(shelf: Shelf, document: Document, speed: float) -> str:
     """How far a document is that has yet to settle; empty for all others."""
-    outlook = shelf.outlooks.get(document.document_id)
-    if outlook is None or outlook.eta_seconds is None:
+    estimate = shelf.estimates.get(document.document_id)
+    if estimate is None or estimate.eta_seconds is None:
         return ""
-    told = [str(outlook.stage)]
-    if outlook.stage is Stage.WAITING and shelf.place is not None:
+    told = [str(estimate.stage)]
+    if estimate.stage is Stage.WAITING and shelf.place is not None:
         told.append(_place(shelf.place))
-    if outlook.attempt is not None and outlook.attempt > 1:
-        told.append(f"attempt {outlook.attempt}")
-    told.append(f"about {_duration(max(1, outlook.eta_seconds / speed))} to go")
+    if estimate.attempt is not None and estimate.attempt > 1:
+        told.append(f"attempt {estimate.attempt}")
+    told.append(f"about {_duration(max(1, estimate.eta_seconds / speed))} to go")
     return ", ".join(told)
 
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from stackroom.errors import Unreadable
-from stackroom.extraction import read_pages
+from stackroom.inspection.extraction import read_pages
 
 _MEMORY_BYTES = 2_147_483_648  # many times the largest file that Bedrock takes
 

@@ -7,7 +7,7 @@ import pytest
 
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.errors import RecordChanged
-from stackroom.ports import AdmissionBook, Grant, Ledger, Mode, Waiter
+from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, Waiter
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeAdmissionBook
 from tests.records import NOW

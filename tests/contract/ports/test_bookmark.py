@@ -3,7 +3,7 @@
 import pytest
 
 from stackroom.aws.bookmark import DynamoBookmark
-from stackroom.ports import Bookmark
+from stackroom.ports.inventory import Bookmark
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.inventory import FakeBookmark
 

@@ -7,8 +7,8 @@ import pytest
 
 from stackroom.aws.catalogs import MAX_CATALOGS, DynamoCatalogRegister
 from stackroom.errors import CatalogLimitReached, RecordChanged
-from stackroom.model import Catalog, CatalogStatus, DataSourceType
-from stackroom.ports import CatalogRegister, DataSource
+from stackroom.model import Catalog, CatalogStatus, DataSource, DataSourceType
+from stackroom.ports.catalogs import CatalogRegister
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.pipeline import FakeCatalogs
 from tests.records import NOW, a_catalog
@@ -125,7 +125,7 @@ def test_a_summary_changes_counts_and_status_and_leaves_the_place(
     catalogs.open(a_catalog())
     place(catalogs)
 
-    catalogs.summarise("cat-alice-1", status=CatalogStatus.INDEXING, count=3, size=99, at=LATER)
+    catalogs.update_totals("cat-alice-1", status=CatalogStatus.INDEXING, count=3, size=99, at=LATER)
 
     assert catalogs.get("cat-alice-1") == a_catalog().model_copy(
         update={
@@ -154,8 +154,8 @@ def test_a_condemned_catalog_is_deleting_however_often_that_is_said(
 ) -> None:
     catalogs.open(a_catalog())
 
-    catalogs.condemn("cat-alice-1", at=LATER)
-    catalogs.condemn("cat-alice-1", at=LATER)
+    catalogs.mark_deleting("cat-alice-1", at=LATER)
+    catalogs.mark_deleting("cat-alice-1", at=LATER)
 
     condemned = {"status": CatalogStatus.DELETING, "updated_at": LATER}
     assert found(catalogs) == a_catalog().model_copy(update=condemned)
@@ -165,9 +165,9 @@ def test_a_summary_of_a_condemned_catalog_writes_its_totals_alone(
     catalogs: CatalogRegister,
 ) -> None:
     catalogs.open(a_catalog())
-    catalogs.condemn("cat-alice-1", at=NOW)
+    catalogs.mark_deleting("cat-alice-1", at=NOW)
 
-    catalogs.summarise("cat-alice-1", status=CatalogStatus.READY, count=2, size=9, at=LATER)
+    catalogs.update_totals("cat-alice-1", status=CatalogStatus.READY, count=2, size=9, at=LATER)
 
     catalog = found(catalogs)
     assert catalog.status is CatalogStatus.DELETING
@@ -176,9 +176,9 @@ def test_a_summary_of_a_condemned_catalog_writes_its_totals_alone(
 
 def test_a_condemned_catalog_that_is_revived_is_ready(catalogs: CatalogRegister) -> None:
     catalogs.open(a_catalog())
-    catalogs.condemn("cat-alice-1", at=NOW)
+    catalogs.mark_deleting("cat-alice-1", at=NOW)
 
-    catalogs.revive("cat-alice-1", at=LATER)
+    catalogs.unmark_deleting("cat-alice-1", at=LATER)
 
     revived = {"status": CatalogStatus.READY, "updated_at": LATER}
     assert found(catalogs) == a_catalog().model_copy(update=revived)
@@ -186,10 +186,10 @@ def test_a_condemned_catalog_that_is_revived_is_ready(catalogs: CatalogRegister)
 
 def test_reviving_a_catalog_that_lives_changes_nothing(catalogs: CatalogRegister) -> None:
     catalogs.open(a_catalog())
-    catalogs.summarise("cat-alice-1", status=CatalogStatus.FAILED, count=1, size=1, at=NOW)
+    catalogs.update_totals("cat-alice-1", status=CatalogStatus.FAILED, count=1, size=1, at=NOW)
     before = found(catalogs)
 
-    catalogs.revive("cat-alice-1", at=LATER)
+    catalogs.unmark_deleting("cat-alice-1", at=LATER)
 
     assert found(catalogs) == before
 
@@ -199,20 +199,20 @@ def test_only_a_condemned_catalog_loses_its_place(catalogs: CatalogRegister) -> 
     place(catalogs, kind=DataSourceType.CUSTOM)
 
     with pytest.raises(RecordChanged):
-        catalogs.displace("cat-alice-1")
+        catalogs.clear_data_source("cat-alice-1")
     assert found(catalogs).data_source_id == "DS1"
 
-    catalogs.condemn("cat-alice-1", at=NOW)
-    catalogs.displace("cat-alice-1")
-    catalogs.displace("cat-alice-1")
+    catalogs.mark_deleting("cat-alice-1", at=NOW)
+    catalogs.clear_data_source("cat-alice-1")
+    catalogs.clear_data_source("cat-alice-1")
     assert found(catalogs) == a_catalog().model_copy(update={"status": CatalogStatus.DELETING})
 
 
 def test_a_catalog_that_lost_its_place_may_be_given_another(catalogs: CatalogRegister) -> None:
     catalogs.open(a_catalog())
     place(catalogs)
-    catalogs.condemn("cat-alice-1", at=NOW)
-    catalogs.displace("cat-alice-1")
+    catalogs.mark_deleting("cat-alice-1", at=NOW)
+    catalogs.clear_data_source("cat-alice-1")
 
     place(catalogs, "KB2", "DS2")
 
@@ -221,7 +221,7 @@ def test_a_catalog_that_lost_its_place_may_be_given_another(catalogs: CatalogReg
 
 def test_a_closed_catalog_is_gone_and_closing_it_again_is_safe(catalogs: CatalogRegister) -> None:
     catalog = catalogs.open(a_catalog())
-    catalogs.condemn("cat-alice-1", at=LATER)
+    catalogs.mark_deleting("cat-alice-1", at=LATER)
 
     catalogs.close(catalog)
     catalogs.close(catalog)
@@ -234,7 +234,7 @@ def test_closing_makes_room_for_one_more_catalog_and_not_for_two(
     catalogs: CatalogRegister,
 ) -> None:
     opened = [catalogs.open(a_catalog(number)) for number in range(MAX_CATALOGS)]
-    catalogs.condemn(opened[0].catalog_id, at=NOW)
+    catalogs.mark_deleting(opened[0].catalog_id, at=NOW)
     for _ in range(2):
         catalogs.close(opened[0])
 
@@ -246,8 +246,8 @@ def test_closing_makes_room_for_one_more_catalog_and_not_for_two(
 
 def test_a_revived_catalog_is_not_closed(catalogs: CatalogRegister) -> None:
     catalog = catalogs.open(a_catalog())
-    catalogs.condemn("cat-alice-1", at=NOW)
-    catalogs.revive("cat-alice-1", at=LATER)
+    catalogs.mark_deleting("cat-alice-1", at=NOW)
+    catalogs.unmark_deleting("cat-alice-1", at=LATER)
 
     with pytest.raises(RecordChanged):
         catalogs.close(catalog)
@@ -259,10 +259,10 @@ def test_a_catalog_that_was_opened_anew_is_not_closed_for_the_old_one(
     catalogs: CatalogRegister,
 ) -> None:
     old = catalogs.open(a_catalog(at=NOW))
-    catalogs.condemn("cat-alice-1", at=NOW)
+    catalogs.mark_deleting("cat-alice-1", at=NOW)
     catalogs.close(old)
     new = catalogs.open(a_catalog(at=LATER))
-    catalogs.condemn("cat-alice-1", at=LATER)
+    catalogs.mark_deleting("cat-alice-1", at=LATER)
 
     with pytest.raises(RecordChanged):
         catalogs.close(old)
@@ -274,14 +274,14 @@ def test_a_catalog_that_was_opened_anew_is_not_closed_for_the_old_one(
     "change",
     [
         place,
-        lambda catalogs: catalogs.displace("cat-alice-1"),
-        lambda catalogs: catalogs.condemn("cat-alice-1", at=NOW),
-        lambda catalogs: catalogs.revive("cat-alice-1", at=NOW),
-        lambda catalogs: catalogs.summarise(
+        lambda catalogs: catalogs.clear_data_source("cat-alice-1"),
+        lambda catalogs: catalogs.mark_deleting("cat-alice-1", at=NOW),
+        lambda catalogs: catalogs.unmark_deleting("cat-alice-1", at=NOW),
+        lambda catalogs: catalogs.update_totals(
             "cat-alice-1", status=CatalogStatus.READY, count=0, size=0, at=NOW
         ),
     ],
-    ids=["place", "displace", "condemn", "revive", "summarise"],
+    ids=["place", "clear_data_source", "mark_deleting", "unmark_deleting", "update_totals"],
 )
 def test_no_change_brings_back_a_catalog_that_is_gone(
     catalogs: CatalogRegister, change: Callable[[CatalogRegister], None]

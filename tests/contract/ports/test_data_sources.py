@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 
 from stackroom.aws.data_sources import BedrockDataSources
-from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.placement import data_source_name
-from stackroom.ports import DataSourceLimit, DataSources
+from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled
+from stackroom.ports.data_sources import DataSources
+from stackroom.runs.placement import data_source_name
 from tests.fakes.pipeline import FakeBedrock, FakeClock
 from tests.simulator.world import World, eventually
 

@@ -13,16 +13,15 @@ import pytest
 from stackroom.aws.direct_documents import BedrockDirectDocuments
 from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.model import DataSourceType
-from stackroom.ports import (
+from stackroom.model import DataSource, DataSourceType
+from stackroom.ports.ingestion import (
     Busy,
-    DataSource,
     DirectDocuments,
+    DocumentDetail,
     IngestionJobs,
     Job,
     JobState,
     Submission,
-    Verdict,
 )
 from tests.fakes.pipeline import FakeBedrock, FakeClock
 from tests.simulator.world import CUSTOM, World, eventually
@@ -129,48 +128,48 @@ def submission(base: Base, number: int = 1, text: str = "A text about rain") -> 
     )
 
 
-def tried(base: Base, *submissions: Submission, name: str) -> dict[str, Verdict] | None:
+def tried(base: Base, *submissions: Submission, name: str) -> dict[str, DocumentDetail] | None:
     base.wait()
     answer = base.port.ingest(base.source, submissions, token=token(base, name))
     return None if isinstance(answer, Busy) else answer
 
 
-def ingest(base: Base, *submissions: Submission, name: str = "one") -> dict[str, Verdict]:
+def ingest(base: Base, *submissions: Submission, name: str = "one") -> dict[str, DocumentDetail]:
     """Once the rate of calls, which all tests share, allows it."""
-    answer: dict[str, Verdict] = eventually(partial(tried, base, *submissions, name=name))
+    answer: dict[str, DocumentDetail] = eventually(partial(tried, base, *submissions, name=name))
     return answer
 
 
-def delete(base: Base, *document_ids: str, name: str = "delete") -> dict[str, Verdict]:
-    def accepted() -> dict[str, Verdict] | None:
+def delete(base: Base, *document_ids: str, name: str = "delete") -> dict[str, DocumentDetail]:
+    def accepted() -> dict[str, DocumentDetail] | None:
         base.wait()
         answer = base.port.delete(base.source, document_ids, token=token(base, name))
         return None if isinstance(answer, Busy) else answer
 
-    answer: dict[str, Verdict] = eventually(accepted)
+    answer: dict[str, DocumentDetail] = eventually(accepted)
     return answer
 
 
-def read(base: Base, *document_ids: str) -> dict[str, Verdict]:
-    def answered() -> dict[str, Verdict] | None:
+def read(base: Base, *document_ids: str) -> dict[str, DocumentDetail]:
+    def answered() -> dict[str, DocumentDetail] | None:
         try:
-            return base.port.verdicts(base.source, document_ids)
+            return base.port.details(base.source, document_ids)
         except KnowledgeBaseThrottled:
             return None
 
-    answer: dict[str, Verdict] = eventually(answered)
+    answer: dict[str, DocumentDetail] = eventually(answered)
     return answer
 
 
-def settled(base: Base, *document_ids: str) -> dict[str, Verdict]:
+def settled(base: Base, *document_ids: str) -> dict[str, DocumentDetail]:
     """The verdicts once they are final."""
 
-    def over() -> dict[str, Verdict] | None:
+    def over() -> dict[str, DocumentDetail] | None:
         base.wait()
         verdicts = read(base, *document_ids)
         return None if UNDER_WAY & {each.status for each in verdicts.values()} else verdicts
 
-    answer: dict[str, Verdict] = eventually(over)
+    answer: dict[str, DocumentDetail] = eventually(over)
     return answer
 
 
@@ -212,7 +211,7 @@ def test_a_document_that_it_does_not_know_is_not_found(base: Base) -> None:
 
 
 def test_of_no_documents_there_are_no_verdicts(base: Base) -> None:
-    assert base.port.verdicts(base.source, []) == {}
+    assert base.port.details(base.source, []) == {}
 
 
 def test_a_document_ingested_again_is_under_way_again_and_newer_after(base: Base) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import pytest
 
 from stackroom.aws.bucket import S3DocumentBucket
-from stackroom.ports import DocumentBucket, StoredObject
+from stackroom.ports.bucket import DocumentBucket, StoredObject
 from tests.aws.stores import BUCKET
 from tests.fakes.pipeline import FakeBucket, FakeClock
 

@@ -7,7 +7,7 @@ import pytest
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.errors import RecordChanged
 from stackroom.model import Document
-from stackroom.ports import Documents
+from stackroom.ports.documents import Documents
 from tests.aws.stores import CATALOG_TABLE
 from tests.fakes.pipeline import FakeDocuments
 from tests.records import NOW, a_document

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import pytest
 
 from stackroom.aws.executions import StepFunctionsExecutions
-from stackroom.ports import Executions
+from stackroom.ports.runs import Executions
 from tests.fakes.pipeline import FakeExecutions
 
 DEFINITION = {"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 9, "End": True}}}

@@ -1,4 +1,4 @@
-"""What every `Findings` promises: what is wrong with just the versions asked about."""
+"""What every `InspectionResults` promises: what is wrong with just the versions asked about."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -7,24 +7,24 @@ import pytest
 
 from stackroom.aws.inspections import DynamoInspections
 from stackroom.model import Document
-from stackroom.ports import Findings
+from stackroom.ports.inspection import InspectionResults
 from tests.aws.stores import CONTROL_TABLE
-from tests.fakes.pipeline import FakeFindings
+from tests.fakes.pipeline import FakeInspectionResults
 from tests.records import a_document
 
 
-class Inspected(Protocol):
-    """Findings, and the inspection that makes them."""
+class InspectionResult(Protocol):
+    """InspectionResults, and the inspection that makes them."""
 
     @property
-    def port(self) -> Findings: ...
+    def port(self) -> InspectionResults: ...
 
     def find(self, document: Document, reason: str) -> None: ...
 
 
 @dataclass(frozen=True)
 class FakeInspected:
-    port: FakeFindings
+    port: FakeInspectionResults
 
     def find(self, document: Document, reason: str) -> None:
         self.port.reasons[document.etag] = reason
@@ -39,14 +39,14 @@ class DynamoInspected:
 
 
 @pytest.fixture(params=["fake", "dynamodb"])
-def inspected(request: pytest.FixtureRequest) -> Inspected:
+def inspected(request: pytest.FixtureRequest) -> InspectionResult:
     if request.param == "fake":
-        return FakeInspected(FakeFindings())
+        return FakeInspected(FakeInspectionResults())
     client = request.getfixturevalue("dynamodb")
     return DynamoInspected(DynamoInspections(client=client, table=CONTROL_TABLE))
 
 
-def test_defects_are_told_by_document(inspected: Inspected) -> None:
+def test_defects_are_told_by_document(inspected: InspectionResult) -> None:
     inspected.find(a_document(1, etag="etag-1"), "the PDF is encrypted")
     inspected.find(a_document(2, etag="etag-2"), "the PDF is damaged")
 
@@ -57,13 +57,13 @@ def test_defects_are_told_by_document(inspected: Inspected) -> None:
     assert reasons == {"doc-0001": "the PDF is encrypted", "doc-0002": "the PDF is damaged"}
 
 
-def test_what_was_never_found_wanting_is_left_out(inspected: Inspected) -> None:
+def test_what_was_never_found_wanting_is_left_out(inspected: InspectionResult) -> None:
     inspected.find(a_document(1, etag="etag-1"), "the PDF is damaged")
 
     assert inspected.port.reasons_for([a_document(2, etag="etag-2")]) == {}
 
 
-def test_a_defect_is_that_of_the_version_that_has_it(inspected: Inspected) -> None:
+def test_a_defect_is_that_of_the_version_that_has_it(inspected: InspectionResult) -> None:
     inspected.find(a_document(1, etag="of the old"), "the PDF is encrypted")
 
     old = inspected.port.reasons_for([a_document(1, etag="of the old")])
@@ -73,11 +73,11 @@ def test_a_defect_is_that_of_the_version_that_has_it(inspected: Inspected) -> No
     assert new == {}
 
 
-def test_of_no_document_nothing_is_told(inspected: Inspected) -> None:
+def test_of_no_document_nothing_is_told(inspected: InspectionResult) -> None:
     assert inspected.port.reasons_for([]) == {}
 
 
-def test_more_documents_than_one_request_takes_are_all_told_of(inspected: Inspected) -> None:
+def test_more_documents_than_one_request_takes_are_all_told_of(inspected: InspectionResult) -> None:
     documents = [a_document(number, etag=f"etag-{number}") for number in range(120)]
     for document in documents:
         inspected.find(document, f"of {document.document_id}")

@@ -9,11 +9,12 @@ from uuid import uuid4
 import pytest
 
 from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
-from stackroom.ports import Busy, DataSource, IngestionJobs, Job, JobState, Verdict
+from stackroom.model import DataSource
+from stackroom.ports.ingestion import Busy, DocumentDetail, IngestionJobs, Job, JobState
 from tests.fakes.pipeline import FakeBedrock, FakeClock
 from tests.simulator.world import World, eventually
 
-UNKNOWN = Verdict(status="NOT_FOUND", updated_at=None)
+UNKNOWN = DocumentDetail(status="NOT_FOUND", updated_at=None)
 
 
 class Base(Protocol):
@@ -175,7 +176,7 @@ def test_a_job_says_of_a_document_what_became_of_it_and_when(base: Base) -> None
     job = start(base)
     base.end(job)
 
-    verdict = base.port.verdicts(base.sources[0], [uri])[uri]
+    verdict = base.port.details(base.sources[0], [uri])[uri]
 
     assert verdict.status == "INDEXED"
     assert verdict.updated_at is not None
@@ -190,11 +191,11 @@ def test_a_document_that_the_knowledge_base_does_not_know_is_not_found(
     base.end(start(base))
     unknown = [uri.replace("report", f"unknown-{number}") for number in range(others + 1)]
 
-    verdicts = base.port.verdicts(base.sources[0], [uri, *unknown])
+    verdicts = base.port.details(base.sources[0], [uri, *unknown])
 
     assert {verdicts.get(each, UNKNOWN) for each in unknown} == {UNKNOWN}
     assert verdicts[uri].status == "INDEXED"
 
 
 def test_of_no_documents_there_are_no_verdicts(base: Base) -> None:
-    assert base.port.verdicts(base.sources[0], []) == {}
+    assert base.port.details(base.sources[0], []) == {}

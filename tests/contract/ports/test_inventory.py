@@ -13,7 +13,10 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.inventory import AwsInventory
 from stackroom.keys import locate
 from stackroom.model import Catalog, Document, DocumentStatus, PoolMember
-from stackroom.ports import CatalogRegister, DocumentBucket, Documents, Inventory, Page
+from stackroom.ports.bucket import DocumentBucket
+from stackroom.ports.catalogs import CatalogRegister
+from stackroom.ports.documents import Documents
+from stackroom.ports.inventory import Inventory, Page
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.clock import FakeClock

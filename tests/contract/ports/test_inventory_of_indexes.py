@@ -9,17 +9,10 @@ import pytest
 from stackroom.aws.direct_documents import BedrockDirectDocuments
 from stackroom.aws.inventory import AwsInventory
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.model import DataSourceType, PoolMember
-from stackroom.placement import data_source_name
-from stackroom.ports import (
-    Busy,
-    DataSource,
-    DirectDocuments,
-    Inventory,
-    JobState,
-    ListedDocument,
-    Submission,
-)
+from stackroom.model import DataSource, DataSourceType, PoolMember
+from stackroom.ports.ingestion import Busy, DirectDocuments, JobState, Submission
+from stackroom.ports.inventory import Inventory, ListedDocument
+from stackroom.runs.placement import data_source_name
 from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.clock import FakeClock
 from tests.fakes.inventory import FakeInventory
@@ -174,8 +167,8 @@ def test_an_s3_data_source_lists_its_documents_by_uri(base: Base) -> None:
 
     assert found is not None
     assert sorted(each.identifier for each in found) == [base.uri_of(key) for key in keys]
-    assert {each.verdict.status for each in found} == {"INDEXED"}
-    assert all(each.verdict.updated_at is not None for each in found)
+    assert {each.detail.status for each in found} == {"INDEXED"}
+    assert all(each.detail.updated_at is not None for each in found)
 
 
 def test_a_synced_data_source_may_list_nothing(base: Base) -> None:

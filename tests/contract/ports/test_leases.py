@@ -6,7 +6,7 @@ import pytest
 
 from stackroom.aws.leases import DynamoLeases
 from stackroom.errors import RunSuperseded
-from stackroom.ports import Lease, Leases
+from stackroom.ports.runs import Lease, Leases
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeLeases
 

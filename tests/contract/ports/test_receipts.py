@@ -6,7 +6,7 @@ import pytest
 
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.model import Receipt
-from stackroom.ports import Receipts
+from stackroom.ports.receipts import Receipts
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeReceipts
 from tests.records import NOW

@@ -3,7 +3,7 @@
 import pytest
 
 from stackroom.aws.slots import DynamoSlots
-from stackroom.ports import Slots
+from stackroom.ports.data_sources import Slots
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeSlots
 

@@ -1,4 +1,4 @@
-"""What every `Turns` promises: whoever waits is woken, once."""
+"""What every `TaskTokens` promises: whoever waits is woken, once."""
 
 import json
 from collections.abc import Iterator
@@ -10,20 +10,20 @@ from uuid import uuid4
 import pytest
 from moto import mock_aws
 
-from stackroom.aws.turns import StepFunctionsTurns
-from stackroom.ports import Turns
+from stackroom.aws.turns import StepFunctionsTaskTokens
+from stackroom.ports.admission import TaskTokens
 from tests.contract.ports.conftest import client
-from tests.fakes.pipeline import FakeTurns
+from tests.fakes.pipeline import FakeTaskTokens
 from tests.simulator.world import eventually
 
 ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
 
 
 class Waiting(Protocol):
-    """Turns, and runs that wait for them."""
+    """TaskTokens, and runs that wait for them."""
 
     @property
-    def port(self) -> Turns: ...
+    def port(self) -> TaskTokens: ...
 
     def park(self, seconds: int = 60) -> str:
         """A run that waits so long at most; answers its token."""
@@ -38,7 +38,7 @@ class Waiting(Protocol):
 
 @dataclass(frozen=True)
 class FakeWaiting:
-    port: FakeTurns = field(default_factory=FakeTurns)
+    port: FakeTaskTokens = field(default_factory=FakeTaskTokens)
 
     def park(self, seconds: int = 60) -> str:
         return uuid4().hex
@@ -54,7 +54,7 @@ class FakeWaiting:
 class Machine:
     """Executions that hand out their tokens by a queue, and wait."""
 
-    port: StepFunctionsTurns
+    port: StepFunctionsTaskTokens
     queue: str
     arn: str
     executions: dict[str, str] = field(default_factory=dict)
@@ -100,7 +100,7 @@ def machine() -> Iterator[Machine]:
             definition=json.dumps({"StartAt": "Wait", "States": {"Wait": wait}}),
             roleArn=ROLE,
         )
-        port = StepFunctionsTurns(client=client("stepfunctions"))
+        port = StepFunctionsTaskTokens(client=client("stepfunctions"))
         yield Machine(port, queue, created["stateMachineArn"])
 
 

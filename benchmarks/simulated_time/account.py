@@ -1,0 +1,170 @@
+"""An AWS account under simulated time: what the services share, and how they are wired."""
+
+import json
+import random
+from collections.abc import Mapping
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from benchmarks.simulated_time.bedrock import Durations, Shelves, bedrock
+from benchmarks.simulated_time.bill import Bill
+from benchmarks.simulated_time.client import Client
+from benchmarks.simulated_time.definition import definition_of
+from benchmarks.simulated_time.functions import Function, Functions, Pace
+from benchmarks.simulated_time.hub import Hub
+from benchmarks.simulated_time.queues import IDLE_REQUESTS, Queue
+from benchmarks.simulated_time.queues import Mapping as SourceMapping
+from benchmarks.simulated_time.searching import SearchableDocuments
+from benchmarks.simulated_time.workflow import Workflow
+from stackroom_local.simulator.faults import Faults
+from stackroom_local.simulator.store import Store
+
+# Seconds, assumed: from a request to S3 until its event is in the queue, and what a function sees
+# of a call of Bedrock's.
+_EVENT_DELAY = (0.3, 1.5)
+_CALL = 0.1
+_SEARCH = 0.3
+
+
+class Account:
+    """Everything random in it comes from the seed."""
+
+    def __init__(
+        self,
+        *,
+        shelves: Shelves,
+        durations: Durations,
+        seed: int,
+        hub: Hub,
+        faults: Faults | None = None,
+    ) -> None:
+        self.hub = hub
+        self.bill = Bill()
+        self.chance = random.Random(seed)
+        self.functions = Functions(hub, self.bill)
+        self.pace = Pace(hub=hub)
+        self.durations = durations
+        self.queues: list[Queue] = []
+        self.searchable = SearchableDocuments(hub)
+        self._bedrock = partial(
+            bedrock,
+            hub,
+            shelves,
+            durations,
+            self.searchable,
+            store=Store(Path(":memory:")),
+            faults=faults,
+        )
+        self._services = self._bedrock()
+        self._events = count(1)
+
+    def restart_bedrock(self) -> None:
+        """What is under way is cut off, as when the simulator is started again; takes a second."""
+        self._services.close()
+        self.hub.sleep(1)
+        self._services = self._bedrock()
+
+    def client(self, service: str, *, unpaced: bool = False) -> Client:
+        """Of a simulated service; an unpaced one is for setting things up, before time passes."""
+        return Client(
+            service=service,
+            dispatcher=self._services.dispatcher,
+            spend=(lambda _seconds: None) if unpaced else self.pace.spend,
+            bill=self.bill,
+            latency=_SEARCH if service == "bedrock-agent-runtime" else _CALL,
+            chance=self.chance,
+        )
+
+    def knowledge_base(self) -> tuple[str, str]:
+        """A new one, and its shared CUSTOM data source; let time pass before the next."""
+        vectors, agent = (
+            self.client(each, unpaced=True) for each in ("s3vectors", "bedrock-agent")
+        )
+        name = f"kb-{next(self._events)}"
+        vectors.create_vector_bucket(vectorBucketName=name)
+        index = vectors.create_index(
+            vectorBucketName=name,
+            indexName=name,
+            dataType="float32",
+            dimension=1024,
+            distanceMetric="cosine",
+            metadataConfiguration={
+                "nonFilterableMetadataKeys": ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
+            },
+        )
+        made = agent.create_knowledge_base(**_knowledge_base(name, index["indexArn"]))
+        knowledge_base_id = made["knowledgeBase"]["knowledgeBaseId"]
+        source = agent.create_data_source(
+            knowledgeBaseId=knowledge_base_id,
+            name="shared",
+            dataSourceConfiguration={"type": "CUSTOM"},
+        )
+        return knowledge_base_id, source["dataSource"]["dataSourceId"]
+
+    def function(self, function: Function) -> None:
+        self.functions.add(function)
+
+    def consumed_queue(self, name: str, function: str, *, batch_size: int, window: float) -> Queue:
+        """As infra/queues.py makes one: five receives, six times the function's timeout."""
+        queue = Queue(
+            hub=self.hub,
+            bill=self.bill,
+            name=name,
+            visibility=6 * self.functions.known[function].timeout + window,
+            receives=5,
+        )
+        SourceMapping(
+            hub=self.hub,
+            functions=self.functions,
+            queue=queue,
+            function=function,
+            batch_size=batch_size,
+            window=window,
+        )
+        self.queues.append(queue)
+        return queue
+
+    def workflow(self, text: str, functions: Mapping[str, str]) -> Workflow:
+        return Workflow(
+            hub=self.hub,
+            bill=self.bill,
+            functions=self.functions,
+            definition=definition_of(text, functions),
+            chance=self.chance,
+        )
+
+    def notify(self, kind: str, key: str) -> None:
+        """As S3, EventBridge and SQS tell of an object: `kind` is `Object Created` or `Deleted`."""
+        number = next(self._events)
+        body = json.dumps(
+            {
+                "id": f"event-{number}",
+                "detail-type": kind,
+                "detail": {"bucket": {"name": "docs"}, "object": {"key": key}},
+            }
+        )
+        for queue in self.queues:
+            delay = self.chance.uniform(*_EVENT_DELAY)
+            self.hub.spawn(partial(queue.send, body), after=delay)
+
+    def charge_idle_polling(self, seconds: float) -> None:
+        """What the queues' pollers ask for in vain, all the time."""
+        self.bill.add("sqs requests", IDLE_REQUESTS * len(self.queues) * seconds)
+
+
+def _knowledge_base(name: str, index_arn: str) -> dict[str, Any]:
+    model = "arn:aws:bedrock:us-east-1::foundation-model/amazon.titan-embed-text-v2:0"
+    return {
+        "name": name,
+        "roleArn": "arn:aws:iam::123456789012:role/knowledge-base",
+        "knowledgeBaseConfiguration": {
+            "type": "VECTOR",
+            "vectorKnowledgeBaseConfiguration": {"embeddingModelArn": model},
+        },
+        "storageConfiguration": {
+            "type": "S3_VECTORS",
+            "s3VectorsConfiguration": {"indexArn": index_arn},
+        },
+    }

@@ -1,0 +1,159 @@
+"""
+SQS queues and the Lambda pollers that empty them: batches, windows, visibility, dead letters.
+
+Each message is delivered at least once: a batch whose function fails comes back after the
+visibility timeout, and so does each message that the function names as failed.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from benchmarks.simulated_time.bill import Bill
+from benchmarks.simulated_time.functions import FunctionFailed, Functions
+from benchmarks.simulated_time.hub import Hub, Signal
+
+# An idle mapping long-polls with five pollers, for 20 seconds each.
+# https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
+IDLE_REQUESTS = 5 / 20
+# Concurrent batches to begin with, and how fast they may grow; the same page.
+_FIRST_BATCHES = 5
+_GROWTH = 300 / 60
+_MOST_BATCHES = 1_000  # of an account's concurrent executions
+
+
+@dataclass
+class Message:
+    message_id: str
+    body: str
+    receives: int = 0
+
+
+@dataclass
+class Queue:
+    """`waiting` messages can be received now."""
+
+    hub: Hub
+    bill: Bill
+    name: str
+    visibility: float
+    receives: int  # before a message is set aside
+    waiting: deque[Message] = field(default_factory=deque)
+    dead: list[Message] = field(default_factory=list)
+    hidden: int = 0
+    _numbers: Any = field(default_factory=count)
+    _arrived: Callable[[], None] = lambda: None
+
+    def send(self, body: str) -> None:
+        self.bill.add("sqs requests", 1)
+        self.waiting.append(Message(message_id=f"{self.name}-{next(self._numbers)}", body=body))
+        self._arrived()
+
+    def attend(self, arrived: Callable[[], None]) -> None:
+        """Have this called whenever there is something to receive."""
+        self._arrived = arrived
+
+    def receive(self, most: int) -> list[Message]:
+        """At most so many messages, hidden from now on; ten a request."""
+        batch: list[Message] = []
+        while self.waiting and len(batch) < most:
+            message = self.waiting.popleft()
+            message.receives += 1
+            if message.receives > self.receives:
+                self.dead.append(message)
+                continue
+            batch.append(message)
+        self.bill.add("sqs requests", -(-len(batch) // 10))
+        self.hidden += len(batch)
+        return batch
+
+    def delete(self, messages: list[Message]) -> None:
+        self.bill.add("sqs requests", -(-len(messages) // 10))
+        self.hidden -= len(messages)
+
+    def show_again(self, messages: list[Message]) -> None:
+        """Once their visibility timeout is over."""
+
+        def appear() -> None:
+            self.hidden -= len(messages)
+            self.waiting.extend(messages)
+            self._arrived()
+
+        if messages:
+            self.hub.spawn(appear, after=self.visibility)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.waiting and not self.hidden
+
+
+class Mapping:
+    """An event source mapping: hands a queue's messages to a function, a batch at a time."""
+
+    def __init__(
+        self,
+        *,
+        hub: Hub,
+        functions: Functions,
+        queue: Queue,
+        function: str,
+        batch_size: int,
+        window: float,
+    ) -> None:
+        self._hub = hub
+        self._functions = functions
+        self._queue = queue
+        self._function = function
+        self._batch_size = batch_size
+        self._window = window
+        self._full = Signal(hub)
+        self._gathering = False
+        self._at_work = 0
+        self._allowed = float(_FIRST_BATCHES)
+        self._allowed_at = 0.0
+        queue.attend(self._arrived)
+
+    def _arrived(self) -> None:
+        if len(self._queue.waiting) >= self._batch_size:
+            self._full.set()
+        if not self._gathering and self._at_work < self._most():
+            self._gathering = True
+            self._hub.spawn(self._gather)
+
+    def _gather(self) -> None:
+        """Wait for a whole batch, but no longer than the window."""
+        self._full = Signal(self._hub)
+        if len(self._queue.waiting) < self._batch_size:
+            self._full.wait(self._window)
+        self._gathering = False
+        batch = self._queue.receive(self._batch_size)
+        if not batch:
+            return
+        self._at_work += 1
+        if self._queue.waiting:
+            self._arrived()
+        self._hand_over(batch)
+        self._at_work -= 1
+        if self._queue.waiting:
+            self._arrived()
+
+    def _hand_over(self, batch: list[Message]) -> None:
+        records = [{"messageId": each.message_id, "body": each.body} for each in batch]
+        invocation = self._functions.begin(self._function, {"Records": records})
+        try:
+            answer = invocation.result()
+            failed = {each["itemIdentifier"] for each in answer["batchItemFailures"]}
+        except FunctionFailed:
+            failed = {each.message_id for each in batch}
+        self._queue.delete([each for each in batch if each.message_id not in failed])
+        self._queue.show_again([each for each in batch if each.message_id in failed])
+
+    def _most(self) -> float:
+        """Batches at a time; it grows while they are needed and starts over after a quiet hour."""
+        now = self._hub.time
+        if self._at_work < _FIRST_BATCHES:
+            self._allowed, self._allowed_at = float(_FIRST_BATCHES), now
+        grown = self._allowed + _GROWTH * (now - self._allowed_at)
+        return min(grown, _MOST_BATCHES)

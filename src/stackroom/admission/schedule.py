@@ -1,0 +1,194 @@
+"""
+Who is next: the rules of admission, worked out on what is known at one moment.
+
+Oldest first. A knowledge base is shared by direct calls or held by one job; where both wait, the
+older one decides. When a job's turn has come, no new direct call is let in, those at work finish,
+and then every job that waited at that moment runs, one after another (there are at most four, one
+per data source), so that the change costs once. After that the oldest direct call is the older.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from stackroom.ports.admission import Grant, Ledger, Mode, Waiter
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """
+    Of the account [AWS General Reference: Amazon Bedrock quotas, none adjustable]: ingestion jobs
+    at a time, direct calls (Ingest- and DeleteKnowledgeBaseDocuments) at a time, and seconds
+    between two StartIngestionJob (0.1 a second).
+    """
+
+    jobs: int = 5
+    direct_calls: int = 10
+    seconds_between_starts: float = 10.0
+
+
+# Slots that a run gets though others wait, and for how many it waits if there are fewer. Its
+# function waits for its calls, so four at a time cost a quarter of one after the other, and it is
+# done sooner. Runs come after each other rather than all beside each other; the last is done no
+# later (docs/scaling.md).
+_WORTHWHILE = 4
+_ENOUGH = 3
+# For so long what a waiter said of its work is believed.
+_FRESH = timedelta(seconds=10)
+
+
+def fair_share(slots: int, runs: int) -> int:
+    """Of so many slots, for each of so many runs; rounded up, for they don't all use theirs."""
+    return max(min(slots, _WORTHWHILE), math.ceil(slots / max(1, runs)))
+
+
+@dataclass
+class Schedule:
+    """`ledger` is what it becomes: as it was, without what is void, and then with new grants."""
+
+    ledger: Ledger
+    waiters: Sequence[Waiter]
+    limits: Limits
+    now: datetime
+    lease: timedelta
+    leaving: frozenset[tuple[str, int]] = frozenset()  # runs, by catalog and epoch
+    unwoken: list[Waiter] = field(default_factory=list)  # they have a turn and don't know it
+
+    def __post_init__(self) -> None:
+        newest = {each.catalog_id: each.epoch for each in self.waiters}
+        live = tuple(
+            grant
+            for grant in self.ledger.grants
+            if grant.until > self.now
+            and (grant.catalog_id, grant.epoch) not in self.leaving
+            # A newer run of the same catalog waits: the one that had the turn is no more.
+            and newest.get(grant.catalog_id, 0) <= grant.epoch
+        )
+        if live != self.ledger.grants:
+            self.ledger = replace(self.ledger, grants=live)
+        held = {(grant.catalog_id, grant.epoch): grant for grant in live}
+        self.unwoken = [each for each in self.waiters if (each.catalog_id, each.epoch) in held]
+        waiting = [each for each in self.waiters if (each.catalog_id, each.epoch) not in held]
+        self._waiting = sorted(waiting, key=lambda each: each.since)
+        self._saving = False  # slots, for a run that has waited longer than all that come after it
+
+    @property
+    def shared(self) -> list[Waiter]:
+        return [each for each in self._waiting if each.mode is Mode.SHARED]
+
+    def grant(self) -> list[Waiter]:
+        """Whom a turn falls to now; the ledger then says so."""
+        granted = []
+        for waiter in self._waiting:
+            if grant := self._turn_of(waiter):
+                self._enter(grant, waiter.since)
+                granted.append(waiter)
+        return granted
+
+    def must_yield(self, grant: Grant, *, turn: timedelta) -> bool:
+        """Whether the holder of a shared turn is to give it up, its calls at work once done."""
+        next_job = self._next_job(grant.knowledge_base_id)
+        if next_job is not None and self._is_next(next_job) and self._may_start():
+            return True
+        return bool(self.shared) and self.now - grant.granted_at >= turn
+
+    def _turn_of(self, waiter: Waiter) -> Grant | None:
+        here = [
+            each
+            for each in self.ledger.grants
+            if each.knowledge_base_id == waiter.knowledge_base_id
+        ]
+        if any(each.mode is Mode.EXCLUSIVE for each in here):
+            return None
+        if waiter.mode is Mode.SHARED:
+            return self._shared_turn(waiter)
+        return self._exclusive_turn(waiter) if not here else None
+
+    def _exclusive_turn(self, waiter: Waiter) -> Grant | None:
+        if not self._is_next(waiter) or not self._may_start():
+            return None
+        return self._granted(waiter, slots=1, start_at=max(self.now, self._next_start))
+
+    def _shared_turn(self, waiter: Waiter) -> Grant | None:
+        job = self._next_job(waiter.knowledge_base_id)
+        if job is not None and self._is_next(job) and self._may_start():
+            return None
+        holders = [each for each in self.ledger.grants if each.mode is Mode.SHARED]
+        free = self.limits.direct_calls - sum(each.slots for each in holders)
+        share = fair_share(self.limits.direct_calls, len(holders) + len(self.shared))
+        wanted = min(self._calls_of(waiter), share)
+        slots = min(wanted, free)
+        if slots < min(wanted, _ENOUGH) or self._saving:
+            self._saving = True
+            return None
+        return self._granted(waiter, slots=slots)
+
+    def _calls_of(self, waiter: Waiter) -> int:
+        """
+        How many it could use. To a busy catalog more has come while it waited; what it can't use,
+        it gives back when it claims its turn.
+        """
+        is_fresh = self.now - waiter.since < _FRESH
+        return waiter.calls if waiter.calls == 1 or is_fresh else max(waiter.calls, _WORTHWHILE)
+
+    def _is_next(self, job: Waiter) -> bool:
+        """Whether the job waits longer than every direct call, or the jobs' phase includes it."""
+        phase = self.ledger.phases.get(job.knowledge_base_id)
+        if phase is not None and job.since <= phase:
+            return True
+        rivals = (each for each in self.shared if each.knowledge_base_id == job.knowledge_base_id)
+        oldest = next(rivals, None)
+        return oldest is None or job.since <= oldest.since
+
+    def _next_job(self, knowledge_base_id: str) -> Waiter | None:
+        return next(
+            (
+                each
+                for each in self._waiting
+                if each.mode is Mode.EXCLUSIVE and each.knowledge_base_id == knowledge_base_id
+            ),
+            None,
+        )
+
+    def _may_start(self) -> bool:
+        """One start is reserved ahead, so that a knowledge base is not emptied too early."""
+        at_work = sum(each.mode is Mode.EXCLUSIVE for each in self.ledger.grants)
+        gap = timedelta(seconds=self.limits.seconds_between_starts)
+        return at_work < self.limits.jobs and self._next_start - self.now <= gap
+
+    @property
+    def _next_start(self) -> datetime:
+        return self.ledger.next_start or self.now
+
+    def _granted(self, waiter: Waiter, *, slots: int, start_at: datetime | None = None) -> Grant:
+        return Grant(
+            catalog_id=waiter.catalog_id,
+            epoch=waiter.epoch,
+            knowledge_base_id=waiter.knowledge_base_id,
+            mode=waiter.mode,
+            slots=slots,
+            granted_at=self.now,
+            until=self.now + self.lease,
+            start_at=start_at,
+        )
+
+    def _enter(self, grant: Grant, since: datetime) -> None:
+        phases = dict(self.ledger.phases)
+        next_start = self.ledger.next_start
+        if grant.mode is Mode.SHARED:
+            phases.pop(grant.knowledge_base_id, None)
+        else:
+            phase = phases.get(grant.knowledge_base_id)
+            if phase is None or phase < since:
+                phases[grant.knowledge_base_id] = self.now
+            assert grant.start_at is not None, "a job's turn says when it may start"
+            gap = timedelta(seconds=self.limits.seconds_between_starts)
+            next_start = grant.start_at + gap
+        self._waiting = [each for each in self._waiting if each.catalog_id != grant.catalog_id]
+        self.ledger = replace(
+            self.ledger,
+            grants=(*self.ledger.grants, grant),
+            phases=phases,
+            next_start=next_start,
+        )

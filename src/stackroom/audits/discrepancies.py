@@ -1,0 +1,85 @@
+"""What can be out of step, and what is done about each."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Protocol
+
+# What is younger may be under way: its event, its run, the index that follows. S3's events come
+# within seconds mostly [S3 user guide: EventNotifications, "typically delivered in seconds"], and
+# a message waits in its batch for less than a minute.
+QUIET = timedelta(minutes=2)
+
+
+class Kind(StrEnum):
+    OBJECT_WITHOUT_RECORD = "object_without_record"
+    STALE_RECORD = "stale_record"
+    WRONG_SIDECAR = "wrong_sidecar"
+    SIDECAR_WITHOUT_OBJECT = "sidecar_without_object"
+    RECORD_WITHOUT_OBJECT = "record_without_object"
+    RECORD_WITHOUT_CATALOG = "record_without_catalog"
+    UNPLACED_WITHOUT_OBJECT = "stray_without_object"
+    STALLED_DOCUMENT = "stalled_document"
+    STALLED_CATALOG = "stalled_catalog"
+    HALF_DELETED_CATALOG = "half_deleted_catalog"
+    MISSING_FROM_INDEX = "missing_from_index"
+    INDEXED_AFTER_ALL = "indexed_after_all"
+    INDEXED_WITHOUT_RECORD = "indexed_without_record"
+    DEAD_RUN = "dead_run"
+    DEAD_GRANT = "dead_turn"
+    DEAD_WAITER = "dead_waiter"
+    UNUSED_SLOT = "unused_slot"
+    ORPHAN_DATA_SOURCE = "orphan_data_source"
+    BROKEN_DATA_SOURCE = "broken_data_source"
+
+
+REMEDIES = {
+    Kind.OBJECT_WITHOUT_RECORD: "registered as if its event had come",
+    Kind.STALE_RECORD: "brought in step with the object that lies there",
+    Kind.WRONG_SIDECAR: "written anew, and the document ingested again",
+    Kind.SIDECAR_WITHOUT_OBJECT: "removed",
+    Kind.RECORD_WITHOUT_OBJECT: "to be removed from the index, verified, then forgotten",
+    Kind.RECORD_WITHOUT_CATALOG: "its catalog opened again, or the record forgotten",
+    Kind.UNPLACED_WITHOUT_OBJECT: "forgotten",
+    Kind.STALLED_DOCUMENT: "a run asked for",
+    Kind.STALLED_CATALOG: "a run asked for",
+    Kind.HALF_DELETED_CATALOG: (
+        "open again, for objects lie in it; its owner may delete it once more"
+    ),
+    Kind.MISSING_FROM_INDEX: "pending again, and a run asked for",
+    Kind.INDEXED_AFTER_ALL: "pending again, so that a run looks at it anew",
+    Kind.INDEXED_WITHOUT_RECORD: "to be removed from the index and verified",
+    Kind.DEAD_RUN: "followed by another run",
+    Kind.DEAD_GRANT: "given back",
+    Kind.DEAD_WAITER: "taken out of the queue",
+    Kind.UNUSED_SLOT: "freed",
+    Kind.ORPHAN_DATA_SOURCE: (
+        "left alone: no catalog lives there; if it is yours to delete, use DeleteDataSource"
+    ),
+    Kind.BROKEN_DATA_SOURCE: (
+        "left alone: give the knowledge base's role its rights and the index back, or use"
+        " UpdateDataSource with all of its configuration and dataDeletionPolicy RETAIN; then"
+        " DeleteDataSource again"
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Discrepancy:
+    """`remedy` is what was done about it or, unless `mended`, what would be or is for a person."""
+
+    kind: Kind
+    what: str
+    remedy: str
+    mended: bool
+
+
+# Yields what is found, as it is found, and returns where to go on; None at the end.
+Step = Generator[Discrepancy, None, str | None]
+
+
+class Audit(Protocol):
+    def step(self, place: str | None) -> Step:
+        """A bounded piece of the comparison, from `place` on. Safe to repeat."""
+        ...

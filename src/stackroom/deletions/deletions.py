@@ -1,0 +1,166 @@
+"""
+Deleting a document, or a whole catalog, because its owner says so.
+
+The object goes at once, and with it follows what its event would have set off. The document is
+removed only when no search finds it any more: its receipt says when (`Receipt.unsearchable_since`),
+and until then the answer is that it was asked for.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import takewhile
+
+from stackroom.clock import utc_now
+from stackroom.errors import CatalogNotFound, DocumentNotFound, RecordChanged
+from stackroom.keys import is_ours
+from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
+from stackroom.ports.bucket import DocumentBucket
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Documents
+from stackroom.ports.receipts import Receipts
+from stackroom.runs.leases import Runs
+from stackroom.uploads.receipts import receipt_id_of, receipt_of
+from stackroom.uploads.reconcile import Uploads
+
+_PASSES = 10
+# Each key takes a handful of calls one after another; boto3's pool has ten connections.
+_AT_ONCE = 8
+# Whoever follows the same event may have another clock.
+_SKEW = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CatalogDeletion:
+    """What a catalog's deletion has set off; the catalog is gone once its record is."""
+
+    catalog_id: str
+    name: str
+    documents: int
+    size: int
+    receipt_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deletions:
+    catalogs: Catalogs
+    documents: Documents
+    bucket: DocumentBucket
+    receipts: Receipts
+    uploads: Uploads
+    runs: Runs
+    now: Callable[[], datetime] = utc_now
+
+    def delete_document(self, user_id: str, catalog_id: str, document_id: str) -> Receipt:
+        """
+        Ask for the document's removal. Safe to repeat: the same removal has the same receipt.
+
+        Raises CatalogNotFound or DocumentNotFound.
+        """
+        catalog = self._catalog(user_id, catalog_id)
+        document = self.documents.get(catalog_id, document_id)
+        if document is None:
+            raise DocumentNotFound(document_id)
+        asked_at = self.now()
+        if self.bucket.head(document.s3_key) is not None:
+            self.bucket.remove(document.s3_key)
+        reconciled = self.uploads.reconcile(document.s3_key)
+        if reconciled.catalog_id is not None:
+            self.runs.ask(reconciled.catalog_id)
+        return self._receipt(catalog, document, reconciled.receipt_id, asked_at)
+
+    def delete_catalog(self, user_id: str, catalog_id: str) -> CatalogDeletion:
+        """
+        Ask for the removal of the catalog and everything in it.
+
+        What is dropped after this was asked stays, and keeps the catalog alive. After a crash,
+        repeat it: it goes on. Until then what it hasn't come to stays searchable.
+        Raises CatalogNotFound, or RecordChanged if late events keep reviving the catalog.
+        """
+        catalog = self._catalog(user_id, catalog_id)
+        before = [each for each in self.documents.of_catalog(catalog_id) if not _is_deleting(each)]
+        asked_at = self.now()
+        for _ in range(_PASSES):
+            if self._is_emptied(catalog, asked_at):
+                break
+        else:
+            raise RecordChanged(catalog_id)
+        receipt_ids = self._remove_records(catalog_id)
+        recent = self._receipts_since(user_id, asked_at)
+        receipt_ids |= {each.receipt_id for each in recent if each.catalog_id == catalog_id}
+        self.runs.ask(catalog_id)
+        return CatalogDeletion(
+            catalog_id=catalog_id,
+            name=catalog.name,
+            documents=len(before),
+            size=sum(each.size for each in before),
+            receipt_ids=tuple(sorted(receipt_ids)),
+        )
+
+    def _catalog(self, user_id: str, catalog_id: str) -> Catalog:
+        catalog = self.catalogs.get(catalog_id)
+        if catalog is None or catalog.user_id != user_id:
+            raise CatalogNotFound(catalog_id)
+        return catalog
+
+    def _is_emptied(self, catalog: Catalog, asked_at: datetime) -> bool:
+        """
+        Remove what lies under the catalog's prefix; False if it must be done again.
+
+        What was dropped since keeps the catalog alive (`Uploads` revives it). Late events of what
+        we are about to remove do the same, and then all begins anew.
+        """
+        try:
+            self.catalogs.mark_deleting(catalog.catalog_id, at=self.now())
+        except RecordChanged:
+            return True  # gone already
+        for keys in self.bucket.purge(catalog.s3_prefix, until=asked_at):
+            self._reconcile(key for key in keys if not is_ours(key))
+        now = self.catalogs.get(catalog.catalog_id)
+        if now is None or now.status is CatalogStatus.DELETING:
+            return True
+        return self.bucket.holds_any(catalog.s3_prefix)
+
+    def _remove_records(self, catalog_id: str) -> set[str]:
+        """Whatever is still on record, though its object is gone; the receipts of all there are."""
+        left: list[str] = []
+        receipt_ids: set[str] = set()
+        for document in self.documents.of_catalog(catalog_id):
+            if _is_deleting(document) and document.receipt_id is not None:
+                receipt_ids.add(document.receipt_id)
+            else:
+                left.append(document.s3_key)
+        return receipt_ids | self._reconcile(left)
+
+    def _reconcile(self, keys: Iterable[str]) -> set[str]:
+        """The receipts of what is removed."""
+        with ThreadPoolExecutor(_AT_ONCE) as workers:
+            reconciled = workers.map(self.uploads.reconcile, keys)
+            return {each.receipt_id for each in reconciled if each.receipt_id is not None}
+
+    def _receipt(
+        self, catalog: Catalog, document: Document, receipt_id: str | None, asked_at: datetime
+    ) -> Receipt:
+        user_id = catalog.user_id
+        if receipt_id is not None:
+            receipt = self.receipts.get(user_id, receipt_id)
+            assert receipt is not None, "a removal keeps its receipt before it answers"
+            return receipt
+        # The event was quicker, and the document's record may even be gone by now.
+        for receipt in self._receipts_since(user_id, asked_at - _SKEW):
+            if receipt.document_id == document.document_id:
+                return receipt
+        # Someone dropped the file again before anything followed from its removal.
+        named = document.model_copy(update={"receipt_id": receipt_id_of(document, asked_at)})
+        receipt = receipt_of(named, user_id).model_copy(update={"superseded_at": self.now()})
+        self.receipts.keep(receipt)
+        return receipt
+
+    def _receipts_since(self, user_id: str, moment: datetime) -> Iterator[Receipt]:
+        newest_first = self.receipts.of_user(user_id)
+        return takewhile(lambda each: each.asked_at >= moment, newest_first)
+
+
+def _is_deleting(document: Document) -> bool:
+    return document.status is DocumentStatus.DELETING

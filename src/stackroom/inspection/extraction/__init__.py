@@ -1,0 +1,47 @@
+"""
+The text of a file, page by page: `read_pages(body, filename)`.
+
+Readers load their library on first use, so that importing this costs nothing. None of them keeps
+state, but PDFium must not run in two threads of a process at once.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import cast
+
+from stackroom.errors import Unreadable
+from stackroom.formats import extension_of, unsupported
+from stackroom.inspection.extraction.page import Page
+
+__all__ = ["Page", "read_pages"]
+
+Reader = Callable[[bytes], tuple[Page, ...]]
+
+_READERS = {
+    "pdf": "pdf",
+    "docx": "word",
+    "txt": "plain",
+    "md": "plain",
+    "csv": "plain",
+    "html": "webpage",
+    "xlsx": "workbook",
+}
+
+
+def read_pages(body: bytes, filename: str) -> tuple[Page, ...]:
+    """
+    Every page of a PDF, blank ones too; of any other format one page without a number.
+
+    At least one page has text. Raises `Unreadable` with a reason that its owner can act on.
+    """
+    reason = unsupported(filename)
+    if reason is not None:
+        raise Unreadable(reason)
+    if not body:
+        raise Unreadable("the file is empty")
+    return _reader(extension_of(filename))(body)
+
+
+def _reader(extension: str) -> Reader:
+    module = import_module(f"{__name__}.{_READERS[extension]}")
+    return cast(Reader, module.read)

@@ -1,0 +1,71 @@
+"""
+Extraction in a process of its own, with bounds on time and memory.
+
+A hostile or broken file may crash a parser or keep it busy for ever. Here that ends the child and
+nothing else. Run as a module, this is the child: name in the arguments, file on standard input,
+JSON on standard output.
+"""
+
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+from contextlib import suppress
+
+from stackroom.errors import Unreadable
+from stackroom.formats import extension_of
+from stackroom.inspection.extraction import Page, read_pages
+
+MEMORY_BYTES = 1_073_741_824  # leaves a function of 1,536 MB room for the file and our own code
+_KEPT = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH")
+
+
+def read_pages_apart(body: bytes, filename: str, *, seconds: float) -> tuple[Page, ...] | None:
+    """As `read_pages`; None if the reader crashed, ran out of memory or took longer."""
+    try:
+        # Nothing of the owner's is on the command line but the extension of the name.
+        child = subprocess.run(  # noqa: S603
+            [sys.executable, "-m", __name__, f"file.{extension_of(filename)}", str(seconds)],
+            input=body,
+            capture_output=True,
+            timeout=seconds,
+            check=True,
+            env=_environment(),
+        )
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+        return None
+    answer = json.loads(child.stdout)
+    if "reason" in answer:
+        raise Unreadable(answer["reason"])
+    return tuple(Page(number=number, text=text) for number, text in answer["pages"])
+
+
+def _environment() -> dict[str, str]:
+    """What an interpreter needs to start, and no credentials: files are hostile until read."""
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    # A Lambda function finds its packages by a path that its runtime put together.
+    return {**kept, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def _main(filename: str, seconds: float) -> None:
+    _bound(resource.RLIMIT_AS, MEMORY_BYTES)
+    # Should the parent be killed: nobody would be left to stop the child.
+    _bound(resource.RLIMIT_CPU, math.ceil(seconds) + 1)
+    try:
+        pages = read_pages(sys.stdin.buffer.read(), filename)
+    except Unreadable as defect:
+        answer: dict[str, object] = {"reason": defect.reason}
+    else:
+        answer = {"pages": [(page.number, page.text) for page in pages]}
+    json.dump(answer, sys.stdout)
+
+
+def _bound(what: int, limit: int) -> None:
+    with suppress(ValueError, OSError):  # not every system bounds memory; time the parent does
+        resource.setrlimit(what, (limit, limit))
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1], float(sys.argv[2]))

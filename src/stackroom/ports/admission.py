@@ -1,0 +1,79 @@
+"""Port."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+
+class Mode(StrEnum):
+    """How a knowledge base is used: by an ingestion job alone, or by direct calls together."""
+
+    EXCLUSIVE = "exclusive"
+    SHARED = "shared"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiter:
+    """A run that waits for its turn at a knowledge base; `token` wakes it."""
+
+    catalog_id: str
+    epoch: int
+    knowledge_base_id: str
+    mode: Mode
+    since: datetime
+    calls: int  # direct calls that its work takes; 1 for a job
+    token: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grant:
+    """A run's turn. `slots` direct calls at a time, or one job; void after `until`."""
+
+    catalog_id: str
+    epoch: int
+    knowledge_base_id: str
+    mode: Mode
+    slots: int
+    granted_at: datetime
+    until: datetime
+    start_at: datetime | None = None  # EXCLUSIVE: the job may start then, and not before
+    claimed: bool = False  # the run has woken and taken it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ledger:
+    """Every turn that is taken at the moment, of the whole account."""
+
+    version: int = 0
+    grants: tuple[Grant, ...] = ()
+    next_start: datetime | None = None  # of an ingestion job, by the rate of StartIngestionJob
+    # By knowledge base: since when jobs have it, one after another.
+    phases: Mapping[str, datetime] = field(default_factory=dict)
+
+
+class AdmissionBook(Protocol):
+    def read(self) -> Ledger: ...
+
+    def write(self, ledger: Ledger) -> Ledger:
+        """Keep it if nobody has written since it was read. Raises RecordChanged."""
+        ...
+
+    def enqueue(self, waiter: Waiter) -> None:
+        """Keep its place by `since`; the same place again overwrites the token."""
+        ...
+
+    def dequeue(self, waiter: Waiter) -> bool:
+        """Give up the place, unless another token stands there by now."""
+        ...
+
+    def waiting(self, knowledge_base_id: str, mode: Mode, *, limit: int) -> list[Waiter]:
+        """The oldest first, read consistently."""
+        ...
+
+
+class TaskTokens(Protocol):
+    def wake(self, token: str) -> bool:
+        """Let the run that waits with this token go on; False if nobody waits with it any more."""
+        ...

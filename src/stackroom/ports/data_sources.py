@@ -1,0 +1,49 @@
+"""Port."""
+
+from collections.abc import Iterable
+from typing import Protocol
+
+
+class Slots(Protocol):
+    """Which catalogs hold one of a knowledge base's places for data sources of their own."""
+
+    def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool: ...
+
+    def taken(self, knowledge_base_id: str) -> int: ...
+
+    def holder_of(self, catalog_id: str, knowledge_base_ids: Iterable[str]) -> str | None: ...
+
+    def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
+        """Bedrock refused one more data source here: give the place back and count it lost."""
+        ...
+
+    def free(self, knowledge_base_id: str, catalog_id: str) -> None:
+        """The catalog's data source is gone. Safe to repeat."""
+        ...
+
+    def holders(self, knowledge_base_id: str) -> frozenset[str]: ...
+
+
+class DataSources(Protocol):
+    def find(self, knowledge_base_id: str, name: str) -> str | None: ...
+
+    def create(self, knowledge_base_id: str, name: str, *, prefix: str, token: str) -> str:
+        """A new S3 data source over the prefix. Raises DataSourceLimit."""
+        ...
+
+    def is_available(self, knowledge_base_id: str, data_source_id: str) -> bool:
+        """False while it is being made. Raises DataSourceBroken if it will never be."""
+        ...
+
+    def remove(self, knowledge_base_id: str, data_source_id: str) -> bool:
+        """
+        Delete the data source, and say whether it is gone by now. Safe to repeat.
+
+        Its documents must be out of the index: one whose vectors can't be deleted is told to
+        retain them, and deleted all the same.
+        """
+        ...
+
+    def all(self, knowledge_base_id: str) -> dict[str, str]:
+        """The ids of its data sources, by name."""
+        ...

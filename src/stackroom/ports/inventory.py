@@ -1,0 +1,82 @@
+"""Port."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, Protocol, TypeVar
+
+from stackroom.model import Catalog, DataSource, Document
+from stackroom.ports.ingestion import DocumentDetail
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page(Generic[T_co]):
+    """A part of a listing, and where it goes on; None at its end."""
+
+    items: Sequence[T_co]
+    next: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedObject:
+    """What a listing of the bucket tells; the rest takes a HEAD."""
+
+    key: str
+    size: int
+    etag: str
+    last_modified: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownSource:
+    """
+    A data source as its knowledge base has it. `status` is Bedrock's DataSourceStatus, `prefix`
+    what an S3 data source crawls, `reasons` why its deletion failed.
+    """
+
+    source: DataSource
+    name: str
+    status: str
+    prefix: str = ""
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedDocument:
+    """A document as its data source lists it: by URI in an S3 one, by our id in a CUSTOM one."""
+
+    identifier: str
+    detail: DocumentDetail
+
+
+class Inventory(Protocol):
+    """
+    All there is, page by page, for repairs.
+
+    Objects come in the order of their keys, sidecars among them; a user's records of one catalog
+    come together. Records may be some seconds old: whoever acts on them reads them again.
+    """
+
+    def objects(self, *, after: str = "", prefix: str = "") -> Page[ListedObject]: ...
+
+    def records(self, cursor: str | None) -> Page[Catalog | Document]: ...
+
+    def sources(self, knowledge_base_id: str) -> list[KnownSource]: ...
+
+    def indexed(self, source: DataSource, cursor: str | None) -> Page[ListedDocument] | None:
+        """
+        None if Bedrock lists nothing there: an S3 data source must have been synced once.
+
+        Raises KnowledgeBaseThrottled: all such calls of an account share five a second.
+        """
+        ...
+
+
+class Bookmark(Protocol):
+    """Where a reconciliation goes on."""
+
+    def read(self) -> str | None: ...
+
+    def keep(self, place: str | None) -> None: ...

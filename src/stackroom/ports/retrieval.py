@@ -1,0 +1,55 @@
+"""Port."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from stackroom.filters import Filter
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """
+    A piece of a document that a knowledge base found.
+
+    `score` grows with relevance; its scale is the store's. `attributes` are those of the sidecar,
+    plus whatever the store added. `page` counts from 1 and is None where the store doesn't tell.
+    """
+
+    text: str
+    score: float
+    uri: str | None = None
+    page: int | None = None
+    attributes: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrieved:
+    passages: tuple[Passage, ...]
+    guardrail_action: str = "NONE"
+
+
+class KnowledgeBase(Protocol):
+    """One searchable store. It must be safe to call from several threads at once."""
+
+    # A002: `filter` is what stores call it, and nothing here needs the built-in of that name.
+    def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
+        """
+        The passages nearest to the query among those the filter lets through, best first.
+
+        Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable; never answers less than it
+        knows without saying so, and never more than the filter allows.
+        """
+        ...
+
+
+class Pages(Protocol):
+    """Where in one document a text stands."""
+
+    def page_of(self, passage: str) -> int | None: ...
+
+
+class PageMaps(Protocol):
+    def get(self, document_id: str) -> Pages | None:
+        """The page map of a document, or None: not made (yet), or nothing with pages."""
+        ...

@@ -1,0 +1,70 @@
+"""Port."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lease:
+    """A catalog's control item: how often a run was asked for, and which run is live, if any."""
+
+    catalog_id: str
+    requested: int
+    epoch: int
+    held: bool
+    started: bool
+    until: datetime | None = None
+    failures: int = 0  # runs in a row that broke
+
+    @property
+    def execution_name(self) -> str:
+        return f"{self.catalog_id}-{self.epoch}"
+
+
+class Leases(Protocol):
+    def get(self, catalog_id: str) -> Lease | None: ...
+
+    def ask(self, catalog_id: str) -> Lease:
+        """Count one more request for a run."""
+        ...
+
+    def take(
+        self, seen: Lease, *, until: datetime, failures: int, epoch: int | None = None
+    ) -> Lease | None:
+        """
+        The lease under that epoch, by default the next, unless anyone else has moved it since
+        `seen`.
+        """
+        ...
+
+    def mark_started(self, lease: Lease) -> None: ...
+
+    def renew(self, catalog_id: str, epoch: int, *, until: datetime) -> Lease:
+        """Keep the lease and read the counter. Raises RunSuperseded."""
+        ...
+
+    def release(self, catalog_id: str, epoch: int, *, served: int) -> bool:
+        """Give the lease back if no request came after `served`. Raises RunSuperseded."""
+        ...
+
+    def held(self) -> Iterator[Lease]:
+        """Every lease that is held. Reads all there are: for repairs, not for every day."""
+        ...
+
+    def expired(self, at: datetime) -> Iterator[Lease]:
+        """Those held leases that expired before that moment; found without reading the others."""
+        ...
+
+
+class Executions(Protocol):
+    def start(self, name: str, payload: Mapping[str, object]) -> bool:
+        """
+        Start the execution of that name; one that was already started stays the only one.
+
+        False if that one has ended: then nothing runs under this name, now or later.
+        """
+        ...
+
+    def is_running(self, name: str) -> bool: ...

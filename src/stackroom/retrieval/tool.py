@@ -1,0 +1,81 @@
+"""
+`retrieve_from_knowledge_base`: the search as a tool, in an agent's own process or behind a gateway.
+
+    retrieval = Retrieval(pool={"KB1": BedrockKnowledgeBase(client, "KB1")}, ...)
+    retrieve_from_knowledge_base(
+        {"query": "how many days of leave?"}, caller=Caller("alice"), retrieval=retrieval
+    )
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from stackroom.errors import RetrievalError, StackroomError
+from stackroom.identity import Caller
+from stackroom.retrieval.search import Answer, Result, Retrieval
+from stackroom.retrieval.tool_definition import KNOWLEDGE_BASE_RETRIEVE
+
+Response = dict[str, object]
+
+
+def retrieve_from_knowledge_base(
+    arguments: Mapping[str, object], *, caller: Caller, retrieval: Retrieval
+) -> Response:
+    """
+    Search the caller's documents; `arguments` are those of the tool, as a model wrote them.
+
+    Who calls is for the program to say, from a verified token, and never for the model. Never
+    raises for what a model can get wrong: `{"success": False, "errorType": ...}` tells it instead.
+    """
+    try:
+        asked = KNOWLEDGE_BASE_RETRIEVE.parse(arguments)
+        return success(retrieval.search(asked, caller))
+    except StackroomError as error:
+        return failure(error)
+
+
+def success(answer: Answer) -> Response:
+    metadata = {
+        "total_results": len(answer.results),
+        "omitted_results": answer.omitted,
+        "total_tokens": answer.tokens,
+        "query_latency_ms": answer.milliseconds,
+        "knowledge_bases_queried": list(answer.knowledge_bases),
+        "guardrail_action": answer.guardrail_action,
+        **_failed(answer.failures),
+    }
+    return {
+        "success": True,
+        "results": [_result(result) for result in answer.results],
+        "metadata": metadata,
+    }
+
+
+def failure(error: StackroomError) -> Response:
+    failures = error.failures if isinstance(error, RetrievalError) else {}
+    return {
+        "success": False,
+        "results": [],
+        "error": str(error),
+        "errorType": type(error).__name__,
+        "metadata": _failed(failures),
+    }
+
+
+def _result(result: Result) -> dict[str, object]:
+    return {
+        "content": result.content,
+        "source": asdict(result.source),
+        "score": result.score,
+        "metadata": dict(result.attributes),
+    }
+
+
+def _failed(failures: Mapping[str, str]) -> dict[str, object]:
+    if not failures:
+        return {}
+    return {
+        "failed_knowledge_bases": [
+            {"knowledge_base_id": key, "reason": reason} for key, reason in failures.items()
+        ]
+    }

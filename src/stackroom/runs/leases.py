@@ -1,0 +1,120 @@
+"""
+At most one live run per catalog, and no wake-up lost.
+
+Every request raises the catalog's counter; whoever finds no lease takes it under the next epoch
+and starts the execution of that name. A run reads the counter before it lists what to do, and
+gives the lease back only if the counter still stands there. So a request is either seen by the
+run that lists after it, or keeps that run from ending.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from stackroom.clock import utc_now
+from stackroom.errors import RunSuperseded
+from stackroom.ports.runs import Executions, Lease, Leases
+
+# A run renews its lease with every task; the longest silence is one poll (a minute) and the
+# retries of one task (about five). Expiry alone decides nothing: Step Functions is asked.
+LEASE = timedelta(minutes=15)
+# A run that waits for its turn does nothing; ten thousand of them are looked at three a second.
+_PARKED = timedelta(hours=1)
+# From the lease to its execution's first task, which renews it.
+_UNSTARTED = timedelta(minutes=2)
+# A run that broke is followed by another after 1, 2, 4 ... at most 60 minutes. After these many in
+# a row (about four hours) its documents fail, with the error, rather than wait for ever.
+MAX_FAILURES = 10
+_FIRST_DELAY = 60
+LONGEST_DELAY = 3600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runs:
+    leases: Leases
+    executions: Executions
+    now: Callable[[], datetime] = utc_now
+
+    def ask(self, catalog_id: str) -> None:
+        """See to it that a run lists the catalog's work after this moment. Safe to repeat."""
+        self._enliven(self.leases.ask(catalog_id))
+
+    def release(self, catalog_id: str, epoch: int, *, served: int) -> bool:
+        """End the run unless there is more to do. Raises RunSuperseded."""
+        return self.leases.release(catalog_id, epoch, served=served)
+
+    def renew(self, catalog_id: str, epoch: int, *, parked: bool = False) -> Lease:
+        """Go on with the run, or have it wait for its turn. Raises RunSuperseded."""
+        until = self.now() + (_PARKED if parked else LEASE)
+        return self.leases.renew(catalog_id, epoch, until=until)
+
+    def hand_over(self, catalog_id: str, epoch: int) -> None:
+        """Let a fresh execution go on, for a history ends at 25,000 events. Safe to repeat."""
+        lease = self.leases.get(catalog_id)
+        if lease is not None and lease.epoch == epoch + 1:
+            if lease.held:  # else the successor has even ended
+                self._enliven(lease)
+            return
+        self._succeed(self.renew(catalog_id, epoch), failures=0, delay=0)
+
+    def held_by(self, catalog_id: str, epoch: int) -> Lease | None:
+        """The lease of a run that broke; None if it ended properly or has been followed already."""
+        lease = self.leases.get(catalog_id)
+        held = lease is not None and lease.held and lease.epoch == epoch
+        return lease if held else None
+
+    def recover(self, lease: Lease) -> None:
+        """Follow a run that broke by another one, later each time; once for a lease."""
+        failures = lease.failures + 1
+        delay = min(_FIRST_DELAY * 2 ** (failures - 1), LONGEST_DELAY)
+        self._succeed(lease, failures=failures, delay=delay)
+
+    def suspects(self, *, thorough: bool = False) -> list[Lease]:
+        """The leases of runs that may have ended without a word: the expired, or all there are."""
+        return list(self.leases.held() if thorough else self.leases.expired(self.now()))
+
+    def is_silent(self, lease: Lease) -> bool:
+        """Whether its run has ended without a word; one that was never started is started now."""
+        if not lease.started:
+            # Whoever took the lease may have died before it said so; the name makes it one start.
+            self._start(lease, delay=0)
+            return False
+        if not self.executions.is_running(lease.execution_name):
+            return True
+        with suppress(RunSuperseded):  # should it end in this very moment
+            self.renew(lease.catalog_id, lease.epoch, parked=True)
+        return False
+
+    def _enliven(self, lease: Lease) -> None:
+        if not lease.held or self._is_dead(lease):
+            self._succeed(lease, failures=lease.failures, delay=0)
+        elif not lease.started:
+            self._start(lease, delay=0)
+
+    def _is_dead(self, lease: Lease) -> bool:
+        expired = lease.until is not None and lease.until < self.now()
+        return expired and lease.started and not self.executions.is_running(lease.execution_name)
+
+    def _succeed(
+        self, lease: Lease, *, failures: int, delay: int, epoch: int | None = None
+    ) -> None:
+        # A delayed run must not look expired before it has begun.
+        until = self.now() + _UNSTARTED + timedelta(seconds=delay)
+        taken = self.leases.take(lease, until=until, failures=failures, epoch=epoch)
+        if taken is not None:  # else someone else has, and starts it
+            self._start(taken, delay=delay)
+
+    def _start(self, lease: Lease, *, delay: int) -> None:
+        payload = {
+            "catalog_id": lease.catalog_id,
+            "epoch": lease.epoch,
+            "progress": {"delay": delay},
+        }
+        if self.executions.start(lease.execution_name, payload):
+            self.leases.mark_started(lease)
+            return
+        # The name was used up before the control table was lost, or set back: so is every epoch
+        # until now, for there never was one a second.
+        unused = max(lease.epoch + 1, int(self.now().timestamp()))
+        self._succeed(lease, failures=lease.failures, delay=delay, epoch=unused)

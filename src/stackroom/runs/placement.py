@@ -1,0 +1,101 @@
+"""
+Giving a catalog its place: a data source of its own while there are any, else a shared one.
+
+A knowledge base has five data sources, not adjustable [AWS General Reference: Amazon Bedrock
+quotas]. Four are for catalogs; the fifth is the shared CUSTOM data source, where every other
+catalog lives. A place once given is kept, whatever becomes of the pool.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled
+from stackroom.model import Catalog, DataSource, DataSourceType, PoolMember
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.data_sources import DataSources, Slots
+
+OWN_SLOTS = 4
+
+
+class Placement(StrEnum):
+    PLACED = "placed"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placements:
+    catalogs: Catalogs
+    slots: Slots
+    data_sources: DataSources
+    pool: Sequence[PoolMember]
+
+    def ensure(self, catalog: Catalog) -> tuple[Placement, DataSource]:
+        """The catalog's data source, given to it if it has none, and whether it can be used yet."""
+        source = catalog.source or self._place(catalog)
+        if source.type is DataSourceType.CUSTOM:
+            return Placement.PLACED, source  # made with its knowledge base
+        available = self.data_sources.is_available(source.knowledge_base_id, source.data_source_id)
+        return (Placement.PLACED if available else Placement.WAITING), source
+
+    def _place(self, catalog: Catalog) -> DataSource:
+        source = self._own(catalog) or self._shared(catalog)
+        self.catalogs.place(catalog.catalog_id, source)
+        return source
+
+    def _own(self, catalog: Catalog) -> DataSource | None:
+        for knowledge_base_id in self._candidates(catalog.catalog_id):
+            if not self.slots.take(knowledge_base_id, catalog.catalog_id, limit=OWN_SLOTS):
+                continue
+            try:
+                return self._adopt_or_create(knowledge_base_id, catalog)
+            except DataSourceLimit:
+                # Someone else's data sources are there: what we counted as free is not.
+                self.slots.exhaust(knowledge_base_id, catalog.catalog_id)
+        return None
+
+    def _shared(self, catalog: Catalog) -> DataSource:
+        """Spread by a hash (rendezvous), so that a crash can't have counted anybody twice."""
+        member = max(self.pool, key=lambda each: _token(each.knowledge_base_id, catalog.catalog_id))
+        return DataSource(
+            knowledge_base_id=member.knowledge_base_id,
+            data_source_id=member.data_source_id,
+            type=DataSourceType.CUSTOM,
+        )
+
+    def _candidates(self, catalog_id: str) -> list[str]:
+        """The knowledge base where a crash left the catalog's slot, then the emptiest first."""
+        members = [member.knowledge_base_id for member in self.pool]
+        holder = self.slots.holder_of(catalog_id, members)
+        return sorted(members, key=lambda each: (each != holder, self.slots.taken(each)))
+
+    def _adopt_or_create(self, knowledge_base_id: str, catalog: Catalog) -> DataSource:
+        name = data_source_name(catalog.catalog_id)
+        data_source_id = self.data_sources.find(knowledge_base_id, name)
+        if data_source_id is None:
+            if going := self.data_sources.all(knowledge_base_id).get(name):
+                # That of a catalog that was to go and came back. It counts against the limit yet,
+                # so that asking now would look as if strangers had filled the knowledge base. One
+                # whose deletion failed is deleted again; nothing of it is in the index.
+                self.data_sources.remove(knowledge_base_id, going)
+                raise KnowledgeBaseThrottled("CreateDataSource")
+            data_source_id = self.data_sources.create(
+                knowledge_base_id,
+                name,
+                prefix=catalog.s3_prefix,
+                # Not the name alone: after a deletion, Bedrock answers a token that it has seen
+                # with what is gone. The catalog is written when it is condemned, revived or opened.
+                token=_token(knowledge_base_id, name, catalog.updated_at.isoformat()),
+            )
+        return DataSource(knowledge_base_id=knowledge_base_id, data_source_id=data_source_id)
+
+
+def data_source_name(catalog_id: str) -> str:
+    """Names take ASCII letters, digits, single `-` and `_` [API model]; a catalog's take more."""
+    return "ds-" + hashlib.sha256(catalog_id.encode()).hexdigest()[:32]
+
+
+def _token(*parts: str) -> str:
+    # clientToken: 33 to 256 characters [API model]; a SHA-256 in hex has 64.
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()

@@ -1,0 +1,117 @@
+"""Writing down what was decided of each document."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from stackroom.clock import utc_now
+from stackroom.errors import RecordChanged
+from stackroom.model import UNEXPLAINED_FAILURE, Catalog, Document, DocumentStatus
+from stackroom.ports.documents import Documents
+from stackroom.ports.inspection import InspectionResults
+from stackroom.ports.receipts import Receipts
+from stackroom.settlement.inquiry import Decided
+from stackroom.settlement.verdicts import DocumentOutcome, Settled, Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictWriter:
+    documents: Documents
+    findings: InspectionResults
+    receipts: Receipts
+    now: Callable[[], datetime] = utc_now
+
+    def write(self, catalog: Catalog, decided: Decided) -> list[Settled]:
+        """
+        What came to its end, as it was saved.
+
+        A document that changed since it was read is left alone. Safe to repeat.
+        """
+        at = self.now()
+        fates = {document.document_id: decision.outcome for document, decision in decided}
+        changed = [_after(document, decision, at) for document, decision in decided]
+        saved = self.documents.save_all(each for each in changed if each is not None)
+        settled = [
+            Settled(document=each, outcome=fates[each.document_id])
+            for each in saved
+            if fates[each.document_id] is not DocumentOutcome.AGAIN
+        ]
+        settled += [
+            Settled(document=document, outcome=DocumentOutcome.LEFT)
+            for document, decision in decided
+            if decision.outcome is DocumentOutcome.LEFT
+        ]
+        gone = [
+            document for document, decision in decided if decision.outcome is DocumentOutcome.GONE
+        ]
+        removed = self._remove(catalog, gone, at)
+        return self._explain(settled) + [
+            Settled(document=each, outcome=DocumentOutcome.GONE) for each in removed
+        ]
+
+    def _explain(self, settled: list[Settled]) -> list[Settled]:
+        """
+        Give failures without a reason the one that an inspection has found in the meantime.
+
+        The inspection writes its finding before it looks at the record, and we look for the finding
+        after we have written the record: whoever is second sees the other.
+        """
+        silent = [
+            each.document for each in settled if each.document.status_reason == UNEXPLAINED_FAILURE
+        ]
+        findings = self.findings.reasons_for(silent) if silent else {}
+        at = self.now()
+        told = {
+            each.document_id: each
+            for each in self.documents.save_all(
+                each.moved(DocumentStatus.FAILED, at=at, reason=findings[each.document_id])
+                for each in silent
+                if each.document_id in findings
+            )
+        }
+        return [
+            replace(each, document=told.get(each.document.document_id, each.document))
+            for each in settled
+        ]
+
+    def _remove(
+        self, catalog: Catalog, documents: Iterable[Document], at: datetime
+    ) -> list[Document]:
+        removed = []
+        for document in documents:
+            # Before the record: once that is gone, nobody would come back to complete the receipt.
+            self._complete_receipt(catalog, document, at)
+            try:
+                self.documents.remove(document)
+            except RecordChanged:
+                continue  # it was uploaded again meanwhile, and waits for a round of its own
+            removed.append(document)
+        return removed
+
+    def _complete_receipt(self, catalog: Catalog, document: Document, at: datetime) -> None:
+        if document.receipt_id is None:
+            return
+        receipt = self.receipts.get(catalog.user_id, document.receipt_id)
+        if receipt is not None and receipt.is_open:
+            done = receipt.model_copy(update={"not_found_at": at, "unsearchable_since": at})
+            self.receipts.keep(done)
+
+
+def _after(document: Document, decision: Verdict, at: datetime) -> Document | None:
+    """The document as the decision leaves it, or None if it stays (or goes) as it is."""
+    match decision.outcome:
+        case DocumentOutcome.INDEXED:
+            indexed = document.moved(DocumentStatus.INDEXED, at=at)
+            return indexed.model_copy(update={"indexed_at": at, "lingering": False})
+        case DocumentOutcome.FAILED:
+            return document.moved(DocumentStatus.FAILED, at=at, reason=decision.reason)
+        case DocumentOutcome.EVICTED:
+            return document.model_copy(
+                update={"lingering": False, "indexed_at": None, "ingestion_job_id": None}
+            )
+        case DocumentOutcome.AGAIN:
+            if document.status is DocumentStatus.INDEXING:
+                return document.moved(DocumentStatus.PENDING, at=at)
+            return None  # deleting and lingering documents are work as they stand
+        case DocumentOutcome.WAIT | DocumentOutcome.GONE | DocumentOutcome.LEFT:
+            return None

@@ -1,0 +1,109 @@
+"""Simulated time: who goes when, and what becomes of those who are ended."""
+
+import pytest
+
+from benchmarks.simulated_time.clock import VirtualClock
+from benchmarks.simulated_time.hub import START, Hub, Killed, Signal
+
+
+def test_tasks_go_in_the_order_of_time_and_then_of_coming() -> None:
+    hub, order = Hub(), list[str]()
+
+    def sleeper(name: str, seconds: float) -> None:
+        hub.sleep(seconds)
+        order.append(f"{name} at {hub.time:g}")
+
+    for name, seconds in (("a", 2.0), ("b", 1.0), ("c", 2.0), ("d", 0.0)):
+        hub.spawn(lambda name=name, seconds=seconds: sleeper(name, seconds))  # type: ignore[misc]
+    hub.run()
+
+    assert order == ["d at 0", "b at 1", "a at 2", "c at 2"]
+    assert (hub.now() - START).total_seconds() == 2
+
+
+def test_time_goes_no_further_than_asked() -> None:
+    hub, seen = Hub(), list[float]()
+    hub.call_at(5, lambda: seen.append(hub.time))
+
+    hub.run(until=4)
+    early = list(seen), hub.time
+    hub.run(until=10)
+
+    assert early == ([], 4)
+    assert (seen, hub.time) == ([5], 10)
+
+
+def test_a_lone_sleeper_does_not_sleep_past_the_end() -> None:
+    hub, seen = Hub(), list[float]()
+
+    def work() -> None:
+        hub.sleep(3)
+        seen.append(hub.time)
+        hub.sleep(3)
+        seen.append(hub.time)
+
+    hub.spawn(work)
+    hub.run(until=4)
+    early = list(seen)
+    hub.run()
+
+    assert early == [3]
+    assert seen == [3, 6]
+
+
+def test_what_a_task_raises_surfaces_where_time_passes() -> None:
+    hub = Hub()
+    hub.call_at(1, lambda: 1 / 0)
+
+    with pytest.raises(ZeroDivisionError):
+        hub.run()
+    assert hub.time == 1
+
+
+def test_a_signal_wakes_all_who_wait_and_a_timeout_only_its_own() -> None:
+    hub, seen = Hub(), list[tuple[str, bool, float]]()
+    signal = Signal(hub)
+    hub.spawn(lambda: seen.append(("patient", signal.wait(), hub.time)))
+    hub.spawn(lambda: seen.append(("hasty", signal.wait(1), hub.time)))
+    hub.spawn(lambda: seen.append(("just", signal.wait(9), hub.time)))
+    hub.call_at(3, signal.set)
+
+    hub.run()
+
+    assert seen == [("hasty", False, 1), ("patient", True, 3), ("just", True, 3)]
+    assert hub.time == 3
+
+
+def test_a_killed_task_ends_where_it_waits_and_cleans_up() -> None:
+    hub, seen = Hub(), list[str]()
+
+    def work() -> None:
+        try:
+            hub.sleep(100)
+        except Killed:
+            seen.append(f"killed at {hub.time:g}")
+            raise
+        finally:
+            seen.append("cleaned up")
+
+    task = hub.spawn(work)
+    unborn = hub.spawn(lambda: seen.append("born"), after=50)
+    hub.call_at(2, task.kill)
+    hub.call_at(2, unborn.kill)
+    hub.run()
+
+    assert seen == ["killed at 2", "cleaned up"]
+
+
+def test_the_simulators_clock_runs_on_simulated_time() -> None:
+    hub, seen = Hub(), list[object]()
+    clock = VirtualClock(hub)
+    stop = clock.signal()
+    clock.spawn(lambda: seen.append((clock.wait(60, stop), clock.elapsed())))
+    clock.spawn(lambda: seen.append((clock.wait(10, stop), clock.elapsed())))
+    clock.later(30, stop.set)
+
+    hub.run()
+
+    assert seen == [(False, 10), (True, 30)]
+    assert clock.after(5) == clock.now().timestamp() + 5
