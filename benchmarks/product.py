@@ -70,7 +70,7 @@ class Stackroom:
             )
 
     def _reconcile(self, event: Event) -> Event:
-        wanted, failed = _each(event, lambda key: self.use_cases.uploads.reconcile(key).catalog_id)
+        wanted, failed = _each(event, lambda key: self.use_cases.uploads.reconcile(key).run_for)
         waiting: dict[str, list[str]] = {}
         for message_id, catalog_id in wanted.items():
             if catalog_id is not None:

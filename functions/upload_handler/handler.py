@@ -19,7 +19,7 @@ from stackroom.aws.settings import Settings
 from stackroom.runs.leases import Runs
 from stackroom.uploads.events import object_event
 from stackroom.uploads.reconcile import Uploads
-from stackroom.uploads.reconciled import Outcome
+from stackroom.uploads.steps import UploadOutcome
 
 logger = logger_for("upload_handler")
 metrics = metrics_for("upload_handler")
@@ -91,20 +91,20 @@ def reconcile(body: str) -> str | None:
     """The catalog that needs a run for what this message tells of, if any."""
     found = object_event(body)
     logger.append_keys(correlation_id=found.correlation_id)
-    reconciled = uploads().reconcile(found.key, correlation_id=found.correlation_id)
+    plan = uploads().reconcile(found.key, correlation_id=found.correlation_id)
     logger.info(
         "upload reconciled",
         event_type=found.detail_type,
         sequencer=found.detail.object.sequencer,
-        outcome=reconciled.outcome,
-        document_id=reconciled.document_id,
-        receipt_id=reconciled.receipt_id,
-        reason=reconciled.reason,
+        outcome=plan.outcome,
+        document_id=plan.document_id,
+        receipt_id=plan.receipt_id,
+        reason=plan.reason,
     )
-    if reconciled.outcome is Outcome.REJECTED:
+    if plan.outcome is UploadOutcome.REJECTED:
         metrics.add_metric(name="RejectedUploads", unit=MetricUnit.Count, value=1)
     metrics.add_metric(name="UploadEvents", unit=MetricUnit.Count, value=1)
-    return reconciled.catalog_id
+    return plan.run_for
 
 
 def ask(catalog_id: str) -> bool:

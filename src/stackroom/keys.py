@@ -4,7 +4,7 @@ Where an object belongs, read from its key alone.
     {user_id}/{catalog_id or folder}/{filename}
 
 The ids are hashes, so every function derives the same ones with no table at hand. Whether the
-catalog exists, or may be opened, is `stackroom.uploads.reconcile`' to say.
+catalog exists, or may be opened, is for the uploads package to say.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ _CATALOG_ID = re.compile(r"cat-[0-9a-f]{24}")
 
 @dataclass(frozen=True, kw_only=True)
 class Location:
-    """A key that has its place in a catalog of its user."""
+    """Where a key lies: in which catalog of which user, under which name."""
 
     key: str
     user_id: str
@@ -46,6 +46,10 @@ class Location:
         """Whether the folder is a catalog's id; such a catalog is never opened by an upload."""
         return self.folder == self.catalog_id
 
+    def unplaced(self, reason: str) -> "Unplaced":
+        """The key as one that belongs to no catalog all the same."""
+        return _unplaced(self.key, self.user_id, reason)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Unplaced:
@@ -57,9 +61,13 @@ class Unplaced:
     reason: str
     is_crawled: bool = False  # it lies where a catalog's data source may look
 
+    @property
+    def partition(self) -> str:
+        return unplaced_partition(self.user_id)
+
 
 def locate(key: str) -> Location | Unplaced:
-    """The place of a document's key (never of a sidecar's or a page map's)."""
+    """Where a document's key (never a sidecar's or a page map's) lies, by the key alone."""
     user_id, _, rest = key.partition("/")
     folder, has_file, filename = rest.partition("/")
     if not rest:
@@ -71,8 +79,8 @@ def locate(key: str) -> Location | Unplaced:
             key, user_id, f"it has no catalog folder; drop it under {user_id}/{{catalog}}/"
         )
     if any(part in ("", ".", "..") for part in filename.removesuffix("/").split("/")):
-        stray = _unplaced(key, user_id, "its name has an empty, '.' or '..' folder in it")
-        return replace(stray, is_crawled=True)
+        unplaced = _unplaced(key, user_id, "its name has an empty, '.' or '..' folder in it")
+        return replace(unplaced, is_crawled=True)
     if problem := _folder_problem(user_id, folder):
         return _unplaced(key, user_id, problem)
     identity = folder if _CATALOG_ID.fullmatch(folder) else catalog_id_of(user_id, folder)
@@ -86,11 +94,19 @@ def locate(key: str) -> Location | Unplaced:
     )
 
 
-def unplaced_reason(location: Location, catalog: Catalog) -> str | None:
-    """Why the object belongs to no catalog though its key has the right form; None if it does."""
-    if catalog.user_id != location.user_id:
+def unplaced_reason(location: Location, catalog: Catalog | None) -> str | None:
+    """
+    Why the object belongs to no catalog though its key has the right form; None if it does.
+
+    `catalog` is the one of the location's id; where there is none, an upload may open it.
+    """
+    if catalog is None:
+        is_unknown = location.names_a_catalog_id
+    else:
+        is_unknown = catalog.user_id != location.user_id
+    if is_unknown:
         return f"there is no catalog {location.folder!r}; create it first"
-    if not location.key.startswith(catalog.s3_prefix):
+    if catalog is not None and not location.key.startswith(catalog.s3_prefix):
         return f"catalog {catalog.name!r} has the prefix {catalog.s3_prefix!r}; drop the file there"
     return None
 
@@ -127,11 +143,16 @@ def document_id_of(catalog_id: str, filename: str) -> str:
 
 def unplaced_id_of(key: str) -> str:
     """
-    The id of an object that has no place.
+    The id of an object that belongs to no catalog.
 
     Of its whole key: in its catalog's other spelling it would be another document of the same name.
     """
     return "doc-" + _digest(key)
+
+
+def unplaced_partition(user_id: str) -> str:
+    """Where the records of a user's objects that belong to no catalog are kept, as a catalog's."""
+    return f"REJECTED#{user_id}"
 
 
 def _folder_problem(user_id: str, folder: str) -> str | None:

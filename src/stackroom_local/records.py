@@ -10,8 +10,8 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.items import scan, to_item
 from stackroom.aws.leases import DynamoLeases
 from stackroom.ingestion.estimates import DocumentEstimate, Estimates, Place
+from stackroom.keys import unplaced_partition
 from stackroom.model import Catalog, Document
-from stackroom.uploads.unplaced import unplaced_partition
 from stackroom_local.clients import client
 from stackroom_local.state import Instance
 

@@ -7,12 +7,11 @@ from typing import Any
 
 from stackroom.aws.inventory import AwsInventory
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
-from stackroom.keys import Location, is_ours, locate, unplaced_id_of
+from stackroom.keys import Location, is_ours, locate, unplaced_id_of, unplaced_partition
 from stackroom.model import Catalog, Document
 from stackroom.ports.inventory import ListedDocument, ListedObject
 from stackroom.ports.retrieval import Passage
 from stackroom.tenancy import Tenant
-from stackroom.uploads.unplaced import unplaced_partition
 from tests.aws.stores import BUCKET, CATALOG_TABLE
 from tests.chaos.world import World
 

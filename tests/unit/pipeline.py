@@ -18,7 +18,7 @@ from stackroom.settlement.settlement import Settlement
 from stackroom.settlement.verdict_writer import VerdictWriter
 from stackroom.settlement.verdicts import Settled
 from stackroom.uploads.reconcile import Uploads
-from stackroom.uploads.reconciled import Reconciled
+from stackroom.uploads.steps import Plan
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.clock import FakeClock
@@ -145,22 +145,22 @@ class Pipeline:
             now=self.clock,
         )
 
-    def drop(self, key: str = KEY, body: str = "text", **attributes: str) -> Reconciled:
+    def drop(self, key: str = KEY, body: str = "text", **attributes: str) -> Plan:
         """Upload, and deliver the event; time passes, as it does."""
         self.clock.pass_by(1)
         self.bucket.upload(key, body, **attributes)
         return self.deliver(key)
 
-    def delete(self, key: str = KEY) -> Reconciled:
+    def delete(self, key: str = KEY) -> Plan:
         self.bucket.delete(key)
         return self.deliver(key)
 
-    def deliver(self, key: str = KEY) -> Reconciled:
+    def deliver(self, key: str = KEY) -> Plan:
         self.clock.pass_by(1)
-        reconciled = self.uploads.reconcile(key, correlation_id="event-1")
-        if reconciled.catalog_id is not None:
-            self.runs.ask(reconciled.catalog_id)
-        return reconciled
+        plan = self.uploads.reconcile(key, correlation_id="event-1")
+        if plan.run_for is not None:
+            self.runs.ask(plan.run_for)
+        return plan
 
     def is_searchable(self, key: str = KEY) -> None:
         """From now on a search of its owner finds the document."""

@@ -4,9 +4,10 @@ import copy
 from dataclasses import dataclass, field
 from typing import Any
 
+from stackroom.audits.auditors import Auditors
 from stackroom.audits.discrepancies import Discrepancy, Kind
 from stackroom.audits.mending import Mending
-from stackroom.audits.reconciliation import Auditors, Reconciliation
+from stackroom.audits.reconciliation import Reconciliation
 from stackroom.model import DataSource, DataSourceType, Document
 from tests.fakes.inventory import FakeBookmark, FakeInventory
 from tests.unit.pipeline import Pipeline, place_of
@@ -37,8 +38,15 @@ class Reconciled(Pipeline):
     def reconciliation(self, *, dry_run: bool = False) -> Reconciliation:
         auditors = Auditors(
             inventory=self.inventory,
+            catalogs=self.catalogs,
+            documents=self.documents,
+            bucket=self.bucket,
+            leases=self.leases,
+            executions=self.executions,
+            runs=self.runs,
             mending=Mending(
                 uploads=self.uploads,
+                documents=self.documents,
                 runs=self.runs,
                 dry_run=dry_run,
                 at_once=1,

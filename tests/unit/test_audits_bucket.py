@@ -3,9 +3,9 @@
 import pytest
 
 from stackroom.audits.discrepancies import Kind
+from stackroom.keys import unplaced_partition
 from stackroom.model import DocumentStatus
 from stackroom.ports.bucket import StoredObject
-from stackroom.uploads.unplaced import unplaced_partition
 from tests.unit.pipeline import CATALOG, KEY, place_of
 from tests.unit.reconciling import LONG, Reconciled
 

@@ -65,7 +65,7 @@ def test_the_turn_of_a_live_run_is_kept(world: Reconciled) -> None:
 def test_the_place_of_a_dead_run_in_the_queue_is_given_up(world: Reconciled) -> None:
     world.drop()
     world.admitted()
-    other = world.drop("bob/notes/file.txt").catalog_id
+    other = world.drop("bob/notes/file.txt").run_for
     assert other is not None
     world.ingestion.admit(world.ingestion.ensure_data_source(world.live_run(other)), "token")
     world.executions.ended.add(f"{other}-1")

@@ -3,10 +3,9 @@ from datetime import datetime
 import pytest
 
 from stackroom.errors import RecordChanged
-from stackroom.keys import catalog_id_of, locate
+from stackroom.keys import catalog_id_of, locate, unplaced_partition
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
-from stackroom.uploads.reconciled import Outcome
-from stackroom.uploads.unplaced import unplaced_partition
+from stackroom.uploads.steps import UploadOutcome
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
 
@@ -33,7 +32,7 @@ def test_an_upload_opens_its_catalog_writes_the_sidecar_and_waits_for_a_run(
     assert pipeline.bucket.sidecar_attributes(KEY)["domain"] == "hr"
     assert pipeline.document().status is DocumentStatus.PENDING
     assert pipeline.document().correlation_id == "event-1"
-    assert reconciled.catalog_id == CATALOG
+    assert reconciled.run_for == CATALOG
     assert list(pipeline.executions.started) == [f"{CATALOG}-1"]
 
 
@@ -55,8 +54,8 @@ def test_the_same_event_twice_changes_nothing_but_asks_again_until_settled(
     again = pipeline.deliver()
 
     assert pipeline.document() == before
-    assert again.outcome is Outcome.UNCHANGED
-    assert again.catalog_id == CATALOG
+    assert again.outcome is UploadOutcome.UNCHANGED
+    assert again.run_for == CATALOG
 
 
 def test_dropping_an_indexed_file_again_unchanged_asks_for_nothing(pipeline: Pipeline) -> None:
@@ -65,7 +64,7 @@ def test_dropping_an_indexed_file_again_unchanged_asks_for_nothing(pipeline: Pip
 
     again = pipeline.drop()
 
-    assert (again.outcome, again.catalog_id) == (Outcome.UNCHANGED, None)
+    assert (again.outcome, again.run_for) == (UploadOutcome.UNCHANGED, None)
     assert pipeline.document().status is DocumentStatus.INDEXED
 
 
@@ -78,7 +77,7 @@ def test_other_content_or_other_attributes_are_indexed_again(
 
     again = pipeline.drop(KEY, body, **attributes)
 
-    assert again.catalog_id == CATALOG
+    assert again.run_for == CATALOG
     assert pipeline.document().status is DocumentStatus.PENDING
     assert len(pipeline.documents.kept) == 1
 
@@ -89,7 +88,7 @@ def test_a_delete_event_for_an_old_version_leaves_the_document(pipeline: Pipelin
 
     stale = pipeline.deliver()  # "Object Deleted" of a version; the key still holds the file
 
-    assert stale.outcome is Outcome.UNCHANGED
+    assert stale.outcome is UploadOutcome.UNCHANGED
     assert pipeline.document().status is DocumentStatus.INDEXED
 
 
@@ -101,7 +100,7 @@ def test_a_removed_object_is_deleted_and_its_sidecar_with_it(pipeline: Pipeline)
 
     assert pipeline.document().status is DocumentStatus.DELETING
     assert KEY not in pipeline.bucket.sidecars
-    assert reconciled.catalog_id == CATALOG
+    assert reconciled.run_for == CATALOG
 
 
 def test_an_undeleted_object_is_taken_up_again(pipeline: Pipeline) -> None:
@@ -122,7 +121,7 @@ def test_an_event_after_everything_is_gone_is_ignored(pipeline: Pipeline) -> Non
 
     reconciled = pipeline.deliver("alice/research/never.pdf")
 
-    assert reconciled.outcome is Outcome.IGNORED
+    assert reconciled.outcome is UploadOutcome.IGNORED
     assert len(pipeline.documents.kept) == 1
 
 
@@ -174,7 +173,7 @@ def test_a_file_that_cannot_be_taken_fails_with_a_reason_and_is_quarantined(
     assert pipeline.document(key).status is DocumentStatus.FAILED
     assert reason in str(pipeline.document(key).status_reason)
     assert pipeline.bucket.sidecar_attributes(key) == {"user_id": "!rejected"}
-    assert reconciled.catalog_id is None
+    assert reconciled.run_for is None
 
 
 def test_a_name_of_400_bytes_is_taken(pipeline: Pipeline) -> None:
@@ -193,7 +192,7 @@ def test_a_bad_version_of_an_indexed_file_is_quarantined_and_asks_for_a_run(
 
     reconciled = pipeline.drop(KEY, "")
 
-    assert reconciled.catalog_id == CATALOG
+    assert reconciled.run_for == CATALOG
     assert pipeline.document().lingering
     assert pipeline.bucket.sidecar_attributes(KEY) == {"user_id": "!rejected"}
 
@@ -211,8 +210,11 @@ def test_a_failed_file_dropped_again_is_tried_again_but_not_on_the_same_event(
     status_after_event = pipeline.document().status
     dropped_again = pipeline.drop()
 
-    assert (same_event.outcome, status_after_event) == (Outcome.UNCHANGED, DocumentStatus.FAILED)
-    assert dropped_again.catalog_id == CATALOG
+    assert (same_event.outcome, status_after_event) == (
+        UploadOutcome.UNCHANGED,
+        DocumentStatus.FAILED,
+    )
+    assert dropped_again.run_for == CATALOG
     assert pipeline.document().status is DocumentStatus.PENDING
 
 
@@ -221,7 +223,7 @@ def test_a_removed_file_that_was_never_indexed_is_forgotten_at_once(pipeline: Pi
 
     reconciled = pipeline.delete("alice/research/a.exe")
 
-    assert reconciled.outcome is Outcome.FORGOTTEN
+    assert reconciled.outcome is UploadOutcome.FORGOTTEN
     assert not pipeline.documents.kept
     assert not pipeline.bucket.sidecars
 
@@ -308,7 +310,7 @@ def test_a_sidecar_that_a_late_handler_wrote_over_is_mended(pipeline: Pipeline) 
     assert pipeline.bucket.sidecar_attributes(KEY)["domain"] == "new"
     assert pipeline.document().status is DocumentStatus.PENDING
     assert pipeline.document().attempts == 0
-    assert reconciled.catalog_id == CATALOG
+    assert reconciled.run_for == CATALOG
 
 
 def test_a_sidecar_that_a_late_delete_removed_is_written_again(pipeline: Pipeline) -> None:
@@ -318,7 +320,7 @@ def test_a_sidecar_that_a_late_delete_removed_is_written_again(pipeline: Pipelin
     reconciled = pipeline.deliver()
 
     assert pipeline.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
-    assert reconciled.catalog_id == CATALOG
+    assert reconciled.run_for == CATALOG
 
 
 def test_a_quarantine_that_was_written_over_is_restored_and_the_index_looked_at(
@@ -333,7 +335,7 @@ def test_a_quarantine_that_was_written_over_is_restored_and_the_index_looked_at(
 
     assert pipeline.bucket.sidecar_attributes(KEY) == {"user_id": "!rejected"}
     assert pipeline.document().lingering
-    assert reconciled.catalog_id == CATALOG
+    assert reconciled.run_for == CATALOG
 
 
 def test_a_sidecar_that_is_right_is_left_alone(pipeline: Pipeline) -> None:
@@ -354,7 +356,7 @@ def test_a_bad_version_over_one_that_a_job_may_have_crawled_asks_for_a_run(
     reconciled = pipeline.drop(KEY, "")
 
     assert pipeline.document().lingering
-    assert reconciled.catalog_id == CATALOG
+    assert reconciled.run_for == CATALOG
 
 
 def test_a_removed_file_that_a_job_may_have_crawled_is_not_just_forgotten(
@@ -366,20 +368,24 @@ def test_a_removed_file_that_a_job_may_have_crawled_is_not_just_forgotten(
     reconciled = pipeline.delete()
 
     assert pipeline.document().status is DocumentStatus.DELETING
-    assert reconciled.catalog_id == CATALOG
+    assert reconciled.run_for == CATALOG
 
 
 def test_a_catalog_opened_meanwhile_in_another_spelling_rejects_the_file(
     pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def opened_otherwise(catalog: Catalog) -> Catalog:
-        return catalog.model_copy(update={"name": "Research", "s3_prefix": "alice/Research/"})
+    really_open = pipeline.catalogs.open
 
-    monkeypatch.setattr(pipeline.catalogs, "open", opened_otherwise)
+    def after_somebody_else(catalog: Catalog) -> Catalog:
+        theirs = {"name": "Research", "s3_prefix": "alice/Research/"}
+        really_open(catalog.model_copy(update=theirs))
+        return really_open(catalog)
+
+    monkeypatch.setattr(pipeline.catalogs, "open", after_somebody_else)
 
     reconciled = pipeline.drop()
 
-    assert reconciled.outcome is Outcome.REJECTED
+    assert reconciled.outcome is UploadOutcome.REJECTED
     assert [each.s3_key for each in rejects_of(pipeline, "alice")] == [KEY]
 
 
@@ -433,7 +439,7 @@ def test_a_misplaced_file_where_a_data_source_looks_is_quarantined(pipeline: Pip
 
 def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> None:
     for key in ("alice/research/", KEY + ".metadata.json", "_pagemaps/doc-1.json.gz"):
-        assert pipeline.drop(key).outcome is Outcome.IGNORED
+        assert pipeline.drop(key).outcome is UploadOutcome.IGNORED
 
     assert not pipeline.documents.kept
 
@@ -671,7 +677,7 @@ def test_a_catalog_closed_while_a_file_is_taken_in_is_opened_anew(pipeline: Pipe
 
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
     assert pipeline.document().status is DocumentStatus.PENDING
-    assert reconciled.catalog_id == CATALOG
+    assert reconciled.run_for == CATALOG
 
 
 def test_a_catalog_closed_just_before_it_was_to_be_revived_is_opened_anew(
@@ -701,7 +707,7 @@ def test_a_record_that_a_closed_catalog_left_behind_is_forgotten_with_its_object
 
     reconciled = pipeline.delete()
 
-    assert reconciled.outcome is Outcome.FORGOTTEN
+    assert reconciled.outcome is UploadOutcome.FORGOTTEN
     assert not pipeline.documents.kept
 
 

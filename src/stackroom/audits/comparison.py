@@ -12,19 +12,19 @@ _LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
 
 
 @dataclass
-class Seen:
+class Listed:
     """An object and when its sidecar was written; None if there is none."""
 
     item: ListedObject
     sidecar: datetime | None = None
 
 
-def difference(record: Document, seen: Seen) -> Kind | None:
+def difference(record: Document, listed: Listed) -> Kind | None:
     if record.status in (DocumentStatus.DELETING, DocumentStatus.UPLOADING):
         return Kind.STALE_RECORD
-    if not is_the_same(record, seen.item):
+    if not is_the_same(record, listed.item):
         return Kind.STALE_RECORD
-    return None if _has_its_sidecar(record, seen) else Kind.WRONG_SIDECAR
+    return None if _has_its_sidecar(record, listed) else Kind.WRONG_SIDECAR
 
 
 def is_the_same(record: Document, item: ListedObject) -> bool:
@@ -33,9 +33,9 @@ def is_the_same(record: Document, item: ListedObject) -> bool:
     return described == (item.etag, item.size, item.last_modified.replace(microsecond=0))
 
 
-def _has_its_sidecar(record: Document, seen: Seen) -> bool:
+def _has_its_sidecar(record: Document, listed: Listed) -> bool:
     """Whoever writes a sidecar then writes the record: a later one is of somebody who failed to."""
     if len((record.s3_key + SIDECAR_SUFFIX).encode()) > _LONGEST_KEY:
         return True
     known_since = record.present_since or record.updated_at
-    return seen.sidecar is not None and seen.sidecar <= known_since
+    return listed.sidecar is not None and listed.sidecar <= known_since

@@ -80,6 +80,6 @@ Step = Generator[Discrepancy, None, str | None]
 
 
 class Audit(Protocol):
-    def step(self, place: str | None) -> Step:
-        """A bounded piece of the comparison, from `place` on. Safe to repeat."""
+    def step(self, cursor: str | None) -> Step:
+        """A bounded piece of the comparison, from `cursor` on. Safe to repeat."""
         ...

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from stackroom.audits.discrepancies import Discrepancy, Kind, Step
-from stackroom.audits.listings import Listings, Place
+from stackroom.audits.listings import Cursor, Listings
 from stackroom.audits.mending import Mending
 from stackroom.audits.orphans import Orphans
 from stackroom.audits.window import Window
 from stackroom.model import Catalog, DataSource, DataSourceType, Document, DocumentStatus
+from stackroom.ports.bucket import DocumentBucket
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import DirectDocuments, DocumentDetail, IngestionJobs
 from stackroom.ports.inventory import Inventory, ListedDocument
 from stackroom.settlement.search_check import SearchCheck
@@ -28,6 +31,9 @@ _AS_IT_SHOULD_BE = frozenset({"INDEXED", "PENDING", "STARTING", "IN_PROGRESS"})
 @dataclass(frozen=True, kw_only=True)
 class IndexAudit:
     inventory: Inventory
+    catalogs: Catalogs
+    documents: Documents
+    bucket: DocumentBucket
     listings: Listings
     orphans: Orphans
     jobs: IngestionJobs
@@ -35,8 +41,8 @@ class IndexAudit:
     search_check: SearchCheck
     mending: Mending
 
-    def step(self, place: str | None) -> Step:
-        at = Place.model_validate_json(place) if place else Place()
+    def step(self, cursor: str | None) -> Step:
+        at = Cursor.model_validate_json(cursor) if cursor else Cursor()
         listing = self.listings.next(at)
         if listing is not None and listing.window is not None:
             yield from self._compare(listing.source, listing.catalog, listing.window)
@@ -49,8 +55,8 @@ class IndexAudit:
         listed_at = self.mending.now()
         records = self._records(catalog)
         for catalog_id, documents in groupby(records, key=lambda each: each.catalog_id):
-            home = self.mending.uploads.catalogs.get(catalog_id)
-            place = home.source if home is not None else None
+            home = self.catalogs.get(catalog_id)
+            lives_in = home.source if home is not None else None
             for document in documents:
                 if not window.covers(document.document_id):
                     continue
@@ -59,16 +65,16 @@ class IndexAudit:
                 # Of a document that changed since it was listed, the listing tells nothing.
                 if listed_at - document.updated_at < self.mending.quiet:
                     continue
-                if home is not None and place == source and _suspicion(document, said):
+                if home is not None and lives_in == source and _suspicion(document, said):
                     yield from self._mend(home, source, document)
-                elif place not in (None, source) and listed is not None:
+                elif lives_in not in (None, source) and listed is not None:
                     yield from self.orphans.surplus(source, listed)
         for listed in window.values():
             yield from self.orphans.follow(source, catalog, listed)
 
     def _records(self, catalog: Catalog | None) -> Iterator[Document]:
         if catalog is not None:
-            yield from self.mending.uploads.documents.of_catalog(catalog.catalog_id)
+            yield from self.documents.of_catalog(catalog.catalog_id)
             return
         cursor, more = None, True
         while more:
@@ -79,19 +85,19 @@ class IndexAudit:
     def _mend(
         self, catalog: Catalog, source: DataSource, document: Document
     ) -> Iterator[Discrepancy]:
-        now = self.mending.uploads.documents.get(document.catalog_id, document.document_id)
+        now = self.documents.get(document.catalog_id, document.document_id)
         if now is None or now.version != document.version:
             return
         kind = _suspicion(document, self._verdict(source, document))
         if kind is Kind.INDEXED_AFTER_ALL and not self.search_check.found(catalog, [document]):
             return
         if kind is not None:
-            yield from self.mending.look_again(document, kind)
+            yield from self.mending.run_again(document, kind)
 
     def _verdict(self, source: DataSource, document: Document) -> DocumentDetail:
         if source.type is DataSourceType.CUSTOM:
             return self.direct.details(source, [document.document_id])[document.document_id]
-        uri = self.mending.uploads.bucket.uri_of(document.s3_key)
+        uri = self.bucket.uri_of(document.s3_key)
         return self.jobs.details(source, [uri]).get(uri, _NOT_FOUND)
 
 

@@ -16,7 +16,7 @@ _TRIES = 6
 _AVAILABLE = "AVAILABLE"  # DataSourceStatus [API model bedrock-agent]
 
 
-class Place(Record):
+class Cursor(Record):
     """In that member of the pool, the data source after that one; of it, ids above `low`."""
 
     member: int = 0
@@ -44,7 +44,7 @@ class Listings:
     pause: Callable[[], None]
     capacity: int = 20_000
 
-    def next(self, at: Place) -> Listing | None:
+    def next(self, at: Cursor) -> Listing | None:
         """None if the pool's member has no data source after that one."""
         if at.member >= len(self.pool):
             return None
@@ -60,14 +60,14 @@ class Listings:
                 return self._listing(each.source, catalog, at.low)
         return None
 
-    def after(self, at: Place, listing: Listing | None) -> str | None:
+    def after(self, at: Cursor, listing: Listing | None) -> str | None:
         """Where to go on; None if that was all."""
         if listing is None:
-            following = Place(member=at.member + 1)
+            following = Cursor(member=at.member + 1)
             return following.model_dump_json() if following.member < len(self.pool) else None
         if listing.window is not None and listing.window.high is not None:
             return at.model_copy(update={"low": listing.window.high}).model_dump_json()
-        return Place(member=at.member, after=listing.source.data_source_id).model_dump_json()
+        return Cursor(member=at.member, after=listing.source.data_source_id).model_dump_json()
 
     def _resident(self, known: KnownSource) -> Catalog | None:
         catalog_id = owner_of(known)
@@ -100,8 +100,8 @@ class Listings:
         if source.type is DataSourceType.CUSTOM:
             return listed.identifier
         key = key_of(self.bucket, listed)
-        place = locate(key)
-        return place.document_id if isinstance(place, Location) else unplaced_id_of(key)
+        location = locate(key)
+        return location.document_id if isinstance(location, Location) else unplaced_id_of(key)
 
 
 def key_of(bucket: DocumentBucket, listed: ListedDocument) -> str:

@@ -12,14 +12,18 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from stackroom.audits.discrepancies import Discrepancy, Kind
 from stackroom.audits.listings import key_of
-from stackroom.audits.mending import Mending
+from stackroom.audits.mending import LeftForLater, Mending
 from stackroom.filters import Has
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog, DataSource, Document, DocumentStatus
 from stackroom.ports.admission import AdmissionBook
+from stackroom.ports.bucket import DocumentBucket
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import Busy, DirectDocuments
 from stackroom.ports.inventory import ListedDocument
 from stackroom.ports.retrieval import KnowledgeBase, Passage
@@ -33,6 +37,9 @@ _OURS = re.compile(r"doc-[0-9a-f]{24}")
 
 @dataclass(frozen=True, kw_only=True)
 class Orphans:
+    catalogs: Catalogs
+    documents: Documents
+    bucket: DocumentBucket
     direct: DirectDocuments
     book: AdmissionBook
     knowledge_base: Callable[[str], KnowledgeBase]
@@ -45,35 +52,39 @@ class Orphans:
         if self._is_passing(listed):
             return
         if catalog is not None:
-            yield from self._of_catalog(catalog, key_of(self.mending.uploads.bucket, listed))
+            yield from self._of_catalog(catalog, key_of(self.bucket, listed))
         elif not _OURS.fullmatch(listed.identifier):
-            yield self._told(source, listed, "left alone: it is none of ours", mended=False)
+            yield self.mending.left(
+                Kind.INDEXED_WITHOUT_RECORD,
+                _where(source, listed),
+                remedy="left alone: it is none of ours",
+            )
         elif self._is_still(source, listed):
             yield from self._of_nobody(source, listed)
 
     def surplus(self, source: DataSource, listed: ListedDocument) -> Iterator[Discrepancy]:
         """The document of a catalog that lives elsewhere; only a CUSTOM data source has such."""
         if not self._is_passing(listed) and self._is_still(source, listed):
-            yield self._delete(source, listed, why="its catalog lives elsewhere")
+            yield from self._deleted(source, listed, why="its catalog lives elsewhere")
 
     def _of_nobody(self, source: DataSource, listed: ListedDocument) -> Iterator[Discrepancy]:
         found = self._searched(source, listed.identifier)
         catalog_id = str(found.attributes.get("catalog_id", "")) if found else ""
-        catalog = self.mending.uploads.catalogs.get(catalog_id) if catalog_id else None
+        catalog = self.catalogs.get(catalog_id) if catalog_id else None
         filename = str(found.attributes.get("filename", "")) if found else ""
         if catalog is not None and document_id_of(catalog_id, filename) == listed.identifier:
             yield from self._of_catalog(catalog, catalog.s3_prefix + filename)
         else:
-            # A rehearsal opens no lost catalog again; then it had one.
+            # A dry run opens no lost catalog again; then it had one.
             unless = ", unless its catalog is opened again" if self.mending.dry_run else ""
-            yield self._delete(source, listed, why=f"it belongs to no catalog{unless}")
+            yield from self._deleted(source, listed, why=f"it belongs to no catalog{unless}")
 
     def _of_catalog(self, catalog: Catalog, key: str) -> Iterator[Discrepancy]:
         filename = key.removeprefix(catalog.s3_prefix)
         document_id = document_id_of(catalog.catalog_id, filename)
-        if self.mending.uploads.documents.get(catalog.catalog_id, document_id) is not None:
+        if self.documents.get(catalog.catalog_id, document_id) is not None:
             return  # made meanwhile
-        if self.mending.uploads.bucket.head(key) is not None:
+        if self.bucket.head(key) is not None:
             return  # what the object lacks, the comparison with the bucket finds
         now = self.mending.now()
         document = Document(
@@ -86,20 +97,25 @@ class Orphans:
             updated_at=now,
             present_since=now,
         )
-        yield from self.mending.rewritten(document, Kind.INDEXED_WITHOUT_RECORD)
+        yield from self.mending.saved(document, Kind.INDEXED_WITHOUT_RECORD)
 
-    def _delete(self, source: DataSource, listed: ListedDocument, *, why: str) -> Discrepancy:
-        remedy = f"deleted from the knowledge base directly, for {why}"
-        if self.mending.dry_run:
-            return self._told(source, listed, remedy, mended=True)
+    def _deleted(
+        self, source: DataSource, listed: ListedDocument, *, why: str
+    ) -> Iterator[Discrepancy]:
+        yield from self.mending.mended(
+            Kind.INDEXED_WITHOUT_RECORD,
+            _where(source, listed),
+            by=partial(self._delete, source, listed),
+            remedy=f"deleted from the knowledge base directly, for {why}",
+        )
+
+    def _delete(self, source: DataSource, listed: ListedDocument) -> None:
         grants = self.book.read().grants
         in_use = any(each.knowledge_base_id == source.knowledge_base_id for each in grants)
         said_at = listed.detail.updated_at
         token = hashlib.sha256(f"{listed.identifier} {said_at}".encode()).hexdigest()
         if in_use or isinstance(self.direct.delete(source, [listed.identifier], token=token), Busy):
-            later = "left for the next time: the knowledge base is in use"
-            return self._told(source, listed, later, mended=False)
-        return self._told(source, listed, remedy, mended=True)
+            raise LeftForLater("left for the next time: the knowledge base is in use")
 
     def _is_passing(self, listed: ListedDocument) -> bool:
         said_at = listed.detail.updated_at
@@ -116,10 +132,6 @@ class Orphans:
         found = searched.retrieve("document", Has("document_id", document_id), 1).passages
         return found[0] if found else None
 
-    def _told(
-        self, source: DataSource, listed: ListedDocument, remedy: str, *, mended: bool
-    ) -> Discrepancy:
-        where = f"{source.knowledge_base_id}/{source.data_source_id}: {listed.identifier}"
-        return self.mending.discrepancy(
-            Kind.INDEXED_WITHOUT_RECORD, where, remedy=remedy, mended=mended
-        )
+
+def _where(source: DataSource, listed: ListedDocument) -> str:
+    return f"{source.knowledge_base_id}/{source.data_source_id}: {listed.identifier}"

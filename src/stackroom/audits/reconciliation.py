@@ -7,29 +7,18 @@ the same code. What may still be under way is left for the next time, so that a 
 quiet finds nothing to do.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from stackroom.audits.bucket import BucketAudit
-from stackroom.audits.control import ControlAudit
+from pydantic import Field
+
 from stackroom.audits.discrepancies import Audit, Discrepancy
-from stackroom.audits.index import IndexAudit
-from stackroom.audits.listings import Listings
-from stackroom.audits.mending import Mending
-from stackroom.audits.orphans import Orphans
-from stackroom.audits.records import RecordAudit
-from stackroom.audits.sources import SourceAudit
-from stackroom.model import PoolMember, Record
-from stackroom.ports.admission import AdmissionBook
-from stackroom.ports.data_sources import Slots
-from stackroom.ports.ingestion import DirectDocuments, IngestionJobs
-from stackroom.ports.inventory import Bookmark, Inventory
-from stackroom.ports.retrieval import KnowledgeBase
-from stackroom.settlement.search_check import SearchCheck
+from stackroom.model import Record
+from stackroom.ports.inventory import Bookmark
 
 
-class Stage(StrEnum):
+class AuditStage(StrEnum):
     """In this order: who is dead is known before the records are asked who works on them."""
 
     CONTROL = "control"
@@ -40,17 +29,19 @@ class Stage(StrEnum):
 
 
 class _Position(Record):
-    stage: Stage = Stage.CONTROL
-    place: str | None = None  # as the stage's audit has it
+    """What the bookmark keeps, as JSON."""
+
+    stage: AuditStage = AuditStage.CONTROL
+    cursor: str | None = Field(default=None, alias="place")  # as the stage's audit has it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reconciliation:
     """`on_step` is told of each piece that is about to be compared."""
 
-    audits: Mapping[Stage, Audit]
+    audits: Mapping[AuditStage, Audit]
     bookmark: Bookmark
-    on_step: Callable[[Stage], None] | None = None
+    on_step: Callable[[AuditStage], None] | None = None
 
     def go_on(self, *, has_time: Callable[[], bool] = lambda: True) -> Iterator[Discrepancy]:
         """
@@ -63,9 +54,10 @@ class Reconciliation:
         while position is not None and has_time():
             if self.on_step is not None:
                 self.on_step(position.stage)
-            place = yield from self.audits[position.stage].step(position.place)
-            position = _after(position.stage, place)
-            self.bookmark.keep(position.model_dump_json() if position is not None else None)
+            cursor = yield from self.audits[position.stage].step(position.cursor)
+            position = _after(position.stage, cursor)
+            kept = position.model_dump_json(by_alias=True) if position is not None else None
+            self.bookmark.keep(kept)
 
     @property
     def is_over(self) -> bool:
@@ -77,74 +69,9 @@ class Reconciliation:
         return _Position.model_validate_json(kept) if kept is not None else _Position()
 
 
-def _after(stage: Stage, place: str | None) -> _Position | None:
-    if place is not None:
-        return _Position(stage=stage, place=place)
-    stages = list(Stage)
+def _after(stage: AuditStage, cursor: str | None) -> _Position | None:
+    if cursor is not None:
+        return _Position(stage=stage, place=cursor)
+    stages = list(AuditStage)
     following = stages.index(stage) + 1
     return _Position(stage=stages[following]) if following < len(stages) else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Auditors:
-    """
-    Everybody who looks, and what they look at.
-
-    `capacity` bounds the objects or documents held at a time; `pause` comes before each page of a
-    knowledge base's documents.
-    """
-
-    inventory: Inventory
-    mending: Mending
-    book: AdmissionBook
-    slots: Slots
-    jobs: IngestionJobs
-    direct: DirectDocuments
-    knowledge_base: Callable[[str], KnowledgeBase]
-    pool: Sequence[PoolMember]
-    pause: Callable[[], None]
-    capacity: int = 20_000
-
-    def audits(self) -> dict[Stage, Audit]:
-        return {
-            Stage.CONTROL: ControlAudit(
-                leases=self.mending.runs.leases,
-                executions=self.mending.runs.executions,
-                book=self.book,
-                mending=self.mending,
-                pool=[member.knowledge_base_id for member in self.pool],
-            ),
-            Stage.BUCKET: BucketAudit(
-                inventory=self.inventory, mending=self.mending, capacity=self.capacity
-            ),
-            Stage.RECORDS: RecordAudit(
-                inventory=self.inventory, leases=self.mending.runs.leases, mending=self.mending
-            ),
-            Stage.INDEX: self._index(),
-            Stage.SOURCES: SourceAudit(
-                inventory=self.inventory, slots=self.slots, mending=self.mending, pool=self.pool
-            ),
-        }
-
-    def _index(self) -> IndexAudit:
-        return IndexAudit(
-            inventory=self.inventory,
-            listings=Listings(
-                inventory=self.inventory,
-                catalogs=self.mending.uploads.catalogs,
-                bucket=self.mending.uploads.bucket,
-                pool=self.pool,
-                pause=self.pause,
-                capacity=self.capacity,
-            ),
-            orphans=Orphans(
-                direct=self.direct,
-                book=self.book,
-                knowledge_base=self.knowledge_base,
-                mending=self.mending,
-            ),
-            jobs=self.jobs,
-            direct=self.direct,
-            search_check=SearchCheck(knowledge_base=self.knowledge_base),
-            mending=self.mending,
-        )

@@ -7,46 +7,53 @@ per catalog and page is enough here to find those that have none.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
 from stackroom.audits.discrepancies import Discrepancy, Kind, Step
 from stackroom.audits.mending import Mending
-from stackroom.errors import RecordChanged
-from stackroom.keys import is_ours
+from stackroom.keys import is_ours, unplaced_partition
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.ports.bucket import DocumentBucket
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Documents
 from stackroom.ports.inventory import Inventory
 from stackroom.ports.runs import Leases
+from stackroom.runs.leases import Runs
 from stackroom.settlement.verdicts import MAX_ATTEMPTS
-from stackroom.uploads.unplaced import unplaced_partition
 
-_REJECTED = unplaced_partition("")
+_UNPLACED = unplaced_partition("")
 _UNFINISHED = (DocumentStatus.PENDING, DocumentStatus.INDEXING, DocumentStatus.DELETING)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordAudit:
     inventory: Inventory
+    catalogs: Catalogs
+    documents: Documents
+    bucket: DocumentBucket
     leases: Leases
+    runs: Runs
     mending: Mending
 
-    def step(self, place: str | None) -> Step:
-        page = self.inventory.records(place)
+    def step(self, cursor: str | None) -> Step:
+        page = self.inventory.records(cursor)
         for catalog_id, records in groupby(page.items, key=lambda each: each.catalog_id):
-            if catalog_id.startswith(_REJECTED):
-                yield from self._of_strays(_documents(list(records)))
+            if catalog_id.startswith(_UNPLACED):
+                yield from self._of_unplaced(_documents(list(records)))
             else:
                 yield from self._of_catalog(catalog_id, list(records))
         return page.next
 
-    def _of_strays(self, strays: list[Document]) -> Iterator[Discrepancy]:
-        for stray in strays:
-            if self.mending.uploads.bucket.head(stray.s3_key) is None:
-                yield from self.mending.forgotten(stray, Kind.UNPLACED_WITHOUT_OBJECT)
+    def _of_unplaced(self, unplaced: list[Document]) -> Iterator[Discrepancy]:
+        for document in unplaced:
+            if self.bucket.head(document.s3_key) is None:
+                yield from self.mending.forgotten(document, Kind.UNPLACED_WITHOUT_OBJECT)
 
     def _of_catalog(
         self, catalog_id: str, records: list[Catalog | Document]
     ) -> Iterator[Discrepancy]:
-        catalog = self.mending.uploads.catalogs.get(catalog_id)
+        catalog = self.catalogs.get(catalog_id)
         documents = [
             each for each in _documents(records) if self.mending.is_settled(each.updated_at)
         ]
@@ -66,7 +73,7 @@ class RecordAudit:
         self, catalog: Catalog, documents: list[Document]
     ) -> Iterator[Discrepancy]:
         present = [each for each in documents if each.status is not DocumentStatus.DELETING]
-        if not present or self.mending.uploads.bucket.head(present[0].s3_key) is not None:
+        if not present or self.bucket.head(present[0].s3_key) is not None:
             return
         if self._has_objects(catalog):
             return
@@ -83,14 +90,8 @@ class RecordAudit:
 
         One that is still at it finds the catalog open, condemns it again and goes on.
         """
-        if not self.mending.dry_run:
-            try:
-                self.mending.uploads.catalogs.unmark_deleting(
-                    catalog.catalog_id, at=self.mending.now()
-                )
-            except RecordChanged:
-                return  # gone by now
-        yield self.mending.discrepancy(Kind.HALF_DELETED_CATALOG, catalog.catalog_id)
+        unmark = partial(self.catalogs.unmark_deleting, catalog.catalog_id, at=self.mending.now())
+        yield from self.mending.mended(Kind.HALF_DELETED_CATALOG, catalog.catalog_id, by=unmark)
 
     def _stalled(
         self, catalog: Catalog, documents: list[Document], *, is_stuck: bool
@@ -103,21 +104,20 @@ class RecordAudit:
             return
         # What was listed may be older than the end of the run that finished it.
         stalled = [each for each in waiting if self._is_as_listed(each)]
-        now = self.mending.uploads.catalogs.get(catalog.catalog_id)
+        now = self.catalogs.get(catalog.catalog_id)
         is_stuck = not waiting and now is not None and self._is_stuck(now)
-        if stalled or is_stuck:
-            self.mending.ask([catalog.catalog_id])
-        for each in stalled:
-            yield self.mending.discrepancy(Kind.STALLED_DOCUMENT, each.s3_key)
+        ask = partial(self.runs.ask, catalog.catalog_id)
+        keys = (each.s3_key for each in stalled)
+        yield from self.mending.mended(Kind.STALLED_DOCUMENT, *keys, by=ask)
         if is_stuck:
-            yield self.mending.discrepancy(Kind.STALLED_CATALOG, catalog.catalog_id)
+            yield from self.mending.mended(Kind.STALLED_CATALOG, catalog.catalog_id, by=ask)
 
     def _is_stuck(self, catalog: Catalog) -> bool:
         under_way = catalog.status in (CatalogStatus.DELETING, CatalogStatus.INDEXING)
         return under_way and self.mending.is_settled(catalog.updated_at)
 
     def _is_as_listed(self, document: Document) -> bool:
-        now = self.mending.uploads.documents.get(document.catalog_id, document.document_id)
+        now = self.documents.get(document.catalog_id, document.document_id)
         return now is not None and now.version == document.version
 
 

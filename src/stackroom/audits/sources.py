@@ -1,12 +1,14 @@
-"""Data sources and places of the pool: whose they are, and which are nobody's any more."""
+"""Data sources and slots of the pool: whose they are, and which are nobody's any more."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from stackroom.audits.discrepancies import Discrepancy, Kind, Step
 from stackroom.audits.mending import Mending
 from stackroom.keys import Location, locate
-from stackroom.model import Catalog, PoolMember
+from stackroom.model import PoolMember
+from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.data_sources import Slots
 from stackroom.ports.inventory import Inventory, KnownSource
 from stackroom.runs.placement import data_source_name
@@ -22,16 +24,17 @@ class SourceAudit:
     """A step is a knowledge base of the pool."""
 
     inventory: Inventory
+    catalogs: Catalogs
     slots: Slots
     mending: Mending
     pool: Sequence[PoolMember]
 
-    def step(self, place: str | None) -> Step:
-        number = int(place or 0)
+    def step(self, cursor: str | None) -> Step:
+        number = int(cursor or 0)
         if number >= len(self.pool):
             return None
         knowledge_base_id = self.pool[number].knowledge_base_id
-        # Before the data sources: whoever takes a place makes the data source after it.
+        # Before the data sources: whoever takes a slot makes the data source after it.
         holders = self.slots.holders(knowledge_base_id)
         known = [
             each
@@ -50,39 +53,34 @@ class SourceAudit:
         where = f"{known.source.knowledge_base_id}/{known.source.data_source_id} ({known.name})"
         if known.status in _BROKEN:
             told = "; ".join((known.status, *known.reasons))
-            yield self.mending.discrepancy(
-                Kind.BROKEN_DATA_SOURCE, f"{where}: {told}", mended=False
-            )
+            yield self.mending.left(Kind.BROKEN_DATA_SOURCE, f"{where}: {told}")
         elif not self._is_lived_in(known):
-            yield self.mending.discrepancy(Kind.ORPHAN_DATA_SOURCE, where, mended=False)
+            yield self.mending.left(Kind.ORPHAN_DATA_SOURCE, where)
 
     def _is_lived_in(self, known: KnownSource) -> bool:
         catalog_id = owner_of(known)
         if catalog_id is None:
             return False
-        catalog = self._catalog(catalog_id)
+        catalog = self.catalogs.get(catalog_id)
         if catalog is None:  # where objects lie, one is about to be opened
             return bool(self.inventory.objects(prefix=known.prefix).items)
-        # One without a place adopts it with its next run.
+        # One without a data source adopts it with its next run.
         return catalog.data_source_id in (None, known.source.data_source_id)
 
     def _of_holder(self, knowledge_base_id: str, catalog_id: str) -> Iterator[Discrepancy]:
-        catalog = self._catalog(catalog_id)
+        catalog = self.catalogs.get(catalog_id)
         if catalog is not None and catalog.data_source_id is None:
             return  # its data source may be about to be made
         if catalog is not None and catalog.knowledge_base_id == knowledge_base_id:
             return  # its data source is being deleted, or gone: the next run finds out
-        if not self.mending.dry_run:
-            self.slots.free(knowledge_base_id, catalog_id)
-        yield self.mending.discrepancy(Kind.UNUSED_SLOT, f"{knowledge_base_id}: {catalog_id}")
-
-    def _catalog(self, catalog_id: str) -> Catalog | None:
-        return self.mending.uploads.catalogs.get(catalog_id)
+        what = f"{knowledge_base_id}: {catalog_id}"
+        free = partial(self.slots.free, knowledge_base_id, catalog_id)
+        yield from self.mending.mended(Kind.UNUSED_SLOT, what, by=free)
 
 
 def owner_of(known: KnownSource) -> str | None:
     """The catalog that a data source of its own was made for, whether or not there still is one."""
-    place = locate(f"{known.prefix}any")
-    if not isinstance(place, Location) or place.prefix != known.prefix:
+    location = locate(f"{known.prefix}any")
+    if not isinstance(location, Location) or location.prefix != known.prefix:
         return None
-    return place.catalog_id if known.name == data_source_name(place.catalog_id) else None
+    return location.catalog_id if known.name == data_source_name(location.catalog_id) else None

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from stackroom.audits.auditors import Auditors
 from stackroom.audits.discrepancies import QUIET
 from stackroom.audits.mending import Mending
-from stackroom.audits.reconciliation import Auditors, Reconciliation, Stage
+from stackroom.audits.reconciliation import AuditStage, Reconciliation
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.bucket import S3DocumentBucket
 from stackroom.aws.catalogs import DynamoCatalogRegister
@@ -45,13 +46,14 @@ class Deployment:
         dry_run: bool = False,
         quiet: timedelta = QUIET,
         seconds_between_pages: float = 0.5,
-        on_step: Callable[[Stage], None] | None = None,
+        on_step: Callable[[AuditStage], None] | None = None,
     ) -> Reconciliation:
         """
         `seconds_between_pages`: List- and GetKnowledgeBaseDocuments share five requests a second
         [AWS General Reference: Amazon Bedrock quotas], and the runs need most of them.
         """
         dynamodb, agent = self.client("dynamodb"), self.client("bedrock-agent")
+        uploads, runs = self._uploads(), self._runs()
         auditors = Auditors(
             inventory=AwsInventory(
                 s3=self.client("s3"),
@@ -60,8 +62,18 @@ class Deployment:
                 bucket=self.bucket,
                 catalog_table=self.catalog_table,
             ),
+            catalogs=uploads.catalogs,
+            documents=uploads.documents,
+            bucket=uploads.bucket,
+            leases=runs.leases,
+            executions=runs.executions,
+            runs=runs,
             mending=Mending(
-                uploads=self._uploads(), runs=self._runs(), dry_run=dry_run, quiet=quiet
+                uploads=uploads,
+                documents=uploads.documents,
+                runs=runs,
+                dry_run=dry_run,
+                quiet=quiet,
             ),
             book=DynamoAdmissionBook(client=dynamodb, table=self.control_table),
             slots=DynamoSlots(client=dynamodb, table=self.control_table),

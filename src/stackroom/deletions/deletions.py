@@ -65,10 +65,10 @@ class Deletions:
         asked_at = self.now()
         if self.bucket.head(document.s3_key) is not None:
             self.bucket.remove(document.s3_key)
-        reconciled = self.uploads.reconcile(document.s3_key)
-        if reconciled.catalog_id is not None:
-            self.runs.ask(reconciled.catalog_id)
-        return self._receipt(catalog, document, reconciled.receipt_id, asked_at)
+        plan = self.uploads.reconcile(document.s3_key)
+        if plan.run_for is not None:
+            self.runs.ask(plan.run_for)
+        return self._receipt(catalog, document, plan.receipt_id, asked_at)
 
     def delete_catalog(self, user_id: str, catalog_id: str) -> CatalogDeletion:
         """
@@ -136,8 +136,8 @@ class Deletions:
     def _reconcile(self, keys: Iterable[str]) -> set[str]:
         """The receipts of what is removed."""
         with ThreadPoolExecutor(_AT_ONCE) as workers:
-            reconciled = workers.map(self.uploads.reconcile, keys)
-            return {each.receipt_id for each in reconciled if each.receipt_id is not None}
+            plans = workers.map(self.uploads.reconcile, keys)
+            return {plan.receipt_id for plan in plans if plan.receipt_id is not None}
 
     def _receipt(
         self, catalog: Catalog, document: Document, receipt_id: str | None, asked_at: datetime

@@ -1,31 +1,48 @@
-"""A document's record as its object has it now, and how it compares with the one that is kept."""
+"""A document as its object has it now: its record, its sidecar, and what is wrong with it."""
 
 import hashlib
+from dataclasses import dataclass
 from datetime import datetime
 
-from stackroom.formats import CONTENT_TYPES, extension_of
+from stackroom.errors import ValidationError
+from stackroom.formats import CONTENT_TYPES, MAX_FILE_BYTES, extension_of, unsupported
 from stackroom.keys import Location, Unplaced
-from stackroom.model import Document, DocumentStatus
+from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.bucket import StoredObject
+from stackroom.uploads import sidecars
+
+MAX_FILENAME_BYTES = 400  # leaves room for prefix and sidecar suffix in S3's 1,024-byte keys
+
+
+@dataclass(frozen=True, kw_only=True)
+class Description:
+    """`problem` is why the object can't be taken; the sidecar quarantines it then."""
+
+    document: Document
+    sidecar: bytes
+    problem: str | None
 
 
 def describe(
-    place: Location,
+    location: Location,
+    catalog: Catalog,
     record: Document | None,
     found: StoredObject,
     correlation_id: str | None,
     *,
     at: datetime,
-) -> Document:
-    return Document(
-        catalog_id=place.catalog_id,
-        document_id=place.document_id,
-        filename=place.filename,
-        s3_key=place.key,
+) -> Description:
+    problem, sidecar = _judged(location, catalog, found, uploaded_at=found.last_modified)
+    document = Document(
+        catalog_id=location.catalog_id,
+        document_id=location.document_id,
+        filename=location.filename,
+        s3_key=location.key,
         size=found.size,
         etag=found.etag,
         version_id=found.version_id,
-        content_type=CONTENT_TYPES.get(extension_of(place.filename), found.content_type),
+        content_type=CONTENT_TYPES.get(extension_of(location.filename), found.content_type),
+        fingerprint=_fingerprint(found, problem),
         status=DocumentStatus.PENDING,
         uploaded_at=found.last_modified,
         updated_at=at,
@@ -34,11 +51,11 @@ def describe(
         correlation_id=correlation_id,
         version=record.version if record else 0,
     )
+    return Description(document=document, sidecar=sidecar, problem=problem)
 
 
 def describe_unplaced(
-    place: Unplaced,
-    shelf: str,
+    unplaced: Unplaced,
     record: Document | None,
     found: StoredObject,
     correlation_id: str | None,
@@ -46,16 +63,16 @@ def describe_unplaced(
     at: datetime,
 ) -> Document:
     return Document(
-        catalog_id=shelf,
-        document_id=place.document_id,
-        filename=place.key,  # it has no place that could say the rest
-        s3_key=place.key,
+        catalog_id=unplaced.partition,
+        document_id=unplaced.document_id,
+        filename=unplaced.key,  # no catalog says what of it is the name
+        s3_key=unplaced.key,
         size=found.size,
         etag=found.etag,
         version_id=found.version_id,
-        fingerprint=fingerprint_of(found, place.reason),
+        fingerprint=_fingerprint(found, unplaced.reason),
         status=DocumentStatus.FAILED,
-        status_reason=place.reason,
+        status_reason=unplaced.reason,
         uploaded_at=found.last_modified,
         updated_at=at,
         correlation_id=correlation_id,
@@ -63,14 +80,11 @@ def describe_unplaced(
     )
 
 
-def fingerprint_of(found: StoredObject, problem: str | None) -> str:
-    """
-    Of what a drop can change: the bytes, the attributes, and what is wrong with them or their place
-    (a catalog may be opened, or its limit raised, under an object that stays as it is).
-    """
-    attributes = (f"{name}={found.attributes[name]}" for name in sorted(found.attributes))
-    parts = (found.etag, str(found.size), problem or "", *attributes)
-    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:32]
+def sidecar_of_record(
+    location: Location, catalog: Catalog, record: Document, found: StoredObject
+) -> bytes:
+    """The sidecar that goes with a record which tells of this very object."""
+    return _judged(location, catalog, found, uploaded_at=record.uploaded_at)[1]
 
 
 def says_the_same(record: Document, document: Document) -> bool:
@@ -88,3 +102,46 @@ def says_the_same(record: Document, document: Document) -> bool:
             document.uploaded_at,
         )
     return True
+
+
+def _judged(
+    location: Location, catalog: Catalog, found: StoredObject, *, uploaded_at: datetime
+) -> tuple[str | None, bytes]:
+    """What is wrong with the object, if anything, and the sidecar that it should have."""
+    if problem := _file_problem(location.filename, found.size):
+        return problem, sidecars.QUARANTINED
+    try:
+        sidecar = sidecars.sidecar(
+            user_id=catalog.user_id,
+            catalog_id=catalog.catalog_id,
+            document_id=location.document_id,
+            filename=location.filename,
+            uploaded_at=uploaded_at,
+            attributes=sidecars.user_attributes(found.attributes),
+        )
+    except ValidationError as error:
+        return str(error), sidecars.QUARANTINED
+    return None, sidecar
+
+
+def _file_problem(filename: str, size: int) -> str | None:
+    length = len(filename.encode())
+    if length > MAX_FILENAME_BYTES:
+        return f"the file name has {length} bytes; at most {MAX_FILENAME_BYTES} are allowed"
+    if problem := unsupported(filename):
+        return problem
+    if size == 0:
+        return "the file is empty"
+    if size > MAX_FILE_BYTES:
+        return f"File exceeds {MAX_FILE_BYTES // 1024**2}MB limit"
+    return None
+
+
+def _fingerprint(found: StoredObject, problem: str | None) -> str:
+    """
+    Of what a drop can change: the bytes, the attributes, and what is wrong with them or their
+    location (a catalog may be opened, or its limit raised, under an object that stays as it is).
+    """
+    attributes = (f"{name}={found.attributes[name]}" for name in sorted(found.attributes))
+    parts = (found.etag, str(found.size), problem or "", *attributes)
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:32]

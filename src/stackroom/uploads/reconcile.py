@@ -1,9 +1,10 @@
 """
-Bringing a document's record in step with its object.
+Bringing a document's record in step with its object: one key, from the look to the last write.
 
 The object is the truth and events are hints: they come late, twice, reordered, and speak of
-versions that are no longer there. So `Uploads.reconcile` takes nothing but a key, reads the
-record, looks at the object as it is now, and writes only if the record is still what it read.
+versions that are no longer there. So nothing is taken but a key. `_look` reads the record and the
+object as they are now, `plan` works out what that asks for, and `_apply` writes it, each record
+only if it is still what was read; else all begins anew.
 """
 
 import random
@@ -13,17 +14,36 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from stackroom.clock import utc_now
-from stackroom.errors import CatalogLimitReached, RecordChanged, ValidationError
-from stackroom.keys import Location, Unplaced, is_folder_marker, is_ours, locate, unplaced_reason
-from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.errors import CatalogLimitReached, RecordChanged
+from stackroom.keys import (
+    Location,
+    Unplaced,
+    is_folder_marker,
+    is_ours,
+    locate,
+    unplaced_id_of,
+    unplaced_partition,
+    unplaced_reason,
+)
+from stackroom.model import Catalog, CatalogStatus, Document
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.documents import Documents
 from stackroom.ports.receipts import Receipts
-from stackroom.uploads.arrivals import Arrivals
-from stackroom.uploads.reconciled import Outcome, Reconciled, answer
-from stackroom.uploads.removals import Removals
-from stackroom.uploads.unplaced import UnplacedObjects, as_unplaced
+from stackroom.uploads.plan import plan
+from stackroom.uploads.seen import Seen, SeenUnplaced
+from stackroom.uploads.steps import (
+    KeepCatalogOpen,
+    KeepReceipt,
+    OpenCatalog,
+    Plan,
+    RemoveRecord,
+    RemoveSidecar,
+    SaveRecord,
+    UnmarkDeleting,
+    UploadOutcome,
+    WriteSidecar,
+)
 
 _TRIES = 6
 
@@ -42,14 +62,14 @@ class Uploads:
     now: Callable[[], datetime] = utc_now
     pause: Callable[[int], None] = _pause
 
-    def reconcile(self, key: str, *, correlation_id: str | None = None) -> Reconciled:
+    def reconcile(self, key: str, *, correlation_id: str | None = None) -> Plan:
         """
-        Bring the record of the key's document in step; safe to repeat at any time.
+        Bring the record of the key's document in step, and say by which plan; safe to repeat.
 
         Raises RecordChanged if others kept writing the same record; deliver again later.
         """
         if is_ours(key) or is_folder_marker(key):
-            return Reconciled(outcome=Outcome.IGNORED)
+            return Plan(outcome=UploadOutcome.IGNORED)
         for attempt in range(_TRIES):
             try:
                 return self._once(key, correlation_id)
@@ -57,106 +77,118 @@ class Uploads:
                 self.pause(attempt)
         raise RecordChanged(key)
 
-    def _once(self, key: str, correlation_id: str | None) -> Reconciled:
-        place = locate(key)
-        if isinstance(place, Unplaced):
-            return self._unplaced(place, correlation_id)
-        catalog = self.catalogs.get(place.catalog_id)
-        if catalog is not None and (problem := unplaced_reason(place, catalog)):
-            return self._unplaced(as_unplaced(place, problem), correlation_id)
-        # The record first, the object second: what changes in between makes the write fail.
-        record = self.documents.get(place.catalog_id, place.document_id)
-        found = self.bucket.head(key)
-        if found is None:
-            return self._gone(place, catalog, record)
+    def plan(self, key: str) -> Plan:
+        """What `reconcile` would do now, without doing any of it."""
+        if is_ours(key) or is_folder_marker(key):
+            return Plan(outcome=UploadOutcome.IGNORED)
+        return plan(self._look(key), self.now())
+
+    def _once(self, key: str, correlation_id: str | None) -> Plan:
+        seen = self._look(key)
+        planned = plan(seen, self.now(), correlation_id)
         try:
-            catalog = self._opened(place, catalog)
-        except (CatalogLimitReached, ValidationError) as error:
-            if record is not None:
-                self.documents.remove(record)  # see _keep_open
-            return self._unplaced(as_unplaced(place, str(error)), correlation_id)
-        if record is None:
-            self._unplaced_objects.forget(place)
-        else:
-            record = self._removals.call_off(place.user_id, record)
-        reconciled = self._arrivals.take_in(place, catalog, record, found, correlation_id)
-        if reconciled.outcome is not Outcome.UNCHANGED:
-            self._keep_open(catalog.catalog_id)
-        return reconciled
+            self._apply(planned)
+        except CatalogLimitReached as refused:
+            # Opening the catalog comes first, so nothing of the plan has been done.
+            assert isinstance(seen, Seen), "nothing is opened for an object without a catalog"
+            unplaced = seen.location.unplaced(str(refused))
+            planned = plan(self._look_unplaced(unplaced, seen.record), self.now(), correlation_id)
+            self._apply(planned)
+        return planned
 
-    def _gone(
-        self, place: Location, catalog: Catalog | None, record: Document | None
-    ) -> Reconciled:
-        if record is None:
-            return Reconciled(outcome=Outcome.IGNORED)
-        if catalog is None:  # see _keep_open
-            self.documents.remove(record)
-            return answer(Outcome.FORGOTTEN, place, wanted=False)
-        removal = self._removals.follow(place.user_id, record)
-        is_deleting = removal.status is DocumentStatus.DELETING
-        return answer(
-            Outcome.DELETING if is_deleting else Outcome.FORGOTTEN,
-            place,
-            wanted=is_deleting,
-            receipt_id=removal.receipt_id,
+    def _look(self, key: str) -> Seen | SeenUnplaced:
+        location = locate(key)
+        if isinstance(location, Unplaced):
+            return self._look_unplaced(location)
+        catalog = self.catalogs.get(location.catalog_id)
+        reason = unplaced_reason(location, catalog)
+        if catalog is not None and reason is not None:
+            return self._look_unplaced(location.unplaced(reason))
+        # The record first, the object second: what changes in between makes the write fail.
+        record = self.documents.get(location.catalog_id, location.document_id)
+        found = self.bucket.head(key)
+        if found is not None and reason is not None:
+            return self._look_unplaced(location.unplaced(reason), record)
+        is_first = found is not None and record is None
+        return Seen(
+            location=location,
+            catalog=catalog,
+            record=record,
+            found=found,
+            sidecar=self.bucket.sidecar_of(key) if found is not None else None,
+            unplaced=self._unplaced_record_of(location) if is_first else None,
+            receipt=(
+                self.receipts.get(location.user_id, record.receipt_id)
+                if record is not None and record.receipt_id is not None
+                else None
+            ),
         )
 
-    def _unplaced(self, place: Unplaced, correlation_id: str | None) -> Reconciled:
-        if not self._unplaced_objects.note(place, correlation_id):
-            return Reconciled(outcome=Outcome.FORGOTTEN)
-        return Reconciled(
-            outcome=Outcome.REJECTED, document_id=place.document_id, reason=place.reason
+    def _look_unplaced(self, location: Unplaced, orphan: Document | None = None) -> SeenUnplaced:
+        return SeenUnplaced(
+            location=location,
+            record=self.documents.get(location.partition, location.document_id),
+            found=self.bucket.head(location.key),
+            orphan=orphan,
         )
+
+    def _unplaced_record_of(self, location: Location) -> Document | None:
+        """The key may have belonged to no catalog before, and was shown as rejected then."""
+        partition = unplaced_partition(location.user_id)
+        return self.documents.get(partition, unplaced_id_of(location.key))
+
+    def _apply(self, planned: Plan) -> None:
+        """Raises RecordChanged, or CatalogLimitReached before anything is written."""
+        versions: dict[str, int] = {}  # of the records that this plan has saved
+        for step in planned.steps:
+            match step:
+                case OpenCatalog(catalog=catalog):
+                    self._open(catalog)
+                case UnmarkDeleting(catalog_id=catalog_id):
+                    self.catalogs.unmark_deleting(catalog_id, at=self.now())
+                case WriteSidecar(key=key, body=body):
+                    self.bucket.write_sidecar(key, body)
+                case RemoveSidecar(key=key):
+                    self.bucket.remove_sidecar(key)
+                case KeepReceipt(receipt=receipt):
+                    self.receipts.keep(receipt)
+                case SaveRecord():
+                    document = _as_of(self.now(), step)
+                    saved = self.documents.save(_at_version(document, versions))
+                    versions[saved.document_id] = saved.version
+                case RemoveRecord(document=document):
+                    self.documents.remove(_at_version(document, versions))
+                case KeepCatalogOpen(catalog_id=catalog_id):
+                    self._keep_open(catalog_id)
+
+    def _open(self, catalog: Catalog) -> None:
+        opened = self.catalogs.open(catalog)
+        is_as_planned = opened.s3_prefix == catalog.s3_prefix
+        if not is_as_planned or opened.status is CatalogStatus.DELETING:
+            raise RecordChanged(catalog.catalog_id)  # someone else was first: look at theirs
 
     def _keep_open(self, catalog_id: str) -> None:
-        """
-        The catalog may have been condemned, or closed, since it was read.
-
-        Whoever closes it has looked for documents before, and we look for the catalog after the
-        document was saved: one of us sees the other. Raises RecordChanged; all begins anew then. If
-        a crash comes in between, a record of no catalog is left; no run ever took it up.
-        """
         catalog = self.catalogs.get(catalog_id)
         if catalog is None:
             raise RecordChanged(catalog_id)
         if catalog.status is CatalogStatus.DELETING:
             self.catalogs.unmark_deleting(catalog_id, at=self.now())
 
-    def _opened(self, place: Location, catalog: Catalog | None) -> Catalog:
-        """Raises CatalogLimitReached or ValidationError if there is none and can be none."""
-        if catalog is None:
-            catalog = self._open(place)
-            if problem := unplaced_reason(place, catalog):  # opened under another spelling just now
-                raise ValidationError(problem)
-        if catalog.status is CatalogStatus.DELETING:
-            self.catalogs.unmark_deleting(catalog.catalog_id, at=self.now())
-        return catalog
 
-    def _open(self, place: Location) -> Catalog:
-        if place.names_a_catalog_id:
-            raise ValidationError(f"there is no catalog {place.folder!r}; create it first")
-        now = self.now()
-        return self.catalogs.open(
-            Catalog(
-                catalog_id=place.catalog_id,
-                user_id=place.user_id,
-                name=place.folder,
-                s3_prefix=place.prefix,
-                created_at=now,
-                updated_at=now,
-            )
-        )
+def _as_of(now: datetime, step: SaveRecord) -> Document:
+    """
+    Its times as they are when it is saved: a job that began between the plan and the writing of the
+    sidecar has not seen this version.
+    """
+    document = step.document
+    if step.moves:
+        document = document.model_copy(update={"updated_at": now})
+    if step.present_from is not None:
+        since = max(now, step.present_from)
+        document = document.model_copy(update={"present_since": since})
+    return document
 
-    @property
-    def _arrivals(self) -> Arrivals:
-        return Arrivals(documents=self.documents, bucket=self.bucket, now=self.now)
 
-    @property
-    def _removals(self) -> Removals:
-        return Removals(
-            documents=self.documents, bucket=self.bucket, receipts=self.receipts, now=self.now
-        )
-
-    @property
-    def _unplaced_objects(self) -> UnplacedObjects:
-        return UnplacedObjects(documents=self.documents, bucket=self.bucket, now=self.now)
+def _at_version(document: Document, versions: dict[str, int]) -> Document:
+    version = versions.get(document.document_id, document.version)
+    return document.model_copy(update={"version": version})

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 
 from stackroom.audits.discrepancies import Discrepancy, Kind
-from stackroom.audits.reconciliation import Reconciliation, Stage
+from stackroom.audits.reconciliation import AuditStage, Reconciliation
 from stackroom.aws.reconciliation import Deployment
 from stackroom_local.cli.console import console
 from stackroom_local.product import Product
@@ -25,13 +25,13 @@ class _Beginning:
     """The bookmark of one that begins at the start and goes to the end."""
 
     def __init__(self) -> None:
-        self._place: str | None = None
+        self._cursor: str | None = None
 
     def read(self) -> str | None:
-        return self._place
+        return self._cursor
 
-    def keep(self, place: str | None) -> None:
-        self._place = place
+    def keep(self, cursor: str | None) -> None:
+        self._cursor = cursor
 
 
 def reconcile(state_dir: Path, *, dry_run: bool) -> None:
@@ -46,10 +46,10 @@ def _compared(instance: Instance, out: Console, *, dry_run: bool) -> Counter[tup
     found: Counter[tuple[Kind, bool]] = Counter()
     columns = (TextColumn("comparing {task.description}"), BarColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
-        bar = progress.add_task("", total=len(Stage))
+        bar = progress.add_task("", total=len(AuditStage))
 
-        def show(stage: Stage) -> None:
-            progress.update(bar, description=stage, completed=list(Stage).index(stage))
+        def show(stage: AuditStage) -> None:
+            progress.update(bar, description=stage, completed=list(AuditStage).index(stage))
 
         for each in _reconciliation(instance, dry_run=dry_run, on_step=show).go_on():
             out.print(_line(each, dry_run=dry_run))
@@ -58,7 +58,7 @@ def _compared(instance: Instance, out: Console, *, dry_run: bool) -> Counter[tup
 
 
 def _reconciliation(
-    instance: Instance, *, dry_run: bool, on_step: Callable[[Stage], None]
+    instance: Instance, *, dry_run: bool, on_step: Callable[[AuditStage], None]
 ) -> Reconciliation:
     product = Product(instance)
     return Deployment(

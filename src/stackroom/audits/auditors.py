@@ -1,0 +1,118 @@
+"""Everybody who looks for discrepancies, and what they look at."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from stackroom.audits.bucket import BucketAudit
+from stackroom.audits.control import ControlAudit
+from stackroom.audits.discrepancies import Audit
+from stackroom.audits.index import IndexAudit
+from stackroom.audits.listings import Listings
+from stackroom.audits.mending import Mending
+from stackroom.audits.orphans import Orphans
+from stackroom.audits.reconciliation import AuditStage
+from stackroom.audits.records import RecordAudit
+from stackroom.audits.sources import SourceAudit
+from stackroom.model import PoolMember
+from stackroom.ports.admission import AdmissionBook
+from stackroom.ports.bucket import DocumentBucket
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.data_sources import Slots
+from stackroom.ports.documents import Documents
+from stackroom.ports.ingestion import DirectDocuments, IngestionJobs
+from stackroom.ports.inventory import Inventory
+from stackroom.ports.retrieval import KnowledgeBase
+from stackroom.ports.runs import Executions, Leases
+from stackroom.runs.leases import Runs
+from stackroom.settlement.search_check import SearchCheck
+
+
+@dataclass(frozen=True, kw_only=True)
+class Auditors:
+    """
+    `capacity` bounds the objects or documents held at a time; `pause` comes before each page of a
+    knowledge base's documents.
+    """
+
+    inventory: Inventory
+    catalogs: Catalogs
+    documents: Documents
+    bucket: DocumentBucket
+    leases: Leases
+    executions: Executions
+    runs: Runs
+    mending: Mending
+    book: AdmissionBook
+    slots: Slots
+    jobs: IngestionJobs
+    direct: DirectDocuments
+    knowledge_base: Callable[[str], KnowledgeBase]
+    pool: Sequence[PoolMember]
+    pause: Callable[[], None]
+    capacity: int = 20_000
+
+    def audits(self) -> dict[AuditStage, Audit]:
+        return {
+            AuditStage.CONTROL: ControlAudit(
+                leases=self.leases,
+                executions=self.executions,
+                runs=self.runs,
+                book=self.book,
+                mending=self.mending,
+                pool=[member.knowledge_base_id for member in self.pool],
+            ),
+            AuditStage.BUCKET: BucketAudit(
+                inventory=self.inventory,
+                catalogs=self.catalogs,
+                documents=self.documents,
+                bucket=self.bucket,
+                mending=self.mending,
+                capacity=self.capacity,
+            ),
+            AuditStage.RECORDS: RecordAudit(
+                inventory=self.inventory,
+                catalogs=self.catalogs,
+                documents=self.documents,
+                bucket=self.bucket,
+                leases=self.leases,
+                runs=self.runs,
+                mending=self.mending,
+            ),
+            AuditStage.INDEX: self._index(),
+            AuditStage.SOURCES: SourceAudit(
+                inventory=self.inventory,
+                catalogs=self.catalogs,
+                slots=self.slots,
+                mending=self.mending,
+                pool=self.pool,
+            ),
+        }
+
+    def _index(self) -> IndexAudit:
+        return IndexAudit(
+            inventory=self.inventory,
+            catalogs=self.catalogs,
+            documents=self.documents,
+            bucket=self.bucket,
+            listings=Listings(
+                inventory=self.inventory,
+                catalogs=self.catalogs,
+                bucket=self.bucket,
+                pool=self.pool,
+                pause=self.pause,
+                capacity=self.capacity,
+            ),
+            orphans=Orphans(
+                catalogs=self.catalogs,
+                documents=self.documents,
+                bucket=self.bucket,
+                direct=self.direct,
+                book=self.book,
+                knowledge_base=self.knowledge_base,
+                mending=self.mending,
+            ),
+            jobs=self.jobs,
+            direct=self.direct,
+            search_check=SearchCheck(knowledge_base=self.knowledge_base),
+            mending=self.mending,
+        )

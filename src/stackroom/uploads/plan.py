@@ -1,0 +1,60 @@
+"""What one look at a key asks for, worked out from what was seen and nothing else."""
+
+from datetime import datetime
+
+from stackroom.uploads.arrival import planned_arrival
+from stackroom.uploads.descriptions import (
+    describe_unplaced,
+    says_the_same,
+)
+from stackroom.uploads.removal import planned_removal
+from stackroom.uploads.seen import Seen, SeenUnplaced
+from stackroom.uploads.steps import (
+    Plan,
+    RemoveRecord,
+    RemoveSidecar,
+    SaveRecord,
+    Step,
+    UploadOutcome,
+    quarantine,
+)
+
+
+def plan(seen: Seen | SeenUnplaced, now: datetime, correlation_id: str | None = None) -> Plan:
+    if isinstance(seen, SeenUnplaced):
+        return _plan_unplaced(seen, now, correlation_id)
+    if seen.found is not None:
+        return planned_arrival(seen, seen.found, now, correlation_id)
+    if seen.record is None:
+        return Plan(outcome=UploadOutcome.IGNORED)
+    if seen.catalog is None:  # see KeepCatalogOpen
+        return Plan(
+            outcome=UploadOutcome.FORGOTTEN,
+            steps=(RemoveRecord(document=seen.record),),
+            document_id=seen.record.document_id,
+        )
+    return planned_removal(seen.record, seen.location.user_id, seen.receipt, now)
+
+
+def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None) -> Plan:
+    """The object is recorded under its user, with the reason, for as long as it lies there."""
+    location, steps = seen.location, list[Step]()
+    if seen.orphan is not None:
+        steps.append(RemoveRecord(document=seen.orphan))
+    if seen.found is None:
+        if location.is_crawled:
+            steps.append(RemoveSidecar(key=location.key))
+        if seen.record is not None:
+            steps.append(RemoveRecord(document=seen.record))
+        return Plan(outcome=UploadOutcome.FORGOTTEN, steps=tuple(steps))
+    if location.is_crawled:
+        steps.append(quarantine(location.key))
+    described = describe_unplaced(location, seen.record, seen.found, correlation_id, at=now)
+    if seen.record is None or not says_the_same(seen.record, described):
+        steps.append(SaveRecord(document=described))
+    return Plan(
+        outcome=UploadOutcome.REJECTED,
+        steps=tuple(steps),
+        document_id=location.document_id,
+        reason=location.reason,
+    )

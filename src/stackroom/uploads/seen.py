@@ -1,0 +1,33 @@
+"""What was read of one key, for a plan to be made of: the record first, the object second."""
+
+from dataclasses import dataclass
+
+from stackroom.keys import Location, Unplaced
+from stackroom.model import Catalog, Document, Receipt
+from stackroom.ports.bucket import StoredObject, StoredSidecar
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """
+    A key that belongs to a catalog, there or to be opened. `unplaced` is the record of the object
+    from when it belonged to none, `receipt` the one that its record names.
+    """
+
+    location: Location
+    catalog: Catalog | None
+    record: Document | None
+    found: StoredObject | None
+    sidecar: StoredSidecar | None = None
+    unplaced: Document | None = None
+    receipt: Receipt | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenUnplaced:
+    """A key that belongs to no catalog. `orphan` is its record in a catalog that is not there."""
+
+    location: Unplaced
+    record: Document | None
+    found: StoredObject | None
+    orphan: Document | None = None

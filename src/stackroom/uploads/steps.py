@@ -1,0 +1,157 @@
+"""
+The writes that bring a record in step with its object, each as a value; `Plan` puts them in order.
+
+The order is part of the plan: whatever a crash leaves undone, the next look at the key must see.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from stackroom.model import Catalog, Document, Receipt
+from stackroom.uploads.sidecars import QUARANTINED
+
+
+class UploadOutcome(StrEnum):
+    REGISTERED = "registered"
+    UNCHANGED = "unchanged"
+    REJECTED = "rejected"
+    DELETING = "deleting"
+    FORGOTTEN = "forgotten"
+    IGNORED = "ignored"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenCatalog:
+    catalog: Catalog
+
+    def __str__(self) -> str:
+        return f"open catalog {self.catalog.name!r} of {self.catalog.user_id!r}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnmarkDeleting:
+    """The catalog is being deleted, and an object lies in it: it stays."""
+
+    catalog_id: str
+
+    def __str__(self) -> str:
+        return "keep its catalog, which was to be deleted"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteSidecar:
+    key: str
+    body: bytes
+    quarantines: bool = False
+
+    def __str__(self) -> str:
+        return "quarantine the object" if self.quarantines else "write its sidecar"
+
+
+def quarantine(key: str) -> WriteSidecar:
+    """Where the object lies jobs crawl; with this sidecar nobody's search finds it."""
+    return WriteSidecar(key=key, body=QUARANTINED, quarantines=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoveSidecar:
+    key: str
+
+    def __str__(self) -> str:
+        return "remove its sidecar"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepReceipt:
+    receipt: Receipt
+
+    def __str__(self) -> str:
+        if self.receipt.is_open:
+            return "keep a receipt of its removal"
+        return "close the receipt of its removal"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaveRecord:
+    """
+    `moves`: the record says when it was saved, for its status is news then. `present_from`: object
+    and sidecar both lie there by then, the object since that moment.
+    """
+
+    document: Document
+    moves: bool = False
+    present_from: datetime | None = None
+
+    def __str__(self) -> str:
+        reason = self.document.status_reason
+        if not self.moves and reason is None:
+            return "save its record"
+        return f"record it as {self.document.status}" + (f": {reason}" if reason else "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoveRecord:
+    document: Document
+
+    def __str__(self) -> str:
+        return "forget its record"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepCatalogOpen:
+    """
+    The catalog may have been marked for deletion, or closed, since it was read.
+
+    Whoever closes it has looked for documents before, and this looks for the catalog after the
+    document was saved: one of the two sees the other. If the catalog is gone, all begins anew. If a
+    crash comes in between, a record of no catalog is left; no run ever took it up.
+    """
+
+    catalog_id: str
+
+    def __str__(self) -> str:
+        return "look whether its catalog is still there"
+
+
+Step = (
+    OpenCatalog
+    | UnmarkDeleting
+    | WriteSidecar
+    | RemoveSidecar
+    | KeepReceipt
+    | SaveRecord
+    | RemoveRecord
+    | KeepCatalogOpen
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a look at a key asks for. `run_for` is the catalog that needs a run after it, if any."""
+
+    outcome: UploadOutcome
+    steps: tuple[Step, ...] = ()
+    run_for: str | None = None
+    document_id: str | None = None
+    receipt_id: str | None = None  # of the removal, if it is one
+    reason: str | None = None
+
+    @property
+    def opens(self) -> Catalog | None:
+        found = (step.catalog for step in self.steps if isinstance(step, OpenCatalog))
+        return next(found, None)
+
+    @property
+    def changes_records(self) -> bool:
+        """
+        Whether the records and the object disagree.
+
+        A sidecar alone is no sign of that: where an object lies that belongs to no catalog, it is
+        written over and over.
+        """
+        silent = WriteSidecar | RemoveSidecar | KeepCatalogOpen
+        return not all(isinstance(step, silent) for step in self.steps)
+
+    def __str__(self) -> str:
+        return ", ".join(str(step) for step in self.steps if not isinstance(step, KeepCatalogOpen))

@@ -1,0 +1,65 @@
+"""A plan is worked out of what was seen, says what it would do, and does nothing by itself."""
+
+import pytest
+
+from stackroom.uploads.steps import UploadOutcome
+from tests.unit.pipeline import CATALOG, KEY, Pipeline
+
+
+def test_a_plan_tells_every_step_in_order_and_writes_nothing(pipeline: Pipeline) -> None:
+    pipeline.bucket.upload(KEY)
+
+    plan = pipeline.uploads.plan(KEY)
+
+    assert str(plan) == (
+        "open catalog 'research' of 'alice', write its sidecar, record it as pending"
+    )
+    assert plan.run_for == CATALOG
+    assert pipeline.catalogs.get(CATALOG) is None
+    assert not pipeline.bucket.sidecars
+
+
+def test_what_was_planned_is_what_is_done(pipeline: Pipeline) -> None:
+    pipeline.bucket.upload(KEY)
+    planned = pipeline.uploads.plan(KEY)
+
+    done = pipeline.uploads.reconcile(KEY)
+
+    assert (done.outcome, str(done)) == (planned.outcome, str(planned))
+    assert pipeline.uploads.plan(KEY).outcome is UploadOutcome.UNCHANGED
+    assert not pipeline.uploads.plan(KEY).changes_records
+
+
+@pytest.mark.parametrize(
+    ("key", "body", "told"),
+    [
+        (
+            "alice/research/a.exe",
+            "MZ",
+            "quarantine the object, record it as failed: File type '.exe' not supported",
+        ),
+        ("alice/loose.txt", "text", "record it as failed: it has no catalog folder"),
+        ("alice/research/../a.txt", "text", "quarantine the object, record it as failed"),
+    ],
+)
+def test_a_plan_says_why_an_object_is_not_taken(
+    pipeline: Pipeline, key: str, body: str, told: str
+) -> None:
+    pipeline.bucket.upload(key, body)
+
+    plan = pipeline.uploads.plan(key)
+
+    assert plan.outcome is UploadOutcome.REJECTED
+    assert told in str(plan)
+
+
+def test_a_removal_leaves_the_index_before_the_record_goes(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.bucket.delete(KEY)
+
+    plan = pipeline.uploads.plan(KEY)
+
+    assert str(plan) == (
+        "remove its sidecar, save its record, keep a receipt of its removal, record it as deleting"
+    )
+    assert pipeline.document(KEY).receipt_id is None
