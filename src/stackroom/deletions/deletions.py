@@ -21,8 +21,8 @@ from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.receipts import Receipts
 from stackroom.runs.leases import Runs
-from stackroom.uploads.receipts import receipt_id_of, receipt_of
 from stackroom.uploads.reconcile import Uploads
+from stackroom.uploads.removal import receipt_id_of, receipt_of
 
 _PASSES = 10
 # Each key takes a handful of calls one after another; boto3's pool has ten connections.

@@ -1,4 +1,4 @@
-"""Port."""
+"""Who may use which knowledge base now, and who waits for it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Port."""
+"""The documents' bucket: objects as they are now, and their sidecars."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Port."""
+"""Catalogs: looked up, placed at a data source, counted, opened and closed."""
 
 from collections.abc import Iterator
 from datetime import datetime

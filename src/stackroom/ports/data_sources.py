@@ -1,4 +1,4 @@
-"""Port."""
+"""A knowledge base's data sources, and the slots that catalogs hold there."""
 
 from collections.abc import Iterable
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""Port."""
+"""The documents' records, each written only at the version that was read."""
 
 from collections.abc import Iterable, Iterator
 from typing import Protocol

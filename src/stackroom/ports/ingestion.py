@@ -1,4 +1,4 @@
-"""Port."""
+"""What Bedrock is asked to ingest or delete, and what it says became of each document."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

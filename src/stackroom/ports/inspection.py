@@ -1,4 +1,4 @@
-"""Port."""
+"""What our own inspection found out about files."""
 
 from collections.abc import Iterable
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""Port."""
+"""All there is, page by page, for the reconciler."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Port."""
+"""Receipts of removals, kept for whoever asked for them."""
 
 from collections.abc import Iterator
 from typing import Protocol

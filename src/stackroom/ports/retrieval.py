@@ -1,4 +1,4 @@
-"""Port."""
+"""Searching, and the pages on which passages stand."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Port."""
+"""Which run of a catalog is live, and the executions that are its body."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

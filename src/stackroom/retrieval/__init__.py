@@ -1,0 +1,12 @@
+"""
+A question -> the passages that the caller may see, each with its file and page.
+
+- tool_definition: arguments as an agent gives them, checked; the schema that the gateway shows
+- search: which knowledge bases, asked in parallel under the tenant's filter, merged
+- passages: which of them, and how much of them, fit the agent's context
+- citations, page_cache: where each stands
+- tool: arguments in, the tool's response out
+
+Imports identity, tenancy and ports. Comes from: the gateway (functions/retrieve). Goes to: the
+agent. Reads catalogs, knowledge bases and page maps; writes nothing.
+"""

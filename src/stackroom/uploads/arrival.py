@@ -9,12 +9,8 @@ from stackroom.keys import Location
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ports.bucket import StoredObject
 from stackroom.uploads import sidecars
-from stackroom.uploads.descriptions import (
-    describe,
-    says_the_same,
-    sidecar_of_record,
-)
-from stackroom.uploads.receipts import receipt_of
+from stackroom.uploads.descriptions import describe
+from stackroom.uploads.removal import receipt_of
 from stackroom.uploads.seen import Seen
 from stackroom.uploads.steps import (
     KeepCatalogOpen,
@@ -40,16 +36,14 @@ def planned_arrival(
     # A removal that was called off is no more; the record must not name its receipt.
     record = seen.record and seen.record.model_copy(update={"receipt_id": None})
     described = describe(seen.location, catalog, record, found, correlation_id, at=now)
-    document = described.document
-    if seen.record is not None and record and says_the_same(seen.record, document):
-        right = sidecar_of_record(seen.location, catalog, record, found)
-        if seen.sidecar is not None and seen.sidecar.body == right:
+    if seen.record is not None and record is not None and described.is_known:
+        if seen.sidecar is not None and seen.sidecar.body == described.sidecar:
             return _unchanged(seen.record, record, before)
-        after = _with_sidecar_mended(seen, record, found, right, now)
+        after = _with_sidecar_mended(seen, record, found, described.sidecar, now)
     elif described.problem is not None:
-        after = _rejected(seen, document, described.problem, now)
+        after = _rejected(seen, described.document, described.problem, now)
     else:
-        after = _registered(seen, document, found, described.sidecar, now)
+        after = _registered(seen, described.document, found, described.sidecar, now)
     kept_open = KeepCatalogOpen(catalog_id=catalog.catalog_id)
     return replace(after, steps=(*before, *after.steps, kept_open))
 

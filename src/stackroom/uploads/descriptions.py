@@ -16,11 +16,15 @@ MAX_FILENAME_BYTES = 400  # leaves room for prefix and sidecar suffix in S3's 1,
 
 @dataclass(frozen=True, kw_only=True)
 class Description:
-    """`problem` is why the object can't be taken; the sidecar quarantines it then."""
+    """
+    `problem` is why the object can't be taken; the sidecar quarantines it then. `is_known`: its
+    record already tells of this very object, and the sidecar is the one that goes with it.
+    """
 
     document: Document
     sidecar: bytes
     problem: str | None
+    is_known: bool
 
 
 def describe(
@@ -51,7 +55,10 @@ def describe(
         correlation_id=correlation_id,
         version=record.version if record else 0,
     )
-    return Description(document=document, sidecar=sidecar, problem=problem)
+    is_known = record is not None and says_the_same(record, document)
+    if record is not None and is_known:
+        _, sidecar = _judged(location, catalog, found, uploaded_at=record.uploaded_at)
+    return Description(document=document, sidecar=sidecar, problem=problem, is_known=is_known)
 
 
 def describe_unplaced(
@@ -78,13 +85,6 @@ def describe_unplaced(
         correlation_id=correlation_id,
         version=record.version if record else 0,
     )
-
-
-def sidecar_of_record(
-    location: Location, catalog: Catalog, record: Document, found: StoredObject
-) -> bytes:
-    """The sidecar that goes with a record which tells of this very object."""
-    return _judged(location, catalog, found, uploaded_at=record.uploaded_at)[1]
 
 
 def says_the_same(record: Document, document: Document) -> bool:

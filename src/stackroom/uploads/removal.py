@@ -1,14 +1,14 @@
 """
 What follows for a document whose object is gone: out of the index first, then forgotten.
 
-Each removal has one receipt. The record names it before it is kept, so that whoever repeats this
-after a crash goes on with the same one.
+Each removal has one receipt, and it can be written from the record alone, so that it doesn't matter
+who does, or how often: the record names it before it is kept.
 """
 
-from datetime import datetime
+import hashlib
+from datetime import UTC, datetime
 
 from stackroom.model import Document, DocumentStatus, Receipt
-from stackroom.uploads.receipts import receipt_id_of, receipt_of
 from stackroom.uploads.steps import (
     KeepReceipt,
     Plan,
@@ -18,6 +18,8 @@ from stackroom.uploads.steps import (
     Step,
     UploadOutcome,
 )
+
+_TIME = "%Y%m%dT%H%M%S%fZ"
 
 
 def planned_removal(record: Document, user_id: str, receipt: Receipt | None, now: datetime) -> Plan:
@@ -65,4 +67,26 @@ def _removal(outcome: UploadOutcome, record: Document, steps: list[Step]) -> Pla
         run_for=record.catalog_id if outcome is UploadOutcome.DELETING else None,
         document_id=record.document_id,
         receipt_id=record.receipt_id,
+    )
+
+
+def receipt_id_of(document: Document, asked_at: datetime) -> str:
+    """Ids sort by the time of asking."""
+    version = f"{document.document_id}\x00{document.version}"
+    seal = hashlib.sha256(version.encode()).hexdigest()[:8]
+    return f"rcpt-{asked_at.astimezone(UTC).strftime(_TIME)}-{seal}"
+
+
+def receipt_of(document: Document, user_id: str) -> Receipt:
+    """The receipt that the record names, open."""
+    assert document.receipt_id is not None, "a removal's record names its receipt"
+    asked_at = datetime.strptime(document.receipt_id.split("-")[1], _TIME).replace(tzinfo=UTC)
+    return Receipt(
+        receipt_id=document.receipt_id,
+        user_id=user_id,
+        catalog_id=document.catalog_id,
+        document_id=document.document_id,
+        filename=document.filename,
+        asked_at=asked_at,
+        searchable_before=document.indexed_at,
     )
