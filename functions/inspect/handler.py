@@ -16,7 +16,7 @@ from stackroom.aws.page_maps import S3PageMaps
 from stackroom.aws.session import client
 from stackroom.aws.settings import Settings
 from stackroom.inspection.extraction.apart import read_pages_apart
-from stackroom.inspection.inspection import Inspection, Outcome
+from stackroom.inspection.inspection import Inspection, InspectionOutcome
 from stackroom.uploads.events import object_event
 
 logger = logger_for("inspect")
@@ -75,7 +75,7 @@ def inspect(body: str) -> None:
         reason=inspected.reason,
         pages=inspected.pages,
     )
-    if inspected.outcome is Outcome.DEFECTIVE:
+    if inspected.outcome is InspectionOutcome.DEFECTIVE:
         metrics.add_metric(name="DefectiveFiles", unit=MetricUnit.Count, value=1)
-    if inspected.outcome is Outcome.UNDECIDED:
+    if inspected.outcome is InspectionOutcome.UNDECIDED:
         metrics.add_metric(name="UndecidedFiles", unit=MetricUnit.Count, value=1)

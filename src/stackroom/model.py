@@ -37,7 +37,7 @@ class DataSource:
 
 
 class Catalog(Record):
-    """A named shelf of one user's documents; everything under `s3_prefix` belongs to it."""
+    """One user's documents under one name; everything under `s3_prefix` belongs to it."""
 
     catalog_id: str
     user_id: str

@@ -5,7 +5,7 @@ import pytest
 from stackroom.errors import RecordChanged
 from stackroom.inspection import inspection
 from stackroom.inspection.extraction import read_pages
-from stackroom.inspection.inspection import Inspection, InspectionResult, Outcome
+from stackroom.inspection.inspection import Inspection, InspectionOutcome, InspectionResult
 from stackroom.keys import Location, catalog_id_of, locate
 from stackroom.model import UNEXPLAINED_FAILURE, Catalog, Document, DocumentStatus
 from tests import files
@@ -100,7 +100,7 @@ def test_a_file_elsewhere_does_not_speak_for_a_document_of_the_same_name(
 
     inspected = inspecting.inspect(key)
 
-    assert inspected.outcome is Outcome.IGNORED
+    assert inspected.outcome is InspectionOutcome.IGNORED
     assert page_maps.maps[document_id()].etag == "e1"
 
 
@@ -112,7 +112,7 @@ def test_a_file_under_a_catalog_id_that_nobody_has_is_left_alone(
 
     inspected = inspecting.inspect(key)
 
-    assert inspected.outcome is Outcome.IGNORED
+    assert inspected.outcome is InspectionOutcome.IGNORED
     assert page_maps.maps == {}
 
 
@@ -171,7 +171,9 @@ def test_a_sound_pdf_gets_a_page_map_and_no_reason(
 
     inspected = inspecting.inspect(KEY)
 
-    assert inspected == InspectionResult(outcome=Outcome.SOUND, document_id=document_id(), pages=2)
+    assert inspected == InspectionResult(
+        outcome=InspectionOutcome.SOUND, document_id=document_id(), pages=2
+    )
     assert page_maps.maps[document_id()].etag == "e1"
     assert page_maps.maps[document_id()].page_of("Trains go first class") == 2
     assert inspections.found == {}
@@ -189,7 +191,7 @@ def test_a_defective_file_gets_its_reason_and_loses_the_map_of_its_earlier_versi
 
     inspected = inspecting.inspect(KEY)
 
-    assert inspected.outcome is Outcome.DEFECTIVE
+    assert inspected.outcome is InspectionOutcome.DEFECTIVE
     assert inspected.reason == ENCRYPTED
     assert inspections.found == {document_id(): ("e2", ENCRYPTED)}
     assert page_maps.maps == {}
@@ -206,7 +208,7 @@ def test_a_format_without_pages_is_inspected_and_gets_no_map(
 
     inspected = inspecting.inspect(key)
 
-    assert inspected.outcome is Outcome.SOUND
+    assert inspected.outcome is InspectionOutcome.SOUND
     assert page_maps.maps == {}
     assert inspections.found == {}
 
@@ -220,7 +222,7 @@ def test_a_removed_file_loses_its_page_map(
 
     inspected = inspecting.inspect(KEY)
 
-    assert inspected.outcome is Outcome.GONE
+    assert inspected.outcome is InspectionOutcome.GONE
     assert page_maps.maps == {}
 
 
@@ -247,7 +249,7 @@ def test_a_file_that_vanishes_meanwhile_leaves_no_page_map(
 
     inspected = inspecting.inspect(KEY)
 
-    assert inspected.outcome is Outcome.GONE
+    assert inspected.outcome is InspectionOutcome.GONE
     assert page_maps.maps == {}
 
 
@@ -277,7 +279,7 @@ def test_a_reader_that_gives_up_leaves_the_document_undecided(
 
     inspected = giving_up.inspect(KEY)
 
-    assert inspected.outcome is Outcome.UNDECIDED
+    assert inspected.outcome is InspectionOutcome.UNDECIDED
     assert page_maps.maps == {}
     assert inspections.found == {}
 
@@ -293,7 +295,7 @@ def test_a_file_that_is_too_large_is_left_to_the_upload_handler(
 
     inspected = inspecting.inspect(KEY)
 
-    assert inspected.outcome is Outcome.IGNORED
+    assert inspected.outcome is InspectionOutcome.IGNORED
     assert inspections.found == {}
 
 
@@ -315,5 +317,5 @@ def test_what_is_no_document_is_left_alone(
 
     inspected = inspecting.inspect(key)
 
-    assert inspected.outcome is Outcome.IGNORED
+    assert inspected.outcome is InspectionOutcome.IGNORED
     assert bucket.reads == []

@@ -88,7 +88,7 @@ class RecordAudit:
         """
         Whoever was deleting it died on the way, and never said that it was deleted.
 
-        One that is still at it finds the catalog open, condemns it again and goes on.
+        One that is still at it finds the catalog open, marks it again and goes on.
         """
         unmark = partial(self.catalogs.unmark_deleting, catalog.catalog_id, at=self.mending.now())
         yield from self.mending.mended(Kind.HALF_DELETED_CATALOG, catalog.catalog_id, by=unmark)

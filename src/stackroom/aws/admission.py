@@ -8,7 +8,7 @@ Whose turn it is, and who waits, in the control table.
     read the ledger           GetItem, consistent
     write it                  PutItem if its version is still the one that was read
     the oldest of a queue     Query, consistent; `since` is UTC of one width, so keys sort by time
-    give up a place           DeleteItem unless another token stands there
+    leave the queue           DeleteItem unless another token stands there
 """
 
 from dataclasses import dataclass, replace
@@ -59,7 +59,7 @@ class DynamoAdmissionBook:
             self.client.put_item(TableName=self.table, Item=_place(waiter) | values)
 
     def dequeue(self, waiter: Waiter) -> bool:
-        """True for a place that was given up before, too: this is safe to repeat."""
+        """True if it had left before, too: this is safe to repeat."""
         try:
             with store_errors():
                 self.client.delete_item(

@@ -1,4 +1,4 @@
-"""Where the reconciliation goes on: pk RECONCILIATION, sk BOOKMARK, attribute `place`."""
+"""Where the reconciliation goes on: pk RECONCILIATION, sk BOOKMARK, attribute `place` (cursor)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,10 +19,10 @@ class DynamoBookmark:
             answer = self.client.get_item(TableName=self.table, Key=_KEY, ConsistentRead=True)
         return from_item(answer["Item"])["place"] if "Item" in answer else None
 
-    def keep(self, place: str | None) -> None:
+    def keep(self, cursor: str | None) -> None:
         with store_errors():
-            if place is None:
+            if cursor is None:
                 self.client.delete_item(TableName=self.table, Key=_KEY)
             else:
-                item = {**_KEY, **to_item({"place": place})}
+                item = {**_KEY, **to_item({"place": cursor})}
                 self.client.put_item(TableName=self.table, Item=item)

@@ -68,7 +68,7 @@ class DynamoCatalogs:
             condition="(attribute_not_exists(data_source_id) OR data_source_id = :source)",
         )
         if not placed:
-            assert self.get(catalog_id) is None, "only the catalog's one live run gives it a place"
+            assert self.get(catalog_id) is None, "only the catalog's one live run places it"
             raise RecordChanged(catalog_id)
 
     def clear_data_source(self, catalog_id: str) -> None:
@@ -111,13 +111,13 @@ class DynamoCatalogs:
             ":ready": str(CatalogStatus.READY),
             ":at": at.isoformat(),
         }
-        revived = self._update(
+        unmarked = self._update(
             catalog_id,
             "SET #status = :ready, updated_at = :at",
             values,
             condition="#status = :deleting",
         )
-        if not revived and self.get(catalog_id) is None:
+        if not unmarked and self.get(catalog_id) is None:
             raise RecordChanged(catalog_id)
 
     def _update(

@@ -1,8 +1,8 @@
 """
-Places for catalogs' own data sources, counted in the control table: one item per knowledge base.
+Slots for catalogs' own data sources, counted in the control table: one item per knowledge base.
 
     pk SLOTS#<knowledge_base_id>, sk SLOTS
-    catalogs    string set of the catalogs that hold one; also of what stands for a lost place
+    catalogs    string set of the catalogs that hold one; also of what stands for a lost slot
     taken       how many
 """
 
@@ -66,7 +66,7 @@ class DynamoSlots:
             {":catalog": {catalog_id}, ":id": catalog_id},
             "contains(catalogs, :id)",
         )
-        # `taken` still counts the place; a name of its own keeps set and count equal.
+        # `taken` still counts the slot; a name of its own keeps set and count equal.
         self._update(
             knowledge_base_id,
             "ADD catalogs :lost",

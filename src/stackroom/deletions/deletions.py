@@ -76,7 +76,7 @@ class Deletions:
 
         What is dropped after this was asked stays, and keeps the catalog alive. After a crash,
         repeat it: it goes on. Until then what it hasn't come to stays searchable.
-        Raises CatalogNotFound, or RecordChanged if late events keep reviving the catalog.
+        Raises CatalogNotFound, or RecordChanged if late events keep unmarking the catalog.
         """
         catalog = self._catalog(user_id, catalog_id)
         before = [each for each in self.documents.of_catalog(catalog_id) if not _is_deleting(each)]
@@ -108,7 +108,7 @@ class Deletions:
         """
         Remove what lies under the catalog's prefix; False if it must be done again.
 
-        What was dropped since keeps the catalog alive (`Uploads` revives it). Late events of what
+        What was dropped since keeps the catalog alive (`Uploads` unmarks it). Late events of what
         we are about to remove do the same, and then all begins anew.
         """
         try:

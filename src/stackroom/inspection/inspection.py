@@ -57,7 +57,7 @@ class Inspections(Protocol):
         ...
 
 
-class Outcome(StrEnum):
+class InspectionOutcome(StrEnum):
     IGNORED = "ignored"  # no document, or rejected by its name or size already
     GONE = "gone"
     SOUND = "sound"
@@ -67,7 +67,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class InspectionResult:
-    outcome: Outcome
+    outcome: InspectionOutcome
     document_id: str | None = None
     reason: str | None = None
     pages: int = 0
@@ -91,58 +91,52 @@ class Inspection:
 
         Raises RecordChanged if object or record kept changing meanwhile; deliver again later.
         """
-        place = _place_of(key)
-        if place is None:
-            return InspectionResult(outcome=Outcome.IGNORED)
-        if self._is_somebody_elses(place):
-            return InspectionResult(outcome=Outcome.IGNORED)
+        location = _location_of(key)
+        if location is None or self._is_somebody_elses(location):
+            return InspectionResult(outcome=InspectionOutcome.IGNORED)
         for _ in range(_TRIES):
             file = self.files.read(key, limit=MAX_FILE_BYTES)
-            inspected = self._inspect(place, file)
+            inspected = self._inspect(location, file)
             # Another inspection may have read a newer version and written before us: whoever
             # writes last looks again, so that the last word is about the object that is there.
             if self.files.etag_of(key) == (file.etag if file else None):
                 return inspected
         raise RecordChanged(key)
 
-    def _is_somebody_elses(self, place: Location) -> bool:
+    def _is_somebody_elses(self, location: Location) -> bool:
         """
         A key can name a catalog that it doesn't belong to, by its id or in another spelling; its
         file must not speak for that catalog's document of the same name.
         """
-        catalog = self.catalogs.get(place.catalog_id)
-        return (
-            place.names_a_catalog_id
-            if catalog is None
-            else unplaced_reason(place, catalog) is not None
-        )
+        catalog = self.catalogs.get(location.catalog_id)
+        return unplaced_reason(location, catalog) is not None
 
-    def _inspect(self, place: Location, file: File | None) -> InspectionResult:
-        document_id = place.document_id
+    def _inspect(self, location: Location, file: File | None) -> InspectionResult:
+        document_id = location.document_id
         if file is None:
             self.page_maps.remove(document_id)
-            return InspectionResult(outcome=Outcome.GONE, document_id=document_id)
+            return InspectionResult(outcome=InspectionOutcome.GONE, document_id=document_id)
         if file.body is None:
             self.page_maps.remove(document_id)
-            return InspectionResult(outcome=Outcome.IGNORED, document_id=document_id)
+            return InspectionResult(outcome=InspectionOutcome.IGNORED, document_id=document_id)
         try:
-            pages = self.extract(file.body, place.filename)
+            pages = self.extract(file.body, location.filename)
         except Unreadable as defect:
             found = self._conclude(document_id, file.etag, reason=defect.reason)
-            self._explain(place, file.etag, defect.reason)
+            self._explain(location, file.etag, defect.reason)
             return found
         if pages is None:
             self.page_maps.remove(document_id)
-            return InspectionResult(outcome=Outcome.UNDECIDED, document_id=document_id)
+            return InspectionResult(outcome=InspectionOutcome.UNDECIDED, document_id=document_id)
         return self._conclude(document_id, file.etag, page_map=PageMap.of(file.etag, pages))
 
-    def _explain(self, place: Location, etag: str, reason: str) -> None:
+    def _explain(self, location: Location, etag: str, reason: str) -> None:
         """
         Tell the owner, if the document has failed already and nobody knew why.
 
         The finding is kept before the record is looked at; settlement does it the other way round.
         """
-        document = self.documents.get(place.catalog_id, place.document_id)
+        document = self.documents.get(location.catalog_id, location.document_id)
         if (
             document is None
             or document.etag != etag
@@ -169,16 +163,18 @@ class Inspection:
             # and the sweep, which reads the table they lie in, need not read one for each document.
             self.inspections.record(document_id, etag, reason)
         return InspectionResult(
-            outcome=Outcome.DEFECTIVE if reason else Outcome.SOUND,
+            outcome=InspectionOutcome.DEFECTIVE if reason else InspectionOutcome.SOUND,
             document_id=document_id,
             reason=reason,
             pages=len(page_map.pages) if page_map else 0,
         )
 
 
-def _place_of(key: str) -> Location | None:
+def _location_of(key: str) -> Location | None:
     """Where a document lies; None for what is no document, or rejected by its name already."""
     if is_ours(key) or is_folder_marker(key):
         return None
-    place = locate(key)
-    return place if isinstance(place, Location) and not unsupported(place.filename) else None
+    location = locate(key)
+    return (
+        location if isinstance(location, Location) and not unsupported(location.filename) else None
+    )

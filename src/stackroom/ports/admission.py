@@ -61,11 +61,11 @@ class AdmissionBook(Protocol):
         ...
 
     def enqueue(self, waiter: Waiter) -> None:
-        """Keep its place by `since`; the same place again overwrites the token."""
+        """Keep its position by `since`; the same run again overwrites the token."""
         ...
 
     def dequeue(self, waiter: Waiter) -> bool:
-        """Give up the place, unless another token stands there by now."""
+        """Leave the queue, unless another token stands there by now."""
         ...
 
     def waiting(self, knowledge_base_id: str, mode: Mode, *, limit: int) -> list[Waiter]:

@@ -5,7 +5,7 @@ from typing import Protocol
 
 
 class Slots(Protocol):
-    """Which catalogs hold one of a knowledge base's places for data sources of their own."""
+    """Which catalogs hold one of a knowledge base's slots for data sources of their own."""
 
     def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool: ...
 
@@ -14,7 +14,7 @@ class Slots(Protocol):
     def holder_of(self, catalog_id: str, knowledge_base_ids: Iterable[str]) -> str | None: ...
 
     def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
-        """Bedrock refused one more data source here: give the place back and count it lost."""
+        """Bedrock refused one more data source here: give the slot back and count it lost."""
         ...
 
     def free(self, knowledge_base_id: str, catalog_id: str) -> None:

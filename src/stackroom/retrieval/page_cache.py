@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Lock
 
 from cachetools import TTLCache
@@ -30,9 +31,8 @@ class PageMapCache:
         self._lock = Lock()
 
     def get(self, document_id: str) -> Pages | None:
-        with self._lock:
-            if document_id in self._kept:
-                return self._kept[document_id]
+        with self._lock, suppress(KeyError):
+            return self._kept[document_id]
         pages = self._page_maps.get(document_id)  # outside the lock: others needn't wait for S3
         with self._lock:
             self._kept[document_id] = pages
