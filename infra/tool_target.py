@@ -19,8 +19,7 @@ def schema_file(target: str) -> Path:
 
 
 def tools(target: str) -> list[dict[str, Any]]:
-    """The target's tools, as `python -m stackroom.retrieval.tool_definition`
-    prints them."""
+    """The target's tools, as functions/tool_targets.py has written them."""
     definitions: list[dict[str, Any]] = json.loads(schema_file(target).read_text("utf-8"))
     return definitions
 

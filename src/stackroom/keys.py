@@ -59,11 +59,8 @@ class Unplaced:
     user_id: str
     document_id: str
     reason: str
+    partition: str  # where its record is kept, as a catalog's are
     is_crawled: bool = False  # it lies where a catalog's data source may look
-
-    @property
-    def partition(self) -> str:
-        return unplaced_partition(self.user_id)
 
 
 def locate(key: str) -> Location | Unplaced:
@@ -109,6 +106,11 @@ def unplaced_reason(location: Location, catalog: Catalog | None) -> str | None:
     if catalog is not None and not location.key.startswith(catalog.s3_prefix):
         return f"catalog {catalog.name!r} has the prefix {catalog.s3_prefix!r}; drop the file there"
     return None
+
+
+def is_document(key: str) -> bool:
+    """Whether somebody dropped the object to have it searched."""
+    return not is_ours(key) and not is_folder_marker(key)
 
 
 def is_folder_marker(key: str) -> bool:
@@ -165,7 +167,13 @@ def _folder_problem(user_id: str, folder: str) -> str | None:
 
 
 def _unplaced(key: str, user_id: str, reason: str) -> Unplaced:
-    return Unplaced(key=key, user_id=user_id, document_id=unplaced_id_of(key), reason=reason)
+    return Unplaced(
+        key=key,
+        user_id=user_id,
+        document_id=unplaced_id_of(key),
+        reason=reason,
+        partition=unplaced_partition(user_id),
+    )
 
 
 def _composed(name: str) -> str:

@@ -2,16 +2,15 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
 from botocore.stub import Stubber
 
-from stackroom.retrieval.tool_definition import TARGETS, Arguments, Tool, schema_file
+from functions.tool_targets import SCHEMAS, TARGETS, schema_file
+from stackroom.gateway.tool import Arguments, Tool
 
-SCHEMAS = Path(__file__).parents[2] / "infra" / "tool_schemas"
 TOOLS = [(target, tool) for target, tools in TARGETS.items() for tool in tools]
 
 
@@ -27,9 +26,7 @@ def schemas_in(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def test_the_file_that_is_deployed_is_what_the_code_defines(target: str) -> None:
     deployed = (SCHEMAS / f"{target}.json").read_text()
 
-    assert deployed == schema_file(target), (
-        f"python -m stackroom.retrieval.tool_definition {target} writes it anew"
-    )
+    assert deployed == schema_file(target), "make generated writes it anew"
 
 
 def test_every_file_belongs_to_a_target() -> None:

@@ -17,8 +17,8 @@ from stackroom.errors import (
 )
 from stackroom.identity import Caller
 from stackroom.model import Catalog
+from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.search import Answer, Retrieval
-from stackroom.retrieval.tool_definition import KNOWLEDGE_BASE_RETRIEVE
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.page_maps import FakePageMaps
 from tests.fakes.pipeline import FakeCatalogs

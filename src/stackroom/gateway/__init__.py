@@ -1,7 +1,8 @@
 """
-Who calls: tokens verified, and the identity written into headers that only we set.
+The way in for agents: who calls, in headers that only we set, and how a tool is described to them.
 
 - tokens: an access token -> the caller, or why it is refused
+- tool: a tool's name, description and arguments, stated once; its schema for the gateway
 - interception: a request to the AgentCore Gateway -> the same with identity headers, or a denial
 
 Imports identity and errors. Comes from: the gateway (functions/identity_interceptor). Goes to: the

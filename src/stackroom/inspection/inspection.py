@@ -17,7 +17,7 @@ from stackroom.errors import RecordChanged, Unreadable
 from stackroom.formats import MAX_FILE_BYTES, unsupported
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.page_map import PageMap
-from stackroom.keys import Location, is_folder_marker, is_ours, locate, unplaced_reason
+from stackroom.keys import Location, is_document, locate, unplaced_reason
 from stackroom.model import UNEXPLAINED_FAILURE, DocumentStatus
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
@@ -172,7 +172,7 @@ class Inspection:
 
 def _location_of(key: str) -> Location | None:
     """Where a document lies; None for what is no document, or rejected by its name already."""
-    if is_ours(key) or is_folder_marker(key):
+    if not is_document(key):
         return None
     location = locate(key)
     return (

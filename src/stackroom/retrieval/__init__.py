@@ -1,12 +1,13 @@
 """
 A question -> the passages that the caller may see, each with its file and page.
 
-- tool_definition: arguments as an agent gives them, checked; the schema that the gateway shows
+- arguments: the tool as an agent sees it
 - search: which knowledge bases, asked in parallel under the tenant's filter, merged
 - passages: which of them, and how much of them, fit the agent's context
 - citations, page_cache: where each stands
 - tool: arguments in, the tool's response out
 
-Imports identity, tenancy and ports. Comes from: the gateway (functions/retrieve). Goes to: the
-agent. Reads catalogs, knowledge bases and page maps; writes nothing.
+Imports identity, tenancy, ports and the gateway's way of describing a tool. Comes from: the gateway
+(functions/retrieve). Goes to: the agent. Reads catalogs, knowledge bases and page maps; writes
+nothing.
 """

@@ -21,9 +21,9 @@ from stackroom.errors import (
 from stackroom.identity import Caller
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.retrieval import KnowledgeBase, PageMaps, Retrieved
+from stackroom.retrieval.arguments import RetrieveArguments
 from stackroom.retrieval.citations import Source, attributes_of, sources_of
 from stackroom.retrieval.passages import ranked, within_budget
-from stackroom.retrieval.tool_definition import RetrieveArguments
 from stackroom.tenancy import Tenant
 
 # Retrieve is allowed 20 times a second and account, so more at once would only be throttled.

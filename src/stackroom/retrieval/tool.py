@@ -12,8 +12,8 @@ from dataclasses import asdict
 
 from stackroom.errors import RetrievalError, StackroomError
 from stackroom.identity import Caller
+from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.search import Answer, Result, Retrieval
-from stackroom.retrieval.tool_definition import KNOWLEDGE_BASE_RETRIEVE
 
 Response = dict[str, object]
 

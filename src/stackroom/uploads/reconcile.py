@@ -18,8 +18,7 @@ from stackroom.errors import CatalogLimitReached, RecordChanged
 from stackroom.keys import (
     Location,
     Unplaced,
-    is_folder_marker,
-    is_ours,
+    is_document,
     locate,
     unplaced_id_of,
     unplaced_partition,
@@ -68,7 +67,7 @@ class Uploads:
 
         Raises RecordChanged if others kept writing the same record; deliver again later.
         """
-        if is_ours(key) or is_folder_marker(key):
+        if not is_document(key):
             return Plan(outcome=UploadOutcome.IGNORED)
         for attempt in range(_TRIES):
             try:
@@ -79,7 +78,7 @@ class Uploads:
 
     def plan(self, key: str) -> Plan:
         """What `reconcile` would do now, without doing any of it."""
-        if is_ours(key) or is_folder_marker(key):
+        if not is_document(key):
             return Plan(outcome=UploadOutcome.IGNORED)
         return plan(self._look(key), self.now())
 

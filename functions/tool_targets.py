@@ -1,0 +1,27 @@
+"""
+Which tools the gateway finds at which target; a target is one function.
+
+`python -m functions.tool_targets` writes infra/tool_schemas/ anew, from which CDK makes the targets
+and the policies over their tools. tests/contract/test_tool_schemas.py says when that is due.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stackroom.gateway.tool import Tool
+from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
+
+TARGETS: Mapping[str, tuple[Tool[Any], ...]] = {"knowledge": (KNOWLEDGE_BASE_RETRIEVE,)}
+SCHEMAS = Path(__file__).parents[1] / "infra" / "tool_schemas"
+
+
+def schema_file(target: str) -> str:
+    """The text of infra/tool_schemas/{target}.json."""
+    return json.dumps([tool.definition() for tool in TARGETS[target]], indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    for name in TARGETS:
+        (SCHEMAS / f"{name}.json").write_text(schema_file(name), "utf-8")

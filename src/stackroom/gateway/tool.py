@@ -1,0 +1,90 @@
+"""
+A tool that agents see: its name, description and arguments, each stated once.
+
+The gateway's schemas take nothing but type, properties, required, items and description, so an
+argument's limits stand in its description, and the same text answers a call that ignores them.
+https://docs.aws.amazon.com/bedrock-agentcore-control/latest/APIReference/API_SchemaDefinition.html
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import pydantic
+from pydantic import BaseModel, ConfigDict
+from pydantic_core import ErrorDetails
+
+from stackroom.errors import ValidationError
+
+_SCHEMA_KEYS = ("type", "properties", "required", "items", "description")
+
+
+class Arguments(BaseModel):
+    """Base of a tool's arguments; what is missing, null or empty takes the default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _drop_absent(cls, given: Any) -> Any:
+        # A tool schema can't say "optional", and models fill in what they have no value for.
+        if not isinstance(given, Mapping):
+            raise ValueError("the arguments must be an object")
+        return {
+            name: value
+            for name, value in given.items()
+            if value is not None and not (isinstance(value, str) and not value.strip())
+        }
+
+
+ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool(Generic[ArgumentsT]):
+    name: str
+    description: str
+    arguments: type[ArgumentsT]
+
+    def parse(self, given: object) -> ArgumentsT:
+        """Raises ValidationError naming each wrong argument and what is allowed."""
+        try:
+            return self.arguments.model_validate(given)
+        except pydantic.ValidationError as error:
+            problems = (self._problem(detail) for detail in error.errors(include_url=False))
+            raise ValidationError("; ".join(problems)) from None  # pydantic's repeats the input
+
+    def definition(self) -> dict[str, object]:
+        """As `toolSchema.inlinePayload` of a gateway target has it."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": _reduced(self.arguments.model_json_schema()),
+        }
+
+    def _problem(self, detail: ErrorDetails) -> str:
+        message = detail["msg"].removeprefix("Value error, ")
+        if not detail["loc"]:
+            return message
+        argument = str(detail["loc"][0])[:100]
+        field = self.arguments.model_fields.get(argument)
+        if field is None:
+            known = ", ".join(self.arguments.model_fields)
+            return f"{argument}: no such argument. Allowed: {known}"
+        return f"{argument}: {message}. Allowed: {field.description}"
+
+
+def _reduced(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A JSON schema in the words that the gateway knows."""
+    # An optional argument is "its type or null"; the gateway has no null, leaving it out is enough.
+    options = [option for option in schema.get("anyOf", []) if option.get("type") != "null"]
+    assert len(options) <= 1, "an argument has one type"
+    merged = {**schema, **(options[0] if options else {})}
+    reduced = {key: merged[key] for key in _SCHEMA_KEYS if key in merged}
+    if "properties" in reduced:
+        reduced["properties"] = {
+            name: _reduced(member) for name, member in reduced["properties"].items()
+        }
+    if "items" in reduced:
+        reduced["items"] = _reduced(reduced["items"])
+    return reduced

@@ -1,0 +1,75 @@
+"""The tool `knowledge_base_retrieve` as agents see it: what it is for, and its arguments."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
+
+from stackroom import tenancy
+from stackroom.gateway.tool import Arguments, Tool
+
+
+def _not_boolean(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("must be a number")
+    return value
+
+
+_Number = BeforeValidator(_not_boolean)  # pydantic would take true for 1
+_Id = Annotated[str, Field(max_length=100)]
+
+
+class RetrieveArguments(Arguments):
+    query: str = Field(
+        min_length=1,
+        max_length=1000,  # "User query size" in the Bedrock quotas
+        description="What to look for, in plain language: text of 1 to 1,000 characters.",
+    )
+    top_k: Annotated[int, _Number] = Field(
+        default=5,
+        ge=1,
+        le=20,
+        description="How many passages to return at most: an integer from 1 to 20, by default 5.",
+    )
+    min_score: Annotated[float, _Number] | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Leave out passages that score less: a number from 0 to 1.",
+    )
+    filter: Annotated[
+        tenancy.Conditions,
+        PlainValidator(tenancy.conditions),
+        WithJsonSchema({"type": "object"}),
+    ] = Field(
+        default=(),
+        description=(
+            "Only passages of documents with this metadata: an object of at most"
+            f" {tenancy.MAX_KEYS} keys, all of which must match, each with a text, number or"
+            f" boolean, or a list of at most {tenancy.MAX_VALUES} of them, any of which may match."
+            " Not user_id, catalog_id or x-amz-bedrock keys."
+        ),
+    )
+    catalog_id: _Id | None = Field(
+        default=None,
+        description="Search this catalog only: an id such as cat-1a2b; by default all catalogs.",
+    )
+    knowledge_base_id: _Id | None = Field(
+        default=None,
+        description="Search this knowledge base only: its id; by default all of them.",
+    )
+    max_tokens: Annotated[int, _Number] | None = Field(
+        default=None,
+        ge=1,
+        le=100_000,
+        description="Return at most about this many tokens of text: an integer from 1 to 100,000.",
+    )
+
+
+KNOWLEDGE_BASE_RETRIEVE = Tool(
+    name="knowledge_base_retrieve",
+    description=(
+        "Search the signed-in user's documents by meaning. Returns the best passages with file,"
+        " page and relevance score, to answer from and to cite."
+    ),
+    arguments=RetrieveArguments,
+)
