@@ -4,7 +4,7 @@ How far one S3 key walks through the code: modules entered, and returns to one t
     python -m benchmarks.walk
 
 Each situation is brought about in memory and `Uploads.reconcile` is called with its key; a profile
-hook notes in which module of src/stackroom each call goes on. A short walk is a way that reads well.
+hook notes in which module of src/stackroom each call goes on. A short walk reads well.
 """
 
 import sys
