@@ -96,6 +96,10 @@ check: setup ## format, lint, types, direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+.PHONY: asl
+asl: setup ## write statemachines/*.asl.json anew from its source, statemachines/*.py
+	@$(BIN)/python -m statemachines.generate
+
 .PHONY: docs
 docs: setup ## write the README's tables anew
 	@CDK_VALIDATION=false $(BIN)/python infra/app.py --outdir .cache/docs

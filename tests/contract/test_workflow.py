@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -13,8 +12,9 @@ from stackroom import errors
 from stackroom.errors import StackroomError, Unavailable
 from stackroom.runs.placement import Placement
 from stackroom.runs.progress import Outcome
+from statemachines.generate import DEFINITION, definition
 
-TEXT = (Path(__file__).parents[2] / "statemachines" / "ingest_catalog.asl.json").read_text("utf-8")
+TEXT = DEFINITION.read_text("utf-8")
 MACHINE: dict[str, Any] = json.loads(TEXT)
 STATES: dict[str, dict[str, Any]] = MACHINE["States"]
 TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task"}
@@ -23,7 +23,7 @@ SILENT = {"RecordFailure", "AdmitIngestion"}  # what they answer goes nowhere
 WAITS = {name: state for name, state in STATES.items() if state["Type"] == "Wait"}
 ENDS = {name for name, state in STATES.items() if state["Type"] in ("Succeed", "Fail")}
 
-# What each action may answer. Those of RecordFailure and AdmitIngestion go nowhere.
+# What each action may answer.
 ANSWERS = {
     "ensure_data_source": {
         Outcome.PLACED,
@@ -58,6 +58,10 @@ PASSING = {
     "States.Timeout",
 }
 FUNCTIONS = {"${IngestFunctionArn}": ingest, "${StatusPollerFunctionArn}": status_poller}
+
+
+def test_the_file_that_deploys_is_the_one_that_its_source_makes() -> None:
+    assert definition() == TEXT, "run: make asl"
 
 
 def test_placeholders_stand_alone_in_strings() -> None:

@@ -1,0 +1,141 @@
+"""The state machine that brings one catalog up to date: which state follows on which."""
+
+from statemachines.states import (
+    INGEST,
+    STATUS_POLLER,
+    State,
+    choice,
+    recording_task,
+    task,
+    wait,
+    waiting_task,
+)
+
+STATES: dict[str, State] = {
+    "EnsureDataSource": task(
+        INGEST,
+        "ensure_data_source",
+        "Safe to retry: the slot is held under the catalog's id, the data source found by name.",
+        then="IsCatalogPlaced",
+    ),
+    "IsCatalogPlaced": choice(
+        "waiting: the data source is being created or deleted, or a run that broke is followed"
+        " after a while.",
+        placed="AdmitIngestion",
+        waiting="WaitForDataSource",
+        nothing="ReleaseRun",
+        gone="ReleaseRun",
+        hand_over="HandOverRun",
+    ),
+    "WaitForDataSource": wait("Seconds by stackroom.ingestion.", then="EnsureDataSource"),
+    "AdmitIngestion": waiting_task(
+        INGEST,
+        "admit",
+        "Waits for its turn at the knowledge base, however long, in this one state: whoever grants"
+        " it sends the token back. Safe to retry: the place in the queue is kept and the token"
+        " replaced. The timeout only has it queue up anew.",
+        then="StartIngestion",
+    ),
+    "StartIngestion": task(
+        INGEST,
+        "start",
+        "One job, or a turn of direct calls. Safe to retry: client tokens name the round, so a"
+        " second call gets the first one's effect.",
+        then="IsIngestionStarted",
+    ),
+    "IsIngestionStarted": choice(
+        "busy is back-pressure, waited out for as long as it takes; turn_over: others come first"
+        " now, and this run queues up again.",
+        started="WaitForIngestion",
+        busy="WaitForKnowledgeBase",
+        turn_over="AdmitIngestion",
+        nothing="ReleaseRun",
+        hand_over="HandOverRun",
+    ),
+    "WaitForKnowledgeBase": wait("Growing, capped, with jitter.", then="StartIngestion"),
+    "WaitForIngestion": wait(
+        "Bedrock sends no event when a job ends, so we poll; growing, capped.",
+        then="PollIngestion",
+    ),
+    "PollIngestion": task(
+        STATUS_POLLER,
+        "poll",
+        "Is the job, or are the direct calls over? Gives the turn back; stops a job that is past"
+        " its deadline.",
+        then="IsIngestionOver",
+    ),
+    "IsIngestionOver": choice(
+        "Only running goes round again, so an unknown outcome can't loop.",
+        running="WaitForIngestion",
+        over="SettleDocuments",
+    ),
+    "SettleDocuments": task(
+        STATUS_POLLER,
+        "settle",
+        "Safe to retry: what is settled is no longer of the round.",
+        then="AreDocumentsSettled",
+    ),
+    "AreDocumentsSettled": choice(
+        "unsettled: Bedrock has not decided on some document yet.",
+        settled="ReleaseRun",
+        unsettled="WaitForIngestion",
+    ),
+    "ReleaseRun": task(
+        INGEST,
+        "release",
+        "Gives the lease back unless more was asked for since the round began.",
+        then="IsCatalogSettled",
+    ),
+    "IsCatalogSettled": choice(
+        "more: another round.", released="CatalogSettled", more="EnsureDataSource"
+    ),
+    "HandOverRun": task(
+        INGEST,
+        "hand_over",
+        "A history ends at 25,000 events; a fresh execution goes on.",
+        then="IsRunHandedOver",
+    ),
+    "IsRunHandedOver": choice(
+        "One outcome; any other is a failure.", handed_over="CatalogHandedOver"
+    ),
+    "CatalogSettled": {"Type": "Succeed"},
+    "CatalogHandedOver": {"Type": "Succeed"},
+    "UnknownOutcome": {
+        "Type": "Pass",
+        "Comment": "A task answered what no Choice names: a mistake of ours.",
+        "Result": {
+            "Error": "UnknownOutcome",
+            "Cause": "a task answered an outcome that the state machine does not know",
+        },
+        "ResultPath": "$.error",
+        "Next": "RecordFailure",
+    },
+    "RecordFailure": recording_task(
+        INGEST,
+        "record_failure",
+        "Follows this run by another, later each time; in the end fails its documents. Safe to"
+        " retry: the epoch moves once.",
+        then="RunBroke",
+    ),
+    "RunBroke": {
+        "Type": "Fail",
+        "Error": "RunBroke",
+        "Cause": "A task failed for good; the log of the ingest function has the error, and a"
+        " successor runs. EventBridge repeats this message should it not.",
+    },
+    "RunSuperseded": {
+        "Type": "Fail",
+        "Error": "RunSuperseded",
+        "Cause": "Another execution holds this catalog's lease; nothing is lost.",
+    },
+}
+
+INGEST_CATALOG: State = {
+    "Comment": "Make one catalog's documents searchable, and forget what was removed. Input:"
+    " {catalog_id, epoch, progress}, made by stackroom.runs; every task takes and answers just"
+    " that. Ends in CatalogSettled or CatalogHandedOver, or fails as RunBroke (after RecordFailure"
+    " has seen to a successor) or RunSuperseded.",
+    "StartAt": "EnsureDataSource",
+    "TimeoutSeconds": 15_552_000,  # 180 days
+    "States": STATES,
+}
