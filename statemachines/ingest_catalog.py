@@ -27,41 +27,47 @@ STATES: dict[str, State] = {
         gone="ReleaseRun",
         hand_over="HandOverRun",
     ),
-    "WaitForDataSource": wait("Seconds by stackroom.ingestion.", then="EnsureDataSource"),
+    "WaitForDataSource": wait(
+        "Before the data source is looked at again, or a broken run is followed.",
+        then="EnsureDataSource",
+    ),
     "AdmitIngestion": waiting_task(
         INGEST,
         "admit",
-        "Waits for its turn at the knowledge base, however long, in this one state: whoever grants"
-        " it sends the token back. Safe to retry: the place in the queue is kept and the token"
-        " replaced. The timeout only has it queue up anew.",
+        "Waits to be admitted to the knowledge base, however long, in this one state: whoever"
+        " grants it sends the token back. Safe to retry: the position in the queue is kept and the"
+        " token replaced. The timeout only makes it queue up anew.",
         then="StartIngestion",
     ),
     "StartIngestion": task(
         INGEST,
         "start",
-        "One job, or a turn of direct calls. Safe to retry: client tokens name the round, so a"
+        "One job, or some direct calls. Safe to retry: client tokens name the round, so a"
         " second call gets the first one's effect.",
         then="IsIngestionStarted",
     ),
     "IsIngestionStarted": choice(
-        "busy is back-pressure, waited out for as long as it takes; turn_over: others come first"
-        " now, and this run queues up again.",
+        "busy is back-pressure, waited out for as long as it takes; turn_over: the admission is"
+        " given back for others to come first, and this run queues up again.",
         started="WaitForIngestion",
         busy="WaitForKnowledgeBase",
         turn_over="AdmitIngestion",
         nothing="ReleaseRun",
         hand_over="HandOverRun",
     ),
-    "WaitForKnowledgeBase": wait("Growing, capped, with jitter.", then="StartIngestion"),
+    "WaitForKnowledgeBase": wait(
+        "The knowledge base is busy: longer each time, up to a limit, with jitter.",
+        then="StartIngestion",
+    ),
     "WaitForIngestion": wait(
-        "Bedrock sends no event when a job ends, so we poll; growing, capped.",
+        "Bedrock sends no event when a job ends, so we poll: later each time, up to a limit.",
         then="PollIngestion",
     ),
     "PollIngestion": task(
         STATUS_POLLER,
         "poll",
-        "Is the job, or are the direct calls over? Gives the turn back; stops a job that is past"
-        " its deadline.",
+        "Is the job over, or are the direct calls? Gives the admission back; stops a job that is"
+        " past its deadline.",
         then="IsIngestionOver",
     ),
     "IsIngestionOver": choice(
@@ -72,7 +78,8 @@ STATES: dict[str, State] = {
     "SettleDocuments": task(
         STATUS_POLLER,
         "settle",
-        "Safe to retry: what is settled is no longer of the round.",
+        "Writes down what became of each document of the round. Safe to retry: a settled one is no"
+        " longer part of the round.",
         then="AreDocumentsSettled",
     ),
     "AreDocumentsSettled": choice(
@@ -92,7 +99,7 @@ STATES: dict[str, State] = {
     "HandOverRun": task(
         INGEST,
         "hand_over",
-        "A history ends at 25,000 events; a fresh execution goes on.",
+        "An execution's history ends at 25,000 events, so a fresh execution goes on.",
         then="IsRunHandedOver",
     ),
     "IsRunHandedOver": choice(
@@ -132,7 +139,7 @@ STATES: dict[str, State] = {
 
 INGEST_CATALOG: State = {
     "Comment": "Make one catalog's documents searchable, and forget what was removed. Input:"
-    " {catalog_id, epoch, progress}, made by stackroom.runs; every task takes and answers just"
+    " {catalog_id, epoch, progress}, made by the runs package; every task takes and answers just"
     " that. Ends in CatalogSettled or CatalogHandedOver, or fails as RunBroke (after RecordFailure"
     " has seen to a successor) or RunSuperseded.",
     "StartAt": "EnsureDataSource",
