@@ -1,0 +1,68 @@
+"""Verbs of the local mode itself: it starts and stops, tells where it is, and shows itself."""
+
+from typing import Annotated
+
+import typer
+
+from stackroom_local.cli.verbs.options import Speed, StateDir
+
+
+def _checked(faults: str) -> str:
+    if faults:
+        from stackroom_local.simulator.fault_orders import chance_of
+
+        try:
+            chance_of(faults)
+        except ValueError:
+            raise typer.BadParameter("SEED is a whole number, RATE one from 0 to 1") from None
+    return faults
+
+
+def up(
+    state_dir: StateDir,
+    speed: Speed = 10.0,
+    port: Annotated[
+        int, typer.Option(min=1, max=65_533, help="First of three ports in a row.")
+    ] = 4566,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget everything kept before.")] = False,
+    faults: Annotated[
+        str,
+        typer.Option(
+            metavar="SEED[:RATE]", callback=_checked, help="Let the services fail, by this seed."
+        ),
+    ] = "",
+) -> None:
+    """Serve until Ctrl-C; what was ingested is there again at the next start."""
+    from stackroom_local.cli import serving
+
+    serving.up(state_dir, speed=speed, port=port, fresh=fresh, faults=faults)
+
+
+def down(state_dir: StateDir) -> None:
+    """Stop what is up, wherever it was started."""
+    from stackroom_local.cli import serving
+
+    serving.down(state_dir)
+
+
+def env(state_dir: StateDir) -> None:
+    """Print exports for a shell: eval "$(.venv/bin/stackroom env)"."""
+    from stackroom_local.cli import serving
+
+    serving.env(state_dir)
+
+
+def doctor(state_dir: StateDir) -> None:
+    """Look for what could keep it from working here, and say what to do about it."""
+    from stackroom_local.cli import checkup
+
+    checkup.doctor(state_dir)
+
+
+def demo(
+    speed: Speed = 20.0,
+) -> None:
+    """Show it all: start, drop the examples of two users, ask as an agent, stop."""
+    from stackroom_local import demo as demonstration
+
+    demonstration.run(speed=speed)
