@@ -18,10 +18,11 @@ import numpy as np
 from benchmarks.simulated_time.clock import VirtualClock
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.simulated_time.searching import SearchableDocuments
-from stackroom_local.simulator.assembly import Ground, Services
+from stackroom_local.simulator.assembly import Services
+from stackroom_local.simulator.components import Components
 from stackroom_local.simulator.embedding import Vector
 from stackroom_local.simulator.faults import Faults
-from stackroom_local.simulator.identifiers import Place
+from stackroom_local.simulator.identifiers import Arns
 from stackroom_local.simulator.objects import ObjectMissing, S3Object
 from stackroom_local.simulator.sidecars import SUFFIX
 from stackroom_local.simulator.store import Store
@@ -134,10 +135,10 @@ def bedrock(
 ) -> Services:
     """Over a store that another one left, it goes on as after a restart."""
     return Services(
-        Ground(
+        Components(
             clock=VirtualClock(hub),
             store=store,
-            place=Place(account=ACCOUNT, region=REGION),
+            arns=Arns(account=ACCOUNT, region=REGION),
             objects=StandIns(shelves),
             parser=NothingToParse(),
             embedder=WaitInsteadOfEmbedding(hub=hub, durations=durations),

@@ -12,8 +12,8 @@ from benchmarks.simulated_time.hub import Hub
 from stackroom_local.simulator.embedding import Vector
 from stackroom_local.simulator.filters import Filter, Sought
 from stackroom_local.simulator.indexes import Index
+from stackroom_local.simulator.memory_index import Owner
 from stackroom_local.simulator.rules import SEARCHABLE_LAG
-from stackroom_local.simulator.shelves import Owner
 from stackroom_local.simulator.sidecars import Value
 from stackroom_local.simulator.vectors import Hit, Passage
 

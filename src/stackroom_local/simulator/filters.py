@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from stackroom_local.simulator.memory_index import Owner
 from stackroom_local.simulator.metadata import DATA_SOURCE_ID, SOURCE_URI
 from stackroom_local.simulator.rules import (
     FILTER_DEPTH,
@@ -12,7 +13,6 @@ from stackroom_local.simulator.rules import (
     FILTER_UNION,
     FILTER_VALUE,
 )
-from stackroom_local.simulator.shelves import Owner
 from stackroom_local.simulator.sidecars import Value
 
 Filter = dict[str, Any]

@@ -23,20 +23,20 @@ def new_id() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """The account and region that the simulator plays."""
+class Arns:
+    """What the resources of the simulator's account and region are called."""
 
     account: str
     region: str
 
-    def knowledge_base_arn(self, knowledge_base_id: str) -> str:
+    def knowledge_base(self, knowledge_base_id: str) -> str:
         return f"arn:aws:bedrock:{self.region}:{self.account}:knowledge-base/{knowledge_base_id}"
 
-    def vector_bucket_arn(self, bucket: str) -> str:
+    def vector_bucket(self, bucket: str) -> str:
         return f"arn:aws:s3vectors:{self.region}:{self.account}:bucket/{bucket}"
 
-    def index_arn(self, bucket: str, index: str) -> str:
-        return f"{self.vector_bucket_arn(bucket)}/index/{index}"
+    def index(self, bucket: str, index: str) -> str:
+        return f"{self.vector_bucket(bucket)}/index/{index}"
 
 
 @dataclass(frozen=True, kw_only=True)

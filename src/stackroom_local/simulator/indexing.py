@@ -8,6 +8,7 @@ from stackroom_local.simulator.embedding import Embedder
 from stackroom_local.simulator.errors import Unindexable
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.indexes import Index, index_of
+from stackroom_local.simulator.memory_index import Owner
 from stackroom_local.simulator.metadata import refusal, refuse_excess, refused
 from stackroom_local.simulator.objects import ObjectMissing, Objects, S3Object
 from stackroom_local.simulator.parsing import Parser
@@ -19,7 +20,6 @@ from stackroom_local.simulator.rules import (
     FILTERABLE_METADATA_SIZE,
     VECTOR_INDEX_MISSING,
 )
-from stackroom_local.simulator.shelves import Owner
 from stackroom_local.simulator.sidecars import Attributes, parsed
 from stackroom_local.simulator.store import Store
 from stackroom_local.simulator.vectors import Passage, Vectors, new_key

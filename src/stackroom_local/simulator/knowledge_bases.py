@@ -6,7 +6,7 @@ from typing import Any
 
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.dispatch import Parameters
-from stackroom_local.simulator.identifiers import ClientTokens, Place, new_id, page
+from stackroom_local.simulator.identifiers import Arns, ClientTokens, new_id, page
 from stackroom_local.simulator.models import dimensions_of
 from stackroom_local.simulator.rules import (
     INDEX_ARN_OR_NAME,
@@ -26,7 +26,7 @@ from stackroom_local.simulator.store import Row, Store, dumped, loaded, moment
 class KnowledgeBases:
     store: Store
     clock: Clock
-    place: Place
+    arns: Arns
     tokens: ClientTokens
     delete_data_sources: Callable[[str], bool]  # whether all went
 
@@ -146,7 +146,7 @@ class KnowledgeBases:
         return {
             **_summary(row),
             **loaded(row["body"]),
-            "knowledgeBaseArn": self.place.knowledge_base_arn(row["id"]),
+            "knowledgeBaseArn": self.arns.knowledge_base(row["id"]),
             "createdAt": moment(row["created_at"]),
         }
 

@@ -2,6 +2,7 @@
 
 from stackroom_local.simulator.errors import Unindexable
 from stackroom_local.simulator.indexes import Index
+from stackroom_local.simulator.memory_index import Owner
 from stackroom_local.simulator.rules import (
     CUSTOM_METADATA_KEYS,
     CUSTOM_METADATA_SIZE,
@@ -9,7 +10,6 @@ from stackroom_local.simulator.rules import (
     METADATA_SIZE,
     Rule,
 )
-from stackroom_local.simulator.shelves import Owner
 from stackroom_local.simulator.sidecars import Value
 from stackroom_local.simulator.store import dumped
 

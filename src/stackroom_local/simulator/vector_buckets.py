@@ -6,7 +6,7 @@ from typing import Any
 
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.dispatch import Parameters
-from stackroom_local.simulator.identifiers import Place, page
+from stackroom_local.simulator.identifiers import Arns, page
 from stackroom_local.simulator.rules import (
     INDEX_GONE,
     INDEX_TAKEN,
@@ -23,7 +23,7 @@ _PAGE = 500
 class VectorBuckets:
     store: Store
     clock: Clock
-    place: Place
+    arns: Arns
     forget_index: Callable[[str], None]
 
     def create_bucket(self, parameters: Parameters) -> Parameters:
@@ -33,7 +33,7 @@ class VectorBuckets:
                 raise VECTOR_BUCKET_TAKEN.broken()
             created_at = self.clock.now().isoformat()
             self.store.insert("vector_buckets", {"name": name, "created_at": created_at})
-        return {"vectorBucketArn": self.place.vector_bucket_arn(name)}
+        return {"vectorBucketArn": self.arns.vector_bucket(name)}
 
     def get_bucket(self, parameters: Parameters) -> Parameters:
         row = self._bucket(parameters)
@@ -63,7 +63,7 @@ class VectorBuckets:
         name = parameters["indexName"]
         with self.store.transaction():
             bucket = self._bucket(parameters)["name"]
-            arn = self.place.index_arn(bucket, name)
+            arn = self.arns.index(bucket, name)
             if self.store.row("SELECT 1 FROM vector_indexes WHERE arn = ?", arn):
                 raise INDEX_TAKEN.broken()
             kept = ("dataType", "dimension", "distanceMetric", "metadataConfiguration")
@@ -105,7 +105,7 @@ class VectorBuckets:
         arn = parameters.get("indexArn")
         if not arn:
             bucket = parameters.get("vectorBucketName") or ""
-            arn = self.place.index_arn(bucket, parameters.get("indexName") or "")
+            arn = self.arns.index(bucket, parameters.get("indexName") or "")
         row = self.store.row("SELECT * FROM vector_indexes WHERE arn = ?", arn)
         if row is None:
             raise INDEX_GONE.broken()
@@ -114,7 +114,7 @@ class VectorBuckets:
     def _bucket_summary(self, row: Row) -> dict[str, Any]:
         return {
             "vectorBucketName": row["name"],
-            "vectorBucketArn": self.place.vector_bucket_arn(row["name"]),
+            "vectorBucketArn": self.arns.vector_bucket(row["name"]),
             "creationTime": moment(row["created_at"]),
         }
 

@@ -1,24 +1,15 @@
-"""Passages and their vectors: kept in the store, searched in memory, bounded as S3 Vectors is."""
+"""The passages that a knowledge base searches, as the simulator's other parts use them."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import uuid4
 
-import numpy as np
-
-from stackroom_local.simulator.clock import Clock
-from stackroom_local.simulator.embedding import Embedder, Vector, normalised
+from stackroom_local.simulator.embedding import Vector
 from stackroom_local.simulator.filters import Sought
 from stackroom_local.simulator.indexes import Index
-from stackroom_local.simulator.records import Records
-from stackroom_local.simulator.rules import SEARCHABLE_LAG
-from stackroom_local.simulator.shelves import Entry, Owner, Shelf
+from stackroom_local.simulator.memory_index import Owner
 from stackroom_local.simulator.sidecars import Value
-from stackroom_local.simulator.store import Row, Store, dumped, loaded
-
-_OF_OWNER = "data_source_id = ? AND identifier = ?"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,163 +73,3 @@ class Vectors(Protocol):
     ) -> list[Hit]:
         """The nearest visible passages of accepted documents; the score is the cosine, 0 to 1."""
         ...
-
-
-class StoredVectors:
-    """All goes to the store first; the shelves follow, and are filled from it when needed."""
-
-    def __init__(self, store: Store, clock: Clock, records: Records, embedder: Embedder) -> None:
-        self._store = store
-        self._clock = clock
-        self._records = records
-        self._embedder = embedder
-        self._shelves: dict[str, Shelf] = {}
-
-    def replace(
-        self,
-        knowledge_base_id: str,
-        owner: Owner,
-        *,
-        index: Index,
-        passages: Sequence[Passage],
-        attributes: dict[str, Value],
-    ) -> None:
-        visible = self._clock.after(SEARCHABLE_LAG.value)
-        with self._store.transaction():
-            self._purge(owner)
-            self._store.write(
-                f"UPDATE vectors SET visible_until = ? WHERE {_OF_OWNER} AND visible_until IS NULL",  # noqa: S608 - a constant
-                visible,
-                *owner,
-            )
-            entries = [
-                self._insert(knowledge_base_id, index, owner, passage, visible)
-                for passage in passages
-            ]
-            shelf = self._shelves.get(knowledge_base_id)
-            if shelf is not None:
-                shelf.expire(owner, visible)
-                shelf.add(entries)
-            self.describe(knowledge_base_id, owner, attributes)
-
-    def describe(self, knowledge_base_id: str, owner: Owner, attributes: dict[str, Value]) -> None:
-        with self._store.transaction():
-            self._store.write(
-                f"UPDATE documents SET attributes = ? WHERE {_OF_OWNER}",  # noqa: S608 - a constant
-                dumped(attributes),
-                *owner,
-            )
-            shelf = self._shelves.get(knowledge_base_id)
-            if shelf is not None:
-                shelf.describe(owner, attributes)
-
-    def texts(self, owner: Owner) -> dict[str, str]:
-        rows = self._store.rows(
-            f"SELECT key, text FROM vectors WHERE {_OF_OWNER} AND visible_until IS NULL",  # noqa: S608 - a constant
-            *owner,
-        )
-        return {row["key"]: row["text"] for row in rows}
-
-    def remove(self, knowledge_base_id: str, owner: Owner) -> None:
-        with self._store.transaction():
-            self._store.write(f"DELETE FROM vectors WHERE {_OF_OWNER}", *owner)  # noqa: S608 - a constant
-            shelf = self._shelves.get(knowledge_base_id)
-            if shelf is not None:
-                shelf.expire(owner, 0)
-
-    def remove_data_source(self, knowledge_base_id: str, data_source_id: str) -> None:
-        with self._store.transaction():
-            self._store.write("DELETE FROM vectors WHERE data_source_id = ?", data_source_id)
-            self._shelves.pop(knowledge_base_id, None)
-
-    def disown(self, knowledge_base_id: str, data_source_id: str) -> None:
-        with self._store.transaction():
-            self._store.write(
-                "UPDATE vectors SET knowledge_base_id = NULL WHERE data_source_id = ?",
-                data_source_id,
-            )
-            self._shelves.pop(knowledge_base_id, None)
-
-    def forget_index(self, arn: str) -> None:
-        with self._store.transaction():
-            self._store.write("DELETE FROM vectors WHERE index_arn = ?", arn)
-            self._shelves.clear()
-
-    def search(
-        self, knowledge_base_id: str, query: Vector, limit: int, sought: Sought
-    ) -> list[Hit]:
-        found = self._shelf(knowledge_base_id).nearest(query, limit, sought)
-        hits = (self._hit(row, score) for row, score in found)
-        return [hit for hit in hits if hit is not None]
-
-    def _insert(
-        self, knowledge_base_id: str, index: Index, owner: Owner, passage: Passage, visible: float
-    ) -> Entry:
-        # The index's further dimensions are zeros, which need no keeping.
-        vector = normalised(passage.vector[: index.dimension])
-        columns = {
-            "key": passage.key,
-            "index_arn": index.arn,
-            "knowledge_base_id": knowledge_base_id,
-            "data_source_id": owner[0],
-            "identifier": owner[1],
-            "text": passage.text,
-            "vector": vector.tobytes(),
-            "model": self._embedder.model,
-            "visible_from": visible,
-        }
-        row = self._store.insert("vectors", columns)
-        return Entry(row=row, owner=owner, vector=vector, visible_from=visible)
-
-    def _purge(self, owner: Owner) -> None:
-        """Passages that were replaced and whose time is over."""
-        self._store.write(
-            f"DELETE FROM vectors WHERE {_OF_OWNER} AND visible_until < ?",  # noqa: S608 - a constant
-            *owner,
-            time.time(),
-        )
-
-    def _hit(self, row: int, score: float) -> Hit | None:
-        found = self._store.row("SELECT * FROM vectors WHERE id = ?", row)
-        if found is None:
-            return None  # deleted since the search
-        owner = (found["data_source_id"], found["identifier"])
-        document = self._records.find(*owner)
-        return Hit(
-            key=found["key"],
-            text=found["text"],
-            score=min(1.0, max(0.0, score)),
-            owner=owner,
-            attributes=loaded(document["attributes"]) if document else {},
-        )
-
-    def _shelf(self, knowledge_base_id: str) -> Shelf:
-        shelf = self._shelves.get(knowledge_base_id)
-        if shelf is not None:
-            return shelf
-        with self._store.transaction():  # nothing is written while a shelf is filled
-            if knowledge_base_id not in self._shelves:
-                self._shelves[knowledge_base_id] = self._filled(knowledge_base_id)
-            return self._shelves[knowledge_base_id]
-
-    def _filled(self, knowledge_base_id: str) -> Shelf:
-        shelf = Shelf()
-        rows = self._store.rows(
-            "SELECT * FROM vectors WHERE knowledge_base_id = ? ORDER BY id", knowledge_base_id
-        )
-        shelf.add(_entry(row) for row in rows)
-        for owner in {(row["data_source_id"], row["identifier"]) for row in rows}:
-            document = self._records.find(*owner)
-            shelf.describe(owner, loaded(document["attributes"]) if document else {})
-        return shelf
-
-
-def _entry(row: Row) -> Entry:
-    until = row["visible_until"]
-    return Entry(
-        row=row["id"],
-        owner=(row["data_source_id"], row["identifier"]),
-        vector=np.frombuffer(row["vector"], dtype=np.float32),
-        visible_from=row["visible_from"],
-        visible_until=float("inf") if until is None else until,
-    )

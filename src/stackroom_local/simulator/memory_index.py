@@ -28,7 +28,7 @@ class Entry:
     visible_until: float = float("inf")
 
 
-class Shelf:
+class MemoryIndex:
     """Grows by doubling, forgets by marking; safe to use from several threads."""
 
     def __init__(self) -> None:

@@ -1,0 +1,48 @@
+"""The simulator's parts that its operations share, put together."""
+
+from collections.abc import Callable
+
+from stackroom_local.simulator.clock import Clock
+from stackroom_local.simulator.embedding import Embedder
+from stackroom_local.simulator.faults import Faults
+from stackroom_local.simulator.identifiers import Arns, ClientTokens
+from stackroom_local.simulator.indexing import Indexing
+from stackroom_local.simulator.objects import Objects
+from stackroom_local.simulator.parsing import Parser
+from stackroom_local.simulator.records import Records
+from stackroom_local.simulator.store import Store
+from stackroom_local.simulator.vectors import Vectors
+
+
+class Components:
+    """What is kept, read, embedded and searched with; a benchmark brings others of its own."""
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        store: Store,
+        arns: Arns,
+        objects: Objects,
+        parser: Parser,
+        embedder: Embedder,
+        vectors: Callable[[Records], Vectors],
+        faults: Faults | None = None,
+    ) -> None:
+        self.clock = clock
+        self.store = store
+        self.arns = arns
+        self.tokens = ClientTokens(store=store, clock=clock)
+        self.records = Records(store=store, clock=clock)
+        self.embedder = embedder
+        self.vectors = vectors(self.records)
+        self.faults = faults or Faults()
+        self.indexing = Indexing(
+            store=store,
+            records=self.records,
+            vectors=self.vectors,
+            objects=objects,
+            parser=parser,
+            embedder=embedder,
+            faults=self.faults,
+        )

@@ -1,0 +1,122 @@
+"""Which part of the simulator answers which operation of AWS."""
+
+from collections.abc import Mapping
+
+from stackroom_local.simulator.components import Components
+from stackroom_local.simulator.data_source_deletions import Deletions
+from stackroom_local.simulator.data_sources import DataSources
+from stackroom_local.simulator.direct import Direct, DirectCalls
+from stackroom_local.simulator.dispatch import Handler
+from stackroom_local.simulator.documents import Documents
+from stackroom_local.simulator.generation import Generation
+from stackroom_local.simulator.ingestion_jobs import IngestionJobs
+from stackroom_local.simulator.job_runs import JobRuns
+from stackroom_local.simulator.knowledge_bases import KnowledgeBases
+from stackroom_local.simulator.models import Models
+from stackroom_local.simulator.retrieval import Retrieval
+from stackroom_local.simulator.vector_buckets import VectorBuckets
+
+
+def handlers_of(
+    components: Components, *, calls: DirectCalls, runs: JobRuns, direct: Direct
+) -> dict[str, Handler]:
+    """By service and operation; what a restart interrupted is put in order before."""
+    return {
+        **_resource_handlers(components),
+        **_job_handlers(components, calls, runs),
+        **_document_handlers(components, direct),
+        **_runtime_handlers(components),
+        **_vector_handlers(components),
+    }
+
+
+def _resource_handlers(components: Components) -> Mapping[str, Handler]:
+    deletions = Deletions(
+        store=components.store, clock=components.clock, vectors=components.vectors
+    )
+    sources = DataSources(
+        store=components.store,
+        clock=components.clock,
+        tokens=components.tokens,
+        deletions=deletions,
+    )
+    bases = KnowledgeBases(
+        store=components.store,
+        clock=components.clock,
+        arns=components.arns,
+        tokens=components.tokens,
+        delete_data_sources=deletions.of_knowledge_base,
+    )
+    bases.resume()
+    deletions.resume()
+    return {
+        "bedrock-agent.CreateKnowledgeBase": bases.create,
+        "bedrock-agent.GetKnowledgeBase": bases.get,
+        "bedrock-agent.ListKnowledgeBases": bases.list,
+        "bedrock-agent.UpdateKnowledgeBase": bases.update,
+        "bedrock-agent.DeleteKnowledgeBase": bases.delete,
+        "bedrock-agent.CreateDataSource": sources.create,
+        "bedrock-agent.GetDataSource": sources.get,
+        "bedrock-agent.ListDataSources": sources.list,
+        "bedrock-agent.UpdateDataSource": sources.update,
+        "bedrock-agent.DeleteDataSource": sources.delete,
+    }
+
+
+def _job_handlers(
+    components: Components, calls: DirectCalls, runs: JobRuns
+) -> Mapping[str, Handler]:
+    jobs = IngestionJobs(
+        store=components.store,
+        clock=components.clock,
+        tokens=components.tokens,
+        direct=calls,
+        runs=runs,
+    )
+    return {
+        "bedrock-agent.StartIngestionJob": jobs.start,
+        "bedrock-agent.GetIngestionJob": jobs.get,
+        "bedrock-agent.ListIngestionJobs": jobs.list,
+        "bedrock-agent.StopIngestionJob": jobs.stop,
+    }
+
+
+def _document_handlers(components: Components, direct: Direct) -> Mapping[str, Handler]:
+    documents = Documents(store=components.store, records=components.records)
+    return {
+        "bedrock-agent.GetKnowledgeBaseDocuments": documents.get,
+        "bedrock-agent.ListKnowledgeBaseDocuments": documents.list,
+        "bedrock-agent.IngestKnowledgeBaseDocuments": direct.ingest,
+        "bedrock-agent.DeleteKnowledgeBaseDocuments": direct.delete,
+    }
+
+
+def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
+    retrieval = Retrieval(
+        store=components.store, vectors=components.vectors, embedder=components.embedder
+    )
+    generation = Generation(retrieval=retrieval, embedder=components.embedder)
+    return {
+        "bedrock-agent-runtime.Retrieve": retrieval.retrieve,
+        "bedrock-agent-runtime.RetrieveAndGenerate": generation.answer,
+        "bedrock-runtime.InvokeModel": Models(embedder=components.embedder).invoke,
+    }
+
+
+def _vector_handlers(components: Components) -> Mapping[str, Handler]:
+    buckets = VectorBuckets(
+        store=components.store,
+        clock=components.clock,
+        arns=components.arns,
+        forget_index=components.vectors.forget_index,
+    )
+    return {
+        "s3vectors.CreateVectorBucket": buckets.create_bucket,
+        "s3vectors.GetVectorBucket": buckets.get_bucket,
+        "s3vectors.ListVectorBuckets": buckets.list_buckets,
+        "s3vectors.DeleteVectorBucket": buckets.delete_bucket,
+        "s3vectors.CreateIndex": buckets.create_index,
+        "s3vectors.GetIndex": buckets.get_index,
+        "s3vectors.ListIndexes": buckets.list_indexes,
+        "s3vectors.DeleteIndex": buckets.delete_index,
+    }
