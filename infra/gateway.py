@@ -6,18 +6,13 @@ into identity headers, and by Cedar. The functions behind it can be invoked by t
 alone, because whoever invokes them directly could invent those headers.
 """
 
-import json
-
 import aws_cdk as cdk
 from aws_cdk import aws_bedrockagentcore as agentcore
-from aws_cdk import aws_iam as iam
-from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from infra.bundling import IDENTITY
-from infra.data import PAGE_MAPS, DataStack
+from infra.data import DataStack
 from infra.deployment import Deployment
-from infra.function import HandlerFunction
+from infra.gateway_functions import GatewayFunctions, invoked_by_gateway_only
 from infra.gateway_role import GatewayRole
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.sign_in import SignIn
@@ -39,13 +34,19 @@ class GatewayStack(cdk.Stack):
         super().__init__(scope, construct_id)
         self._deployment = deployment
         self._data = data
-        self._knowledge_base = knowledge_base
 
         self.sign_in = SignIn(
             self, "SignIn", user_pool=data.user_pool, uploader_policy=data.uploader_policy
         )
-        self.retrieve = self._retrieve()
-        self.interceptor = self._interceptor()
+        functions = GatewayFunctions(
+            stack=self,
+            deployment=deployment,
+            data=data,
+            knowledge_base=knowledge_base,
+            sign_in=self.sign_in,
+        )
+        self.retrieve = functions.retrieve()
+        self.interceptor = functions.interceptor()
         self._engine = agentcore.PolicyEngine(
             self, "Policies", policy_engine_name=deployment.project.replace("-", "_")
         )
@@ -60,7 +61,7 @@ class GatewayStack(cdk.Stack):
             policy_engine_arn=self._engine.policy_engine_arn,
         )
         only_gateway = [
-            self._invoked_by_gateway_only(function)
+            invoked_by_gateway_only(function, deployment=deployment, role=self._role)
             for function in (self.retrieve, self.interceptor)
         ]
         self.gateway = self._gateway()
@@ -78,81 +79,6 @@ class GatewayStack(cdk.Stack):
 
         self.handlers = [self.retrieve, self.interceptor]
         self._print()
-
-    def _retrieve(self) -> HandlerFunction:
-        handler = HandlerFunction(
-            self,
-            "Retrieve",
-            deployment=self._deployment,
-            package="retrieve",
-            timeout=cdk.Duration.seconds(30),
-            memory_size=1024,
-            environment={
-                "KB_CATALOG_TABLE": self._data.catalog_table.table_name,
-                "KB_DOCS_BUCKET": self._data.bucket.bucket_name,
-                "KB_POOL": self._knowledge_base.pool_json,
-                "RETRIEVE_MIN_SCORE": "0.0",
-                "RETRIEVE_MAX_TOKENS": "4000",
-            },
-        )
-        catalogs = self._data.catalog_table.table_arn
-        handler.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=catalogs)
-        handler.allow("dynamodb:Query", on=self._data.catalog_table.by_user_arn)
-        handler.allow("bedrock:Retrieve", on=self._knowledge_base.knowledge_base_arns)
-        # ListBucket, or a page map that doesn't exist answers 403 instead of 404.
-        handler.allow("s3:ListBucket", on=self._data.bucket.bucket_arn)
-        handler.allow(
-            "s3:GetObject",
-            on=self._deployment.document_arns(self, PAGE_MAPS),
-            because="One map per document.",
-        )
-        return handler
-
-    def _interceptor(self) -> HandlerFunction:
-        return HandlerFunction(
-            self,
-            "IdentityInterceptor",
-            deployment=self._deployment,
-            package="identity_interceptor",
-            timeout=cdk.Duration.seconds(10),
-            memory_size=512,
-            environment={
-                "IDENTITY_ISSUER": self.sign_in.issuer,
-                "IDENTITY_JWKS_URL": f"{self.sign_in.issuer}/.well-known/jwks.json",
-                "IDENTITY_CLIENT_IDS": json.dumps([self.sign_in.client.user_pool_client_id]),
-            },
-            group=IDENTITY,
-        )
-
-    def _invoked_by_gateway_only(self, handler: HandlerFunction) -> lambda_.CfnResourcePolicy:
-        """
-        A whole policy with a Deny: `AWS::Lambda::Permission` only ever adds an Allow, and leaves
-        everyone in who has lambda:InvokeFunction by their own role.
-        """
-        arn = handler.function.function_arn
-        gateway = self._deployment.sessions_of(self, "gateway")
-        statements = [
-            iam.PolicyStatement(
-                sid="TheGateway",
-                principals=[self._role],
-                actions=["lambda:InvokeFunction"],
-                resources=[arn],
-            ),
-            iam.PolicyStatement(
-                sid="NobodyElse",
-                effect=iam.Effect.DENY,
-                principals=[iam.AnyPrincipal()],
-                actions=["lambda:InvokeFunction"],
-                resources=[arn],
-                conditions={"ArnNotLike": {"aws:PrincipalArn": gateway}},
-            ),
-        ]
-        return lambda_.CfnResourcePolicy(
-            handler,
-            "OnlyTheGateway",
-            resource_arn=arn,
-            policy_document=iam.PolicyDocument(statements=statements),
-        )
 
     def _gateway(self) -> agentcore.Gateway:
         versions = ["2025-06-18", "2025-11-25", "2026-07-28"]

@@ -1,0 +1,104 @@
+"""The two functions behind the gateway, and why nobody but the gateway can invoke them."""
+
+import json
+from dataclasses import dataclass
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+
+from infra.bundling import IDENTITY
+from infra.data import PAGE_MAPS, DataStack
+from infra.deployment import Deployment
+from infra.function import HandlerFunction
+from infra.knowledge_base import KnowledgeBaseStack
+from infra.sign_in import SignIn
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewayFunctions:
+    """Makes each function in `stack`, with just the rights that it needs."""
+
+    stack: cdk.Stack
+    deployment: Deployment
+    data: DataStack
+    knowledge_base: KnowledgeBaseStack
+    sign_in: SignIn
+
+    def retrieve(self) -> HandlerFunction:
+        handler = HandlerFunction(
+            self.stack,
+            "Retrieve",
+            deployment=self.deployment,
+            package="retrieve",
+            timeout=cdk.Duration.seconds(30),
+            memory_size=1024,
+            environment={
+                "KB_CATALOG_TABLE": self.data.catalog_table.table_name,
+                "KB_DOCS_BUCKET": self.data.bucket.bucket_name,
+                "KB_POOL": self.knowledge_base.pool_json,
+                "RETRIEVE_MIN_SCORE": "0.0",
+                "RETRIEVE_MAX_TOKENS": "4000",
+            },
+        )
+        catalogs = self.data.catalog_table.table_arn
+        handler.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=catalogs)
+        handler.allow("dynamodb:Query", on=self.data.catalog_table.by_user_arn)
+        handler.allow("bedrock:Retrieve", on=self.knowledge_base.knowledge_base_arns)
+        # ListBucket, or a page map that doesn't exist answers 403 instead of 404.
+        handler.allow("s3:ListBucket", on=self.data.bucket.bucket_arn)
+        handler.allow(
+            "s3:GetObject",
+            on=self.deployment.document_arns(self.stack, PAGE_MAPS),
+            because="One map per document.",
+        )
+        return handler
+
+    def interceptor(self) -> HandlerFunction:
+        return HandlerFunction(
+            self.stack,
+            "IdentityInterceptor",
+            deployment=self.deployment,
+            package="identity_interceptor",
+            timeout=cdk.Duration.seconds(10),
+            memory_size=512,
+            environment={
+                "IDENTITY_ISSUER": self.sign_in.issuer,
+                "IDENTITY_JWKS_URL": f"{self.sign_in.issuer}/.well-known/jwks.json",
+                "IDENTITY_CLIENT_IDS": json.dumps([self.sign_in.client.user_pool_client_id]),
+            },
+            group=IDENTITY,
+        )
+
+
+def invoked_by_gateway_only(
+    handler: HandlerFunction, *, deployment: Deployment, role: iam.IRole
+) -> lambda_.CfnResourcePolicy:
+    """
+    A whole policy with a Deny: `AWS::Lambda::Permission` only ever adds an Allow, and leaves
+    everyone in who has lambda:InvokeFunction by their own role.
+    """
+    arn = handler.function.function_arn
+    gateway = deployment.sessions_of(handler, "gateway")
+    statements = [
+        iam.PolicyStatement(
+            sid="TheGateway",
+            principals=[role],
+            actions=["lambda:InvokeFunction"],
+            resources=[arn],
+        ),
+        iam.PolicyStatement(
+            sid="NobodyElse",
+            effect=iam.Effect.DENY,
+            principals=[iam.AnyPrincipal()],
+            actions=["lambda:InvokeFunction"],
+            resources=[arn],
+            conditions={"ArnNotLike": {"aws:PrincipalArn": gateway}},
+        ),
+    ]
+    return lambda_.CfnResourcePolicy(
+        handler,
+        "OnlyTheGateway",
+        resource_arn=arn,
+        policy_document=iam.PolicyDocument(statements=statements),
+    )
