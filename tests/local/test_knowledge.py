@@ -9,7 +9,7 @@ import pytest
 from stackroom_local.clients import client
 from stackroom_local.deployment.intrinsics import Attributes
 from stackroom_local.deployment.knowledge import Simulator
-from stackroom_local.deployment.localisation import Resource
+from stackroom_local.deployment.stand_ins import Resource
 from stackroom_local.simulator import server
 
 NOWHERE = "http://127.0.0.1:9"  # no document is read here, so no S3 is needed

@@ -7,13 +7,10 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from stackroom_local.deployment.bootstrap import bootstrap_archive
 from stackroom_local.deployment.intrinsics import REF
-from stackroom_local.deployment.localisation import (
-    IN_SIMULATOR,
-    bootstrap_archive,
-    held_elsewhere,
-    localised,
-)
+from stackroom_local.deployment.localisation import localised
+from stackroom_local.deployment.stand_ins import IN_SIMULATOR, made_by_stand_in
 
 
 def a_template(**resources: dict[str, Any]) -> dict[str, Any]:
@@ -148,7 +145,7 @@ def test_stand_ins_make_a_resource_after_those_it_refers_to() -> None:
         Bucket={"Type": "AWS::S3::Bucket"},
     )
 
-    order = [resource.logical_id for resource in held_elsewhere(template, IN_SIMULATOR)]
+    order = [resource.logical_id for resource in made_by_stand_in(template, IN_SIMULATOR)]
 
     assert order == ["Vectors", "Index", "Base"]
 

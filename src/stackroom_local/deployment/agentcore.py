@@ -8,7 +8,7 @@ from typing import Any
 
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.intrinsics import REF, Attributes, Scope
-from stackroom_local.deployment.localisation import IN_GATEWAY, Resource, held_elsewhere
+from stackroom_local.deployment.stand_ins import IN_GATEWAY, Resource, made_by_stand_in
 from stackroom_local.gateway.configuration import (
     FunctionConfiguration,
     GatewayConfiguration,
@@ -97,7 +97,7 @@ def gateway_of(
 ) -> GatewayConfiguration:
     """The gateway with its targets; `scope` knows what became of everything else in the stack."""
     functions.begin()
-    resources = held_elsewhere(template, IN_GATEWAY)
+    resources = made_by_stand_in(template, IN_GATEWAY)
     [gateway] = [each for each in resources if each.type == "AWS::BedrockAgentCore::Gateway"]
     targets = [each for each in resources if each.type == "AWS::BedrockAgentCore::GatewayTarget"]
     properties = scope.value(gateway.properties)

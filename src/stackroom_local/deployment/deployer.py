@@ -10,17 +10,12 @@ from typing import Any
 from stackroom_local.clients import client
 from stackroom_local.deployment import agentcore
 from stackroom_local.deployment.assembly import Stack, stacks
+from stackroom_local.deployment.bootstrap import BOOTSTRAP_KEY, bootstrap_archive
 from stackroom_local.deployment.cloudformation import CloudFormation
 from stackroom_local.deployment.intrinsics import REF, Attributes, Scope
 from stackroom_local.deployment.knowledge import Simulator
-from stackroom_local.deployment.localisation import (
-    BOOTSTRAP_KEY,
-    IN_GATEWAY,
-    IN_SIMULATOR,
-    bootstrap_archive,
-    held_elsewhere,
-    localised,
-)
+from stackroom_local.deployment.localisation import localised
+from stackroom_local.deployment.stand_ins import IN_GATEWAY, IN_SIMULATOR, made_by_stand_in
 from stackroom_local.gateway.configuration import GatewayConfiguration
 from stackroom_local.state import ACCOUNT, REGION, endpoint_variables
 from stackroom_local.synthesis import CHECKOUT
@@ -77,7 +72,7 @@ class Deployer:
 
     def _deploy_stack(self, stack: Stack) -> None:
         made = self._make_in_simulator(stack)
-        for resource in held_elsewhere(stack.template, IN_GATEWAY):
+        for resource in made_by_stand_in(stack.template, IN_GATEWAY):
             made[resource.logical_id] = agentcore.attributes_of(stack.name, resource)
         self._made[stack.name] = made
         template = localised(stack.template, made, _ASSETS, speed=self.speed)
@@ -106,7 +101,7 @@ class Deployer:
                 )
 
     def _make_in_simulator(self, stack: Stack) -> dict[str, Attributes]:
-        wanted = held_elsewhere(stack.template, IN_SIMULATOR)
+        wanted = made_by_stand_in(stack.template, IN_SIMULATOR)
         made: dict[str, Attributes] = {}
         if not wanted:
             return made
@@ -125,7 +120,7 @@ class Deployer:
 
     def _gateway(self, all_stacks: list[Stack]) -> GatewayConfiguration:
         """Read last, because it names functions that CloudFormation had to make first."""
-        [stack] = [stack for stack in all_stacks if held_elsewhere(stack.template, IN_GATEWAY)]
+        [stack] = [stack for stack in all_stacks if made_by_stand_in(stack.template, IN_GATEWAY)]
         resources = {
             logical_id: _attributes(resource_type, physical_id)
             for logical_id, (resource_type, physical_id) in self._cloudformation.physical_ids(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom_local.deployment.intrinsics import REF, Attributes
-from stackroom_local.deployment.localisation import Resource
+from stackroom_local.deployment.stand_ins import Resource
 from stackroom_local.problems import UnknownResource
 
 

@@ -10,39 +10,20 @@ What differs between a template for AWS and the same template here, and nothing 
 """
 
 import copy
-import io
 import json
-import sys
-import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from stackroom_local.deployment.assembly import Template
+from stackroom_local.deployment.bootstrap import BOOTSTRAP_KEY
 from stackroom_local.deployment.intrinsics import (
     REF,
     Attributes,
     Scope,
-    references,
     with_literals,
 )
+from stackroom_local.deployment.stand_ins import IN_GATEWAY, IN_SIMULATOR, WITHOUT_EFFECT
 from stackroom_local.state import ACCOUNT, REGION
-
-BOOTSTRAP_KEY = "stackroom-local-bootstrap.zip"
-
-# Made by a stand-in of ours: the simulator, and the gateway.
-IN_SIMULATOR = ("AWS::Bedrock::", "AWS::S3Vectors::")
-IN_GATEWAY = ("AWS::BedrockAgentCore::",)
-# Left out, since nothing here would obey it.
-WITHOUT_EFFECT = {
-    # ministack can't hold a resource policy with a Deny; the functions' own check for a verified
-    # caller refuses direct invocations here, and the infrastructure tests read the policy.
-    "AWS::Lambda::ResourcePolicy",
-    # Bedrock's service access to the S3 Vectors bucket: the simulator is that service.
-    "AWS::S3Vectors::VectorBucketPolicy",
-    "AWS::CDK::Metadata",
-}
 
 # Seconds of AWS that a function lets pass; the simulator counts them by its own clock.
 _PAUSES = {"ADMISSION_SECONDS_BETWEEN_STARTS"}
@@ -52,22 +33,6 @@ _PAUSES = {"ADMISSION_SECONDS_BETWEEN_STARTS"}
 _CALLBACK_TIMEOUT = 60
 
 _TLS = {"aws:SecureTransport", "s3:TlsVersion"}
-
-
-@dataclass(frozen=True)
-class Resource:
-    logical_id: str
-    type: str
-    properties: dict[str, Any]
-
-
-def held_elsewhere(template: Template, prefixes: tuple[str, ...]) -> list[Resource]:
-    """The resources that a stand-in makes, each after those that it refers to."""
-    return [
-        Resource(logical_id, resource["Type"], resource.get("Properties", {}))
-        for logical_id, resource in _in_order_of_need(template["Resources"])
-        if resource["Type"].startswith(prefixes) and resource["Type"] not in WITHOUT_EFFECT
-    ]
 
 
 def localised(
@@ -94,27 +59,6 @@ def localised(
             _shorten_callbacks(resource["Properties"])
     localised: Template = with_literals(_without_provider_urls(template), made)
     return localised
-
-
-def bootstrap_archive(checkout: Path) -> bytes:
-    """
-    The deployment package of every function here: one executable that runs its handler.
-
-    AWS's runtime interface client, because ministack's own Python worker loses the exception's
-    type, by which Step Functions' Retry and Catch choose.
-    """
-    script = (
-        "#!/bin/sh\n"
-        f'export PYTHONPATH="{checkout}:{checkout}/src" PYTHONUNBUFFERED=1\n'
-        f'exec "{sys.executable}" -m stackroom_local.runtime "$_HANDLER"\n'
-    )
-    # A fixed date keeps the archive, and with it the function's code hash, the same every time.
-    entry = zipfile.ZipInfo("bootstrap", date_time=(2026, 1, 1, 0, 0, 0))
-    entry.external_attr = 0o755 << 16
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as file:
-        file.writestr(entry, script)
-    return archive.getvalue()
 
 
 def _alarms_left_out(template: Template) -> dict[str, Attributes]:
@@ -193,17 +137,3 @@ def _shorten_callbacks(properties: dict[str, Any]) -> None:
         if state.get("Resource", "").endswith(".waitForTaskToken"):
             state["TimeoutSeconds"] = _CALLBACK_TIMEOUT
     properties["DefinitionString"] = json.dumps(machine)
-
-
-def _in_order_of_need(resources: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """A template may name a resource before the one it refers to; a cycle it may not have."""
-    pending = dict(resources)
-    while pending:
-        ready = [
-            name
-            for name, resource in pending.items()
-            if not (set(references(resource)) & pending.keys() - {name})
-        ]
-        assert ready, "a synthesised template has no cycles"
-        for name in ready:
-            yield name, pending.pop(name)

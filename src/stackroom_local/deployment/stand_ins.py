@@ -1,0 +1,51 @@
+"""Which resources of a template a stand-in of ours makes, or nobody; ministack makes the others."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom_local.deployment.assembly import Template
+from stackroom_local.deployment.intrinsics import references
+
+# Made by the simulator of Bedrock, and by the stand-in of the gateway.
+IN_SIMULATOR = ("AWS::Bedrock::", "AWS::S3Vectors::")
+IN_GATEWAY = ("AWS::BedrockAgentCore::",)
+# Left out, since nothing here would obey it.
+WITHOUT_EFFECT = {
+    # ministack can't hold a resource policy with a Deny; the functions' own check for a verified
+    # caller refuses direct invocations here, and the infrastructure tests read the policy.
+    "AWS::Lambda::ResourcePolicy",
+    # Bedrock's service access to the S3 Vectors bucket: the simulator is that service.
+    "AWS::S3Vectors::VectorBucketPolicy",
+    "AWS::CDK::Metadata",
+}
+
+
+@dataclass(frozen=True)
+class Resource:
+    logical_id: str
+    type: str
+    properties: dict[str, Any]
+
+
+def made_by_stand_in(template: Template, prefixes: tuple[str, ...]) -> list[Resource]:
+    """The resources of the types that begin so, each after those that it refers to."""
+    return [
+        Resource(logical_id, resource["Type"], resource.get("Properties", {}))
+        for logical_id, resource in _dependencies_first(template["Resources"])
+        if resource["Type"].startswith(prefixes) and resource["Type"] not in WITHOUT_EFFECT
+    ]
+
+
+def _dependencies_first(resources: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """A template may name a resource before the one it refers to; a cycle it may not have."""
+    pending = dict(resources)
+    while pending:
+        ready = [
+            name
+            for name, resource in pending.items()
+            if not (set(references(resource)) & pending.keys() - {name})
+        ]
+        assert ready, "a synthesised template has no cycles"
+        for name in ready:
+            yield name, pending.pop(name)
