@@ -72,8 +72,8 @@ def wait_until_indexed(instance: Instance, user: str, keys: Collection[str]) -> 
     while time.monotonic() < deadline:
         documents = [
             document
-            for shelf in records.shelves(user)
-            for document in shelf.documents
+            for listing in records.listings(user)
+            for document in listing.documents
             if document.s3_key in keys
         ]
         for document in documents:

@@ -29,7 +29,7 @@ FUNCTIONS = {
 }
 MEANINGS = {
     "KB_CATALOG_TABLE": "DynamoDB table of catalogs and documents",
-    "KB_CONTROL_TABLE": "DynamoDB table of leases, slots, turns, receipts and findings",
+    "KB_CONTROL_TABLE": "DynamoDB table of leases, slots, admission, receipts, inspection results",
     "KB_DOCS_BUCKET": "S3 bucket of the documents",
     "KB_POOL": "JSON list of knowledge bases: `knowledge_base_id`, `data_source_id`, `index`",
     "STATE_MACHINE_ARN": "state machine that ingests a catalog",

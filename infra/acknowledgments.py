@@ -15,7 +15,7 @@ def accept(construct: IConstruct, rule: str, *, because: str) -> None:
 
 
 def accept_wildcard(construct: IConstruct, resource_arn: str, *, because: str) -> None:
-    """For one ARN of the policies below `construct`, so that the next one is found again."""
+    """Accept one ARN of the policies below `construct`; any other wildcard is still found."""
     finding = _spelled(cdk.Stack.of(construct).resolve(resource_arn))
     accept(construct, f"IAM5[Resource::{finding}]", because=because)
 

@@ -55,7 +55,7 @@ class _Bundler:
         self._group = group
         self._with_dependencies = with_dependencies
 
-    # The name and the spelling of the arguments are the interface's.
+    # Name and arguments are those of the jsii interface.
     def try_bundle(self, output_dir: str, _options: Any = None, **_: Any) -> bool:
         target = Path(output_dir)
         copy_own_code(target)
@@ -70,7 +70,7 @@ def code_of(group: Group, *, with_dependencies: bool) -> lambda_.Code:
     """The code asset of a group; without dependencies it needs no network and costs nothing."""
     return lambda_.Code.from_asset(
         str(ROOT / "functions"),
-        # By what comes out: the same sources with other packages are another asset.
+        # Hashed by the output: the same sources with other packages are another asset.
         asset_hash_type=cdk.AssetHashType.OUTPUT,
         bundling=cdk.BundlingOptions(
             image=cdk.DockerImage.from_registry("no-docker-needed"),

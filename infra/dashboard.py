@@ -73,7 +73,7 @@ class Dashboard:
         """What the sweep and the reconciler count when they look."""
         return [
             _graph("Longest wait for Bedrock (s)", [_seen("OldestWaitSeconds")]),
-            _graph("Runs parked, turns granted", [_seen("ParkedRuns"), _seen("Grants")]),
+            _graph("Runs parked, runs admitted", [_seen("ParkedRuns"), _seen("Grants")]),
             _graph("Jobs and direct calls", [found("IngestionJobs"), found("DirectCalls")]),
             _graph("Discrepancies found, by kind", [found("ReconcilerFindings", "kind")]),
         ]

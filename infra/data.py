@@ -93,7 +93,7 @@ class DataStack(cdk.Stack):
         return bucket
 
     def _only(self, bucket: s3.Bucket, *functions: str, write: str, sid: str) -> None:
-        """Whoever writes a sidecar writes tenancy, so that no other right in the account counts."""
+        """A sidecar says whose a document is, so no other role may write one."""
         sessions = [
             arn for function in functions for arn in self._deployment.sessions_of(self, function)
         ]

@@ -38,7 +38,7 @@ class HandlerFunction(Construct):
         self.timeout = timeout
         self.memory_size = memory_size
         name = package.replace("_", "-")
-        # A literal beside the function's own attribute: metrics of another stack need no export.
+        # A literal, so that another stack's metrics of this function need no export.
         self.name = f"{deployment.project}-{name}"
         self.log_group = logs.LogGroup(
             self,

@@ -104,7 +104,7 @@ class GatewayStack(cdk.Stack):
             ),
             role=self._role.without_policy_updates(),
         )
-        # A search over tools pays for hundreds of them; it would add a tool of its own to these.
+        # Semantic search over tools is for hundreds of them, and would add a tool of its own.
         resource = gateway.node.default_child
         assert isinstance(resource, agentcore.CfnGateway), "a Gateway's child is its CfnGateway"
         resource.add_property_deletion_override("ProtocolConfiguration.Mcp.SearchType")

@@ -75,8 +75,8 @@ def invoked_by_gateway_only(
     handler: HandlerFunction, *, deployment: Deployment, role: iam.IRole
 ) -> lambda_.CfnResourcePolicy:
     """
-    A whole policy with a Deny: `AWS::Lambda::Permission` only ever adds an Allow, and leaves
-    everyone in who has lambda:InvokeFunction by their own role.
+    A resource policy with a Deny. `AWS::Lambda::Permission` would only add an Allow, and leave
+    everyone in whose own role has lambda:InvokeFunction.
     """
     arn = handler.function.function_arn
     gateway = deployment.sessions_of(handler, "gateway")

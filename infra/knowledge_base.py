@@ -2,7 +2,7 @@
 The pool of Bedrock knowledge bases, each with an S3 Vectors index of its own.
 
 Of a knowledge base's five data sources the shared one is made here, so that no catalog can take
-its place; the product makes the others, one per catalog at its first ingestion. Nothing is deleted
+its slot; the product makes the others, one per catalog at its first ingestion. Nothing is deleted
 with the stack, since an index is the result of paid work.
 """
 

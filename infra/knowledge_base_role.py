@@ -12,7 +12,7 @@ from infra.deployment import Deployment
 
 
 class KnowledgeBaseRole(iam.Role):
-    """Retained with its knowledge base, which is dead without it."""
+    """Retained with its knowledge base, which can neither work nor be deleted without it."""
 
     def __init__(
         self,

@@ -112,8 +112,8 @@ class OperationsStack(cdk.Stack):
             "LongWait",
             ours("OldestWaitSeconds", "ingest", statistic="Maximum"),
             threshold=60 * 60,
-            description="A catalog has waited an hour for its turn with Bedrock: more arrives than"
-            " the account's quotas let in, or turns are not given back.",
+            description="A catalog has waited an hour to be admitted to Bedrock: more arrives than"
+            " the account's quotas let in, or admissions are not given back.",
         )
 
     def _broken_runs_alarm(self) -> cloudwatch.Alarm:
@@ -186,7 +186,7 @@ class OperationsStack(cdk.Stack):
             threshold=threshold,
             evaluation_periods=1,
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-            # Silence means that nothing happened, not that nobody knows.
+            # While nothing happens there is no data, which is no reason for an alarm.
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )
         alarm.add_alarm_action(actions.SnsAction(self._topic))

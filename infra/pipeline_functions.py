@@ -56,9 +56,9 @@ class PipelineFunctions:
             "Ingest",
             "ingest",
             seconds=120,
-            environment={**self._running(), **self._taking_turns()},
+            environment={**self._running(), **self._admitting()},
         )
-        self._let_conclude(handler)
+        self._let_settle(handler)
         self.rights.look_for_silent_runs(handler)
         self.rights.read_sidecars(handler)
         handler.allow(
@@ -85,9 +85,9 @@ class PipelineFunctions:
             "StatusPoller",
             "status_poller",
             seconds=120,
-            environment=self._taking_turns(),
+            environment=self._admitting(),
         )
-        self._let_conclude(handler)
+        self._let_settle(handler)
         handler.allow(
             "bedrock:GetIngestionJob",
             "bedrock:StopIngestionJob",
@@ -142,17 +142,17 @@ class PipelineFunctions:
             group=group,
         )
 
-    def _let_conclude(self, handler: HandlerFunction) -> None:
-        """Write down what became of documents, and hand the turn to whoever is next."""
+    def _let_settle(self, handler: HandlerFunction) -> None:
+        """Write down what became of documents, and admit the run that is next."""
         self.rights.settle(handler)
         self.rights.coordinate(handler)
-        handler.allow("dynamodb:BatchGetItem", on=self._control())  # findings of inspections
+        handler.allow("dynamodb:BatchGetItem", on=self._control())  # results of inspections
         self.rights.wake(handler)
 
     def _running(self) -> dict[str, str]:
         return {**self._pool(), "STATE_MACHINE_ARN": self.rights.state_machine_arn()}
 
-    def _taking_turns(self) -> dict[str, str]:
+    def _admitting(self) -> dict[str, str]:
         return {**self._pool(), **self.rights.deployment.admission.environment}
 
     def _pool(self) -> dict[str, str]:

@@ -65,7 +65,7 @@ class Purge:
     def _delete_documents(self) -> None:
         s3, bucket = self.client("s3"), self._bucket_name("kb-docs")
         with _passing_over("NoSuchBucket"):
-            # It keeps everyone, us too, from deleting sidecars.
+            # The policy keeps everyone from deleting sidecars, this program too.
             s3.delete_bucket_policy(Bucket=bucket)
             for objects in _versions(s3, bucket):
                 answer = s3.delete_objects(Bucket=bucket, Delete={"Objects": objects})

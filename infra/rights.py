@@ -77,7 +77,7 @@ class Rights:
 
     def wake(self, handler: HandlerFunction) -> None:
         """
-        Hand a parked run its turn. The action has no resource type, so that AWS wants a *.
+        Tell a parked run that it is admitted. The action has no resource type, so AWS wants a *.
         https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsstepfunctions.html
         """
         handler.allow(

@@ -24,7 +24,7 @@ _SUFFIX = "-kb-control"
 
 
 class Deployed(AdmissionSettings):
-    """What the deployment has told its `ingest` function, which knows everything."""
+    """The environment of the deployed `ingest` function, which has all that the verbs need."""
 
     state_machine_arn: str
 

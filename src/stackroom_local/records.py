@@ -1,4 +1,4 @@
-"""What the tables tell of everyone's documents, read for people to look at."""
+"""Everybody's catalogs and documents, read from the tables for people to look at."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,9 +19,9 @@ _REJECTED = unplaced_partition("")
 
 
 @dataclass(frozen=True)
-class Shelf:
+class CatalogListing:
     """
-    A catalog, or a user's objects that belong to none, and what lies there.
+    A catalog with its documents, or those of a user's objects that belong to no catalog.
 
     `estimates` are by document id, of what has yet to settle.
     """
@@ -30,22 +30,22 @@ class Shelf:
     name: str
     documents: tuple[Document, ...]
     estimates: Mapping[str, DocumentEstimate] = field(default_factory=dict)
-    place: Place | None = None
+    queue_position: Place | None = None
 
 
 @dataclass(frozen=True)
 class Records:
     instance: Instance
 
-    def shelves(self, user_id: str | None = None) -> list[Shelf]:
+    def listings(self, user_id: str | None = None) -> list[CatalogListing]:
         """By user and name; of one user, or of everybody."""
         users = [user_id] if user_id else self.users()
-        found = [shelf for each in users for shelf in self._of_user(each)]
-        return sorted(found, key=lambda shelf: (shelf.user_id, shelf.name))
+        found = [listing for each in users for listing in self._of_user(each)]
+        return sorted(found, key=lambda listing: (listing.user_id, listing.name))
 
     def users(self) -> list[str]:
         """Whoever has a catalog, or an object that belongs to none."""
-        # A scan: the table is made for the question "of this user", and a laptop's is small.
+        # A scan: the table's keys serve questions about one user, and a laptop's table is small.
         owners = scan(
             self._catalogs.client,
             TableName=self.instance.catalog_table,
@@ -60,10 +60,10 @@ class Records:
         """Everybody's."""
         return [each for user_id in self.users() for each in self._catalogs.of_user(user_id)]
 
-    def _of_user(self, user_id: str) -> Iterator[Shelf]:
+    def _of_user(self, user_id: str) -> Iterator[CatalogListing]:
         for catalog in self._catalogs.of_user(user_id):
             seen = self._estimates.of(catalog)
-            yield Shelf(
+            yield CatalogListing(
                 user_id,
                 catalog.name,
                 tuple(each.document for each in seen.documents),
@@ -72,11 +72,11 @@ class Records:
                     for each in seen.documents
                     if each.eta_seconds is not None
                 },
-                place=seen.place,
+                queue_position=seen.place,
             )
-        strays = self._documents.of_catalog(unplaced_partition(user_id))
-        if found := tuple(sorted(strays, key=lambda stray: stray.filename)):
-            yield Shelf(user_id, "(no catalog)", found)
+        unplaced = self._documents.of_catalog(unplaced_partition(user_id))
+        if found := tuple(sorted(unplaced, key=lambda document: document.filename)):
+            yield CatalogListing(user_id, "(no catalog)", found)
 
     @property
     def _catalogs(self) -> DynamoCatalogs:

@@ -21,7 +21,8 @@ from stackroom_local.state import Instance, Ports, StateDirectory
 if TYPE_CHECKING:
     from stackroom_local.deployment.deployer import Deployed
 
-# What the schedules invoke, by handler: here once at every start, too, when nothing can be alive.
+# What EventBridge invokes on a schedule, by handler. Each is invoked at every start, too: no run
+# can be alive then, so what the last stop interrupted goes on at once.
 _SCHEDULED = {
     "functions.ingest.handler.handler": {"action": "sweep", "thorough": True},
     "functions.reconciler.handler.handler": {"action": "reconcile"},

@@ -53,8 +53,8 @@ class Person:
 
     def records(self) -> dict[str, Document]:
         """Every document of theirs, by key, those that belong to no catalog included."""
-        shelves = Records(self.instance).shelves(self.name)
-        return {each.s3_key: each for shelf in shelves for each in shelf.documents}
+        listings = Records(self.instance).listings(self.name)
+        return {each.s3_key: each for listing in listings for each in listing.documents}
 
     def record(self, path: str) -> Document | None:
         return self.records().get(f"{self.name}/{path}")

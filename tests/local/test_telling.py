@@ -10,7 +10,7 @@ from stackroom.ingestion.estimates import DocumentEstimate, Place, Stage
 from stackroom.model import Document, DocumentStatus, Receipt
 from stackroom_local.cli.removing import told
 from stackroom_local.cli.watching import overview
-from stackroom_local.records import Shelf
+from stackroom_local.records import CatalogListing
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WAITING = Document(
@@ -39,23 +39,25 @@ def printed(what: RenderableType) -> str:
     return out.file.getvalue()
 
 
-def shelf(estimate: DocumentEstimate, place: Place | None = None) -> Shelf:
-    return Shelf("ada", "home", (WAITING,), estimates={"doc-1": estimate}, place=place)
+def listing(estimate: DocumentEstimate, position: Place | None = None) -> CatalogListing:
+    return CatalogListing(
+        "ada", "home", (WAITING,), estimates={"doc-1": estimate}, queue_position=position
+    )
 
 
-def test_a_waiting_document_is_shown_with_its_place_its_attempt_and_the_time_it_takes() -> None:
+def test_a_waiting_document_is_shown_with_its_position_its_attempt_and_the_time_it_takes() -> None:
     estimate = DocumentEstimate(document=WAITING, stage=Stage.WAITING, attempt=2, eta_seconds=1200)
 
-    shown = printed(overview([shelf(estimate, Place(position=3, length=8))], speed=10))
+    shown = printed(overview([listing(estimate, Place(position=3, length=8))], speed=10))
 
     stage = "waiting for its turn, number 3 of 8 in the queue, attempt 2, about 2m to go"
     assert stage in shown
 
 
-def test_a_place_that_was_not_found_is_told_as_behind_those_that_were() -> None:
+def test_a_position_that_was_not_found_is_told_as_behind_those_that_were() -> None:
     estimate = DocumentEstimate(document=WAITING, stage=Stage.WAITING, attempt=1, eta_seconds=1)
 
-    shown = printed(overview([shelf(estimate, Place(position=None, length=1000))], speed=1))
+    shown = printed(overview([listing(estimate, Place(position=None, length=1000))], speed=1))
 
     assert "waiting for its turn, behind the first 1000 in the queue, about 1s to go" in shown
 
@@ -63,7 +65,7 @@ def test_a_place_that_was_not_found_is_told_as_behind_those_that_were() -> None:
 def test_a_settled_document_has_no_stage_and_a_failed_one_its_reason() -> None:
     failed = WAITING.moved(DocumentStatus.FAILED, at=NOON, reason="the file is empty")
 
-    shown = printed(overview([Shelf("ada", "home", (failed,))], speed=1))
+    shown = printed(overview([CatalogListing("ada", "home", (failed,))], speed=1))
 
     assert "the file is empty" in shown
     assert "to go" not in shown

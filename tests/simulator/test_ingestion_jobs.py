@@ -263,7 +263,9 @@ def test_a_csv_is_read_again_when_its_sidecar_changes(world: World) -> None:
 def test_a_job_keeps_2048_failure_reasons() -> None:
     tally = Tally()
     for number in range(2049):
-        tally.blame(f"s3://bucket/{number}.txt", Unindexable(f"cause {number}", at_store=True))
+        tally.count_failure(
+            f"s3://bucket/{number}.txt", Unindexable(f"cause {number}", at_store=True)
+        )
 
     assert len(tally.failure_reasons()) == 2048
     assert tally.statistics()["numberOfDocumentsFailed"] == 2049

@@ -20,7 +20,7 @@ _FREE_BYTES = 500_000_000
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     good: bool
     text: str
 
@@ -28,51 +28,53 @@ class Finding:
 def doctor(state_dir: Path) -> None:
     state = StateDirectory(state_dir)
     out = console()
-    findings = [*_machine(), *_disk(state.path), *_instance(state)]
-    for finding in findings:
-        mark = "[green]ok  [/green]" if finding.good else "[red]bad [/red]"
-        out.print(mark, finding.text)
-    if bad := sum(not finding.good for finding in findings):
-        raise LocalModeError(f"{bad} of {len(findings)} checks found something; see above")
+    results = [*_machine(), *_disk(state.path), *_instance(state)]
+    for result in results:
+        mark = "[green]ok  [/green]" if result.good else "[red]bad [/red]"
+        out.print(mark, result.text)
+    if bad := sum(not result.good for result in results):
+        raise LocalModeError(f"{bad} of {len(results)} checks failed; see above")
 
 
-def _machine() -> Iterator[Finding]:
+def _machine() -> Iterator[CheckResult]:
     version = ".".join(map(str, sys.version_info[:3]))
-    yield Finding(sys.version_info >= (3, 11), f"Python {version} (3.11 or newer)")
+    yield CheckResult(sys.version_info >= (3, 11), f"Python {version} (3.11 or newer)")
     yield _node()
     for package in _PINNED:
         yield _installed(package)
 
 
-def _node() -> Finding:
+def _node() -> CheckResult:
     if synthesis.is_cached():
-        return Finding(True, "templates are synthesised; Node is needed when infra/ changes")
+        return CheckResult(True, "templates are synthesised; Node is needed when infra/ changes")
     node = shutil.which("node")
     if node is None:
-        return Finding(False, "Node is missing; install version 20 or newer from nodejs.org")
+        return CheckResult(False, "Node is missing; install version 20 or newer from nodejs.org")
     answer = subprocess.run(  # noqa: S603 - the node of the PATH
         [node, "--version"], capture_output=True, text=True, check=False
     ).stdout.strip()
     major = answer.removeprefix("v").split(".")[0]
-    return Finding(major.isdigit() and int(major) >= _NODE_MAJOR, f"Node {answer} (20 or newer)")
+    return CheckResult(
+        major.isdigit() and int(major) >= _NODE_MAJOR, f"Node {answer} (20 or newer)"
+    )
 
 
-def _installed(package: str) -> Finding:
+def _installed(package: str) -> CheckResult:
     try:
-        return Finding(True, f"{package} {metadata.version(package)}")
+        return CheckResult(True, f"{package} {metadata.version(package)}")
     except metadata.PackageNotFoundError:
-        return Finding(False, f"{package} is not installed; run: make setup")
+        return CheckResult(False, f"{package} is not installed; run: make setup")
 
 
-def _disk(path: Path) -> Iterator[Finding]:
+def _disk(path: Path) -> Iterator[CheckResult]:
     existing = next(each for each in (path, *path.parents) if each.exists())
     free = shutil.disk_usage(existing).free
-    yield Finding(free >= _FREE_BYTES, f"{size(free)} free for {path} (500 MB or more)")
+    yield CheckResult(free >= _FREE_BYTES, f"{size(free)} free for {path} (500 MB or more)")
 
 
-def _instance(state: StateDirectory) -> Iterator[Finding]:
+def _instance(state: StateDirectory) -> Iterator[CheckResult]:
     if state.holder() is None:
-        yield Finding(True, f"nothing is up in {state.path}; start it with: make up")
+        yield CheckResult(True, f"nothing is up in {state.path}; start it with: make up")
         return
     instance = state.instance()
     checks: dict[str, Callable[[], object]] = {
@@ -88,12 +90,12 @@ def _instance(state: StateDirectory) -> Iterator[Finding]:
         yield _checked(text, check)
 
 
-def _checked(text: str, check: Callable[[], object]) -> Finding:
+def _checked(text: str, check: Callable[[], object]) -> CheckResult:
     try:
         check()
-    except Exception as error:  # whatever it is, it is the finding
-        return Finding(False, f"{text}: no, {error}")
-    return Finding(True, text)
+    except Exception as error:  # whatever it is, that is the result
+        return CheckResult(False, f"{text}: no, {error}")
+    return CheckResult(True, text)
 
 
 def _no_dead_letters(endpoint: str) -> None:

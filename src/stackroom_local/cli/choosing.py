@@ -67,15 +67,15 @@ class Choosing:
         return key
 
     def _document(self, key: str) -> Document:
-        place = locate(key)
-        if isinstance(place, Unplaced):
+        location = locate(key)
+        if isinstance(location, Unplaced):
             raise ValidationError(
-                f"{key!r} is no document's key, {{user}}/{{catalog}}/{{file}}: {place.reason}"
+                f"{key!r} is no document's key, {{user}}/{{catalog}}/{{file}}: {location.reason}"
             )
-        document = self.documents.get(place.catalog_id, place.document_id)
+        document = self.documents.get(location.catalog_id, location.document_id)
         if document is None or document.s3_key != key:
             raise ValidationError(
-                f"there is no document {key!r}{self._alike(place.catalog_id, key)}"
+                f"there is no document {key!r}{self._alike(location.catalog_id, key)}"
             )
         return document
 

@@ -18,7 +18,7 @@ from stackroom_local.cli.watching import REFRESH_SECONDS, Watch, overview
 from stackroom_local.dropping import Dropped, File, Found, NotDropped, find
 from stackroom_local.dropping import drop as drop_files
 from stackroom_local.problems import LocalModeError
-from stackroom_local.records import Records, Shelf
+from stackroom_local.records import CatalogListing, Records
 from stackroom_local.state import Instance, StateDirectory
 
 
@@ -30,7 +30,7 @@ class SomeFailed(LocalModeError):
 def drop(state_dir: Path, paths: list[Path], *, user: str, catalog: str, wait: bool) -> None:
     instance = StateDirectory(state_dir).instance()
     out = console()
-    _require_place(user, catalog)
+    _require_valid_prefix(user, catalog)
     found = _found(paths)
     started = time.monotonic()
     outcomes = put(instance, found.files, prefix=f"{user}/{catalog}/", out=out)
@@ -48,12 +48,12 @@ def drop(state_dir: Path, paths: list[Path], *, user: str, catalog: str, wait: b
         raise SomeFailed(bad, len(outcomes))
 
 
-def _require_place(user: str, catalog: str) -> None:
+def _require_valid_prefix(user: str, catalog: str) -> None:
     """Before anything is uploaded to where it would be rejected, or to somebody else's prefix."""
-    place = locate(f"{user}/{catalog}/file.txt")
-    if isinstance(place, Unplaced):
-        raise ValidationError(f"--user {user!r} --catalog {catalog!r}: {place.reason}")
-    if place.prefix != f"{user}/{catalog}/":
+    location = locate(f"{user}/{catalog}/file.txt")
+    if isinstance(location, Unplaced):
+        raise ValidationError(f"--user {user!r} --catalog {catalog!r}: {location.reason}")
+    if location.prefix != f"{user}/{catalog}/":
         raise ValidationError(f"--user {user!r} and --catalog {catalog!r} must not contain '/'")
 
 
@@ -61,20 +61,20 @@ def status(state_dir: Path, *, user: str | None, watch: bool) -> None:
     instance = StateDirectory(state_dir).instance()
     records = Records(instance)
     out = console()
-    shelves = records.shelves(user if user is None else checked(user))
-    if not watch and not (out.is_terminal and _is_under_way(shelves)):
-        out.print(overview(shelves, speed=instance.speed))
+    listings = records.listings(user if user is None else checked(user))
+    if not watch and not (out.is_terminal and _is_under_way(listings)):
+        out.print(overview(listings, speed=instance.speed))
         return
     with Watch(out, speed=instance.speed) as watching:
-        while watch or _is_under_way(shelves):
-            shelves = records.shelves(user)
-            watching.show(shelves)
+        while watch or _is_under_way(listings):
+            listings = records.listings(user)
+            watching.show(listings)
             time.sleep(REFRESH_SECONDS)
 
 
-def _is_under_way(shelves: Iterable[Shelf]) -> bool:
+def _is_under_way(listings: Iterable[CatalogListing]) -> bool:
     settled = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
-    return any(each.status not in settled for shelf in shelves for each in shelf.documents)
+    return any(each.status not in settled for listing in listings for each in listing.documents)
 
 
 def put(
@@ -107,9 +107,9 @@ def settle(
     started = time.monotonic()
     with Watch(out, speed=records.instance.speed) as watching:
         while True:
-            shelves = _only(records.shelves(user), dropped)
-            watching.show(shelves)
-            settled = _settled(shelves, dropped)
+            listings = _only(records.listings(user), dropped)
+            watching.show(listings)
+            settled = _settled(listings, dropped)
             if len(settled) == len(dropped):
                 break
             if time.monotonic() - started > seconds:
@@ -138,8 +138,8 @@ def _tell(out: Console, found: Found, outcomes: list[Dropped | NotDropped]) -> N
             out.print(escape(f"not dropped: {each.key}: {each.reason}"), style="red")
 
 
-def _settled(shelves: list[Shelf], dropped: list[Dropped]) -> dict[str, Document]:
-    documents = {each.s3_key: each for shelf in shelves for each in shelf.documents}
+def _settled(listings: list[CatalogListing], dropped: list[Dropped]) -> dict[str, Document]:
+    documents = {each.s3_key: each for listing in listings for each in listing.documents}
     return {
         each.key: documents[each.key]
         for each in dropped
@@ -147,10 +147,10 @@ def _settled(shelves: list[Shelf], dropped: list[Dropped]) -> dict[str, Document
     }
 
 
-def _only(shelves: list[Shelf], dropped: list[Dropped]) -> list[Shelf]:
+def _only(listings: list[CatalogListing], dropped: list[Dropped]) -> list[CatalogListing]:
     keys = {each.key for each in dropped}
     narrowed = [
-        replace(shelf, documents=tuple(each for each in shelf.documents if each.s3_key in keys))
-        for shelf in shelves
+        replace(listing, documents=tuple(each for each in listing.documents if each.s3_key in keys))
+        for listing in listings
     ]
-    return [shelf for shelf in narrowed if shelf.documents]
+    return [listing for listing in narrowed if listing.documents]

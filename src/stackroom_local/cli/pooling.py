@@ -1,4 +1,4 @@
-"""status --pool: who lives on which knowledge base, who works there, and who waits."""
+"""status --pool: each knowledge base with its catalogs, the runs at work and those that wait."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ def overview(product: Product, catalogs: Sequence[Catalog]) -> RenderableType:
     names = {each.catalog_id: f"{each.user_id}/{each.name}" for each in catalogs}
     grants = product.book.read().grants
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("Knowledge base", "Own data sources", "On the shared one", "At work", "Waiting"):
+    for column in ("Knowledge base", "Own data sources", "On the shared one", "Running", "Waiting"):
         table.add_column(column, overflow="fold")
     for member in product.deployed.kb_pool:
         here = [each for each in grants if each.knowledge_base_id == member.knowledge_base_id]
@@ -38,7 +38,7 @@ def overview(product: Product, catalogs: Sequence[Catalog]) -> RenderableType:
             member.knowledge_base_id,
             Text(_own(product, member, names)),
             Text(_shared(member, catalogs, names)),
-            Text("\n".join(_at_work(each, names) for each in here) or "nobody"),
+            Text("\n".join(_running(each, names) for each in here) or "nobody"),
             Text(_waiting(product, member, names)),
         )
     return table
@@ -52,16 +52,16 @@ def _own(product: Product, member: PoolMember, names: dict[str, str]) -> str:
 
 
 def _shared(member: PoolMember, catalogs: Sequence[Catalog], names: dict[str, str]) -> str:
-    lodgers = [
+    sharing = [
         names[each.catalog_id]
         for each in catalogs
         if each.data_source_type is DataSourceType.CUSTOM
         and each.knowledge_base_id == member.knowledge_base_id
     ]
-    return f"{len(lodgers)}{_listed(lodgers)}"
+    return f"{len(sharing)}{_listed(sharing)}"
 
 
-def _at_work(grant: Grant, names: dict[str, str]) -> str:
+def _running(grant: Grant, names: dict[str, str]) -> str:
     what = "a job" if grant.mode is Mode.EXCLUSIVE else f"{grant.slots} direct calls"
     who = names.get(grant.catalog_id, grant.catalog_id)
     return f"{who}: {what}, for {_seconds(grant.granted_at)} s"

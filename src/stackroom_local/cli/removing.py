@@ -56,7 +56,7 @@ def receipts(state_dir: Path, receipt_id: str | None, *, user: str | None) -> No
         asked_for = (product.receipts.get(user_id, receipt_id) for user_id in users if receipt_id)
         found = [each for each in asked_for if each is not None]
         if not found:
-            # Whose documents and catalogs are all gone is not among the users there are.
+            # A user of whose documents and catalogs none is left is not among these users.
             of = f" of {user!r}" if user else "; if nothing of its owner's is left, name --user"
             raise ValidationError(
                 f"there is no receipt {receipt_id!r}{of}; see: stackroom receipts"
@@ -101,10 +101,10 @@ def _delete_catalog(product: Product, catalog: Catalog, *, yes: bool, wait: bool
         )
     )
     _tell_of_open(out, asked)
-    out.print(escape(f"{catalog.user_id}/{catalog.name} {_fate(product, catalog)}"))
+    out.print(escape(f"{catalog.user_id}/{catalog.name} {_outcome(product, catalog)}"))
 
 
-def _fate(product: Product, catalog: Catalog) -> str:
+def _outcome(product: Product, catalog: Catalog) -> str:
     now = product.catalogs.get(catalog.catalog_id)
     if now is None:
         return "is gone"
@@ -134,7 +134,7 @@ def _closed(product: Product, asked: Sequence[Receipt], out: Console) -> list[Re
 
 
 def _wait_until_gone(product: Product, catalog: Catalog, out: Console) -> None:
-    with _bar(out, "taking the catalog apart", 1) as advance:
+    with _bar(out, "removing the catalog", 1) as advance:
         while (now := product.catalogs.get(catalog.catalog_id)) is not None:
             if now.status is not CatalogStatus.DELETING:
                 return

@@ -16,13 +16,14 @@ from stackroom_local.cli.console import console
 from stackroom_local.product import Product
 from stackroom_local.state import Instance, StateDirectory
 
-# An event takes a second here, where nobody else is waiting; on AWS it may take two minutes.
+# What changed less long ago is left alone, since its event may be under way: a second here, up to
+# two minutes on AWS.
 _QUIET = timedelta(seconds=10)
 _SECONDS_BETWEEN_PAGES = 0.25
 
 
-class _Beginning:
-    """The bookmark of one that begins at the start and goes to the end."""
+class _OwnBookmark:
+    """A bookmark for one reconciliation from start to end, which nobody goes on with later."""
 
     def __init__(self) -> None:
         self._cursor: str | None = None
@@ -69,7 +70,7 @@ def _reconciliation(
         pool=product.deployed.kb_pool,
         state_machine_arn=product.deployed.state_machine_arn,
     ).reconciliation(
-        bookmark=_Beginning(),
+        bookmark=_OwnBookmark(),
         dry_run=dry_run,
         quiet=_QUIET,
         seconds_between_pages=_SECONDS_BETWEEN_PAGES,

@@ -16,7 +16,7 @@ from rich.text import Text
 from stackroom.ingestion.estimates import Place, Stage
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.console import size
-from stackroom_local.records import Shelf
+from stackroom_local.records import CatalogListing
 
 REFRESH_SECONDS = 0.2
 _STYLES = {
@@ -29,7 +29,7 @@ _STYLES = {
 }
 
 
-def overview(shelves: Iterable[Shelf], *, speed: float) -> RenderableType:
+def overview(listings: Iterable[CatalogListing], *, speed: float) -> RenderableType:
     """One row per document, and how many are in which status; AWS's time passes at `speed`."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("Catalog", no_wrap=True)
@@ -39,44 +39,46 @@ def overview(shelves: Iterable[Shelf], *, speed: float) -> RenderableType:
     table.add_column("Age", justify="right", no_wrap=True)
     table.add_column("Stage, or reason", overflow="fold")
     counts: Counter[DocumentStatus] = Counter()
-    for shelf in shelves:
-        for document in shelf.documents:
+    for listing in listings:
+        for document in listing.documents:
             counts[document.status] += 1
-            table.add_row(Text(f"{shelf.user_id}/{shelf.name}"), *_cells(shelf, document, speed))
+            table.add_row(
+                Text(f"{listing.user_id}/{listing.name}"), *_cells(listing, document, speed)
+            )
     if not counts:
         return Text("no documents yet")
     total = ", ".join(f"{counts[each]} {each}" for each in DocumentStatus if counts[each])
     return Group(table, Text(total, style="dim"))
 
 
-def _cells(shelf: Shelf, document: Document, speed: float) -> list[RenderableType]:
+def _cells(listing: CatalogListing, document: Document, speed: float) -> list[RenderableType]:
     return [
         Text(document.filename),
         size(document.size),
         Text(str(document.status), style=_STYLES[document.status]),
         _age(document.updated_at),
-        Text(document.status_reason or stage(shelf, document, speed)),
+        Text(document.status_reason or stage(listing, document, speed)),
     ]
 
 
-def stage(shelf: Shelf, document: Document, speed: float) -> str:
+def stage(listing: CatalogListing, document: Document, speed: float) -> str:
     """How far a document is that has yet to settle; empty for all others."""
-    estimate = shelf.estimates.get(document.document_id)
+    estimate = listing.estimates.get(document.document_id)
     if estimate is None or estimate.eta_seconds is None:
         return ""
     told = [str(estimate.stage)]
-    if estimate.stage is Stage.WAITING and shelf.place is not None:
-        told.append(_place(shelf.place))
+    if estimate.stage is Stage.WAITING and listing.queue_position is not None:
+        told.append(_position(listing.queue_position))
     if estimate.attempt is not None and estimate.attempt > 1:
         told.append(f"attempt {estimate.attempt}")
     told.append(f"about {_duration(max(1, estimate.eta_seconds / speed))} to go")
     return ", ".join(told)
 
 
-def _place(place: Place) -> str:
-    if place.position is None:
-        return f"behind the first {place.length} in the queue"
-    return f"number {place.position} of {place.length} in the queue"
+def _position(found: Place) -> str:
+    if found.position is None:
+        return f"behind the first {found.length} in the queue"
+    return f"number {found.position} of {found.length} in the queue"
 
 
 def _age(since: datetime) -> str:
@@ -116,20 +118,20 @@ class Watch:
         if self._live:
             self._live.stop()
 
-    def show(self, shelves: list[Shelf]) -> None:
+    def show(self, listings: list[CatalogListing]) -> None:
         if self._live:
-            self._live.update(overview(shelves, speed=self.speed), refresh=True)
+            self._live.update(overview(listings, speed=self.speed), refresh=True)
             return
-        for shelf in shelves:
-            for document in shelf.documents:
+        for listing in listings:
+            for document in listing.documents:
                 if self._shown.get(document.s3_key) is not document.status:
                     self._shown[document.s3_key] = document.status
-                    self.out.print(self._line(shelf, document))
+                    self.out.print(self._line(listing, document))
 
-    def _line(self, shelf: Shelf, document: Document) -> Text:
+    def _line(self, listing: CatalogListing, document: Document) -> Text:
         seconds = time.monotonic() - self._started
         reason = f"  {document.status_reason}" if document.status_reason else ""
         return Text(
             f"{seconds:6.1f} s  {document.status:<9} "
-            f"{shelf.user_id}/{shelf.name}  {document.filename}{reason}"
+            f"{listing.user_id}/{listing.name}  {document.filename}{reason}"
         )

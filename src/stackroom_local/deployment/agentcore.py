@@ -25,7 +25,7 @@ _ARN = f"arn:aws:bedrock-agentcore:{REGION}:{ACCOUNT}"
 
 def attributes_of(stack: str, resource: Resource) -> Attributes:
     """
-    What a reference to it answers, told before it exists: on AWS the ids end in random letters.
+    What references to a resource answer, known before it exists; on AWS ids end at random.
 
     Return values as in the CloudFormation reference of each type.
     """

@@ -62,7 +62,7 @@ def localised(
 
 
 def _alarms_left_out(template: Template) -> dict[str, Attributes]:
-    """ministack knows no metric math; what such alarms would be called, for who refers to them."""
+    """ARNs of alarms on metric math, which ministack can't make, for whatever refers to them."""
     return {
         logical_id: {
             REF: logical_id,

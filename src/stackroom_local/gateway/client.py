@@ -86,7 +86,7 @@ def _run(url: str, token: str, use: Callable[[Client], Awaitable[_Answer]]) -> _
 
 
 async def _refuse(response: httpx2.Response) -> None:
-    # The client would hide both behind "server returned an error" in a group of groups.
+    # Raised here, because the client reports both as "server returned an error", in nested groups.
     if response.status_code in (401, 403):
         await response.aread()
         raise SignInRequired(f"the gateway answered {response.status_code}: {response.text}")

@@ -33,7 +33,7 @@ class Environment:
                 [sys.executable, "-m", "stackroom_local.gateway.bootstrap", function.handler],
                 cwd=task_root,
                 env=_variables(function, task_root, self._api.address),
-                stdin=subprocess.PIPE,  # closed when we die; see bootstrap
+                stdin=subprocess.PIPE,  # ends it when we die, which closes this
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # so that what a handler started ends with it
@@ -65,7 +65,7 @@ class Environment:
         self._api.close()
 
     def _watch(self) -> None:
-        """An exit answers the invocation it interrupts; an init error was put in before it."""
+        """Answer the invocation that an exit interrupts; a failed start has answered already."""
         code = self._process.wait()
         status = f"signal: {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
         self._api.outcomes.put(

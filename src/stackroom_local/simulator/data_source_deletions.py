@@ -33,7 +33,7 @@ class Deletions:
         self.clock.later(DATA_SOURCE_DELETION.value, lambda: self._finish(source["id"]))
 
     def of_knowledge_base(self, knowledge_base_id: str) -> bool:
-        """All of a knowledge base that goes, at once; whether every one of them went."""
+        """Delete a knowledge base's data sources, now; False if one of them could not be."""
         sources = self.store.rows(
             "SELECT * FROM data_sources WHERE knowledge_base_id = ?", knowledge_base_id
         )
@@ -65,14 +65,14 @@ class Deletions:
             return True
 
     def _is_cleared(self, source: Row) -> bool:
-        """Take its passages out of the knowledge base; impossible without the index."""
-        home = source["knowledge_base_id"]
+        """Take its passages out of the knowledge base; False if the index is gone."""
+        knowledge_base_id = source["knowledge_base_id"]
         if loaded(source["body"])["dataDeletionPolicy"] == "RETAIN":
-            self.vectors.disown(home, source["id"])
-        elif index_of(self.store, home) is None:
+            self.vectors.disown(knowledge_base_id, source["id"])
+        elif index_of(self.store, knowledge_base_id) is None:
             return False
         else:
-            self.vectors.remove_data_source(home, source["id"])
+            self.vectors.remove_data_source(knowledge_base_id, source["id"])
         return True
 
     def _set_status(self, data_source_id: str, status: str, reasons: tuple[str, ...] = ()) -> None:

@@ -22,7 +22,7 @@ from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.documents import detail, key_of, usable_data_source
 from stackroom_local.simulator.errors import Unindexable
 from stackroom_local.simulator.identifiers import ClientTokens
-from stackroom_local.simulator.indexing import Home, Indexing
+from stackroom_local.simulator.indexing import Destination, Indexing
 from stackroom_local.simulator.rules import (
     DIRECT_CONCURRENCY,
     DIRECT_DURATION,
@@ -84,9 +84,9 @@ class Direct:
         contents = contents_of(source, parameters["documents"])
         keys = [content.identifier for content in contents]
 
-        def work(home: Home) -> None:
+        def work(destination: Destination) -> None:
             for content in contents:
-                self._index(home, content)
+                self._index(destination, content)
 
         self._accept(parameters, source, keys=keys, status="STARTING", work=work)
         return {"documentDetails": self._details(source, keys)}
@@ -98,9 +98,9 @@ class Direct:
         records = self.indexing.records
         keys = [key for key in named if records.find(source["id"], key) is not None]
 
-        def work(home: Home) -> None:
+        def work(destination: Destination) -> None:
             for key in keys:
-                self.indexing.remove(home, key)
+                self.indexing.remove(destination, key)
 
         self._accept(parameters, source, keys=keys, status="DELETING", work=work)
         return {"documentDetails": self._details(source, named)}
@@ -118,55 +118,63 @@ class Direct:
         *,
         keys: list[str],
         status: str,
-        work: Callable[[Home], None],
+        work: Callable[[Destination], None],
     ) -> None:
         """Begin unless the client token has begun it already."""
         scope, token = f"documents/{status}/{source['id']}", parameters.get("clientToken")
-        home = _home(source)
-        mark = partial(self.indexing.records.mark, home.data_source_id, keys)
+        destination = _destination(source)
+        mark = partial(self.indexing.records.mark, destination.data_source_id, keys)
         with self.store.transaction():
             if self.tokens.made(scope, token) is not None:
                 return
             running = f"SELECT 1 FROM ingestion_jobs WHERE knowledge_base_id = ? AND {RUNNING}"  # noqa: S608 - a constant
-            if self.store.row(running, home.knowledge_base_id):
+            if self.store.row(running, destination.knowledge_base_id):
                 raise DIRECT_DURING_JOB.broken()
-            self.calls.begin(home.knowledge_base_id)
+            self.calls.begin(destination.knowledge_base_id)
             self.tokens.remember(scope, token, source["id"])
             mark(status)
         number, begun = next(self._numbers), partial(mark, _BEGUN[status])
-        self._lives[number] = self.clock.spawn(partial(self._live, number, home, begun, work))
+        self._lives[number] = self.clock.spawn(
+            partial(self._live, number, destination, begun, work)
+        )
 
     def _live(
-        self, number: int, home: Home, begun: Callable[[], None], work: Callable[[Home], None]
+        self,
+        number: int,
+        destination: Destination,
+        begun: Callable[[], None],
+        work: Callable[[Destination], None],
     ) -> None:
         try:
             if self.clock.wait(DIRECT_DURATION.value / 2, self._closing):
                 return
             begun()
             if not self.clock.wait(DIRECT_DURATION.value / 2, self._closing):
-                work(home)
+                work(destination)
         except Exception as error:
             logger.warning("direct request failed", exc_info=error)
         finally:
-            self.calls.end(home.knowledge_base_id)
+            self.calls.end(destination.knowledge_base_id)
             self._lives.pop(number, None)
 
-    def _index(self, home: Home, content: Content) -> None:
+    def _index(self, destination: Destination, content: Content) -> None:
         try:
-            self.indexing.index(home, drafted(self.indexing, content))
+            self.indexing.index(destination, drafted(self.indexing, content))
         except Unindexable as error:
-            self.indexing.fail(home, content.identifier, error)
+            self.indexing.fail(destination, content.identifier, error)
         except Exception as error:  # the bucket can't be read, for one; the others go on
             logger.warning("document could not be read", exc_info=error)
-            self.indexing.fail(home, content.identifier, Unindexable(FILE_UNREADABLE.message))
+            self.indexing.fail(
+                destination, content.identifier, Unindexable(FILE_UNREADABLE.message)
+            )
 
     def _details(self, source: Row, keys: list[str]) -> list[dict[str, object]]:
         records = self.indexing.records
         return [detail(source, key, records.find(source["id"], key)) for key in keys]
 
 
-def _home(source: Row) -> Home:
-    return Home(
+def _destination(source: Row) -> Destination:
+    return Destination(
         knowledge_base_id=source["knowledge_base_id"],
         data_source_id=source["id"],
         chunking=Chunking.configured(loaded(source["body"]).get("vectorIngestionConfiguration")),

@@ -24,7 +24,7 @@ from stackroom_local.simulator.disturbances import (
 
 logger = logging.getLogger(__name__)
 
-_KEPT = 10_000  # of what was injected, the latest; `counts` is of all
+_KEPT = 10_000  # how many of the latest injected faults are listed; `counts` has all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Fault:
     times: int = 1
     skip: int = 0
     where: str = ""
-    seconds: float = 5.0  # of LATENCY, AWS's
+    seconds: float = 5.0  # how late an answer is, in AWS's time; for LATENCY
 
     def __post_init__(self) -> None:
         if not can_meet(self.operation, self.kind):
@@ -64,9 +64,9 @@ class Chance:
     def even(cls, seed: int, rate: float) -> "Chance":
         return cls(seed=seed, rates=dict.fromkeys(Kind, rate))
 
-    def drawn(self, operation: str, kinds: Sequence[Kind], turn: str) -> Fault | None:
+    def drawn(self, operation: str, kinds: Sequence[Kind], attempt: str) -> Fault | None:
         # No cryptography: the point is that it can be repeated.
-        stream = random.Random(f"{self.seed}/{operation}/{turn}")  # noqa: S311
+        stream = random.Random(f"{self.seed}/{operation}/{attempt}")  # noqa: S311
         rates = [self.rates.get(kind, 0.0) for kind in kinds]
         number = stream.random() * max(1.0, sum(rates))
         for kind, rate in zip(kinds, rates, strict=True):
@@ -84,7 +84,7 @@ class Injection:
     operation: str
     kind: Kind
     number: int
-    subject: str = ""  # the document, if it is one's
+    subject: str = ""  # the document's URI or id, if a document met it
 
 
 @dataclass
@@ -93,7 +93,7 @@ class Faults:
 
     chance: Chance | None = None
     _asked: list[Fault] = field(default_factory=list)
-    _turns: Counter[str] = field(default_factory=Counter)
+    _attempts: Counter[str] = field(default_factory=Counter)
     _counts: Counter[tuple[str, Kind]] = field(default_factory=Counter)
     _injected: deque[Injection] = field(default_factory=lambda: deque(maxlen=_KEPT))
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -107,7 +107,7 @@ class Faults:
         """Nothing more goes wrong, and nothing is remembered."""
         with self._lock:
             self.chance = None
-            for kept in (self._asked, self._turns, self._counts, self._injected):
+            for kept in (self._asked, self._attempts, self._counts, self._injected):
                 kept.clear()
 
     @property
@@ -133,7 +133,7 @@ class Faults:
             fault = self._take(operation, parameters, of_document=False)
             if fault is None and self.chance is not None:
                 kinds = BY_CHANCE.get(operation, ())
-                fault = self.chance.drawn(operation, kinds, self._turn(operation))
+                fault = self.chance.drawn(operation, kinds, self._attempt(operation))
         return fault
 
     def of_document(self, operation: str, identifier: str) -> Kind | None:
@@ -142,8 +142,8 @@ class Faults:
             fault = self._take(operation, identifier, of_document=True)
             if fault is None and self.chance is not None:
                 kinds = DOCUMENTS_BY_CHANCE.get(operation, ())
-                turn = f"{identifier}/{self._turn(identifier)}"
-                fault = self.chance.drawn(operation, kinds, turn)
+                attempt = f"{identifier}/{self._attempt(identifier)}"
+                fault = self.chance.drawn(operation, kinds, attempt)
         if fault is None:
             return None
         self.inject(fault, subject=identifier)
@@ -186,6 +186,6 @@ class Faults:
             return replace(fault, times=1)
         return None
 
-    def _turn(self, stream: str) -> str:
-        self._turns[stream] += 1
-        return str(self._turns[stream])
+    def _attempt(self, stream: str) -> str:
+        self._attempts[stream] += 1
+        return str(self._attempts[stream])

@@ -26,7 +26,7 @@ from stackroom_local.simulator.vectors import Passage, Vectors, new_key
 
 
 @dataclass(frozen=True, kw_only=True)
-class Home:
+class Destination:
     """Where documents of a data source go, how they are cut, and which operation brings them."""
 
     knowledge_base_id: str
@@ -94,14 +94,14 @@ class Indexing:
             raise Unindexable(FILE_FORMAT.message)  # rule file.script
         return self.parser.text(body, filename)
 
-    def index(self, home: Home, draft: Draft) -> Outcome:
+    def index(self, destination: Destination, draft: Draft) -> Outcome:
         """Write a document with all its passages, or none. Raises Unindexable."""
-        fault = self.faults.of_document(home.operation, draft.identifier)
+        fault = self.faults.of_document(destination.operation, draft.identifier)
         if fault is Kind.FAILED:
             raise Unindexable(FILE_UNREADABLE.message)
-        owner, values = home.owner(draft.identifier), draft.attributes.values
-        index = self._index(home)
-        keyed = [(new_key(), chunk) for chunk in home.chunking.split(draft.text)]
+        owner, values = destination.owner(draft.identifier), draft.attributes.values
+        index = self._index(destination)
+        keyed = [(new_key(), chunk) for chunk in destination.chunking.split(draft.text)]
         if not keyed:
             raise Unindexable(FILE_UNREADABLE.message)
         refuse_excess(values, keyed[0][0])
@@ -116,44 +116,54 @@ class Indexing:
         ]
         outcome = _outcome(refusals, "PARTIALLY_INDEXED")
         with self.store.transaction():
-            self.records.mark(home.data_source_id, [draft.identifier], outcome.status)
+            self.records.mark(destination.data_source_id, [draft.identifier], outcome.status)
             if passages:  # else it has failed, whatever it reads, and the next job tries it again
                 self.records.stamp(*owner, etag=draft.etag, sidecar_etag=draft.sidecar_etag)
             self.vectors.replace(
-                home.knowledge_base_id, owner, index=index, passages=passages, attributes=values
+                destination.knowledge_base_id,
+                owner,
+                index=index,
+                passages=passages,
+                attributes=values,
             )
         return outcome
 
     def redescribe(
-        self, home: Home, identifier: str, attributes: Attributes, *, etag: str, sidecar: str | None
+        self,
+        destination: Destination,
+        identifier: str,
+        attributes: Attributes,
+        *,
+        etag: str,
+        sidecar: str | None,
     ) -> Outcome:
         """New attributes for a document whose content did not change: nothing is embedded."""
-        owner, values = home.owner(identifier), attributes.values
-        index = self._index(home)
+        owner, values = destination.owner(identifier), attributes.values
+        index = self._index(destination)
         texts = self.vectors.texts(owner)
         if texts:
             refuse_excess(values, next(iter(texts)))
         refusals = {key: refusal(index, owner, key, text, values) for key, text in texts.items()}
         outcome = _outcome(refusals, "METADATA_PARTIALLY_INDEXED")
         with self.store.transaction():
-            self.records.mark(home.data_source_id, [identifier], outcome.status)
+            self.records.mark(destination.data_source_id, [identifier], outcome.status)
             self.records.stamp(*owner, etag=etag, sidecar_etag=sidecar)
-            self.vectors.describe(home.knowledge_base_id, owner, values)
+            self.vectors.describe(destination.knowledge_base_id, owner, values)
         return outcome
 
-    def fail(self, home: Home, identifier: str, error: Unindexable) -> None:
-        """It has no text to be found by any more, whatever an earlier version had."""
+    def fail(self, destination: Destination, identifier: str, error: Unindexable) -> None:
+        """Mark a document as failed, and remove the passages of its earlier version."""
         status, reason = "FAILED", None
         if error.cause == FILE_FORMAT.message:  # rule document.status-reason
             status, reason = "IGNORED", error.cause.format(count=1)
         with self.store.transaction():
-            self.records.mark(home.data_source_id, [identifier], status, reason=reason)
-            self.vectors.remove(home.knowledge_base_id, home.owner(identifier))
+            self.records.mark(destination.data_source_id, [identifier], status, reason=reason)
+            self.vectors.remove(destination.knowledge_base_id, destination.owner(identifier))
 
-    def remove(self, home: Home, identifier: str) -> None:
+    def remove(self, destination: Destination, identifier: str) -> None:
         with self.store.transaction():
-            self.vectors.remove(home.knowledge_base_id, home.owner(identifier))
-            self.records.forget(home.data_source_id, identifier)
+            self.vectors.remove(destination.knowledge_base_id, destination.owner(identifier))
+            self.records.forget(destination.data_source_id, identifier)
 
     def _body(self, found: S3Object) -> tuple[bytes, str]:
         try:
@@ -161,15 +171,15 @@ class Indexing:
         except ObjectMissing as error:
             raise Unindexable(FILE_UNREADABLE.message) from error
 
-    def _index(self, home: Home) -> Index:
-        index = index_of(self.store, home.knowledge_base_id)
+    def _index(self, destination: Destination) -> Index:
+        index = index_of(self.store, destination.knowledge_base_id)
         if index is None:
             raise Unindexable(VECTOR_INDEX_MISSING.message, at_store=True)
         return index
 
 
 def _outcome(refusals: dict[str, str | None], partly: str) -> Outcome:
-    """All refused reads INDEXED all the same: rule job.indexed-in-spite."""
+    """With all passages refused it still reads INDEXED: rule job.indexed-in-spite."""
     reasons = [reason for reason in refusals.values() if reason is not None]
     if not reasons:
         return Outcome(status="INDEXED")

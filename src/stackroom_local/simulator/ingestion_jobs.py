@@ -58,8 +58,8 @@ class IngestionJobs:
         sort = parameters.get("sortBy") or {"attribute": "STARTED_AT", "order": "DESCENDING"}
         column = {"STATUS": "status", "STARTED_AT": "started_at"}[sort["attribute"]]
         rows.sort(key=lambda row: str(row[column]), reverse=sort["order"] == "DESCENDING")
-        places = {row["id"]: f"{place:09}" for place, row in enumerate(rows, start=1)}
-        found, more = page(rows, parameters, lambda row: places[row["id"]], size=1000)
+        positions = {row["id"]: f"{position:09}" for position, row in enumerate(rows, start=1)}
+        found, more = page(rows, parameters, lambda row: positions[row["id"]], size=1000)
         return {"ingestionJobSummaries": [_summary(row) for row in found], **more}
 
     def stop(self, parameters: Parameters) -> Parameters:

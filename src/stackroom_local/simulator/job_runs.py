@@ -8,7 +8,7 @@ from typing import Any
 
 from stackroom_local.simulator.chunking import Chunking
 from stackroom_local.simulator.clock import Clock, Signal, Work
-from stackroom_local.simulator.indexing import Home, Indexing
+from stackroom_local.simulator.indexing import Destination, Indexing
 from stackroom_local.simulator.rules import JOB_FAILED, JOB_SHORTEST, JOB_STARTING, JOB_STOPPING
 from stackroom_local.simulator.store import Row, Store, dumped, loaded
 from stackroom_local.simulator.synchronisation import Source, Stopped, Synchronisation
@@ -30,7 +30,7 @@ class JobRuns:
         object.__setattr__(self, "_closing", self.clock.signal())
 
     def start(self, job: str, source: Row) -> None:
-        """Let a job that is STARTING live."""
+        """Begin the life cycle of a job that is STARTING."""
         stop = self._stops[job] = self.clock.signal()
         self._lives[job] = self.clock.spawn(partial(self._live, job, source, stop))
 
@@ -83,7 +83,7 @@ class JobRuns:
 
     def _synchronise(self, job: str, source: Row, stop: Signal) -> None:
         body = loaded(source["body"])
-        home = Home(
+        destination = Destination(
             knowledge_base_id=source["knowledge_base_id"],
             data_source_id=source["id"],
             chunking=Chunking.configured(body.get("vectorIngestionConfiguration")),
@@ -91,7 +91,7 @@ class JobRuns:
         )
         Synchronisation(
             indexing=self.indexing,
-            home=home,
+            destination=destination,
             source=Source.configured(body["dataSourceConfiguration"]),
             clock=self.clock,
             stop=stop,

@@ -80,7 +80,7 @@ class KnowledgeBases:
         return {"knowledgeBaseId": row["id"], "status": "DELETING"}
 
     def resume(self) -> None:
-        """After a restart: whatever was being created is there."""
+        """After a restart, whatever was being created is ready."""
         self.store.write("UPDATE knowledge_bases SET status = 'ACTIVE' WHERE status = 'CREATING'")
 
     def _admit(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What S3 Vectors and Bedrock allow a passage to carry along."""
+"""The metadata that S3 Vectors and Bedrock allow on a passage."""
 
 from stackroom_local.simulator.errors import Unindexable
 from stackroom_local.simulator.indexes import Index

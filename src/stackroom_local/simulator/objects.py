@@ -45,7 +45,7 @@ class ObjectMissing(Exception):
 
 
 class Objects(Protocol):
-    """What the simulator needs of an S3."""
+    """What the simulator needs of S3."""
 
     def under(self, bucket: str, prefix: str) -> Iterator[S3Object]: ...
 

@@ -14,7 +14,7 @@ class _Bucket:
 
 
 class Quotas:
-    """Raises ThrottlingException for a request that comes too soon; a refused one costs nothing."""
+    """Raises ThrottlingException for a request that comes too soon, which takes no token."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

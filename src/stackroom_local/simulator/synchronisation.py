@@ -16,7 +16,7 @@ from typing import Any
 from stackroom_local.simulator.changes import Change
 from stackroom_local.simulator.clock import Clock, Signal
 from stackroom_local.simulator.errors import Unindexable
-from stackroom_local.simulator.indexing import Draft, Home, Indexing
+from stackroom_local.simulator.indexing import Destination, Draft, Indexing
 from stackroom_local.simulator.sidecars import SUFFIX, SidecarTooLarge
 from stackroom_local.simulator.tally import Tally
 
@@ -73,7 +73,7 @@ class Synchronisation:
     """One run. `report` is called whenever the tally has changed."""
 
     indexing: Indexing
-    home: Home
+    destination: Destination
     source: Source
     clock: Clock
     stop: Signal
@@ -99,7 +99,7 @@ class Synchronisation:
                 self._put_back(change)
 
     def _planned(self) -> tuple[list[Change], list[str]]:
-        known = self.indexing.records.known(self.home.data_source_id)
+        known = self.indexing.records.known(self.destination.data_source_id)
         objects = list(self.indexing.objects.under(self.source.bucket, self.source.prefix))
         sidecars = {found.uri: found for found in objects if found.is_sidecar}
         changes = [
@@ -125,7 +125,7 @@ class Synchronisation:
         self._mark(vanished, "DELETING")
         for uri in vanished:
             self._mark([uri], "DELETE_IN_PROGRESS")
-            self.indexing.remove(self.home, uri)
+            self.indexing.remove(self.destination, uri)
             self.tally.count("numberOfDocumentsDeleted")
 
     def _read_ahead(self, changes: list[Change]) -> Iterator[tuple[Change, "Reading"]]:
@@ -152,14 +152,14 @@ class Synchronisation:
                 self._index(change, draft)
         except SidecarTooLarge as error:
             self._put_back(change)
-            self.tally.blame(change.uri, error)
+            self.tally.count_failure(change.uri, error)
         except Unindexable as error:
             self._fail(change, error)
 
     def _index(self, change: Change, draft: Draft) -> None:
-        outcome = self.indexing.index(self.home, draft)
+        outcome = self.indexing.index(self.destination, draft)
         if outcome.reason is not None:
-            self.tally.blame(change.uri, Unindexable(outcome.reason, at_store=True))
+            self.tally.count_failure(change.uri, Unindexable(outcome.reason, at_store=True))
         elif change.is_new:
             self.tally.count("numberOfNewDocumentsIndexed")
         else:
@@ -170,25 +170,25 @@ class Synchronisation:
     def _redescribe(self, change: Change) -> None:
         attributes, etag = self.indexing.attributes(change.sidecar)
         outcome = self.indexing.redescribe(
-            self.home, change.uri, attributes, etag=change.found.etag, sidecar=etag
+            self.destination, change.uri, attributes, etag=change.found.etag, sidecar=etag
         )
         self.tally.count("numberOfMetadataDocumentsModified")
         if outcome.reason is not None:
-            self.tally.blame(change.uri, Unindexable(outcome.reason, at_store=True))
+            self.tally.count_failure(change.uri, Unindexable(outcome.reason, at_store=True))
 
     def _fail(self, change: Change, error: Unindexable) -> None:
-        self.tally.blame(change.uri, error)
+        self.tally.count_failure(change.uri, error)
         if change.only_sidecar_changed:
             self._mark([change.uri], "METADATA_UPDATE_FAILED")
         else:
-            self.indexing.fail(self.home, change.uri, error)
+            self.indexing.fail(self.destination, change.uri, error)
 
     def _mark(self, uris: list[str], status: str) -> None:
-        self.indexing.records.mark(self.home.data_source_id, uris, status)
+        self.indexing.records.mark(self.destination.data_source_id, uris, status)
 
     def _put_back(self, change: Change) -> None:
         """The record as it was, its `updatedAt` too."""
         if change.before is None:
-            self.indexing.records.forget(self.home.data_source_id, change.uri)
+            self.indexing.records.forget(self.destination.data_source_id, change.uri)
         else:
             self.indexing.store.insert("documents", dict(change.before))

@@ -32,7 +32,7 @@ class Tally:
         assert what in _COUNTS, f"no statistic is called {what}"
         self.counts[what] += number
 
-    def blame(self, uri: str, error: Unindexable) -> None:
+    def count_failure(self, uri: str, error: Unindexable) -> None:
         """One document more that failed."""
         self.count("numberOfDocumentsFailed")
         if error.at_store:

@@ -37,7 +37,10 @@ def status(
     user: SomeUser = None,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Keep showing.")] = False,
     pool: Annotated[
-        bool, typer.Option("--pool", help="The knowledge bases: who lives, works and waits there.")
+        bool,
+        typer.Option(
+            "--pool", help="The knowledge bases: their catalogs, who is at work and who waits."
+        ),
     ] = False,
 ) -> None:
     """Show every document and how far it has come; on a terminal, until all have settled."""

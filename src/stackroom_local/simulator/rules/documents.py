@@ -5,7 +5,8 @@ from stackroom_local.simulator.rules.rule import rule
 DOCUMENT_STATUSES = rule(
     "document.statuses",
     "a directly ingested document reads STARTING, IN_PROGRESS, then how it ended; a deleted one"
-    " DELETING, DELETE_IN_PROGRESS, then NOT_FOUND; in a job it reads PENDING before its turn",
+    " DELETING, DELETE_IN_PROGRESS, then NOT_FOUND; in a job it reads PENDING until the job comes"
+    " to it",
     "model for the names; their order assumed",
 )
 STATUS_REASON = rule(

@@ -1,4 +1,4 @@
-"""Files, their sidecars, and what a vector may carry along."""
+"""Files, their sidecars, and the metadata of a vector."""
 
 from stackroom_local.simulator.rules.rule import rule
 
