@@ -96,11 +96,18 @@ check: setup ## format, lint, types, direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+.PHONY: generated
+generated: asl tools docs ## write all of the following that is made from something else
+
 .PHONY: asl
 asl: setup ## write statemachines/*.asl.json anew from its source, statemachines/*.py
 	@$(BIN)/python -m statemachines.generate
 
+.PHONY: tools
+tools: setup ## write infra/tool_schemas/*.json anew from functions/tool_targets.py
+	@$(BIN)/python -m functions.tool_targets
+
 .PHONY: docs
-docs: setup ## write the README's tables anew
+docs: setup ## write the tables of README and docs/fidelity.md anew
 	@CDK_VALIDATION=false $(BIN)/python infra/app.py --outdir .cache/docs
 	@AWS_DEFAULT_REGION=us-east-1 $(BIN)/python -m docs.generate .cache/docs
