@@ -30,7 +30,7 @@ from stackroom.ingestion.direct import DirectIngestion
 from stackroom.ingestion.ingestion import Ingestion
 from stackroom.runs.leases import Runs
 from stackroom.runs.placement import Placements
-from stackroom.runs.progress import Outcome, Run
+from stackroom.runs.progress import Run, RunOutcome
 from stackroom.runs.teardown import Teardown
 from stackroom.settlement.broken_runs import BrokenRuns
 from stackroom.settlement.inquiry import Inquiry
@@ -206,9 +206,9 @@ def move_on(step: Step) -> dict[str, Any]:
     moved = task(step.action, run)
     progress = moved.progress
     logger.info("run moved on", action=step.action, **progress.model_dump(mode="json"))
-    if progress.outcome is Outcome.BUSY:
+    if progress.outcome is RunOutcome.BUSY:
         metrics.add_metric(name="BusyAnswers", unit=MetricUnit.Count, value=1)
-    if progress.outcome is Outcome.STARTED:
+    if progress.outcome is RunOutcome.STARTED:
         metrics.add_metric(name="IngestionJobs", unit=MetricUnit.Count, value=1)
     return moved.model_dump(mode="json")
 

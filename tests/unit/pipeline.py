@@ -9,7 +9,7 @@ from stackroom.keys import Location, locate
 from stackroom.model import Document, PoolMember
 from stackroom.runs.leases import Runs
 from stackroom.runs.placement import Placements
-from stackroom.runs.progress import Outcome, Run
+from stackroom.runs.progress import Run, RunOutcome
 from stackroom.runs.teardown import Teardown
 from stackroom.settlement.broken_runs import BrokenRuns
 from stackroom.settlement.inquiry import Inquiry
@@ -186,7 +186,7 @@ class Pipeline:
     def admitted(self, catalog_id: str = CATALOG) -> Run:
         """The live run, its turn granted."""
         run = self.ingestion.ensure_data_source(self.live_run(catalog_id))
-        assert run.progress.outcome is Outcome.PLACED
+        assert run.progress.outcome is RunOutcome.PLACED
         self.clock.pass_by(1)
         token = f"token {len(self.turns.woken)}"  # each task has one of its own
         self.ingestion.admit(run, token)
@@ -201,10 +201,10 @@ class Pipeline:
     def started(self, catalog_id: str = CATALOG) -> Run:
         """The live run, with a job accepted."""
         run = self.turn(catalog_id)
-        assert run.progress.outcome is Outcome.STARTED
+        assert run.progress.outcome is RunOutcome.STARTED
         return run
 
-    def settle(self, run: Run) -> tuple[Outcome | None, list[Settled]]:
+    def settle(self, run: Run) -> tuple[RunOutcome | None, list[Settled]]:
         self.clock.pass_by(1)
         after, settling = self.settlement.settle(run)
         return after.progress.outcome, settling.settled

@@ -17,7 +17,7 @@ from stackroom.model import (
 )
 from stackroom.ports.ingestion import Busy, DocumentDetail
 from stackroom.ports.retrieval import Retrieved
-from stackroom.runs.progress import Outcome, Run
+from stackroom.runs.progress import Run, RunOutcome
 from stackroom.settlement.verdicts import MAX_ATTEMPTS, REMOVAL_DEADLINE, DocumentOutcome
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
@@ -42,7 +42,7 @@ def statuses(pipeline: Pipeline) -> list[str]:
     return sorted({each.status for each in pipeline.documents.kept.values()})
 
 
-def end(pipeline: Pipeline, run: Run) -> Outcome | None:
+def end(pipeline: Pipeline, run: Run) -> RunOutcome | None:
     return pipeline.ingestion.release(run).progress.outcome
 
 
@@ -52,13 +52,13 @@ def test_documents_are_ingested_in_tens_with_their_sidecars_attributes(shared: P
 
     run = shared.turn()
 
-    assert run.progress.outcome is Outcome.NOTHING
+    assert run.progress.outcome is RunOutcome.NOTHING
     assert statuses(shared) == ["indexed"]
     assert sorted(len(call.keys) for call in shared.bedrock.direct_calls) == [6, BATCH, BATCH]
     submitted = shared.bedrock.submitted[("SHARED1", DOCUMENT)]
     assert submitted.attributes == shared.bucket.sidecar_attributes(KEY)
     assert submitted.attributes["domain"] == "biology"
-    assert end(shared, run) is Outcome.RELEASED
+    assert end(shared, run) is RunOutcome.RELEASED
 
 
 def test_a_turn_gives_its_slots_back(shared: Pipeline) -> None:
@@ -113,7 +113,7 @@ def test_a_failure_that_nobody_explains_is_tried_again_before_it_is_told(shared:
     runs = [shared.turn() for _ in range(MAX_ATTEMPTS)]
 
     (document,) = shared.documents.kept.values()
-    assert [each.progress.outcome for each in runs[:-1]] == [Outcome.TURN_OVER] * 2
+    assert [each.progress.outcome for each in runs[:-1]] == [RunOutcome.GRANT_OVER] * 2
     assert (document.status_reason, document.attempts) == (UNEXPLAINED_FAILURE, MAX_ATTEMPTS)
 
 
@@ -128,7 +128,7 @@ def test_others_get_their_turn_when_one_has_had_a_minute(shared: Pipeline) -> No
 
     run, _ = shared.ingestion.start(run)
 
-    assert run.progress.outcome is Outcome.TURN_OVER
+    assert run.progress.outcome is RunOutcome.GRANT_OVER
     assert run.progress.waiting_since is not None
     assert run.progress.waiting_since > (other.progress.waiting_since or shared.clock())
     assert "token of bob" in shared.turns.woken
@@ -146,13 +146,13 @@ def test_what_takes_long_is_left_to_the_poller_and_keeps_its_slots(shared: Pipel
     over = shared.settlement.poll(waiting)
     settled, _ = shared.settlement.settle(over)
 
-    assert run.progress.outcome is Outcome.STARTED
-    assert waiting.progress.outcome is Outcome.RUNNING
+    assert run.progress.outcome is RunOutcome.STARTED
+    assert waiting.progress.outcome is RunOutcome.RUNNING
     assert [each.catalog_id for each in held] == [CATALOG]
-    assert over.progress.outcome is Outcome.OVER
+    assert over.progress.outcome is RunOutcome.OVER
     assert shared.book.read().grants == ()
     assert shared.document().status is DocumentStatus.INDEXED
-    assert end(shared, settled) is Outcome.RELEASED
+    assert end(shared, settled) is RunOutcome.RELEASED
 
 
 def test_a_document_uploaded_again_while_it_is_ingested_is_ingested_again(
@@ -172,9 +172,9 @@ def test_a_document_uploaded_again_while_it_is_ingested_is_ingested_again(
     first = shared.document().status
     more = shared.ingestion.release(run)
 
-    assert run.progress.outcome is Outcome.TURN_OVER
+    assert run.progress.outcome is RunOutcome.GRANT_OVER
     assert first is DocumentStatus.PENDING
-    assert more.progress.outcome is Outcome.MORE
+    assert more.progress.outcome is RunOutcome.MORE
 
 
 def test_busy_is_waited_out_in_the_same_place_and_others_may_go_on_meanwhile(
@@ -190,11 +190,11 @@ def test_busy_is_waited_out_in_the_same_place_and_others_may_go_on_meanwhile(
     shared.ingestion.admit(again, "another token")
     run, _ = shared.ingestion.start(again)
 
-    assert refused.progress.outcome is Outcome.BUSY
+    assert refused.progress.outcome is RunOutcome.BUSY
     assert held == ()
-    assert again.progress.outcome is Outcome.TURN_OVER
+    assert again.progress.outcome is RunOutcome.GRANT_OVER
     assert again.progress.waiting_since == refused.progress.waiting_since
-    assert run.progress.outcome is Outcome.NOTHING
+    assert run.progress.outcome is RunOutcome.NOTHING
     assert statuses(shared) == ["indexed"]
 
 
@@ -207,7 +207,7 @@ def test_throttled_reads_are_waited_out(shared: Pipeline) -> None:
     over = shared.settlement.poll(run)
     shared.settlement.settle(over)
 
-    assert run.progress.outcome is Outcome.STARTED
+    assert run.progress.outcome is RunOutcome.STARTED
     assert shared.document().status is DocumentStatus.INDEXED
 
 
@@ -223,7 +223,7 @@ def test_what_a_crash_left_under_way_is_taken_up_again(shared: Pipeline) -> None
 
     again, _ = shared.ingestion.start(run)
 
-    assert again.progress.outcome is Outcome.NOTHING
+    assert again.progress.outcome is RunOutcome.NOTHING
     assert shared.document().status is DocumentStatus.INDEXED
     assert len(shared.bedrock.direct_calls) == 1  # the token says it is the same call
 
@@ -251,7 +251,7 @@ def test_a_document_that_is_still_found_is_not_called_removed(shared: Pipeline) 
     run = shared.turn()
     receipt = next(shared.receipts.of_user("alice"))
 
-    assert run.progress.outcome is Outcome.STARTED
+    assert run.progress.outcome is RunOutcome.STARTED
     assert shared.document().status is DocumentStatus.DELETING
     assert receipt.is_open
 
@@ -263,7 +263,7 @@ def test_a_rejected_files_earlier_version_is_evicted(shared: Pipeline) -> None:
 
     run = shared.turn()
 
-    assert run.progress.outcome is Outcome.NOTHING
+    assert run.progress.outcome is RunOutcome.NOTHING
     assert not shared.document().lingering
     assert ("SHARED1", DOCUMENT) not in shared.bedrock.held
 
@@ -362,9 +362,9 @@ def test_a_delete_that_is_still_found_holds_up_others_for_minutes_only(shared: P
     run = shared.turn()
     began = shared.clock()
 
-    while run.progress.outcome is not Outcome.SETTLED:
+    while run.progress.outcome is not RunOutcome.SETTLED:
         shared.clock.pass_by(run.progress.wait_seconds)
         run, _ = shared.settlement.settle(shared.settlement.poll(run))
 
     assert (shared.clock() - began).total_seconds() < REMOVAL_DEADLINE + 120
-    assert end(shared, run) is Outcome.MORE  # removed once more, and what has come is taken up
+    assert end(shared, run) is RunOutcome.MORE  # removed once more, and what has come is taken up

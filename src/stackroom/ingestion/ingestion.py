@@ -30,7 +30,7 @@ from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import Busy, IngestionJobs, Job
 from stackroom.runs.leases import Runs
 from stackroom.runs.placement import Placement, Placements
-from stackroom.runs.progress import MAX_STEPS, Outcome, Run, waiting_time
+from stackroom.runs.progress import MAX_STEPS, Run, RunOutcome, waiting_time
 from stackroom.runs.teardown import Teardown
 from stackroom.runs.totals import update_totals
 
@@ -50,12 +50,12 @@ class Ingestion:
 
     def ensure_data_source(self, run: Run) -> Run:
         if run.progress.delay:
-            return run.went(Outcome.WAITING, wait_seconds=run.progress.delay, delay=0)
+            return run.went(RunOutcome.WAITING, wait_seconds=run.progress.delay, delay=0)
         # The counter before the list: what is asked for later makes the release fail.
         served = self.runs.renew(run.catalog_id, run.epoch).requested
         catalog = self.catalogs.get(run.catalog_id)
         if catalog is None:
-            return run.went(Outcome.GONE, served=served)
+            return run.went(RunOutcome.GONE, served=served)
         documents = list(self.documents.of_catalog(run.catalog_id))
         if not any(map(_is_open, documents)):
             return self._finish(run, catalog, documents, served)
@@ -64,12 +64,12 @@ class Ingestion:
         except KnowledgeBaseThrottled:
             return self._wait(run)  # back-pressure is waited out, never a failure
         if placement is Placement.WAITING:
-            if run.progress.turn >= MAX_STEPS:
+            if run.progress.steps >= MAX_STEPS:
                 raise DataSourceBroken(source.data_source_id, "not available after half a day")
             return self._wait(run)
         self._update_totals(run, documents, CatalogStatus.INDEXING)
         return run.went(
-            Outcome.PLACED,
+            RunOutcome.PLACED,
             polls=0,
             # Its place in the queue, however often the next task is repeated.
             waiting_since=run.progress.waiting_since or self.now(),
@@ -100,9 +100,9 @@ class Ingestion:
         """
         Take up what there is to do, and what came of it if that shows already. Safe to retry.
         """
-        if run.progress.turn >= MAX_STEPS:
+        if run.progress.steps >= MAX_STEPS:
             self.admission.leave(run.catalog_id, run.epoch)
-            return run.went(Outcome.HAND_OVER), Turn()
+            return run.went(RunOutcome.HAND_OVER), Turn()
         served = self.runs.renew(run.catalog_id, run.epoch).requested
         catalog = self.catalogs.get(run.catalog_id)
         if catalog is None or (source := catalog.source) is None:
@@ -113,7 +113,7 @@ class Ingestion:
         grant = self.admission.claim(run.catalog_id, run.epoch, calls=_calls(documents))
         if grant is None or grant.knowledge_base_id != source.knowledge_base_id:
             # It came too late for its turn. Its place in the queue is as good as it was.
-            return run.went(Outcome.TURN_OVER, calls=_calls(documents)), Turn()
+            return run.went(RunOutcome.GRANT_OVER, calls=_calls(documents)), Turn()
         if source.type is DataSourceType.CUSTOM:
             return self._directly(run, catalog, grant, documents, served=served)
         return self._by_job(run, source, grant, documents, served=served), Turn()
@@ -168,7 +168,7 @@ class Ingestion:
         self._update_totals(run, left, CatalogStatus.INDEXING)
         # To the end of the queue: whoever waited meanwhile comes first.
         next_turn = run.went(
-            Outcome.TURN_OVER,
+            RunOutcome.GRANT_OVER,
             waiting_since=self.now(),
             calls=_calls(left),
             round=run.progress.round + 1,
@@ -179,7 +179,7 @@ class Ingestion:
     def release(self, run: Run) -> Run:
         released = self.runs.release(run.catalog_id, run.epoch, served=run.progress.served)
         return run.went(
-            Outcome.RELEASED if released else Outcome.MORE,
+            RunOutcome.RELEASED if released else RunOutcome.MORE,
             polls=0,
             job_id=None,
             waiting_since=None,
@@ -187,7 +187,7 @@ class Ingestion:
 
     def hand_over(self, run: Run) -> Run:
         self.runs.hand_over(run.catalog_id, run.epoch)
-        return run.went(Outcome.HANDED_OVER)
+        return run.went(RunOutcome.HANDED_OVER)
 
     def _finish(self, run: Run, catalog: Catalog, documents: list[Document], served: int) -> Run:
         """Nothing to do, unless it is to go and is empty now."""
@@ -200,7 +200,7 @@ class Ingestion:
             gone = self.teardown.step(catalog)
         except KnowledgeBaseThrottled:
             gone = False
-        return run.went(Outcome.GONE, served=served) if gone else self._wait(run)
+        return run.went(RunOutcome.GONE, served=served) if gone else self._wait(run)
 
     def _done(self, run: Run, documents: list[Document], served: int) -> Run:
         self._update_totals(run, documents, CatalogStatus.READY)
@@ -209,17 +209,17 @@ class Ingestion:
 
     def _nothing(self, run: Run, served: int) -> Run:
         self.admission.leave(run.catalog_id, run.epoch)
-        return run.went(Outcome.NOTHING, served=served, waiting_since=None, polls=0)
+        return run.went(RunOutcome.NOTHING, served=served, waiting_since=None, polls=0)
 
     def _wait(self, run: Run) -> Run:
-        if run.progress.turn >= MAX_STEPS:
-            return run.went(Outcome.HAND_OVER)
+        if run.progress.steps >= MAX_STEPS:
+            return run.went(RunOutcome.HAND_OVER)
         polls = run.progress.polls
-        return run.went(Outcome.WAITING, wait_seconds=waiting_time(polls), polls=polls + 1)
+        return run.went(RunOutcome.WAITING, wait_seconds=waiting_time(polls), polls=polls + 1)
 
     def _busy(self, run: Run) -> Run:
         return run.went(
-            Outcome.BUSY,
+            RunOutcome.BUSY,
             wait_seconds=waiting_time(run.progress.polls, jitter=True),
             polls=run.progress.polls + 1,
         )
@@ -234,7 +234,7 @@ class Ingestion:
 
     def _started(self, run: Run, job_id: str, served: int) -> Run:
         return run.went(
-            Outcome.STARTED,
+            RunOutcome.STARTED,
             job_id=job_id,
             served=served,
             round=run.progress.round + 1,

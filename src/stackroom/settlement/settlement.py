@@ -13,7 +13,7 @@ from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import DirectDocuments, DocumentDetail, IngestionJobs, Job, JobState
 from stackroom.ports.runs import Leases
 from stackroom.runs.leases import LEASE
-from stackroom.runs.progress import Outcome, Run, until_next_look, waiting_time
+from stackroom.runs.progress import Run, RunOutcome, until_next_look, waiting_time
 from stackroom.runs.totals import update_totals
 from stackroom.settlement.inquiry import Decided, Inquiry, is_of_round, unexplained
 from stackroom.settlement.verdict_writer import VerdictWriter
@@ -66,11 +66,11 @@ class Settlement:
             return self._look_again(run, until_next_look(seconds, wanted=wanted))
         self.admission.leave(run.catalog_id, run.epoch)
         # Polls go on counting while documents are unsettled, or the waits would never grow.
-        unsettled = run.progress.outcome is Outcome.UNSETTLED
-        return run.went(Outcome.OVER, polls=run.progress.polls if unsettled else 0)
+        unsettled = run.progress.outcome is RunOutcome.UNSETTLED
+        return run.went(RunOutcome.OVER, polls=run.progress.polls if unsettled else 0)
 
     def _look_again(self, run: Run, seconds: int) -> Run:
-        return run.went(Outcome.RUNNING, polls=run.progress.polls + 1, wait_seconds=seconds)
+        return run.went(RunOutcome.RUNNING, polls=run.progress.polls + 1, wait_seconds=seconds)
 
     def settle(self, run: Run) -> tuple[Run, Settling]:
         """
@@ -99,7 +99,7 @@ class Settlement:
             return self._later(run), settling
         # An emptied catalog may be one to take apart: having served no request, the run looks.
         served = run.progress.served if left else 0
-        return run.went(Outcome.SETTLED, served=served), settling
+        return run.went(RunOutcome.SETTLED, served=served), settling
 
     def _decide(
         self,
@@ -149,7 +149,7 @@ class Settlement:
 
     def _later(self, run: Run) -> Run:
         polls = run.progress.polls + 1
-        return run.went(Outcome.UNSETTLED, polls=polls, wait_seconds=waiting_time(polls))
+        return run.went(RunOutcome.UNSETTLED, polls=polls, wait_seconds=waiting_time(polls))
 
     def _renew(self, run: Run) -> None:
         self.leases.renew(run.catalog_id, run.epoch, until=self.now() + LEASE)
