@@ -7,13 +7,9 @@ from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
 from stackroom.ports.ingestion import JobState
 from stackroom.runs.progress import RunOutcome
-from stackroom.settlement.verdicts import (
-    DEADLINE,
-    KNOWN_STATUSES,
-    MAX_ATTEMPTS,
-    NOT_FOUND,
-    DocumentOutcome,
-)
+from stackroom.settlement.job_standing import DEADLINE
+from stackroom.settlement.statuses import KNOWN_STATUSES
+from stackroom.settlement.verdicts import MAX_ATTEMPTS, NOT_FOUND, DocumentOutcome
 from tests.fakes.pipeline import BUCKET
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 

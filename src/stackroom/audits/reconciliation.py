@@ -26,6 +26,7 @@ from stackroom.ports.data_sources import Slots
 from stackroom.ports.ingestion import DirectDocuments, IngestionJobs
 from stackroom.ports.inventory import Bookmark, Inventory
 from stackroom.ports.retrieval import KnowledgeBase
+from stackroom.settlement.details import details_by
 from stackroom.settlement.search_check import SearchCheck
 
 
@@ -127,12 +128,13 @@ class Auditors:
         }
 
     def _index(self) -> IndexAudit:
+        details = details_by(jobs=self.jobs, direct=self.direct, bucket=self.mending.uploads.bucket)
         return IndexAudit(
             inventory=self.inventory,
             listings=Listings(
                 inventory=self.inventory,
                 catalogs=self.mending.uploads.catalogs,
-                bucket=self.mending.uploads.bucket,
+                details=details,
                 pool=self.pool,
                 pause=self.pause,
                 capacity=self.capacity,
@@ -143,8 +145,7 @@ class Auditors:
                 knowledge_base=self.knowledge_base,
                 mending=self.mending,
             ),
-            jobs=self.jobs,
-            direct=self.direct,
+            details=details,
             search_check=SearchCheck(knowledge_base=self.knowledge_base),
             mending=self.mending,
         )

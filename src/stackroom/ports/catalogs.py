@@ -13,7 +13,7 @@ class Catalogs(Protocol):
     def of_user(self, user_id: str) -> Iterator[Catalog]: ...
 
     def place(self, catalog_id: str, source: DataSource) -> None:
-        """Store where the catalog lives; a place once stored is never changed."""
+        """Store where the catalog lives; once stored it is never changed."""
         ...
 
     def clear_data_source(self, catalog_id: str) -> None:

@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from stackroom.ingestion.estimates import Place, Stage
+from stackroom.ingestion.estimates import DocumentStage, QueuePosition
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.console import size
 from stackroom_local.records import Shelf
@@ -65,18 +65,18 @@ def stage(shelf: Shelf, document: Document, speed: float) -> str:
     if estimate is None or estimate.eta_seconds is None:
         return ""
     told = [str(estimate.stage)]
-    if estimate.stage is Stage.WAITING and shelf.place is not None:
-        told.append(_place(shelf.place))
+    if estimate.stage is DocumentStage.WAITING and shelf.queue_position is not None:
+        told.append(_position(shelf.queue_position))
     if estimate.attempt is not None and estimate.attempt > 1:
         told.append(f"attempt {estimate.attempt}")
     told.append(f"about {_duration(max(1, estimate.eta_seconds / speed))} to go")
     return ", ".join(told)
 
 
-def _place(place: Place) -> str:
-    if place.position is None:
-        return f"behind the first {place.length} in the queue"
-    return f"number {place.position} of {place.length} in the queue"
+def _position(queue: QueuePosition) -> str:
+    if queue.position is None:
+        return f"behind the first {queue.length} in the queue"
+    return f"number {queue.position} of {queue.length} in the queue"
 
 
 def _age(since: datetime) -> str:
