@@ -98,9 +98,9 @@ BOOK = {
     "waiting": Cost(seconds=0.015, reads=1),
 }
 RECEIPTS = {"get": _GET, "keep": _PUT, "of_user": Cost(seconds=0.02, reads=1)}
-FINDINGS = {"reasons_for": Cost(seconds=0, each=Cost(seconds=0.001, reads=1))}
+INSPECTION_RESULTS = {"reasons_for": Cost(seconds=0, each=Cost(seconds=0.001, reads=1))}
 EXECUTIONS = {"start": Cost(seconds=0.04), "is_running": Cost(seconds=0.03)}
-TURNS = {"wake": Cost(seconds=0.03)}
+TASK_TOKENS = {"wake": Cost(seconds=0.03)}
 FILES = {"read": Cost(seconds=0.06, gets=1), "etag_of": _HEAD}
 PAGE_MAPS = {
     "get": Cost(seconds=0.03, gets=1),

@@ -16,18 +16,24 @@ from stackroom.aws.data_sources import BedrockDataSources
 from stackroom.aws.direct_documents import BedrockDirectDocuments
 from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
-from stackroom.ingestion.direct import DirectIngestion
-from stackroom.ingestion.ingestion import Ingestion
+from stackroom.ingestion.by_job import JobRounds
+from stackroom.ingestion.direct import DirectRounds
+from stackroom.ingestion.direct_calls import DirectCalls
+from stackroom.ingestion.direct_round import DirectPorts
+from stackroom.ingestion.endings import Endings
+from stackroom.ingestion.run_tasks import RunTasks
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.inspection import Inspection
-from stackroom.model import PoolMember
+from stackroom.model import PerSourceType, PoolMember
 from stackroom.runs.leases import Runs
 from stackroom.runs.placement import Placements
 from stackroom.runs.teardown import Teardown
 from stackroom.settlement.broken_runs import BrokenRuns
-from stackroom.settlement.inquiry import Inquiry
+from stackroom.settlement.evidence import Investigation
+from stackroom.settlement.own_source import OwnSource
 from stackroom.settlement.search_check import SearchCheck
 from stackroom.settlement.settlement import Settlement
+from stackroom.settlement.shared_source import SharedSource
 from stackroom.settlement.verdict_writer import VerdictWriter
 from stackroom.uploads.reconcile import Uploads
 from tests.fakes.inspection import FakeInspections, FakeMapShelf
@@ -66,7 +72,7 @@ class UseCases:
         self._leases = self._metered(stores.leases, metering.LEASES)
         self._slots = self._metered(FakeSlots(), metering.SLOTS)
         self._receipts = self._metered(stores.receipts, metering.RECEIPTS)
-        self._findings = self._metered(FakeInspectionResults(), metering.FINDINGS)
+        self._inspections = self._metered(FakeInspectionResults(), metering.INSPECTION_RESULTS)
         self._jobs = BedrockIngestionJobs(client=self._agent)
         self._direct = BedrockDirectDocuments(client=self._agent)
 
@@ -94,45 +100,86 @@ class UseCases:
         )
 
     @cached_property
-    def ingestion(self) -> Ingestion:
+    def ingestion(self) -> RunTasks:
         sources = BedrockDataSources(client=self._agent, bucket_arn="arn:aws:s3:::docs")
-        return Ingestion(
+        return RunTasks(
             catalogs=self._catalogs,
             documents=self._documents,
-            jobs=self._jobs,
             placements=Placements(
                 catalogs=self._catalogs, slots=self._slots, data_sources=sources, pool=self._pool
             ),
             admission=self.admission,
-            direct=DirectIngestion(
-                documents=self._documents,
-                bucket=self._bucket,
-                direct=self._direct,
-                admission=self.admission,
-                inquiry=self._inquiry,
-                verdict_writer=self._verdict_writer,
-                now=self._now,
-                pause=self._account.pace.spend,
-            ),
+            rounds=PerSourceType(own=self._job_rounds, shared=self._direct_rounds),
+            endings=self._endings,
             teardown=Teardown(
                 catalogs=self._catalogs, slots=self._slots, data_sources=sources, pool=self._pool
             ),
             runs=self.runs,
             now=self._now,
+        )
+
+    @property
+    def _job_rounds(self) -> JobRounds:
+        return JobRounds(
+            documents=self._documents,
+            jobs=self._jobs,
+            admission=self.admission,
+            now=self._now,
             pause=self._account.pace.spend,
         )
+
+    @property
+    def _direct_rounds(self) -> DirectRounds:
+        return DirectRounds(
+            documents=self._documents,
+            admission=self.admission,
+            endings=self._endings,
+            ports=DirectPorts(
+                calls=DirectCalls(
+                    documents=self._documents,
+                    bucket=self._bucket,
+                    direct=self._direct,
+                    now=self._now,
+                ),
+                admission=self.admission,
+                settlement=self._shared_source,
+                verdict_writer=self._verdict_writer,
+                now=self._now,
+                pause=self._account.pace.spend,
+            ),
+            now=self._now,
+        )
+
+    @property
+    def _endings(self) -> Endings:
+        return Endings(catalogs=self._catalogs, admission=self.admission, now=self._now)
 
     @cached_property
     def settlement(self) -> Settlement:
         return Settlement(
             catalogs=self._catalogs,
             documents=self._documents,
-            jobs=self._jobs,
-            direct=self._direct,
-            inquiry=self._inquiry,
+            strategies=PerSourceType(
+                own=OwnSource(
+                    jobs=self._jobs,
+                    bucket=self._bucket,
+                    investigation=self._investigation,
+                    now=self._now,
+                ),
+                shared=self._shared_source,
+            ),
             verdict_writer=self._verdict_writer,
             leases=self._leases,
             admission=self.admission,
+            now=self._now,
+        )
+
+    @property
+    def _shared_source(self) -> SharedSource:
+        return SharedSource(
+            direct=self._direct,
+            documents=self._documents,
+            investigation=self._investigation,
             now=self._now,
         )
 
@@ -150,7 +197,9 @@ class UseCases:
     def admission(self) -> Admission:
         return Admission(
             book=self._metered(self._stores.book, metering.BOOK),
-            turns=self._metered(WorkflowTaskTokens(workflow=self._workflow), metering.TURNS),
+            task_tokens=self._metered(
+                WorkflowTaskTokens(workflow=self._workflow), metering.TASK_TOKENS
+            ),
             pool=[each.knowledge_base_id for each in self._pool],
             now=self._now,
             pause=self._pause_among_writers,
@@ -166,12 +215,10 @@ class UseCases:
         )
 
     @cached_property
-    def _inquiry(self) -> Inquiry:
+    def _investigation(self) -> Investigation:
         runtime: Any = self._account.client("bedrock-agent-runtime")
-        return Inquiry(
-            bucket=self._bucket,
-            jobs=self._jobs,
-            findings=self._findings,
+        return Investigation(
+            inspections=self._inspections,
             search_check=SearchCheck(
                 knowledge_base=lambda each: BedrockKnowledgeBase(runtime, each)
             ),
@@ -181,7 +228,7 @@ class UseCases:
     def _verdict_writer(self) -> VerdictWriter:
         return VerdictWriter(
             documents=self._documents,
-            findings=self._findings,
+            inspections=self._inspections,
             receipts=self._receipts,
             now=self._now,
         )

@@ -26,15 +26,21 @@ from stackroom.aws.session import client
 from stackroom.aws.settings import AdmissionSettings
 from stackroom.aws.slots import DynamoSlots
 from stackroom.aws.turns import StepFunctionsTaskTokens
-from stackroom.ingestion.direct import DirectIngestion
-from stackroom.ingestion.ingestion import Ingestion
+from stackroom.ingestion.by_job import JobRounds
+from stackroom.ingestion.direct import DirectRounds
+from stackroom.ingestion.direct_calls import DirectCalls
+from stackroom.ingestion.direct_round import DirectPorts
+from stackroom.ingestion.endings import Endings
+from stackroom.ingestion.run_tasks import RunTasks
+from stackroom.model import PerSourceType
 from stackroom.runs.leases import Runs
 from stackroom.runs.placement import Placements
-from stackroom.runs.progress import Outcome, Run
+from stackroom.runs.progress import Run, RunOutcome
 from stackroom.runs.teardown import Teardown
 from stackroom.settlement.broken_runs import BrokenRuns
-from stackroom.settlement.inquiry import Inquiry
+from stackroom.settlement.evidence import Investigation
 from stackroom.settlement.search_check import SearchCheck
+from stackroom.settlement.shared_source import SharedSource
 from stackroom.settlement.verdict_writer import VerdictWriter
 
 logger = logger_for("ingest")
@@ -57,7 +63,7 @@ class Step(Run):
 
 
 class Admittance(Run):
-    """The task that waits for its turn, to be woken with the token."""
+    """The task that waits until a grant wakes it with the token."""
 
     action: Literal["admit"]
     token: str
@@ -99,7 +105,7 @@ def settings() -> IngestSettings:
 
 
 @cache
-def ingestion() -> Ingestion:
+def ingestion() -> RunTasks:
     known = settings()
     dynamodb, bedrock = client("dynamodb"), client("bedrock-agent")
     catalogs = DynamoCatalogRegister(
@@ -108,15 +114,28 @@ def ingestion() -> Ingestion:
     documents = DynamoDocuments(client=dynamodb, table=known.kb_catalog_table)
     slots = DynamoSlots(client=dynamodb, table=known.kb_control_table)
     sources = BedrockDataSources(client=bedrock, bucket_arn=f"arn:aws:s3:::{known.kb_docs_bucket}")
-    return Ingestion(
+    endings = Endings(catalogs=catalogs, admission=admission())
+    return RunTasks(
         catalogs=catalogs,
         documents=documents,
-        jobs=BedrockIngestionJobs(client=bedrock),
         placements=Placements(
             catalogs=catalogs, slots=slots, data_sources=sources, pool=known.kb_pool
         ),
         admission=admission(),
-        direct=direct(documents),
+        rounds=PerSourceType(
+            own=JobRounds(
+                documents=documents,
+                jobs=BedrockIngestionJobs(client=bedrock),
+                admission=admission(),
+            ),
+            shared=DirectRounds(
+                documents=documents,
+                admission=admission(),
+                endings=endings,
+                ports=direct(documents),
+            ),
+        ),
+        endings=endings,
         teardown=Teardown(catalogs=catalogs, slots=slots, data_sources=sources, pool=known.kb_pool),
         runs=runs(),
     )
@@ -149,35 +168,39 @@ def admission() -> Admission:
     known = settings()
     return Admission(
         book=DynamoAdmissionBook(client=client("dynamodb"), table=known.kb_control_table),
-        turns=StepFunctionsTaskTokens(client=client("stepfunctions")),
+        task_tokens=StepFunctionsTaskTokens(client=client("stepfunctions")),
         pool=[member.knowledge_base_id for member in known.kb_pool],
         limits=known.limits,
     )
 
 
-def direct(documents: DynamoDocuments) -> DirectIngestion:
+def direct(documents: DynamoDocuments) -> DirectPorts:
     known = settings()
-    dynamodb, bedrock = client("dynamodb"), client("bedrock-agent")
-    bucket = S3DocumentBucket(client=client("s3"), bucket=known.kb_docs_bucket)
-    findings = DynamoInspections(client=dynamodb, table=known.kb_control_table)
-    return DirectIngestion(
+    dynamodb = client("dynamodb")
+    calls = DirectCalls(
         documents=documents,
-        bucket=bucket,
-        direct=BedrockDirectDocuments(client=bedrock),
+        bucket=S3DocumentBucket(client=client("s3"), bucket=known.kb_docs_bucket),
+        direct=BedrockDirectDocuments(client=client("bedrock-agent")),
+    )
+    inspections = DynamoInspections(client=dynamodb, table=known.kb_control_table)
+    return DirectPorts(
+        calls=calls,
         admission=admission(),
-        inquiry=Inquiry(
-            bucket=bucket,
-            jobs=BedrockIngestionJobs(client=bedrock),
-            findings=findings,
-            search_check=SearchCheck(
-                knowledge_base=lambda each: BedrockKnowledgeBase(
-                    client("bedrock-agent-runtime"), each
-                )
+        settlement=SharedSource(
+            direct=calls.direct,
+            documents=documents,
+            investigation=Investigation(
+                inspections=inspections,
+                search_check=SearchCheck(
+                    knowledge_base=lambda each: BedrockKnowledgeBase(
+                        client("bedrock-agent-runtime"), each
+                    )
+                ),
             ),
         ),
         verdict_writer=VerdictWriter(
             documents=documents,
-            findings=findings,
+            inspections=inspections,
             receipts=DynamoReceipts(client=dynamodb, table=known.kb_control_table),
         ),
         speed=known.ingest_speed,
@@ -206,18 +229,18 @@ def move_on(step: Step) -> dict[str, Any]:
     moved = task(step.action, run)
     progress = moved.progress
     logger.info("run moved on", action=step.action, **progress.model_dump(mode="json"))
-    if progress.outcome is Outcome.BUSY:
+    if progress.outcome is RunOutcome.BUSY:
         metrics.add_metric(name="BusyAnswers", unit=MetricUnit.Count, value=1)
-    if progress.outcome is Outcome.STARTED:
+    if progress.outcome is RunOutcome.STARTED:
         metrics.add_metric(name="IngestionJobs", unit=MetricUnit.Count, value=1)
     return moved.model_dump(mode="json")
 
 
 def task(action: str, run: Run) -> Run:
     if action == "start":
-        moved, turn = ingestion().start(run)
-        report(turn.settled, logger=logger, metrics=metrics)
-        metrics.add_metric(name="DirectCalls", unit=MetricUnit.Count, value=turn.calls)
+        moved, work = ingestion().start(run)
+        report(work.settled, logger=logger, metrics=metrics)
+        metrics.add_metric(name="DirectCalls", unit=MetricUnit.Count, value=work.calls)
         return moved
     tasks = {
         "ensure_data_source": ingestion().ensure_data_source,
@@ -267,5 +290,5 @@ def sweep(*, thorough: bool) -> dict[str, Any]:
         name="OldestWaitSeconds", unit=MetricUnit.Seconds, value=state.oldest_wait_seconds
     )
     metrics.add_metric(name="ParkedRuns", unit=MetricUnit.Count, value=state.waiting)
-    metrics.add_metric(name="Grants", unit=MetricUnit.Count, value=state.turns)
+    metrics.add_metric(name="Grants", unit=MetricUnit.Count, value=state.grants)
     return {"followed": swept.followed}

@@ -21,10 +21,13 @@ from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.session import client
 from stackroom.aws.settings import AdmissionSettings
 from stackroom.aws.turns import StepFunctionsTaskTokens
+from stackroom.model import PerSourceType
 from stackroom.runs.progress import Run
-from stackroom.settlement.inquiry import Inquiry
+from stackroom.settlement.evidence import Investigation
+from stackroom.settlement.own_source import OwnSource
 from stackroom.settlement.search_check import SearchCheck
 from stackroom.settlement.settlement import Settlement
+from stackroom.settlement.shared_source import SharedSource
 from stackroom.settlement.verdict_writer import VerdictWriter
 
 logger = logger_for("status_poller")
@@ -46,32 +49,37 @@ def settlement() -> Settlement:
     known = PollerSettings.from_env()
     dynamodb, bedrock = client("dynamodb"), client("bedrock-agent")
     documents = DynamoDocuments(client=dynamodb, table=known.kb_catalog_table)
-    findings = DynamoInspections(client=dynamodb, table=known.kb_control_table)
-    jobs = BedrockIngestionJobs(client=bedrock)
+    inspections = DynamoInspections(client=dynamodb, table=known.kb_control_table)
+    investigation = Investigation(
+        inspections=inspections,
+        search_check=SearchCheck(
+            knowledge_base=lambda each: BedrockKnowledgeBase(client("bedrock-agent-runtime"), each)
+        ),
+    )
     return Settlement(
         catalogs=DynamoCatalogs(client=dynamodb, table=known.kb_catalog_table),
         documents=documents,
-        jobs=jobs,
-        direct=BedrockDirectDocuments(client=bedrock),
-        inquiry=Inquiry(
-            bucket=S3DocumentBucket(client=client("s3"), bucket=known.kb_docs_bucket),
-            jobs=jobs,
-            findings=findings,
-            search_check=SearchCheck(
-                knowledge_base=lambda each: BedrockKnowledgeBase(
-                    client("bedrock-agent-runtime"), each
-                )
+        strategies=PerSourceType(
+            own=OwnSource(
+                jobs=BedrockIngestionJobs(client=bedrock),
+                bucket=S3DocumentBucket(client=client("s3"), bucket=known.kb_docs_bucket),
+                investigation=investigation,
+            ),
+            shared=SharedSource(
+                direct=BedrockDirectDocuments(client=bedrock),
+                documents=documents,
+                investigation=investigation,
             ),
         ),
         verdict_writer=VerdictWriter(
             documents=documents,
-            findings=findings,
+            inspections=inspections,
             receipts=DynamoReceipts(client=dynamodb, table=known.kb_control_table),
         ),
         leases=DynamoLeases(client=dynamodb, table=known.kb_control_table),
         admission=Admission(
             book=DynamoAdmissionBook(client=dynamodb, table=known.kb_control_table),
-            turns=StepFunctionsTaskTokens(client=client("stepfunctions")),
+            task_tokens=StepFunctionsTaskTokens(client=client("stepfunctions")),
             pool=[member.knowledge_base_id for member in known.kb_pool],
             limits=known.limits,
         ),

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt
+
+T = TypeVar("T")
 
 
 class Record(BaseModel):
@@ -34,6 +36,26 @@ class DataSource:
     knowledge_base_id: str
     data_source_id: str
     type: DataSourceType = DataSourceType.S3
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it came with its knowledge base; else it was made for one catalog, and goes."""
+        return self.type is DataSourceType.CUSTOM
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerSourceType(Generic[T]):
+    """
+    One of something for each type of data source; nobody else needs to ask for the type.
+
+    A new type is a field here, and mypy then names every place that has to offer something for it.
+    """
+
+    own: T  # S3
+    shared: T  # CUSTOM
+
+    def of(self, source: DataSource) -> T:
+        return {DataSourceType.S3: self.own, DataSourceType.CUSTOM: self.shared}[source.type]
 
 
 class Catalog(Record):

@@ -9,7 +9,7 @@ from stackroom.aws.catalogs import METADATA, DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.items import scan, to_item
 from stackroom.aws.leases import DynamoLeases
-from stackroom.ingestion.estimates import DocumentEstimate, Estimates, Place
+from stackroom.ingestion.estimates import DocumentEstimate, Estimates, QueuePosition
 from stackroom.keys import unplaced_partition
 from stackroom.model import Catalog, Document
 from stackroom_local.clients import client
@@ -30,7 +30,7 @@ class CatalogListing:
     name: str
     documents: tuple[Document, ...]
     estimates: Mapping[str, DocumentEstimate] = field(default_factory=dict)
-    queue_position: Place | None = None
+    queue_position: QueuePosition | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Records:
                     for each in seen.documents
                     if each.eta_seconds is not None
                 },
-                queue_position=seen.place,
+                queue_position=seen.queue_position,
             )
         unplaced = self._documents.of_catalog(unplaced_partition(user_id))
         if found := tuple(sorted(unplaced, key=lambda document: document.filename)):

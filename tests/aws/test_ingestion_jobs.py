@@ -11,7 +11,7 @@ from stackroom.aws.ingestion_jobs import _STATES, BedrockIngestionJobs
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.model import DataSource
 from stackroom.ports.ingestion import Busy, DocumentDetail, Job, JobState
-from stackroom.settlement.verdicts import KNOWN_STATUSES
+from stackroom.settlement.statuses import KNOWN_STATUSES
 from tests.aws.refusals import BUSY, NOT_BUSY
 
 SOURCE = DataSource(knowledge_base_id="KB12345678", data_source_id="DS12345678")

@@ -30,8 +30,8 @@ import stackroom.deletions.deletions
 import stackroom.uploads.reconcile
 from benchmarks.simulated_time.functions import Invocation, Pace
 from stackroom.aws import session
-from stackroom.ingestion.direct import DirectIngestion
-from stackroom.ingestion.ingestion import Ingestion
+from stackroom.ingestion.by_job import JobRounds
+from stackroom.ingestion.direct_round import DirectPorts
 from tests.chaos.wire import Wire
 
 HANDLERS: dict[str, ModuleType] = {
@@ -98,7 +98,7 @@ def simulated(
             stackroom.aws.reconciliation,
         ):
             patch.setattr(module, "time", asleep)
-        for use in (Ingestion, DirectIngestion):
+        for use in (JobRounds, DirectPorts):
             patch.setitem(_defaults(use), "pause", pace.spend)
         for module in (
             stackroom.aws.bucket,

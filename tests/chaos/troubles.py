@@ -18,7 +18,7 @@ Trouble = Callable[[World], None]
 
 
 def expire(world: World) -> None:
-    """Every lease and every turn is void from now on, whoever holds it."""
+    """Every lease and every grant is void from now on, whoever holds it."""
     past = world.hub.now() - timedelta(seconds=1)
     dynamodb = world.wire.client("dynamodb")
     for item in dynamodb.scan(TableName=CONTROL_TABLE)["Items"]:

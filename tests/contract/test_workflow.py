@@ -11,7 +11,7 @@ from functions.status_poller import handler as status_poller
 from stackroom import errors
 from stackroom.errors import StackroomError, Unavailable
 from stackroom.runs.placement import Placement
-from stackroom.runs.progress import Outcome
+from stackroom.runs.progress import RunOutcome
 from statemachines.generate import DEFINITION, definition
 
 TEXT = DEFINITION.read_text("utf-8")
@@ -26,23 +26,23 @@ ENDS = {name for name, state in STATES.items() if state["Type"] in ("Succeed", "
 # What each action may answer.
 ANSWERS = {
     "ensure_data_source": {
-        Outcome.PLACED,
-        Outcome.WAITING,
-        Outcome.NOTHING,
-        Outcome.GONE,
-        Outcome.HAND_OVER,
+        RunOutcome.PLACED,
+        RunOutcome.WAITING,
+        RunOutcome.NOTHING,
+        RunOutcome.GONE,
+        RunOutcome.HAND_OVER,
     },
     "start": {
-        Outcome.STARTED,
-        Outcome.BUSY,
-        Outcome.TURN_OVER,
-        Outcome.NOTHING,
-        Outcome.HAND_OVER,
+        RunOutcome.STARTED,
+        RunOutcome.BUSY,
+        RunOutcome.GRANT_OVER,
+        RunOutcome.NOTHING,
+        RunOutcome.HAND_OVER,
     },
-    "poll": {Outcome.RUNNING, Outcome.OVER},
-    "settle": {Outcome.SETTLED, Outcome.UNSETTLED},
-    "release": {Outcome.RELEASED, Outcome.MORE},
-    "hand_over": {Outcome.HANDED_OVER},
+    "poll": {RunOutcome.RUNNING, RunOutcome.OVER},
+    "settle": {RunOutcome.SETTLED, RunOutcome.UNSETTLED},
+    "release": {RunOutcome.RELEASED, RunOutcome.MORE},
+    "hand_over": {RunOutcome.HANDED_OVER},
 }
 # Errors that are Lambda's or Step Functions' and pass [Step Functions guide: error handling,
 # "Handle transient Lambda service exceptions"].
@@ -164,15 +164,15 @@ def test_the_choice_after_a_task_names_all_that_the_task_may_answer(name: str) -
 
 
 def test_every_placement_is_an_answer_of_ensuring_a_data_source() -> None:
-    answers = {Outcome(placement.value) for placement in Placement}
+    answers = {RunOutcome(placement.value) for placement in Placement}
 
-    assert answers == {Outcome.PLACED, Outcome.WAITING}
+    assert answers == {RunOutcome.PLACED, RunOutcome.WAITING}
 
 
 def test_every_outcome_is_some_tasks_answer() -> None:
     answered = set().union(*ANSWERS.values())
 
-    assert answered == set(Outcome)
+    assert answered == set(RunOutcome)
 
 
 @pytest.mark.parametrize("name", CHOICES)
@@ -256,8 +256,8 @@ def _function(task: dict[str, Any]) -> str:
     return str(task["Parameters"]["FunctionName"])
 
 
-def _named(choice: dict[str, Any]) -> set[Outcome]:
-    return {Outcome(each["StringEquals"]) for each in choice["Choices"]}
+def _named(choice: dict[str, Any]) -> set[RunOutcome]:
+    return {RunOutcome(each["StringEquals"]) for each in choice["Choices"]}
 
 
 def _nexts(state: dict[str, Any]) -> list[str]:

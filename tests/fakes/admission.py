@@ -1,4 +1,4 @@
-"""The ledger of turns, its queues, and who is woken, in memory."""
+"""The ledger of grants, its queues, and who is woken, in memory."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

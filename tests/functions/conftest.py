@@ -9,7 +9,7 @@ from moto import mock_aws
 
 from stackroom.aws import session
 from stackroom.aws.turns import StepFunctionsTaskTokens
-from stackroom.ingestion import direct
+from stackroom.ingestion import direct_round
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.pipeline import FUNCTIONS, Pipeline
 from tests.functions.printed import Printed, listening
@@ -49,9 +49,9 @@ def pipeline(
         monkeypatch.setenv("STATE_MACHINE_ARN", machine["stateMachineArn"])
         bedrock = Bedrock(s3, BUCKET)
         bedrock.direct.share(*POOL.values())
-        # No task waits with any token here; a turn is found granted all the same.
+        # No task waits with any token here; a grant is found all the same.
         monkeypatch.setattr(StepFunctionsTaskTokens, "wake", lambda _self, _token: True)
-        monkeypatch.setattr(direct, "FIRST_LOOK", 0.0)
+        monkeypatch.setattr(direct_round, "FIRST_LOOK", 0.0)
         clients = map(session.client, ("bedrock-agent", "bedrock-agent-runtime"))
         with bedrock.answering(*clients):
             yield Pipeline(bedrock=bedrock, monkeypatch=monkeypatch)

@@ -97,7 +97,7 @@ class Pipeline:
         return self.ingest("start", self.admitted())
 
     def admitted(self) -> Event:
-        """The live run, its turn granted."""
+        """The live run, admitted."""
         run = self.ingest("ensure_data_source", self.live_run())
         self.call("ingest", {**run, "action": "admit", "token": "token of a task"})
         return run

@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from rich.console import Console, RenderableType
 
-from stackroom.ingestion.estimates import DocumentEstimate, Place, Stage
+from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage, QueuePosition
 from stackroom.model import Document, DocumentStatus, Receipt
 from stackroom_local.cli.removing import told
 from stackroom_local.cli.watching import overview
@@ -39,25 +39,31 @@ def printed(what: RenderableType) -> str:
     return out.file.getvalue()
 
 
-def listing(estimate: DocumentEstimate, position: Place | None = None) -> CatalogListing:
+def listing(estimate: DocumentEstimate, position: QueuePosition | None = None) -> CatalogListing:
     return CatalogListing(
         "ada", "home", (WAITING,), estimates={"doc-1": estimate}, queue_position=position
     )
 
 
 def test_a_waiting_document_is_shown_with_its_position_its_attempt_and_the_time_it_takes() -> None:
-    estimate = DocumentEstimate(document=WAITING, stage=Stage.WAITING, attempt=2, eta_seconds=1200)
+    estimate = DocumentEstimate(
+        document=WAITING, stage=DocumentStage.WAITING, attempt=2, eta_seconds=1200
+    )
 
-    shown = printed(overview([listing(estimate, Place(position=3, length=8))], speed=10))
+    shown = printed(overview([listing(estimate, QueuePosition(position=3, length=8))], speed=10))
 
     stage = "waiting for its turn, number 3 of 8 in the queue, attempt 2, about 2m to go"
     assert stage in shown
 
 
 def test_a_position_that_was_not_found_is_told_as_behind_those_that_were() -> None:
-    estimate = DocumentEstimate(document=WAITING, stage=Stage.WAITING, attempt=1, eta_seconds=1)
+    estimate = DocumentEstimate(
+        document=WAITING, stage=DocumentStage.WAITING, attempt=1, eta_seconds=1
+    )
 
-    shown = printed(overview([listing(estimate, Place(position=None, length=1000))], speed=1))
+    shown = printed(
+        overview([listing(estimate, QueuePosition(position=None, length=1000))], speed=1)
+    )
 
     assert "waiting for its turn, behind the first 1000 in the queue, about 1s to go" in shown
 

@@ -3,18 +3,24 @@
 from dataclasses import dataclass, field
 
 from stackroom.admission.admission import Admission
-from stackroom.ingestion.direct import DirectIngestion
-from stackroom.ingestion.ingestion import Ingestion
+from stackroom.ingestion.by_job import JobRounds
+from stackroom.ingestion.direct import DirectRounds
+from stackroom.ingestion.direct_calls import DirectCalls
+from stackroom.ingestion.direct_round import DirectPorts
+from stackroom.ingestion.endings import Endings
+from stackroom.ingestion.run_tasks import RunTasks
 from stackroom.keys import Location, locate
-from stackroom.model import Document, PoolMember
+from stackroom.model import Document, PerSourceType, PoolMember
 from stackroom.runs.leases import Runs
 from stackroom.runs.placement import Placements
-from stackroom.runs.progress import Outcome, Run
+from stackroom.runs.progress import Run, RunOutcome
 from stackroom.runs.teardown import Teardown
 from stackroom.settlement.broken_runs import BrokenRuns
-from stackroom.settlement.inquiry import Inquiry
+from stackroom.settlement.evidence import Investigation
+from stackroom.settlement.own_source import OwnSource
 from stackroom.settlement.search_check import SearchCheck
 from stackroom.settlement.settlement import Settlement
+from stackroom.settlement.shared_source import SharedSource
 from stackroom.settlement.verdict_writer import VerdictWriter
 from stackroom.settlement.verdicts import Settled
 from stackroom.uploads.reconcile import Uploads
@@ -62,7 +68,7 @@ class Pipeline:
         self.findings = FakeInspectionResults()
         self.receipts = FakeReceipts()
         self.book = FakeAdmissionBook()
-        self.turns = FakeTaskTokens()
+        self.task_tokens = FakeTaskTokens()
         self.knowledge_base = FakeKnowledgeBase()
         self.uploads = Uploads(
             catalogs=self.catalogs,
@@ -81,32 +87,57 @@ class Pipeline:
         )
         self.admission = Admission(
             book=self.book,
-            turns=self.turns,
+            task_tokens=self.task_tokens,
             pool=[member.knowledge_base_id for member in self.pool],
             now=self.clock,
             pause=lambda _: None,
         )
-        inquiry = Inquiry(
-            bucket=self.bucket,
-            jobs=self.bedrock,
-            findings=self.findings,
+        investigation = Investigation(
+            inspections=self.findings,
             search_check=SearchCheck(knowledge_base=lambda _: self.knowledge_base),
+        )
+        own_source = OwnSource(
+            jobs=self.bedrock, bucket=self.bucket, investigation=investigation, now=self.clock
+        )
+        shared_source = SharedSource(
+            direct=self.bedrock,
+            documents=self.documents,
+            investigation=investigation,
+            now=self.clock,
         )
         verdict_writer = VerdictWriter(
             documents=self.documents,
-            findings=self.findings,
+            inspections=self.findings,
             receipts=self.receipts,
             now=self.clock,
         )
-        self.direct = DirectIngestion(
+        endings = Endings(catalogs=self.catalogs, admission=self.admission, now=self.clock)
+        job_rounds = JobRounds(
             documents=self.documents,
-            bucket=self.bucket,
-            direct=self.bedrock,
+            jobs=self.bedrock,
             admission=self.admission,
-            inquiry=inquiry,
+            now=self.clock,
+            pause=self.clock.pass_by,
+        )
+        self.direct = DirectPorts(
+            calls=DirectCalls(
+                documents=self.documents,
+                bucket=self.bucket,
+                direct=self.bedrock,
+                now=self.clock,
+            ),
+            admission=self.admission,
+            settlement=shared_source,
             verdict_writer=verdict_writer,
             now=self.clock,
             pause=self.clock.pass_by,
+        )
+        direct_rounds = DirectRounds(
+            documents=self.documents,
+            admission=self.admission,
+            endings=endings,
+            ports=self.direct,
+            now=self.clock,
         )
         self.teardown = Teardown(
             catalogs=self.catalogs,
@@ -114,34 +145,31 @@ class Pipeline:
             data_sources=self.bedrock,
             pool=self.pool,
         )
-        self.ingestion = Ingestion(
+        self.ingestion = RunTasks(
             catalogs=self.catalogs,
             documents=self.documents,
-            jobs=self.bedrock,
             placements=self.placements,
             admission=self.admission,
-            direct=self.direct,
+            rounds=PerSourceType(own=job_rounds, shared=direct_rounds),
+            endings=endings,
             teardown=self.teardown,
-            runs=self.runs,
-            now=self.clock,
-            pause=self.clock.pass_by,
-        )
-        self.broken_runs = BrokenRuns(
-            catalogs=self.catalogs,
-            documents=self.documents,
-            admission=self.admission,
             runs=self.runs,
             now=self.clock,
         )
         self.settlement = Settlement(
             catalogs=self.catalogs,
             documents=self.documents,
-            jobs=self.bedrock,
-            direct=self.bedrock,
-            inquiry=inquiry,
+            strategies=PerSourceType(own=own_source, shared=shared_source),
             verdict_writer=verdict_writer,
             leases=self.leases,
             admission=self.admission,
+            now=self.clock,
+        )
+        self.broken_runs = BrokenRuns(
+            catalogs=self.catalogs,
+            documents=self.documents,
+            admission=self.admission,
+            runs=self.runs,
             now=self.clock,
         )
 
@@ -184,27 +212,27 @@ class Pipeline:
         return Run(catalog_id=catalog_id, epoch=self.leases.kept[catalog_id].epoch)
 
     def admitted(self, catalog_id: str = CATALOG) -> Run:
-        """The live run, its turn granted."""
+        """The live run, admitted."""
         run = self.ingestion.ensure_data_source(self.live_run(catalog_id))
-        assert run.progress.outcome is Outcome.PLACED
+        assert run.progress.outcome is RunOutcome.PLACED
         self.clock.pass_by(1)
-        token = f"token {len(self.turns.woken)}"  # each task has one of its own
+        token = f"token {len(self.task_tokens.woken)}"  # each task has one of its own
         self.ingestion.admit(run, token)
-        assert token in self.turns.woken
+        assert token in self.task_tokens.woken
         return run
 
-    def turn(self, catalog_id: str = CATALOG) -> Run:
-        """What comes of the live run's turn."""
+    def work(self, catalog_id: str = CATALOG) -> Run:
+        """What the live run comes to once it is admitted."""
         run, _ = self.ingestion.start(self.admitted(catalog_id))
         return run
 
     def started(self, catalog_id: str = CATALOG) -> Run:
         """The live run, with a job accepted."""
-        run = self.turn(catalog_id)
-        assert run.progress.outcome is Outcome.STARTED
+        run = self.work(catalog_id)
+        assert run.progress.outcome is RunOutcome.STARTED
         return run
 
-    def settle(self, run: Run) -> tuple[Outcome | None, list[Settled]]:
+    def settle(self, run: Run) -> tuple[RunOutcome | None, list[Settled]]:
         self.clock.pass_by(1)
         after, settling = self.settlement.settle(run)
         return after.progress.outcome, settling.settled

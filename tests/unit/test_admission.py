@@ -1,10 +1,11 @@
-"""TaskTokens are granted, claimed, kept, given back and never lost, whoever dies in between."""
+"""Grants are given, claimed, kept, given back and never lost, whoever dies in between."""
 
 from dataclasses import replace
 
 import pytest
 
-from stackroom.admission.admission import GRANT, Admission, State
+from stackroom.admission.admission import Admission, State
+from stackroom.admission.dispatch import GRANT
 from stackroom.errors import RecordChanged, StoreUnavailable
 from stackroom.ports.admission import Ledger, Mode, Waiter
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
@@ -18,10 +19,10 @@ class Desk:
     def __init__(self) -> None:
         self.clock = FakeClock()
         self.book = FakeAdmissionBook()
-        self.turns = FakeTaskTokens()
+        self.task_tokens = FakeTaskTokens()
         self.admission = Admission(
             book=self.book,
-            turns=self.turns,
+            task_tokens=self.task_tokens,
             pool=["KB1", "KB2"],
             now=self.clock,
             pause=lambda _: None,
@@ -51,13 +52,13 @@ def desk() -> Desk:
 def test_the_first_is_woken_at_once_and_the_next_when_it_leaves(desk: Desk) -> None:
     desk.enter("first")
     desk.enter("second")
-    before = list(desk.turns.woken)
+    before = list(desk.task_tokens.woken)
 
     desk.clock.pass_by(60)
     desk.admission.leave("first", 1)
 
     assert before == ["token of first"]
-    assert desk.turns.woken == ["token of first", "token of second"]
+    assert desk.task_tokens.woken == ["token of first", "token of second"]
     assert desk.queue() == []
 
 
@@ -76,15 +77,15 @@ def test_a_run_claims_its_turn_once_it_is_woken_and_no_other_can(desk: Desk) -> 
 def test_a_dispatcher_that_died_before_it_woke_the_run_is_made_good_by_the_next(
     desk: Desk,
 ) -> None:
-    desk.turns.failure = StoreUnavailable("SendTaskSuccess", "InternalServerError")
+    desk.task_tokens.failure = StoreUnavailable("SendTaskSuccess", "InternalServerError")
     with pytest.raises(StoreUnavailable):
         desk.enter("first")
-    desk.turns.failure = None
+    desk.task_tokens.failure = None
 
     desk.admission.dispatch()
 
     assert desk.holders() == ["first"]
-    assert desk.turns.woken == ["token of first"]
+    assert desk.task_tokens.woken == ["token of first"]
 
 
 def test_a_dispatcher_that_died_after_it_woke_the_run_does_not_cost_the_run_its_turn(
@@ -104,7 +105,7 @@ def test_a_dispatcher_that_died_after_it_woke_the_run_does_not_cost_the_run_its_
 def test_a_turn_that_falls_to_a_dead_run_goes_to_the_next(desk: Desk) -> None:
     desk.enter("busy")
     dead, alive = desk.waiter("dead"), desk.waiter("alive")
-    desk.turns.dead.add(dead.token)
+    desk.task_tokens.dead.add(dead.token)
     desk.book.enqueue(dead)
     desk.book.enqueue(alive)
 
@@ -119,7 +120,7 @@ def test_hundreds_of_dead_runs_are_passed_over_in_one_go(desk: Desk) -> None:
     desk.enter("busy")
     for number in range(300):
         dead = desk.waiter(f"dead {number}")
-        desk.turns.dead.add(dead.token)
+        desk.task_tokens.dead.add(dead.token)
         desk.book.enqueue(dead)
     desk.enter("alive")
 
@@ -142,7 +143,7 @@ def test_a_retried_task_keeps_its_place_under_its_new_token(desk: Desk) -> None:
     desk.clock.pass_by(60)
     desk.admission.leave("busy", 1)
 
-    assert desk.turns.woken == ["token of busy", "newer"]
+    assert desk.task_tokens.woken == ["token of busy", "newer"]
 
 
 def test_a_turn_nobody_gives_back_expires(desk: Desk) -> None:
@@ -237,5 +238,5 @@ def test_the_oldest_wait_is_that_of_the_head_of_any_queue(desk: Desk) -> None:
 
     desk.clock.pass_by(120)
 
-    assert before == State(waiting=0, turns=0, oldest_wait_seconds=0)
-    assert desk.admission.state() == State(waiting=1, turns=1, oldest_wait_seconds=120)
+    assert before == State(waiting=0, grants=0, oldest_wait_seconds=0)
+    assert desk.admission.state() == State(waiting=1, grants=1, oldest_wait_seconds=120)

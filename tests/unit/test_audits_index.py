@@ -27,7 +27,7 @@ def crowded() -> Reconciled:
         world.dropped_and_indexed(key)
     for key in KEYS:
         world.drop(key)
-    run = world.turn()
+    run = world.work()
     assert world.catalogs.kept[CATALOG].data_source_type is DataSourceType.CUSTOM
     for key in KEYS:
         world.is_searchable(key)

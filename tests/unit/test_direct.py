@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from stackroom.admission.demand import BATCH
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.ingestion.direct import BATCH
 from stackroom.model import (
     UNEXPLAINED_FAILURE,
     Catalog,
@@ -17,8 +17,9 @@ from stackroom.model import (
 )
 from stackroom.ports.ingestion import Busy, DocumentDetail
 from stackroom.ports.retrieval import Retrieved
-from stackroom.runs.progress import Outcome, Run
-from stackroom.settlement.verdicts import MAX_ATTEMPTS, REMOVAL_DEADLINE, DocumentOutcome
+from stackroom.runs.progress import Run, RunOutcome
+from stackroom.settlement.strategy import REMOVAL_DEADLINE
+from stackroom.settlement.verdicts import MAX_ATTEMPTS, DocumentOutcome
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 SHARED = DataSource(knowledge_base_id="KB1", data_source_id="SHARED1", type=DataSourceType.CUSTOM)
@@ -42,7 +43,7 @@ def statuses(pipeline: Pipeline) -> list[str]:
     return sorted({each.status for each in pipeline.documents.kept.values()})
 
 
-def end(pipeline: Pipeline, run: Run) -> Outcome | None:
+def end(pipeline: Pipeline, run: Run) -> RunOutcome | None:
     return pipeline.ingestion.release(run).progress.outcome
 
 
@@ -50,21 +51,21 @@ def test_documents_are_ingested_in_tens_with_their_sidecars_attributes(shared: P
     drop(shared, 25)
     shared.drop(KEY, "text", kb_domain="biology")
 
-    run = shared.turn()
+    run = shared.work()
 
-    assert run.progress.outcome is Outcome.NOTHING
+    assert run.progress.outcome is RunOutcome.NOTHING
     assert statuses(shared) == ["indexed"]
     assert sorted(len(call.keys) for call in shared.bedrock.direct_calls) == [6, BATCH, BATCH]
     submitted = shared.bedrock.submitted[("SHARED1", DOCUMENT)]
     assert submitted.attributes == shared.bucket.sidecar_attributes(KEY)
     assert submitted.attributes["domain"] == "biology"
-    assert end(shared, run) is Outcome.RELEASED
+    assert end(shared, run) is RunOutcome.RELEASED
 
 
 def test_a_turn_gives_its_slots_back(shared: Pipeline) -> None:
     drop(shared, 3)
 
-    shared.turn()
+    shared.work()
 
     assert shared.book.read().grants == ()
     assert shared.catalogs.kept[CATALOG].status is CatalogStatus.READY
@@ -75,7 +76,7 @@ def test_failures_are_told_with_their_reasons_and_the_others_are_indexed(shared:
     broken = place_of("alice/research/1.txt").document_id
     shared.bedrock.becomes(broken, "IGNORED", "not supported")
 
-    shared.turn()
+    shared.work()
 
     told = {each.filename: each.status_reason for each in shared.documents.kept.values()}
     assert told == {"0.txt": None, "1.txt": "not supported", "2.txt": None}
@@ -85,7 +86,7 @@ def test_what_is_read_of_an_earlier_version_does_not_count(
     shared: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shared.drop()
-    shared.turn()
+    shared.work()
     before = DocumentDetail(status="INDEXED", updated_at=shared.clock())
     shared.drop(KEY, "newer")
     shared.bedrock.direct_seconds = 30.0
@@ -98,7 +99,7 @@ def test_what_is_read_of_an_earlier_version_does_not_count(
     monkeypatch.setattr(shared.bedrock, "details", late)
     began = shared.clock()
 
-    shared.turn()
+    shared.work()
 
     indexed_at = shared.document().indexed_at
     assert indexed_at is not None
@@ -110,10 +111,10 @@ def test_a_failure_that_nobody_explains_is_tried_again_before_it_is_told(shared:
     document_id = place_of("alice/research/0.txt").document_id
     shared.bedrock.becomes(document_id, "FAILED")
 
-    runs = [shared.turn() for _ in range(MAX_ATTEMPTS)]
+    runs = [shared.work() for _ in range(MAX_ATTEMPTS)]
 
     (document,) = shared.documents.kept.values()
-    assert [each.progress.outcome for each in runs[:-1]] == [Outcome.TURN_OVER] * 2
+    assert [each.progress.outcome for each in runs[:-1]] == [RunOutcome.GRANT_OVER] * 2
     assert (document.status_reason, document.attempts) == (UNEXPLAINED_FAILURE, MAX_ATTEMPTS)
 
 
@@ -128,10 +129,10 @@ def test_others_get_their_turn_when_one_has_had_a_minute(shared: Pipeline) -> No
 
     run, _ = shared.ingestion.start(run)
 
-    assert run.progress.outcome is Outcome.TURN_OVER
+    assert run.progress.outcome is RunOutcome.GRANT_OVER
     assert run.progress.waiting_since is not None
     assert run.progress.waiting_since > (other.progress.waiting_since or shared.clock())
-    assert "token of bob" in shared.turns.woken
+    assert "token of bob" in shared.task_tokens.woken
     assert statuses(shared) == ["indexed", "pending"]
 
 
@@ -139,20 +140,20 @@ def test_what_takes_long_is_left_to_the_poller_and_keeps_its_slots(shared: Pipel
     shared.drop()
     shared.bedrock.direct_seconds = 600.0
 
-    run = shared.turn()
+    run = shared.work()
     waiting = shared.settlement.poll(run)
     held = shared.book.read().grants
     shared.clock.pass_by(600)
     over = shared.settlement.poll(waiting)
     settled, _ = shared.settlement.settle(over)
 
-    assert run.progress.outcome is Outcome.STARTED
-    assert waiting.progress.outcome is Outcome.RUNNING
+    assert run.progress.outcome is RunOutcome.STARTED
+    assert waiting.progress.outcome is RunOutcome.RUNNING
     assert [each.catalog_id for each in held] == [CATALOG]
-    assert over.progress.outcome is Outcome.OVER
+    assert over.progress.outcome is RunOutcome.OVER
     assert shared.book.read().grants == ()
     assert shared.document().status is DocumentStatus.INDEXED
-    assert end(shared, settled) is Outcome.RELEASED
+    assert end(shared, settled) is RunOutcome.RELEASED
 
 
 def test_a_document_uploaded_again_while_it_is_ingested_is_ingested_again(
@@ -168,13 +169,13 @@ def test_a_document_uploaded_again_while_it_is_ingested_is_ingested_again(
 
     object.__setattr__(shared.direct, "pause", drop_meanwhile)
 
-    run = shared.turn()
+    run = shared.work()
     first = shared.document().status
     more = shared.ingestion.release(run)
 
-    assert run.progress.outcome is Outcome.TURN_OVER
+    assert run.progress.outcome is RunOutcome.GRANT_OVER
     assert first is DocumentStatus.PENDING
-    assert more.progress.outcome is Outcome.MORE
+    assert more.progress.outcome is RunOutcome.MORE
 
 
 def test_busy_is_waited_out_in_the_same_place_and_others_may_go_on_meanwhile(
@@ -183,18 +184,18 @@ def test_busy_is_waited_out_in_the_same_place_and_others_may_go_on_meanwhile(
     drop(shared, 5)
     shared.bedrock.direct_busy = Busy(why="ValidationException: can't exceed (10)")
 
-    refused = shared.turn()
+    refused = shared.work()
     held = shared.book.read().grants
     shared.bedrock.direct_busy = None
     again, _ = shared.ingestion.start(refused)
     shared.ingestion.admit(again, "another token")
     run, _ = shared.ingestion.start(again)
 
-    assert refused.progress.outcome is Outcome.BUSY
+    assert refused.progress.outcome is RunOutcome.BUSY
     assert held == ()
-    assert again.progress.outcome is Outcome.TURN_OVER
+    assert again.progress.outcome is RunOutcome.GRANT_OVER
     assert again.progress.waiting_since == refused.progress.waiting_since
-    assert run.progress.outcome is Outcome.NOTHING
+    assert run.progress.outcome is RunOutcome.NOTHING
     assert statuses(shared) == ["indexed"]
 
 
@@ -202,12 +203,12 @@ def test_throttled_reads_are_waited_out(shared: Pipeline) -> None:
     shared.drop()
     shared.bedrock.read_error = KnowledgeBaseThrottled("GetKnowledgeBaseDocuments")
 
-    run = shared.turn()
+    run = shared.work()
     shared.bedrock.read_error = None
     over = shared.settlement.poll(run)
     shared.settlement.settle(over)
 
-    assert run.progress.outcome is Outcome.STARTED
+    assert run.progress.outcome is RunOutcome.STARTED
     assert shared.document().status is DocumentStatus.INDEXED
 
 
@@ -223,19 +224,19 @@ def test_what_a_crash_left_under_way_is_taken_up_again(shared: Pipeline) -> None
 
     again, _ = shared.ingestion.start(run)
 
-    assert again.progress.outcome is Outcome.NOTHING
+    assert again.progress.outcome is RunOutcome.NOTHING
     assert shared.document().status is DocumentStatus.INDEXED
     assert len(shared.bedrock.direct_calls) == 1  # the token says it is the same call
 
 
 def test_a_deleted_document_is_gone_once_it_is_neither_known_nor_found(shared: Pipeline) -> None:
     shared.drop()
-    shared.turn()
+    shared.work()
     shared.delete()
 
-    _, turn = shared.ingestion.start(shared.admitted())
+    _, work = shared.ingestion.start(shared.admitted())
 
-    assert [each.outcome for each in turn.settled] == [DocumentOutcome.GONE]
+    assert [each.outcome for each in work.settled] == [DocumentOutcome.GONE]
     assert not shared.documents.kept
     receipt = next(shared.receipts.of_user("alice"))
     assert receipt.unsearchable_since is not None
@@ -244,26 +245,26 @@ def test_a_deleted_document_is_gone_once_it_is_neither_known_nor_found(shared: P
 
 def test_a_document_that_is_still_found_is_not_called_removed(shared: Pipeline) -> None:
     shared.drop()
-    shared.turn()
+    shared.work()
     shared.delete()
     shared.is_searchable()  # for some time yet
 
-    run = shared.turn()
+    run = shared.work()
     receipt = next(shared.receipts.of_user("alice"))
 
-    assert run.progress.outcome is Outcome.STARTED
+    assert run.progress.outcome is RunOutcome.STARTED
     assert shared.document().status is DocumentStatus.DELETING
     assert receipt.is_open
 
 
 def test_a_rejected_files_earlier_version_is_evicted(shared: Pipeline) -> None:
     shared.drop()
-    shared.turn()
+    shared.work()
     shared.drop(KEY, "")
 
-    run = shared.turn()
+    run = shared.work()
 
-    assert run.progress.outcome is Outcome.NOTHING
+    assert run.progress.outcome is RunOutcome.NOTHING
     assert not shared.document().lingering
     assert ("SHARED1", DOCUMENT) not in shared.bedrock.held
 
@@ -271,7 +272,7 @@ def test_a_rejected_files_earlier_version_is_evicted(shared: Pipeline) -> None:
 def test_a_catalog_on_a_shared_source_never_starts_a_job(shared: Pipeline) -> None:
     drop(shared, 12)
 
-    shared.turn()
+    shared.work()
 
     assert not shared.bedrock.jobs
     assert isinstance(shared.catalogs.kept[CATALOG], Catalog)
@@ -297,7 +298,7 @@ def test_throttled_searches_are_waited_out(
     shared: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shared.drop()
-    shared.turn()
+    shared.work()
     shared.delete()
     retrieve, throttled = shared.knowledge_base.retrieve, [True, True]
 
@@ -309,7 +310,7 @@ def test_throttled_searches_are_waited_out(
 
     monkeypatch.setattr(shared.knowledge_base, "retrieve", at_first_throttled)
 
-    shared.turn()
+    shared.work()
 
     assert not throttled
     assert not shared.documents.kept
@@ -321,7 +322,7 @@ def test_slots_that_the_poller_keeps_are_those_of_calls_at_work(shared: Pipeline
     slow = min(shared.documents.kept.values(), key=lambda each: each.updated_at)
     shared.bedrock.becomes(slow.document_id, "IN_PROGRESS")
 
-    run = shared.turn()
+    run = shared.work()
     shared.settlement.poll(run)
 
     assert len(shared.bedrock.at_work()) == 1
@@ -349,22 +350,22 @@ def test_a_call_that_bedrock_does_not_show_yet_is_at_work(
     monkeypatch.setattr(shared.bedrock, "details", unseen)
     monkeypatch.setattr(shared.bedrock, "_refusal", note)
 
-    shared.turn()
+    shared.work()
 
     assert refused == []
 
 
 def test_a_delete_that_is_still_found_holds_up_others_for_minutes_only(shared: Pipeline) -> None:
     shared.drop()
-    shared.turn()
+    shared.work()
     shared.delete()
     shared.is_searchable()  # and will be
-    run = shared.turn()
+    run = shared.work()
     began = shared.clock()
 
-    while run.progress.outcome is not Outcome.SETTLED:
+    while run.progress.outcome is not RunOutcome.SETTLED:
         shared.clock.pass_by(run.progress.wait_seconds)
         run, _ = shared.settlement.settle(shared.settlement.poll(run))
 
     assert (shared.clock() - began).total_seconds() < REMOVAL_DEADLINE + 120
-    assert end(shared, run) is Outcome.MORE  # removed once more, and what has come is taken up
+    assert end(shared, run) is RunOutcome.MORE  # removed once more, and what has come is taken up

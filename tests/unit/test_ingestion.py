@@ -6,7 +6,7 @@ from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, RunSupers
 from stackroom.model import CatalogStatus, Document, DocumentStatus
 from stackroom.ports.ingestion import Busy
 from stackroom.runs.leases import LEASE, MAX_FAILURES
-from stackroom.runs.progress import LONGEST_WAIT, MAX_STEPS, Outcome, waiting_time
+from stackroom.runs.progress import LONGEST_WAIT, MAX_STEPS, RunOutcome, waiting_time
 from stackroom.settlement.broken_runs import SweepResult
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
@@ -47,7 +47,7 @@ def test_busy_is_an_outcome_with_a_growing_wait_and_touches_no_document(
     waits = []
     for _ in range(8):
         run, _ = pipeline.ingestion.start(run)
-        assert run.progress.outcome is Outcome.BUSY
+        assert run.progress.outcome is RunOutcome.BUSY
         waits.append(run.progress.wait_seconds)
 
     assert waits[0] < waits[-1] <= LONGEST_WAIT * 1.5
@@ -65,7 +65,7 @@ def test_throttled_while_placing_is_waited_out(
 
     run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
 
-    assert run.progress.outcome is Outcome.WAITING
+    assert run.progress.outcome is RunOutcome.WAITING
 
 
 def test_a_job_whose_answer_got_lost_is_adopted_when_bedrock_says_busy(
@@ -83,7 +83,7 @@ def test_a_job_whose_answer_got_lost_is_adopted_when_bedrock_says_busy(
 
     adopted, _ = pipeline.ingestion.start(run)
 
-    assert adopted.progress.outcome is Outcome.STARTED
+    assert adopted.progress.outcome is RunOutcome.STARTED
     assert adopted.progress.job_id == lost.progress.job_id
 
 
@@ -113,7 +113,7 @@ def test_a_document_changed_while_the_job_was_being_started_waits_for_the_next_r
     released = pipeline.ingestion.release(run)
 
     assert pipeline.document().status is DocumentStatus.PENDING
-    assert released.progress.outcome is Outcome.MORE
+    assert released.progress.outcome is RunOutcome.MORE
 
 
 def test_with_nothing_left_the_run_ends(pipeline: Pipeline) -> None:
@@ -125,7 +125,7 @@ def test_with_nothing_left_the_run_ends(pipeline: Pipeline) -> None:
     outcome = run.progress.outcome
     run = pipeline.ingestion.release(run)
 
-    assert (outcome, run.progress.outcome) == (Outcome.NOTHING, Outcome.RELEASED)
+    assert (outcome, run.progress.outcome) == (RunOutcome.NOTHING, RunOutcome.RELEASED)
     assert not pipeline.leases.kept[CATALOG].held
 
 
@@ -147,7 +147,7 @@ def test_a_turn_that_was_lost_is_queued_up_for_again_at_the_same_place(pipeline:
 
     again, _ = pipeline.ingestion.start(run)
 
-    assert again.progress.outcome is Outcome.TURN_OVER
+    assert again.progress.outcome is RunOutcome.GRANT_OVER
     assert again.progress.waiting_since == run.progress.waiting_since
     assert not pipeline.bedrock.jobs
 
@@ -160,7 +160,7 @@ def test_the_turn_is_given_back_when_the_job_is_over(pipeline: Pipeline) -> None
 
     run = pipeline.settlement.poll(run)
 
-    assert run.progress.outcome is Outcome.OVER
+    assert run.progress.outcome is RunOutcome.OVER
     assert pipeline.book.read().grants == ()
 
 
@@ -190,12 +190,14 @@ def test_a_job_is_not_started_before_its_time(pipeline: Pipeline) -> None:
 def test_a_run_hands_over_before_its_history_is_full(pipeline: Pipeline) -> None:
     pipeline.drop()
     run = pipeline.live_run()
-    tired = run.model_copy(update={"progress": run.progress.model_copy(update={"turn": MAX_STEPS})})
+    tired = run.model_copy(
+        update={"progress": run.progress.model_copy(update={"steps": MAX_STEPS})}
+    )
 
     run, _ = pipeline.ingestion.start(tired)
     pipeline.ingestion.hand_over(run)
 
-    assert run.progress.outcome is Outcome.HAND_OVER
+    assert run.progress.outcome is RunOutcome.HAND_OVER
     assert f"{CATALOG}-2" in pipeline.executions.started
     with pytest.raises(RunSuperseded):
         pipeline.ingestion.start(pipeline.live_run().model_copy(update={"epoch": 1}))
@@ -209,8 +211,8 @@ def test_a_delayed_run_waits_before_it_does_anything(pipeline: Pipeline) -> None
     waiting = pipeline.ingestion.ensure_data_source(late)
     then = pipeline.ingestion.ensure_data_source(waiting)
 
-    assert (waiting.progress.outcome, waiting.progress.wait_seconds) == (Outcome.WAITING, 60)
-    assert then.progress.outcome is Outcome.PLACED
+    assert (waiting.progress.outcome, waiting.progress.wait_seconds) == (RunOutcome.WAITING, 60)
+    assert then.progress.outcome is RunOutcome.PLACED
 
 
 def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
@@ -313,10 +315,10 @@ def test_a_run_that_waits_for_a_data_source_to_go_hands_over_too(pipeline: Pipel
     pipeline.runs.ask(CATALOG)
     run = pipeline.live_run()
 
-    while run.progress.outcome is not Outcome.HAND_OVER:
+    while run.progress.outcome is not RunOutcome.HAND_OVER:
         run = pipeline.ingestion.ensure_data_source(run)
 
-    assert run.progress.turn == MAX_STEPS + 1
+    assert run.progress.steps == MAX_STEPS + 1
 
 
 def test_a_data_source_that_never_comes_is_waited_for_longer_each_time_and_then_breaks_the_run(
@@ -330,7 +332,7 @@ def test_a_data_source_that_never_comes_is_waited_for_longer_each_time_and_then_
     for _ in range(5):
         run = pipeline.ingestion.ensure_data_source(run)
         waits.append(run.progress.wait_seconds)
-    tired = run.progress.model_copy(update={"turn": MAX_STEPS})
+    tired = run.progress.model_copy(update={"steps": MAX_STEPS})
 
     assert waits == sorted(set(waits))
     with pytest.raises(DataSourceBroken):
@@ -338,6 +340,6 @@ def test_a_data_source_that_never_comes_is_waited_for_longer_each_time_and_then_
 
 
 def test_waits_are_whole_seconds_that_grow_to_a_minute() -> None:
-    waits = [waiting_time(turn) for turn in range(10)]
+    waits = [waiting_time(polls) for polls in range(10)]
 
     assert waits == [5, 8, 11, 17, 25, 38, 57, 60, 60, 60]

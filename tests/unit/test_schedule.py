@@ -10,7 +10,7 @@ from stackroom.ports.admission import Ledger, Mode, Waiter
 from tests.records import NOW
 
 LEASE = timedelta(minutes=15)
-TURN = timedelta(seconds=60)
+MINUTE = timedelta(seconds=60)
 
 
 def a_waiter(name: str, at: float, mode: Mode = Mode.SHARED, **fields: object) -> Waiter:
@@ -125,7 +125,7 @@ def test_a_job_that_waits_longest_lets_no_direct_call_in_and_has_the_others_yiel
     schedule = a_schedule(a_job("job", 10), a_waiter("later", 5), ledger=busy.ledger)
 
     assert schedule.grant() == []
-    assert schedule.must_yield(at_work, turn=TURN)
+    assert schedule.must_yield(at_work, after=MINUTE)
 
 
 def test_a_direct_call_that_waits_longer_than_the_job_comes_first() -> None:
@@ -135,7 +135,7 @@ def test_a_direct_call_that_waits_longer_than_the_job_comes_first() -> None:
 
     schedule = a_schedule(a_job("job", 10), a_waiter("older", 15), ledger=busy.ledger)
 
-    assert not schedule.must_yield(at_work, turn=TURN)
+    assert not schedule.must_yield(at_work, after=MINUTE)
     assert names(schedule.grant()) == ["older"]
 
 
@@ -195,8 +195,8 @@ def test_a_turn_ends_after_a_while_if_others_wait_and_only_then() -> None:
     alone = a_schedule(ledger=busy.ledger, now=later)
     wanted = a_schedule(a_waiter("next", 1), ledger=busy.ledger, now=later)
 
-    assert not alone.must_yield(at_work, turn=TURN)
-    assert wanted.must_yield(at_work, turn=TURN)
+    assert not alone.must_yield(at_work, after=MINUTE)
+    assert wanted.must_yield(at_work, after=MINUTE)
 
 
 def test_a_turn_that_has_expired_is_given_to_the_next() -> None:

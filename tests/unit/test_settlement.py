@@ -6,14 +6,10 @@ import pytest
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
 from stackroom.ports.ingestion import JobState
-from stackroom.runs.progress import Outcome
-from stackroom.settlement.verdicts import (
-    DEADLINE,
-    KNOWN_STATUSES,
-    MAX_ATTEMPTS,
-    NOT_FOUND,
-    DocumentOutcome,
-)
+from stackroom.runs.progress import RunOutcome
+from stackroom.settlement.job_standing import DEADLINE
+from stackroom.settlement.statuses import KNOWN_STATUSES
+from stackroom.settlement.verdicts import MAX_ATTEMPTS, NOT_FOUND, DocumentOutcome
 from tests.fakes.pipeline import BUCKET
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
@@ -70,7 +66,7 @@ def test_a_document_still_under_way_keeps_the_round_open(pipeline: Pipeline, sta
 
     outcome, settled = pipeline.settle(run)
 
-    assert (outcome, settled) == (Outcome.UNSETTLED, [])
+    assert (outcome, settled) == (RunOutcome.UNSETTLED, [])
     assert pipeline.document().status is DocumentStatus.INDEXING
 
 
@@ -156,9 +152,9 @@ def test_a_document_dropped_again_meanwhile_is_left_to_the_next_round(pipeline: 
     outcome, settled = pipeline.settle(run)
     released = pipeline.ingestion.release(run)
 
-    assert (outcome, settled) == (Outcome.SETTLED, [])
+    assert (outcome, settled) == (RunOutcome.SETTLED, [])
     assert pipeline.document().status is DocumentStatus.PENDING
-    assert released.progress.outcome is Outcome.MORE
+    assert released.progress.outcome is RunOutcome.MORE
 
 
 def test_an_old_indexed_does_not_speak_for_a_new_version(pipeline: Pipeline) -> None:
@@ -171,7 +167,7 @@ def test_an_old_indexed_does_not_speak_for_a_new_version(pipeline: Pipeline) -> 
     pipeline.settle(run)
 
     assert pipeline.document().status is DocumentStatus.PENDING
-    assert pipeline.ingestion.release(run).progress.outcome is not Outcome.RELEASED
+    assert pipeline.ingestion.release(run).progress.outcome is not RunOutcome.RELEASED
 
 
 def test_a_version_that_job_after_job_passes_over_is_indexed_in_the_end(
@@ -276,7 +272,7 @@ def test_a_document_that_failed_along_with_its_whole_job_has_another_try(
     pipeline.settle(run)
 
     assert pipeline.document().status is DocumentStatus.PENDING
-    assert pipeline.ingestion.release(run).progress.outcome is not Outcome.RELEASED
+    assert pipeline.ingestion.release(run).progress.outcome is not RunOutcome.RELEASED
 
 
 @pytest.mark.parametrize("state", [JobState.FAILED, JobState.STOPPED])
@@ -346,7 +342,7 @@ def test_a_deleted_document_is_forgotten_once_bedrock_does_not_know_it(pipeline:
     del pipeline.bedrock.says[f"s3://{BUCKET}/{KEY}"]
     pipeline.settle(run)
 
-    assert still_there is Outcome.SETTLED
+    assert still_there is RunOutcome.SETTLED
     assert status_meanwhile is DocumentStatus.DELETING
     assert not pipeline.documents.kept
     assert pipeline.catalogs.kept[CATALOG].document_count == 0
@@ -365,12 +361,12 @@ def test_an_emptied_catalog_that_is_to_go_is_taken_apart_by_the_same_run(
 
     run, _ = pipeline.settlement.settle(pipeline.settlement.poll(run))
     run = pipeline.ingestion.release(run)
-    while run.progress.outcome is not Outcome.GONE:
+    while run.progress.outcome is not RunOutcome.GONE:
         pipeline.clock.pass_by(60)
         run = pipeline.ingestion.ensure_data_source(run)
     run = pipeline.ingestion.release(run)
 
-    assert run.progress.outcome is Outcome.RELEASED
+    assert run.progress.outcome is RunOutcome.RELEASED
     assert pipeline.catalogs.get(CATALOG) is None
     assert not pipeline.bedrock.sources
     assert pipeline.slots.taken("KB1") == 0
@@ -501,8 +497,8 @@ def test_throttled_while_polling_or_settling_is_waited_out(
     polled = pipeline.settlement.poll(run)
     settled, settling = pipeline.settlement.settle(run)
 
-    assert polled.progress.outcome is Outcome.RUNNING
-    assert settled.progress.outcome is Outcome.UNSETTLED
+    assert polled.progress.outcome is RunOutcome.RUNNING
+    assert settled.progress.outcome is RunOutcome.UNSETTLED
     assert settling.settled == []
 
 
@@ -535,7 +531,7 @@ def test_polling_waits_in_proportion_to_the_jobs_age_and_ends_with_it(pipeline: 
 
     assert waits == sorted(waits)
     assert (waits[0], waits[-1]) == (5, 60)
-    assert over.progress.outcome is Outcome.OVER
+    assert over.progress.outcome is RunOutcome.OVER
 
 
 def test_polling_is_twice_as_eager_while_others_wait_for_the_knowledge_base(
@@ -566,9 +562,9 @@ def test_a_job_past_its_deadline_is_stopped_and_its_documents_fail(pipeline: Pip
     over = pipeline.settlement.poll(run)
     pipeline.settle(run)
 
-    assert running.progress.outcome is Outcome.RUNNING
+    assert running.progress.outcome is RunOutcome.RUNNING
     assert pipeline.bedrock.stopped == [run.progress.job_id]
-    assert over.progress.outcome is Outcome.OVER
+    assert over.progress.outcome is RunOutcome.OVER
     assert "did not finish in time" in str(pipeline.document().status_reason)
 
 
@@ -577,7 +573,7 @@ def test_a_job_that_never_stops_is_given_up(pipeline: Pipeline) -> None:
     run = pipeline.started()
     pipeline.clock.pass_by(DEADLINE + 3601)
 
-    assert pipeline.settlement.poll(run).progress.outcome is Outcome.OVER
+    assert pipeline.settlement.poll(run).progress.outcome is RunOutcome.OVER
 
 
 def test_a_job_nobody_knows_any_more_is_followed_by_another(pipeline: Pipeline) -> None:
@@ -589,7 +585,7 @@ def test_a_job_nobody_knows_any_more_is_followed_by_another(pipeline: Pipeline) 
     over = pipeline.settlement.poll(run)
     pipeline.settle(run)
 
-    assert over.progress.outcome is Outcome.OVER
+    assert over.progress.outcome is RunOutcome.OVER
     assert pipeline.document().status is DocumentStatus.PENDING
 
 
@@ -605,5 +601,5 @@ def test_settling_twice_changes_nothing_more(pipeline: Pipeline) -> None:
     _, first = pipeline.settle(run)
     outcome, second = pipeline.settle(run)
 
-    assert (len(first), len(second), outcome) == (2, 0, Outcome.SETTLED)
+    assert (len(first), len(second), outcome) == (2, 0, RunOutcome.SETTLED)
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY

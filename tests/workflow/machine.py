@@ -17,7 +17,7 @@ def definition(longest_wait: int | None = None) -> str:
     """
     The file as deployed, but that retries come as soon as the engine allows.
 
-    With `longest_wait` a run waits for its turn for so many seconds before it queues up anew.
+    With `longest_wait` a run waits to be admitted for so many seconds before it queues up anew.
     """
     text = DEFINITION.read_text("utf-8")
     text = text.replace("${IngestFunctionArn}", f"{_ARN}ingest")
@@ -57,7 +57,7 @@ class Machine:
         return [self._read(each) for each in sorted(ended, key=lambda each: each["startDate"])]
 
     def await_parked(self, name: str) -> None:
-        """Until that execution waits for its turn, its place in the queue taken."""
+        """Until that execution waits to be admitted, its position in the queue taken."""
         self._await(lambda: self._types(name)[-1:] == ["TaskSubmitted"], name)
 
     def await_events(self, name: str, kind: str, *, times: int) -> None:

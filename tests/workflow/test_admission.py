@@ -1,10 +1,10 @@
-"""Waiting for a turn at a knowledge base: one state, a token, and whoever brings it back."""
+"""Waiting for a knowledge base: one state, a token, and whoever brings it back."""
 
 from typing import Any
 
 import pytest
 
-import stackroom.ingestion.ingestion
+import stackroom.ingestion.run_tasks
 from stackroom.aws.turns import StepFunctionsTaskTokens
 from stackroom.errors import StoreUnavailable
 from tests.workflow.bedrock import BUSY
@@ -25,13 +25,13 @@ def pool_of_one(one_knowledge_base: str) -> None:
 
 
 def drop_and_begin(world: World, key: str) -> None:
-    """Its run has the turn, and its job is at work."""
+    """Its run has the grant, and its job is at work."""
     world.drop(key)
     world.machine.await_events(world.lease(key).execution_name, "WaitStateEntered", times=1)
 
 
 def drop_and_park(world: World, key: str) -> str:
-    """The name of the execution that waits for its turn now."""
+    """The name of the execution that waits to be admitted now."""
     world.drop(key)
     name = world.lease(key).execution_name
     world.machine.await_parked(name)
@@ -42,7 +42,7 @@ def test_a_catalog_waits_for_anothers_job_and_is_woken_when_that_is_over(world: 
     world.bedrock.polls = UNTIL_TOLD
     drop_and_begin(world, KEY)
     parked = drop_and_park(world, OTHER)
-    while_parked = world.turns()
+    while_parked = world.grants()
 
     world.bedrock.end_jobs()
 
@@ -51,7 +51,7 @@ def test_a_catalog_waits_for_anothers_job_and_is_woken_when_that_is_over(world: 
     assert (first.status, second.name, second.status) == ("SUCCEEDED", parked, "SUCCEEDED")
     assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
     assert world.bedrock.refusals == []
-    assert world.turns() == []
+    assert world.grants() == []
 
 
 def test_the_poll_that_finds_a_job_over_hands_the_turn_on(world: World) -> None:
@@ -61,7 +61,7 @@ def test_the_poll_that_finds_a_job_over_hands_the_turn_on(world: World) -> None:
     after_poll: list[str] = []
 
     def note() -> None:
-        after_poll.extend(world.turns())
+        after_poll.extend(world.grants())
 
     world.functions.before["settle"].append(note)
     world.bedrock.jobs[0].must_end = True
@@ -107,7 +107,7 @@ def test_runs_are_served_in_the_order_in_which_they_came(world: World) -> None:
 
 def test_a_run_that_lost_its_turn_queues_up_again(world: World) -> None:
     def lose() -> None:
-        world.drop_turn(world.catalog(KEY).catalog_id)
+        world.drop_grant(world.catalog(KEY).catalog_id)
 
     world.functions.before["start"].append(lose)
 
@@ -116,7 +116,7 @@ def test_a_run_that_lost_its_turn_queues_up_again(world: World) -> None:
     [execution] = world.executions()
     assert execution.states[2:8] == ["AdmitIngestion", *STARTED] * 2
     assert world.status(KEY) == "indexed"
-    assert world.turns() == []
+    assert world.grants() == []
 
 
 @pytest.mark.parametrize("error", ["StoreUnavailable", "Lambda.Unknown"])
@@ -171,14 +171,14 @@ def test_the_sweep_wakes_whom_a_dispatcher_died_over(
     parked = drop_and_park(world, OTHER)
     wake = StepFunctionsTaskTokens.wake
 
-    def die_once(turns: StepFunctionsTaskTokens, token: str) -> Any:
+    def die_once(tokens: StepFunctionsTaskTokens, token: str) -> Any:
         monkeypatch.setattr(StepFunctionsTaskTokens, "wake", wake)
         raise StoreUnavailable("SendTaskSuccess", "ServiceUnavailable")
 
     monkeypatch.setattr(StepFunctionsTaskTokens, "wake", die_once)
     world.bedrock.end_jobs()
     world.machine.await_end(world.lease(KEY).execution_name)
-    forgotten = world.turns()
+    forgotten = world.grants()
     world.sweep()
 
     assert forgotten == [world.catalog(OTHER).catalog_id]
@@ -199,7 +199,7 @@ def test_an_aborted_run_loses_its_place_to_the_next(world: World, no_delay: None
     first, second = world.executions()
     assert (first.status, second.status) == ("ABORTED", "SUCCEEDED")
     assert [world.status(KEY), world.status(OTHER)] == ["pending", "indexed"]
-    assert world.turns() == []
+    assert world.grants() == []
 
 
 def test_an_aborted_run_is_followed_by_one_that_queues_up_anew(
@@ -216,7 +216,7 @@ def test_an_aborted_run_is_followed_by_one_that_queues_up_anew(
     first, second = world.executions()
     assert (first.status, second.status) == ("ABORTED", "SUCCEEDED")
     assert world.status(KEY) == "indexed"
-    assert world.turns() == []
+    assert world.grants() == []
 
 
 def test_a_broken_run_gives_its_turn_back(world: World) -> None:
@@ -226,15 +226,15 @@ def test_a_broken_run_gives_its_turn_back(world: World) -> None:
 
     broken, _ = world.executions()
     assert broken.states[-2:] == ["RecordFailure", "RunBroke"]
-    assert world.turns() == []
+    assert world.grants() == []
 
 
 def test_handing_over_gives_the_turn_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stackroom.ingestion.ingestion, "MAX_STEPS", 4)
+    monkeypatch.setattr(stackroom.ingestion.run_tasks, "MAX_STEPS", 4)
     world.bedrock.before["StartIngestionJob"].extend([Refused("ConflictException", BUSY)] * 4)
     held: list[list[str]] = []
     for _ in range(2):
-        world.functions.before["hand_over"].append(lambda: held.append(world.turns()))
+        world.functions.before["hand_over"].append(lambda: held.append(world.grants()))
 
     world.drop(KEY)
 

@@ -62,7 +62,7 @@ def test_a_deleted_catalog_ends_with_its_data_source_and_its_slot_given_back(
     assert world.bedrock.sources == []
     assert world.slots.taken(str(catalog.knowledge_base_id)) == 0
     assert not world.lease(KEY).held
-    assert world.turns() == []
+    assert world.grants() == []
 
 
 def test_a_deleted_catalog_on_the_shared_data_source_leaves_only_that(

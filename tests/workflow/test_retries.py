@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-import stackroom.ingestion.ingestion
+import stackroom.ingestion.run_tasks
 from stackroom.errors import Unavailable
 from tests.workflow.bedrock import BUSY
 from tests.workflow.bedrock_records import Refused
@@ -61,7 +61,7 @@ def test_a_task_whose_answer_got_lost_is_safe_to_repeat(world: World, action: st
 def test_handing_over_is_retried(
     world: World, monkeypatch: pytest.MonkeyPatch, errors: list[str]
 ) -> None:
-    monkeypatch.setattr(stackroom.ingestion.ingestion, "MAX_STEPS", 2)
+    monkeypatch.setattr(stackroom.ingestion.run_tasks, "MAX_STEPS", 2)
     world.bedrock.before["StartIngestionJob"].append(Refused("ConflictException", BUSY))
     for error in errors:
         world.functions.interrupt("hand_over", error)

@@ -2,11 +2,12 @@
 
 from collections import deque
 from collections.abc import Iterable
+from datetime import timedelta
 
 import pytest
 
 import stackroom.admission.admission
-import stackroom.ingestion.direct
+import stackroom.ingestion.direct_round
 from stackroom.model import DataSourceType
 from stackroom.settlement.verdicts import MAX_ATTEMPTS
 from tests.workflow.bedrock_direct import JOB_RUNS
@@ -36,7 +37,7 @@ def full(one_knowledge_base: str, world: World) -> World:
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """The function never stays until documents are settled."""
-    monkeypatch.setattr(stackroom.ingestion.direct, "_STAYS", 0.0)
+    monkeypatch.setattr(stackroom.ingestion.direct_round, "_STAYS", 0.0)
 
 
 def drop_all(world: World, keys: Iterable[str]) -> None:
@@ -52,7 +53,7 @@ def test_a_catalog_that_finds_no_slot_is_ingested_directly(full: World) -> None:
     assert full.catalog(KEY).data_source_type is DataSourceType.CUSTOM
     assert full.status(KEY) == "indexed"
     assert full.bedrock.jobs == []
-    assert full.turns() == []
+    assert full.grants() == []
 
 
 def test_what_is_ingested_directly_has_the_attributes_of_its_sidecar(full: World) -> None:
@@ -146,13 +147,13 @@ def test_slow_documents_are_left_to_the_poller(full: World, slow: None) -> None:
     [execution] = full.executions()
     assert execution.states == [*PLACED, *STARTED, *OVER * 4, *SETTLED, *RELEASED]
     assert full.status(KEY) == "indexed"
-    assert full.turns() == []
+    assert full.grants() == []
 
 
 def test_slow_removals_are_left_to_the_poller(full: World, monkeypatch: pytest.MonkeyPatch) -> None:
     drop_all(full, (KEY, NOTES))
     first = full.executions()
-    monkeypatch.setattr(stackroom.ingestion.direct, "_STAYS", 0.0)
+    monkeypatch.setattr(stackroom.ingestion.direct_round, "_STAYS", 0.0)
     full.bedrock.verdicts["report.txt"] = deque(["DELETE_IN_PROGRESS"] * 2)
 
     full.remove(KEY)
@@ -163,7 +164,7 @@ def test_slow_removals_are_left_to_the_poller(full: World, monkeypatch: pytest.M
 
 
 def test_a_refused_call_is_waited_out(full: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stackroom.ingestion.direct, "_TAKES_UP", 0.001)
+    monkeypatch.setattr(stackroom.ingestion.direct_round, "_TAKES_UP", 0.001)
     refusal = Refused("ValidationException", JOB_RUNS)
     full.bedrock.before["IngestKnowledgeBaseDocuments"].extend([refusal] * 3)
 
@@ -172,7 +173,7 @@ def test_a_refused_call_is_waited_out(full: World, monkeypatch: pytest.MonkeyPat
     [execution] = full.executions()
     assert execution.states[-1] == "CatalogSettled"
     assert full.status(KEY) == "indexed"
-    assert full.turns() == []
+    assert full.grants() == []
 
 
 def test_two_catalogs_share_the_knowledge_base(full: World, slow: None) -> None:
@@ -232,7 +233,7 @@ def test_a_task_whose_answer_got_lost_is_safe_to_repeat(
     [execution] = full.executions()
     assert execution.status == "SUCCEEDED"
     assert full.status(KEY) == "indexed"
-    assert full.turns() == []
+    assert full.grants() == []
 
 
 def test_a_call_whose_answer_got_lost_is_taken_up_again(full: World) -> None:
@@ -250,7 +251,7 @@ def test_a_turn_ends_when_others_wait_and_goes_on_after_them(
     full: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ADMISSION_DIRECT_CALLS", "1")
-    monkeypatch.setattr(stackroom.admission.admission, "TURN", 0.0)
+    monkeypatch.setattr(stackroom.admission.admission, "LONGEST_WHILE_OTHERS_WAIT", timedelta(0))
     full.occupy(ONE)
     full.functions.before["ensure_data_source"].append(lambda: drop_all(full, MANY))
     full.drop(KEY)

@@ -86,15 +86,15 @@ class World:
         self.book.write(replace(ledger, grants=(*ledger.grants, grant)))
 
     def vacate(self) -> None:
-        """That someone ends without handing on the turn."""
-        self.drop_turn(_STRANGER)
+        """That someone ends without handing on the grant."""
+        self.drop_grant(_STRANGER)
 
-    def drop_turn(self, catalog_id: str) -> None:
+    def drop_grant(self, catalog_id: str) -> None:
         ledger = self.book.read()
         others = tuple(each for each in ledger.grants if each.catalog_id != catalog_id)
         self.book.write(replace(ledger, grants=others))
 
-    def turns(self) -> list[str]:
+    def grants(self) -> list[str]:
         """The catalogs that have one."""
         return [each.catalog_id for each in self.book.read().grants]
 

@@ -1,12 +1,12 @@
 """
-Whose turn it is at a knowledge base.
+Who may use a knowledge base.
 
 Bedrock runs one ingestion job at a time in a knowledge base and no direct call beside it, five jobs
 and ten direct calls in an account, and starts a job every ten seconds. So a run waits in a queue
-until a turn is granted to it. The grant is written into the ledger before the run is woken, and the
-run claims it there; whoever gives up a turn, or comes too late for one, hands out what is free.
+until a grant falls to it, claims it when it is woken, and gives it back; whoever gives one back, or
+comes too late for one, hands out what is free.
 
-Nothing here decides what Bedrock allows: a turn that was lost, or given twice, meets Bedrock's own
+Nothing here decides what Bedrock allows: a grant that was lost, or given twice, meets Bedrock's own
 refusal, which is waited out.
 """
 
@@ -16,21 +16,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from stackroom.admission.schedule import Limits, Schedule, fair_share
+from stackroom.admission.dispatch import GRANT, LEDGER, TRIES, Dispatch, grant_of
+from stackroom.admission.schedule import Limits, fair_share
 from stackroom.clock import utc_now
 from stackroom.errors import RecordChanged
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
 
-# A turn is renewed with every poll, a minute apart; retries of one task take about five.
-GRANT = timedelta(minutes=15)
-# Seconds after which a turn at direct ingestion ends if others wait.
-TURN = 60.0
-# A granted run that has not claimed its turn by then was woken in vain.
-_UNCLAIMED = timedelta(minutes=2)
-_TRIES = 12
-_LEDGER = "the admission ledger"
-
-
+# A grant for direct calls ends after so long if others wait.
+LONGEST_WHILE_OTHERS_WAIT = timedelta(minutes=1)
 _EVERYBODY = 100_000  # more than the catalogs that one account is made for
 
 
@@ -39,7 +32,7 @@ class State:
     """How busy the account is; `oldest_wait_seconds` is 0 if nobody waits."""
 
     waiting: int
-    turns: int
+    grants: int
     oldest_wait_seconds: float
 
 
@@ -53,20 +46,20 @@ class Admission:
     """`pool` is every knowledge base whose queue may be served."""
 
     book: AdmissionBook
-    turns: TaskTokens
+    task_tokens: TaskTokens
     pool: Sequence[str]
     limits: Limits = field(default_factory=Limits)
     now: Callable[[], datetime] = utc_now
     pause: Callable[[int], None] = _pause
 
     def enter(self, waiter: Waiter) -> None:
-        """Queue up. Safe to repeat: the place is kept, the token replaced."""
+        """Queue up. Safe to repeat: the position is kept, the token replaced."""
         self.book.enqueue(waiter)
         self.dispatch()
 
     def claim(self, catalog_id: str, epoch: int, *, calls: int = 1) -> Grant | None:
         """
-        The run's turn, from now on in its hands; None if it has none (any more).
+        The run's grant, from now on in its hands; None if it has none (any more).
 
         `calls` is how many direct calls it could use at a time; what it can't use goes to others.
         """
@@ -82,30 +75,30 @@ class Admission:
         return mine
 
     def keep(self, catalog_id: str, epoch: int) -> Grant | None:
-        """The run's turn for some time yet, whoever waits: what it has begun must be finished."""
+        """The run's grant for some time yet, whoever waits: what it has begun must be finished."""
         return self._change_own(catalog_id, epoch, lambda mine, _: mine)
 
     def extend(self, grant: Grant, *, calls: int) -> Grant | None:
         """
-        A shared turn for some time yet; None if it is over.
+        A shared grant for some time yet; None if it is over.
 
         `calls` is how many direct calls the run could use at a time. It may get fewer than before
         if others wait, and more if nobody does.
         """
-        waiting = self._schedule(self.book.read())
-        if waiting.must_yield(grant, turn=timedelta(seconds=TURN)):
+        schedule = self._dispatch.schedule(self.book.read())
+        if schedule.must_yield(grant, after=LONGEST_WHILE_OTHERS_WAIT):
             return None
         return self._change_own(
             grant.catalog_id,
             grant.epoch,
             lambda mine, ledger: replace(
-                mine, slots=self._slots(mine, ledger, calls, len(waiting.shared))
+                mine, slots=self._slots(mine, ledger, calls, len(schedule.shared))
             ),
         )
 
     def shrink(self, catalog_id: str, epoch: int, *, calls: int) -> None:
         """Hand on what the run's last calls at work no longer need."""
-        before = _own(self.book.read(), catalog_id, epoch)
+        before = grant_of(self.book.read(), catalog_id, epoch)
         if before is None or before.slots <= calls:
             return
         self._change_own(
@@ -114,35 +107,13 @@ class Admission:
         self.dispatch()
 
     def leave(self, catalog_id: str, epoch: int) -> None:
-        """Give the turn back, if the run has one, and hand it on. Safe to repeat."""
-        if _own(self.book.read(), catalog_id, epoch) is not None:
-            self.dispatch(leaving=frozenset({(catalog_id, epoch)}))
+        """Give the grant back, if the run has one, and hand it on. Safe to repeat."""
+        if grant_of(self.book.read(), catalog_id, epoch) is not None:
+            self._dispatch.hand_out(leaving=frozenset({(catalog_id, epoch)}))
 
-    def dispatch(self, *, leaving: frozenset[tuple[str, int]] = frozenset()) -> None:
+    def dispatch(self) -> None:
         """Hand out what is free, and wake whom it falls to."""
-        dead = leaving
-        while True:
-            granted, unwoken = self._hand_out(dead)
-            woken = [(each, self._wake(each, fresh=True)) for each in granted]
-            woken += [(each, self._wake(each, fresh=False)) for each in unwoken]
-            dead = frozenset((each.catalog_id, each.epoch) for each, alive in woken if not alive)
-            if not dead:
-                return
-
-    def _hand_out(self, leaving: frozenset[tuple[str, int]]) -> tuple[list[Waiter], list[Waiter]]:
-        """Who has got a turn just now, and who has one and may not know it."""
-        for attempt in range(_TRIES):
-            before = self.book.read()
-            schedule = self._schedule(before, leaving)
-            granted = schedule.grant()
-            try:
-                if schedule.ledger != before:
-                    self.book.write(schedule.ledger)
-            except RecordChanged:
-                self.pause(attempt)
-                continue
-            return granted, schedule.unwoken
-        raise RecordChanged(_LEDGER)
+        self._dispatch.hand_out()
 
     def is_wanted(self, knowledge_base_id: str) -> bool:
         """Whether anybody waits for this knowledge base."""
@@ -150,50 +121,24 @@ class Admission:
 
     def state(self) -> State:
         """For people to watch; reads the whole queue."""
-        waiters = [
-            waiter
-            for knowledge_base_id in self.pool
-            for mode in Mode
-            for waiter in self.book.waiting(knowledge_base_id, mode, limit=_EVERYBODY)
-        ]
+        waiters = self._dispatch.waiting(limit=_EVERYBODY)
         now = self.now()
         oldest = min((waiter.since for waiter in waiters), default=now)
         return State(
             waiting=len(waiters),
-            turns=len(self.book.read().grants),
+            grants=len(self.book.read().grants),
             oldest_wait_seconds=max(0.0, (now - oldest).total_seconds()),
         )
 
-    def _wake(self, waiter: Waiter, *, fresh: bool) -> bool:
-        """False if the turn fell to a run that no longer is, and goes to another."""
-        if self.turns.wake(waiter.token):
-            self.book.dequeue(waiter)
-            return True
-        # Nobody waits with that token. A retry may have brought a new one in the meantime; or an
-        # earlier dispatch woke the run and died before it could say so.
-        if not self.book.dequeue(waiter):
-            return True  # the next dispatch, or the sweep, wakes that one
-        mine = _own(self.book.read(), waiter.catalog_id, waiter.epoch)
-        if mine is None or mine.claimed:
-            return True
-        return not fresh and self.now() - mine.granted_at < _UNCLAIMED
-
-    def _schedule(
-        self, ledger: Ledger, leaving: frozenset[tuple[str, int]] = frozenset()
-    ) -> Schedule:
-        at_most = self.limits.direct_calls + 1
-        return Schedule(
-            ledger=ledger,
-            waiters=[
-                waiter
-                for knowledge_base_id in self.pool
-                for mode in Mode
-                for waiter in self.book.waiting(knowledge_base_id, mode, limit=at_most)
-            ],
+    @property
+    def _dispatch(self) -> Dispatch:
+        return Dispatch(
+            book=self.book,
+            task_tokens=self.task_tokens,
+            pool=self.pool,
             limits=self.limits,
-            now=self.now(),
-            lease=GRANT,
-            leaving=leaving,
+            now=self.now,
+            pause=self.pause,
         )
 
     def _slots(self, mine: Grant, ledger: Ledger, calls: int, waiting: int) -> int:
@@ -205,9 +150,9 @@ class Admission:
     def _change_own(
         self, catalog_id: str, epoch: int, changed: Callable[[Grant, Ledger], Grant]
     ) -> Grant | None:
-        for attempt in range(_TRIES):
+        for attempt in range(TRIES):
             ledger = self.book.read()
-            mine = _own(ledger, catalog_id, epoch)
+            mine = grant_of(ledger, catalog_id, epoch)
             now = self.now()
             if mine is None or mine.until < now:
                 return None
@@ -222,12 +167,4 @@ class Admission:
                 self.pause(attempt)
                 continue
             return new
-        raise RecordChanged(_LEDGER)
-
-
-def _own(ledger: Ledger, catalog_id: str, epoch: int) -> Grant | None:
-    return next((each for each in ledger.grants if _is_of(each, catalog_id, epoch)), None)
-
-
-def _is_of(grant: Grant, catalog_id: str, epoch: int) -> bool:
-    return (grant.catalog_id, grant.epoch) == (catalog_id, epoch)
+        raise RecordChanged(LEDGER)

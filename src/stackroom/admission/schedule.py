@@ -2,7 +2,7 @@
 Who is next: the rules of admission, worked out on what is known at one moment.
 
 Oldest first. A knowledge base is shared by direct calls or held by one job; where both wait, the
-older one decides. When a job's turn has come, no new direct call is let in, those at work finish,
+older one decides. When a job is next, no new direct call is let in, those at work finish,
 and then every job that waited at that moment runs, one after another (there are at most four, one
 per data source), so that the change costs once. After that the oldest direct call is the older.
 """
@@ -53,7 +53,7 @@ class Schedule:
     now: datetime
     lease: timedelta
     leaving: frozenset[tuple[str, int]] = frozenset()  # runs, by catalog and epoch
-    unwoken: list[Waiter] = field(default_factory=list)  # they have a turn and don't know it
+    unwoken: list[Waiter] = field(default_factory=list)  # they have a grant and don't know it
 
     def __post_init__(self) -> None:
         newest = {each.catalog_id: each.epoch for each in self.waiters}
@@ -62,7 +62,7 @@ class Schedule:
             for grant in self.ledger.grants
             if grant.until > self.now
             and (grant.catalog_id, grant.epoch) not in self.leaving
-            # A newer run of the same catalog waits: the one that had the turn is no more.
+            # A newer run of the same catalog waits: the one that had the grant is no more.
             and newest.get(grant.catalog_id, 0) <= grant.epoch
         )
         if live != self.ledger.grants:
@@ -78,22 +78,22 @@ class Schedule:
         return [each for each in self._waiting if each.mode is Mode.SHARED]
 
     def grant(self) -> list[Waiter]:
-        """Whom a turn falls to now; the ledger then says so."""
+        """Who is granted the use of a knowledge base now; the ledger then says so."""
         granted = []
         for waiter in self._waiting:
-            if grant := self._turn_of(waiter):
+            if grant := self._grant_for(waiter):
                 self._enter(grant, waiter.since)
                 granted.append(waiter)
         return granted
 
-    def must_yield(self, grant: Grant, *, turn: timedelta) -> bool:
-        """Whether the holder of a shared turn is to give it up, its calls at work once done."""
+    def must_yield(self, grant: Grant, *, after: timedelta) -> bool:
+        """Whether the holder of a shared grant is to give it up, its calls at work once done."""
         next_job = self._next_job(grant.knowledge_base_id)
         if next_job is not None and self._is_next(next_job) and self._may_start():
             return True
-        return bool(self.shared) and self.now - grant.granted_at >= turn
+        return bool(self.shared) and self.now - grant.granted_at >= after
 
-    def _turn_of(self, waiter: Waiter) -> Grant | None:
+    def _grant_for(self, waiter: Waiter) -> Grant | None:
         here = [
             each
             for each in self.ledger.grants
@@ -102,15 +102,15 @@ class Schedule:
         if any(each.mode is Mode.EXCLUSIVE for each in here):
             return None
         if waiter.mode is Mode.SHARED:
-            return self._shared_turn(waiter)
-        return self._exclusive_turn(waiter) if not here else None
+            return self._shared_grant(waiter)
+        return self._exclusive_grant(waiter) if not here else None
 
-    def _exclusive_turn(self, waiter: Waiter) -> Grant | None:
+    def _exclusive_grant(self, waiter: Waiter) -> Grant | None:
         if not self._is_next(waiter) or not self._may_start():
             return None
         return self._granted(waiter, slots=1, start_at=max(self.now, self._next_start))
 
-    def _shared_turn(self, waiter: Waiter) -> Grant | None:
+    def _shared_grant(self, waiter: Waiter) -> Grant | None:
         job = self._next_job(waiter.knowledge_base_id)
         if job is not None and self._is_next(job) and self._may_start():
             return None
@@ -127,7 +127,7 @@ class Schedule:
     def _calls_of(self, waiter: Waiter) -> int:
         """
         How many it could use. To a busy catalog more has come while it waited; what it can't use,
-        it gives back when it claims its turn.
+        it gives back when it claims its grant.
         """
         is_fresh = self.now - waiter.since < _FRESH
         return waiter.calls if waiter.calls == 1 or is_fresh else max(waiter.calls, _WORTHWHILE)
@@ -182,7 +182,7 @@ class Schedule:
             phase = phases.get(grant.knowledge_base_id)
             if phase is None or phase < since:
                 phases[grant.knowledge_base_id] = self.now
-            assert grant.start_at is not None, "a job's turn says when it may start"
+            assert grant.start_at is not None, "a job's grant says when it may start"
             gap = timedelta(seconds=self.limits.seconds_between_starts)
             next_start = grant.start_at + gap
         self._waiting = [each for each in self._waiting if each.catalog_id != grant.catalog_id]

@@ -24,6 +24,7 @@ from stackroom.ports.inventory import Inventory
 from stackroom.ports.retrieval import KnowledgeBase
 from stackroom.ports.runs import Executions, Leases
 from stackroom.runs.leases import Runs
+from stackroom.settlement.details import details_by
 from stackroom.settlement.search_check import SearchCheck
 
 
@@ -89,15 +90,15 @@ class Auditors:
         }
 
     def _index(self) -> IndexAudit:
+        details = details_by(jobs=self.jobs, direct=self.direct, bucket=self.bucket)
         return IndexAudit(
             inventory=self.inventory,
             catalogs=self.catalogs,
             documents=self.documents,
-            bucket=self.bucket,
             listings=Listings(
                 inventory=self.inventory,
                 catalogs=self.catalogs,
-                bucket=self.bucket,
+                details=details,
                 pool=self.pool,
                 pause=self.pause,
                 capacity=self.capacity,
@@ -111,8 +112,7 @@ class Auditors:
                 knowledge_base=self.knowledge_base,
                 mending=self.mending,
             ),
-            jobs=self.jobs,
-            direct=self.direct,
+            details=details,
             search_check=SearchCheck(knowledge_base=self.knowledge_base),
             mending=self.mending,
         )

@@ -15,15 +15,15 @@ from stackroom.audits.listings import Cursor, Listings
 from stackroom.audits.mending import Mending
 from stackroom.audits.orphans import Orphans
 from stackroom.audits.window import Window
-from stackroom.model import Catalog, DataSource, DataSourceType, Document, DocumentStatus
-from stackroom.ports.bucket import DocumentBucket
+from stackroom.model import Catalog, DataSource, Document, DocumentStatus, PerSourceType
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
-from stackroom.ports.ingestion import DirectDocuments, DocumentDetail, IngestionJobs
+from stackroom.ports.ingestion import DocumentDetail
 from stackroom.ports.inventory import Inventory, ListedDocument
+from stackroom.settlement.details import Details
 from stackroom.settlement.search_check import SearchCheck
+from stackroom.settlement.statuses import NOT_KNOWN
 
-_NOT_FOUND = DocumentDetail(status="NOT_FOUND", updated_at=None)
 # DocumentStatus [API model bedrock-agent]
 _AS_IT_SHOULD_BE = frozenset({"INDEXED", "PENDING", "STARTING", "IN_PROGRESS"})
 
@@ -33,11 +33,9 @@ class IndexAudit:
     inventory: Inventory
     catalogs: Catalogs
     documents: Documents
-    bucket: DocumentBucket
     listings: Listings
     orphans: Orphans
-    jobs: IngestionJobs
-    direct: DirectDocuments
+    details: PerSourceType[Details]
     search_check: SearchCheck
     mending: Mending
 
@@ -61,7 +59,7 @@ class IndexAudit:
                 if not window.covers(document.document_id):
                     continue
                 listed = window.pop(document.document_id)
-                said = listed.detail if listed is not None else _NOT_FOUND
+                said = listed.detail if listed is not None else NOT_KNOWN
                 # Of a document that changed since it was listed, the listing tells nothing.
                 if listed_at - document.updated_at < self.mending.quiet:
                     continue
@@ -88,17 +86,12 @@ class IndexAudit:
         now = self.documents.get(document.catalog_id, document.document_id)
         if now is None or now.version != document.version:
             return
-        kind = _suspicion(document, self._verdict(source, document))
+        details = self.details.of(source).of(source, [document])
+        kind = _suspicion(document, details[document.document_id])
         if kind is Kind.INDEXED_AFTER_ALL and not self.search_check.found(catalog, [document]):
             return
         if kind is not None:
             yield from self.mending.run_again(document, kind)
-
-    def _verdict(self, source: DataSource, document: Document) -> DocumentDetail:
-        if source.type is DataSourceType.CUSTOM:
-            return self.direct.details(source, [document.document_id])[document.document_id]
-        uri = self.bucket.uri_of(document.s3_key)
-        return self.jobs.details(source, [uri]).get(uri, _NOT_FOUND)
 
 
 def _suspicion(document: Document, said: DocumentDetail) -> Kind | None:

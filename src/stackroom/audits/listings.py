@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from stackroom.audits.sources import owner_of
 from stackroom.audits.window import Window
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.keys import Location, locate, unplaced_id_of
-from stackroom.model import Catalog, DataSource, DataSourceType, PoolMember, Record
-from stackroom.ports.bucket import DocumentBucket
+from stackroom.model import Catalog, DataSource, PerSourceType, PoolMember, Record
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.inventory import Inventory, KnownSource, ListedDocument, Page
+from stackroom.settlement.details import Details
 
 _TRIES = 6
 _AVAILABLE = "AVAILABLE"  # DataSourceStatus [API model bedrock-agent]
@@ -39,7 +38,7 @@ class Listings:
 
     inventory: Inventory
     catalogs: Catalogs
-    bucket: DocumentBucket
+    details: PerSourceType[Details]
     pool: Sequence[PoolMember]
     pause: Callable[[], None]
     capacity: int = 20_000
@@ -78,12 +77,13 @@ class Listings:
 
     def _listing(self, source: DataSource, catalog: Catalog | None, low: str) -> Listing:
         window: Window[ListedDocument] = Window(self.capacity, low=low)
+        details = self.details.of(source)
         page = self._page(source, None)
         if page is None:
             return Listing(source=source, catalog=catalog, window=None)
         while page is not None:
             for each in page.items:
-                window.put(self._id_of(source, each), each)
+                window.put(details.document_id(each.identifier), each)
             page = self._page(source, page.next) if page.next is not None else None
         return Listing(source=source, catalog=catalog, window=window)
 
@@ -95,15 +95,3 @@ class Listings:
             except KnowledgeBaseThrottled:
                 continue
         raise KnowledgeBaseThrottled("ListKnowledgeBaseDocuments")
-
-    def _id_of(self, source: DataSource, listed: ListedDocument) -> str:
-        if source.type is DataSourceType.CUSTOM:
-            return listed.identifier
-        key = key_of(self.bucket, listed)
-        location = locate(key)
-        return location.document_id if isinstance(location, Location) else unplaced_id_of(key)
-
-
-def key_of(bucket: DocumentBucket, listed: ListedDocument) -> str:
-    """The key of a document that its data source lists by URI."""
-    return listed.identifier.removeprefix(bucket.uri_of(""))

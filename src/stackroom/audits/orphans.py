@@ -4,7 +4,7 @@ Documents that a knowledge base has and no record tells of: what was deleted may
 Where the catalog is known, a record that says `deleting` is made, so that a run removes the
 document and verifies it as it does all others. A CUSTOM data source knows no catalogs; a search
 tells the document's, if it is found at all. What isn't found, or has no catalog any more, is
-deleted directly, but only while no run has its turn at the knowledge base: one that came in between
+deleted directly, but only while no run has a grant for the knowledge base: one that came in between
 is told "busy" by Bedrock and waits, and so are we.
 """
 
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from stackroom.audits.discrepancies import Discrepancy, Kind
-from stackroom.audits.listings import key_of
 from stackroom.audits.mending import LeftForLater, Mending
 from stackroom.filters import Has
 from stackroom.keys import document_id_of
@@ -27,6 +26,7 @@ from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import Busy, DirectDocuments
 from stackroom.ports.inventory import ListedDocument
 from stackroom.ports.retrieval import KnowledgeBase, Passage
+from stackroom.settlement.details import key_of
 
 # DocumentStatus [API model bedrock-agent]: gone, or on its way in or out.
 _PASSING = frozenset(
@@ -52,7 +52,7 @@ class Orphans:
         if self._is_passing(listed):
             return
         if catalog is not None:
-            yield from self._of_catalog(catalog, key_of(self.bucket, listed))
+            yield from self._of_catalog(catalog, key_of(self.bucket, listed.identifier))
         elif not _OURS.fullmatch(listed.identifier):
             yield self.mending.left(
                 Kind.INDEXED_WITHOUT_RECORD,

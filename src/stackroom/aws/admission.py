@@ -1,5 +1,5 @@
 """
-Whose turn it is, and who waits, in the control table.
+Who may use a knowledge base, and who waits, in the control table.
 
     item      pk                                  sk
     ledger    ADMISSION                           LEDGER                   version; grants and more

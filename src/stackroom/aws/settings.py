@@ -37,7 +37,7 @@ class Settings(BaseModel):
 
 
 class AdmissionSettings(Settings):
-    """Of every function that takes turns at knowledge bases, or gives them back."""
+    """Of every function that is granted knowledge bases, or gives them back."""
 
     kb_pool: Pool
     admission_jobs: int = 5

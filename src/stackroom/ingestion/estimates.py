@@ -1,13 +1,8 @@
 """
-What a catalog's owner can expect: how far each document is, whose turn it is, and about how long.
+What a catalog's owner can expect: how far each document is, who waits before it, and how long.
 
-The time is an estimate by a simple model and no promise: a document that waits longer goes on
-waiting, for nothing here or elsewhere ends a wait.
-
-- Jobs take about 20 s, and 0.3 s a document, one at a time in a knowledge base and at least 10 s
-  apart in the account. Of those ahead only the number is known, so each counts as 20 s.
-- Direct calls carry 10 documents and take about 6 s, 10 at a time in the account, shared with
-  whoever is ahead, and after the job that has the knowledge base, if one has.
+The time is an estimate (stackroom.ingestion.durations) and no promise: a document that waits longer
+goes on waiting, for nothing here or elsewhere ends a wait.
 """
 
 import math
@@ -16,23 +11,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from stackroom.admission.demand import DEMANDS
 from stackroom.admission.schedule import Limits
 from stackroom.clock import utc_now
-from stackroom.ingestion.direct import BATCH
-from stackroom.model import Catalog, DataSource, DataSourceType, Document, DocumentStatus
-from stackroom.ports.admission import AdmissionBook, Ledger, Mode
+from stackroom.ingestion.durations import Ahead, Durations, durations
+from stackroom.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.ports.admission import AdmissionBook
 from stackroom.ports.documents import Documents
 from stackroom.ports.runs import Leases
 from stackroom.runs.leases import LONGEST_DELAY
 
-_JOB_SECONDS = 20.0
-_JOB_SECONDS_A_DOCUMENT = 0.3
-_CALL_SECONDS = 6.0
-# Of the queue this many are looked at; a place behind them is told as "after" them.
+# Of the queue this many are looked at; a position behind them is told as "after" them.
 _LOOKED_AT = 1000
 
 
-class Stage(StrEnum):
+class DocumentStage(StrEnum):
     """Where a document stands, in words for its owner."""
 
     BEGINNING = "about to begin"
@@ -45,8 +38,8 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """A place in the queue of a knowledge base, from 1; None if it is beyond `length`."""
+class QueuePosition:
+    """In the queue of a knowledge base, from 1; None if it is beyond `length`."""
 
     position: int | None
     length: int
@@ -57,27 +50,27 @@ class DocumentEstimate:
     """`attempt` counts from 1; `eta_seconds` is None for what is settled."""
 
     document: Document
-    stage: Stage
+    stage: DocumentStage
     attempt: int | None = None
     eta_seconds: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogEstimate:
-    """`place` is None if the catalog's run doesn't wait in the queue; 0 seconds: all is settled."""
+    """`queue_position` is None if the catalog's run doesn't wait; 0 seconds: all is settled."""
 
     catalog: Catalog
-    place: Place | None
+    queue_position: QueuePosition | None
     eta_seconds: int
     documents: tuple[DocumentEstimate, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Turn:
+class _Standing:
     """How the catalog stands among those that want the same."""
 
-    place: Place | None
-    seconds_ahead: float
+    seconds_ahead: float = 0.0
+    queue_position: QueuePosition | None = None
     follows: bool = False  # a run that broke, after a while that has yet to pass
 
 
@@ -93,109 +86,96 @@ class Estimates:
         documents = sorted(
             self.documents.of_catalog(catalog.catalog_id), key=lambda each: each.filename
         )
-        unsettled = sum(_is_unsettled(each) for each in documents)
-        turn = self._turn(catalog) if unsettled else None
-        estimates = tuple(self._of(each, catalog, turn, unsettled) for each in documents)
+        unsettled = sum(map(_is_unsettled, documents))
+        standing = self._standing(catalog) if unsettled else _Standing()
+        work = self._durations(catalog).work(unsettled)
+        estimates = tuple(self._of(each, standing, work) for each in documents)
         return CatalogEstimate(
             catalog=catalog,
-            place=turn.place if turn else None,
+            queue_position=standing.queue_position,
             eta_seconds=max((each.eta_seconds or 0 for each in estimates), default=0),
             documents=estimates,
         )
 
-    def _of(
-        self, document: Document, catalog: Catalog, turn: _Turn | None, unsettled: int
-    ) -> DocumentEstimate:
-        if turn is None or not _is_unsettled(document):
-            settled = Stage.FAILED if document.status is DocumentStatus.FAILED else Stage.SEARCHABLE
-            return DocumentEstimate(document=document, stage=settled)
-        seconds = self._work(catalog, unsettled)
+    def _of(self, document: Document, standing: _Standing, work: float) -> DocumentEstimate:
+        stage = _stage(document, standing)
+        if not _is_unsettled(document):
+            return DocumentEstimate(document=document, stage=stage)
         if document.status is DocumentStatus.INDEXING:
             gone_by = (self.now() - document.updated_at).total_seconds()
-            seconds = max(1.0, seconds - gone_by)
+            seconds = max(1.0, work - gone_by)
         else:
-            seconds += turn.seconds_ahead
+            seconds = work + standing.seconds_ahead
         return DocumentEstimate(
             document=document,
-            stage=_stage(document, turn),
+            stage=stage,
             attempt=_attempt(document),
             eta_seconds=math.ceil(seconds),
         )
 
-    def _turn(self, catalog: Catalog) -> _Turn:
+    def _standing(self, catalog: Catalog) -> _Standing:
         source = catalog.source
         if source is None:
             return self._following(catalog.catalog_id)
         ledger = self.book.read()
         if any(each.catalog_id == catalog.catalog_id for each in ledger.grants):
-            return _Turn(place=None, seconds_ahead=0)
-        place, calls_ahead = self._place(catalog, source)
-        if place is None:
+            return _Standing()
+        position, ahead = self._queue(catalog, source)
+        if position is None:
             return self._following(catalog.catalog_id)
-        seconds = self._wait(ledger, source, place, calls_ahead)
-        return _Turn(place=place, seconds_ahead=seconds)
+        seconds = self._durations(catalog).wait(
+            source.knowledge_base_id, ahead, ledger, at=self.now()
+        )
+        return _Standing(queue_position=position, seconds_ahead=seconds)
 
-    def _following(self, catalog_id: str) -> _Turn:
+    def _following(self, catalog_id: str) -> _Standing:
         """Its run is about to begin; at once, or with a delay if it follows one that broke."""
         lease = self.leases.get(catalog_id)
         if lease is None or not lease.held or not lease.failures or lease.until is None:
-            return _Turn(place=None, seconds_ahead=0)
+            return _Standing()
         # The lease of a run that has yet to begin lasts until shortly after it must have.
         delay = (lease.until - self.now()).total_seconds()
-        return _Turn(place=None, seconds_ahead=min(max(0.0, delay), LONGEST_DELAY), follows=True)
+        return _Standing(seconds_ahead=min(max(0.0, delay), LONGEST_DELAY), follows=True)
 
-    def _place(self, catalog: Catalog, source: DataSource) -> tuple[Place | None, int]:
-        """And how many calls are wanted by those ahead."""
-        queue = self.book.waiting(source.knowledge_base_id, _mode(source), limit=_LOOKED_AT)
-        ahead = 0
-        for position, waiter in enumerate(queue, start=1):
+    def _queue(self, catalog: Catalog, source: DataSource) -> tuple[QueuePosition | None, Ahead]:
+        mode = DEMANDS.of(source).mode
+        queue = self.book.waiting(source.knowledge_base_id, mode, limit=_LOOKED_AT)
+        calls = 0
+        for runs, waiter in enumerate(queue):
             if waiter.catalog_id == catalog.catalog_id:
-                return Place(position=position, length=len(queue)), ahead
-            ahead += waiter.calls
+                position = QueuePosition(position=runs + 1, length=len(queue))
+                return position, Ahead(runs=runs, calls=calls)
+            calls += waiter.calls
+        ahead = Ahead(runs=len(queue), calls=calls)
         if len(queue) < _LOOKED_AT:
-            return None, 0  # it has its turn, or is about to queue up
-        return Place(position=None, length=len(queue)), ahead
+            return None, ahead  # it has its grant, or is about to queue up
+        return QueuePosition(position=None, length=len(queue)), ahead
 
-    def _wait(self, ledger: Ledger, source: DataSource, place: Place, calls_ahead: int) -> float:
-        here = [
-            each for each in ledger.grants if each.knowledge_base_id == source.knowledge_base_id
-        ]
-        if _mode(source) is Mode.SHARED:
-            job = _JOB_SECONDS if any(each.mode is Mode.EXCLUSIVE for each in here) else 0
-            at_work = sum(each.slots for each in ledger.grants if each.mode is Mode.SHARED)
-            return job + _calls_seconds(at_work + calls_ahead, self.limits)
-        ahead = (place.position or place.length + 1) - 1
-        seconds = _JOB_SECONDS * (ahead + len(here))
-        if ledger.next_start is not None:
-            seconds = max(seconds, (ledger.next_start - self.now()).total_seconds())
-        return max(seconds, self.limits.seconds_between_starts * ahead)
-
-    def _work(self, catalog: Catalog, documents: int) -> float:
-        if catalog.data_source_type is DataSourceType.CUSTOM:
-            return _calls_seconds(math.ceil(documents / BATCH), self.limits)
-        return _JOB_SECONDS + _JOB_SECONDS_A_DOCUMENT * documents
-
-
-def _calls_seconds(calls: int, limits: Limits) -> float:
-    return math.ceil(calls / limits.direct_calls) * _CALL_SECONDS
-
-
-def _mode(source: DataSource) -> Mode:
-    return Mode.SHARED if source.type is DataSourceType.CUSTOM else Mode.EXCLUSIVE
+    def _durations(self, catalog: Catalog) -> Durations:
+        by_type = durations(self.limits)
+        # One that has yet to be placed is told the time of a data source of its own.
+        return by_type.of(catalog.source) if catalog.source is not None else by_type.own
 
 
 def _is_unsettled(document: Document) -> bool:
     return document.status not in (DocumentStatus.INDEXED, DocumentStatus.FAILED)
 
 
-def _stage(document: Document, turn: _Turn) -> Stage:
-    if document.status is DocumentStatus.DELETING:
-        return Stage.REMOVING
-    if document.status is DocumentStatus.INDEXING:
-        return Stage.INGESTING
-    if turn.follows:
-        return Stage.FOLLOWING
-    return Stage.WAITING if turn.place is not None else Stage.BEGINNING
+def _stage(document: Document, standing: _Standing) -> DocumentStage:
+    match document.status:
+        case DocumentStatus.FAILED:
+            return DocumentStage.FAILED
+        case DocumentStatus.INDEXED:
+            return DocumentStage.SEARCHABLE
+        case DocumentStatus.DELETING:
+            return DocumentStage.REMOVING
+        case DocumentStatus.INDEXING:
+            return DocumentStage.INGESTING
+        case DocumentStatus.UPLOADING | DocumentStatus.PENDING:
+            if standing.follows:
+                return DocumentStage.FOLLOWING
+            waits = standing.queue_position is not None
+            return DocumentStage.WAITING if waits else DocumentStage.BEGINNING
 
 
 def _attempt(document: Document) -> int:

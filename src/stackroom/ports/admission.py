@@ -16,7 +16,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Waiter:
-    """A run that waits for its turn at a knowledge base; `token` wakes it."""
+    """A run that waits for a knowledge base; `token` wakes it."""
 
     catalog_id: str
     epoch: int
@@ -29,7 +29,7 @@ class Waiter:
 
 @dataclass(frozen=True, kw_only=True)
 class Grant:
-    """A run's turn. `slots` direct calls at a time, or one job; void after `until`."""
+    """What a run may use: `slots` direct calls at a time, or one job; void after `until`."""
 
     catalog_id: str
     epoch: int
@@ -44,7 +44,7 @@ class Grant:
 
 @dataclass(frozen=True, kw_only=True)
 class Ledger:
-    """Every turn that is taken at the moment, of the whole account."""
+    """Every grant there is at the moment, in the whole account."""
 
     version: int = 0
     grants: tuple[Grant, ...] = ()

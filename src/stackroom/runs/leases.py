@@ -19,7 +19,7 @@ from stackroom.ports.runs import Executions, Lease, Leases
 # A run renews its lease with every task; the longest silence is one poll (a minute) and the
 # retries of one task (about five). Expiry alone decides nothing: Step Functions is asked.
 LEASE = timedelta(minutes=15)
-# A run that waits for its turn does nothing; ten thousand of them are looked at three a second.
+# A run that waits for its grant does nothing; ten thousand of them are looked at three a second.
 _PARKED = timedelta(hours=1)
 # From the lease to its execution's first task, which renews it.
 _UNSTARTED = timedelta(minutes=2)
@@ -45,7 +45,7 @@ class Runs:
         return self.leases.release(catalog_id, epoch, served=served)
 
     def renew(self, catalog_id: str, epoch: int, *, parked: bool = False) -> Lease:
-        """Go on with the run, or have it wait for its turn. Raises RunSuperseded."""
+        """Go on with the run, or have it wait for its grant. Raises RunSuperseded."""
         until = self.now() + (_PARKED if parked else LEASE)
         return self.leases.renew(catalog_id, epoch, until=until)
 

@@ -1,9 +1,9 @@
 """
-Giving a catalog its place: a data source of its own while there are any, else a shared one.
+Placing a catalog: giving it a data source of its own while there are any, else a shared one.
 
 A knowledge base has five data sources, not adjustable [AWS General Reference: Amazon Bedrock
 quotas]. Four are for catalogs; the fifth is the shared CUSTOM data source, where every other
-catalog lives. A place once given is kept, whatever becomes of the pool.
+catalog lives. Where a catalog was placed it stays, whatever becomes of the pool.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ class Placements:
     def ensure(self, catalog: Catalog) -> tuple[Placement, DataSource]:
         """The catalog's data source, given to it if it has none, and whether it can be used yet."""
         source = catalog.source or self._place(catalog)
-        if source.type is DataSourceType.CUSTOM:
+        if source.is_shared:
             return Placement.PLACED, source  # made with its knowledge base
         available = self.data_sources.is_available(source.knowledge_base_id, source.data_source_id)
         return (Placement.PLACED if available else Placement.WAITING), source
@@ -85,7 +85,8 @@ class Placements:
                 name,
                 prefix=catalog.s3_prefix,
                 # Not the name alone: after a deletion, Bedrock answers a token that it has seen
-                # with what is gone. The catalog is written when it is condemned, revived or opened.
+                # with what is gone. The catalog is written when it is opened, marked deleting or
+                # unmarked.
                 token=_token(knowledge_base_id, name, catalog.updated_at.isoformat()),
             )
         return DataSource(knowledge_base_id=knowledge_base_id, data_source_id=data_source_id)

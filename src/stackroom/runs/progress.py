@@ -3,7 +3,7 @@
 import random
 from enum import StrEnum
 
-from pydantic import AwareDatetime, NonNegativeInt
+from pydantic import AliasChoices, AwareDatetime, ConfigDict, Field, NonNegativeInt
 
 from stackroom.model import Record
 
@@ -11,18 +11,18 @@ from stackroom.model import Record
 FIRST_WAIT = 5
 LONGEST_WAIT = 60
 _GROWTH = 1.5
-# A history ends at 25,000 events [Step Functions quotas]. A turn is a wait, a task and a choice,
-# about a dozen; with a job's own polls until its deadline (750 more) that stays below 21,000.
+# A history ends at 25,000 events [Step Functions quotas]. A step is a wait, a task and a choice,
+# about a dozen events; with a job's own polls until its deadline (750 more), below 21,000.
 MAX_STEPS = 1_000
 
 
-class Outcome(StrEnum):
+class RunOutcome(StrEnum):
     """What the state machine chooses by; tests/contract holds it and the ASL together."""
 
     PLACED = "placed"
     WAITING = "waiting"
     GONE = "gone"
-    TURN_OVER = "turn_over"
+    GRANT_OVER = "turn_over"  # the state machine's word: executions under way go on by it
     STARTED = "started"
     BUSY = "busy"
     NOTHING = "nothing"
@@ -39,15 +39,21 @@ class Outcome(StrEnum):
 class Progress(Record):
     """Where a run stands; travels through the state machine."""
 
-    outcome: Outcome | None = None
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    outcome: RunOutcome | None = None
     delay: NonNegativeInt = 0  # seconds to wait before the first state does anything
     wait_seconds: NonNegativeInt = 0
     round: NonNegativeInt = 0
-    turn: NonNegativeInt = 0
+    # Tasks of this execution so far. It travels as `turn`: functions are deployed one by one, and
+    # one of before knows no other name. Either is read, so that `steps` can be written one day.
+    steps: NonNegativeInt = Field(
+        default=0, validation_alias=AliasChoices("steps", "turn"), serialization_alias="turn"
+    )
     polls: NonNegativeInt = 0  # of the present job, or busy answers in a row
     served: NonNegativeInt = 0  # the counter as the present round found it
     job_id: str | None = None  # of a job, or what stands for a round of direct calls
-    waiting_since: AwareDatetime | None = None  # the run's place in the queue
+    waiting_since: AwareDatetime | None = None  # its position in the queue goes by this
     calls: NonNegativeInt = 1  # direct calls that the work takes
     accepted_at: AwareDatetime | None = None  # by the knowledge base's clock, of direct calls
 
@@ -59,9 +65,9 @@ class Run(Record):
     epoch: NonNegativeInt
     progress: Progress = Progress()
 
-    def went(self, outcome: Outcome, **changes: object) -> "Run":
+    def went(self, outcome: RunOutcome, **changes: object) -> "Run":
         progress = self.progress.model_copy(
-            update={"outcome": outcome, "turn": self.progress.turn + 1, **changes}
+            update={"outcome": outcome, "steps": self.progress.steps + 1, **changes}
         )
         return self.model_copy(update={"progress": progress})
 
@@ -74,8 +80,8 @@ def until_next_look(seconds: float, *, wanted: bool) -> int:
     return round(min(max(FIRST_WAIT, seconds * (0.1 if wanted else 0.2)), LONGEST_WAIT))
 
 
-def waiting_time(turn: int, *, jitter: bool = False) -> int:
+def waiting_time(polls: int, *, jitter: bool = False) -> int:
     """Seconds before asking again: growing, capped, and apart from others' if `jitter`."""
-    wait = min(FIRST_WAIT * _GROWTH ** min(turn, 20), LONGEST_WAIT)
+    wait = min(FIRST_WAIT * _GROWTH ** min(polls, 20), LONGEST_WAIT)
     # Not security: it only keeps waiting runs from asking in step.
     return round(wait * random.uniform(1, 1.5)) if jitter else round(wait)  # noqa: S311

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stackroom.errors import RecordChanged
-from stackroom.model import Catalog, DataSourceType, PoolMember
+from stackroom.model import Catalog, PoolMember
 from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.data_sources import DataSources, Slots
 from stackroom.runs.placement import data_source_name
@@ -21,23 +21,23 @@ class Teardown:
         """
         Go on with it, and say whether the catalog is gone by now. Safe to repeat.
 
-        No document of it may be left when it was read. One that is dropped into it now revives it,
-        and then this stops: the next run finds it without a place, and gives it one.
+        No document of it may be left when it was read. Whoever drops one into it now unmarks
+        it, and then this stops: the next run finds it without a data source, and gives it one.
         """
         try:
-            self._displace(catalog)
+            self._clear_data_source(catalog)
             if not self._is_cleared(catalog.catalog_id):
                 return False
             self.catalogs.close(catalog)
-        except RecordChanged:  # it was revived
+        except RecordChanged:  # it is being deleted no more
             return False
         return True
 
-    def _displace(self, catalog: Catalog) -> None:
+    def _clear_data_source(self, catalog: Catalog) -> None:
         """Before its data source begins to go: nobody may find it placed there after that."""
         source = catalog.source
-        # A shared data source stays as it is, and so may the place on it.
-        if source is not None and source.type is DataSourceType.S3:
+        # A shared data source stays as it is, and the catalog may stay placed on it.
+        if source is not None and not source.is_shared:
             self.catalogs.clear_data_source(catalog.catalog_id)
 
     def _is_cleared(self, catalog_id: str) -> bool:

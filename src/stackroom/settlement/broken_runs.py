@@ -57,7 +57,7 @@ class BrokenRuns:
 
     def sweep(self, *, thorough: bool = False) -> SweepResult:
         """
-        Follow every run that ended without a word, and hand out turns that a crash has forgotten.
+        Follow every run that ended without a word, and hand out what a crash has forgotten.
 
         `thorough` looks at leases that have not expired, too. What goes wrong with one lease is
         told with the rest, and keeps no other from being looked after.

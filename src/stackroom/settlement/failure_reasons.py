@@ -1,4 +1,4 @@
-"""Whom a job's failure reasons name."""
+"""Which files a job's failure reasons name."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from urllib.parse import quote
 _END = r"(?=$|[,;\]'\"\s]|\.(?:\s|$))"
 
 
-def blamed(uris: Iterable[str], reasons: Iterable[str]) -> dict[str, str]:
+def reasons_by_uri(uris: Iterable[str], reasons: Iterable[str]) -> dict[str, str]:
     """
     The reason that names each URI, of those that any names.
 

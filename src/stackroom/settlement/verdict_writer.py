@@ -1,4 +1,4 @@
-"""Writing down what was decided of each document."""
+"""Writing each document's verdict into its record, and completing the receipts of removals."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -10,14 +10,13 @@ from stackroom.model import UNEXPLAINED_FAILURE, Catalog, Document, DocumentStat
 from stackroom.ports.documents import Documents
 from stackroom.ports.inspection import InspectionResults
 from stackroom.ports.receipts import Receipts
-from stackroom.settlement.inquiry import Decided
-from stackroom.settlement.verdicts import DocumentOutcome, Settled, Verdict
+from stackroom.settlement.verdicts import Decided, DocumentOutcome, Settled, Verdict
 
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictWriter:
     documents: Documents
-    findings: InspectionResults
+    inspections: InspectionResults
     receipts: Receipts
     now: Callable[[], datetime] = utc_now
 
@@ -28,21 +27,21 @@ class VerdictWriter:
         A document that changed since it was read is left alone. Safe to repeat.
         """
         at = self.now()
-        fates = {document.document_id: decision.outcome for document, decision in decided}
-        changed = [_after(document, decision, at) for document, decision in decided]
+        outcomes = {document.document_id: verdict.outcome for document, verdict in decided}
+        changed = [_after(document, verdict, at) for document, verdict in decided]
         saved = self.documents.save_all(each for each in changed if each is not None)
         settled = [
-            Settled(document=each, outcome=fates[each.document_id])
+            Settled(document=each, outcome=outcomes[each.document_id])
             for each in saved
-            if fates[each.document_id] is not DocumentOutcome.AGAIN
+            if outcomes[each.document_id] is not DocumentOutcome.AGAIN
         ]
         settled += [
             Settled(document=document, outcome=DocumentOutcome.LEFT)
-            for document, decision in decided
-            if decision.outcome is DocumentOutcome.LEFT
+            for document, verdict in decided
+            if verdict.outcome is DocumentOutcome.LEFT
         ]
         gone = [
-            document for document, decision in decided if decision.outcome is DocumentOutcome.GONE
+            document for document, verdict in decided if verdict.outcome is DocumentOutcome.GONE
         ]
         removed = self._remove(catalog, gone, at)
         return self._explain(settled) + [
@@ -53,20 +52,20 @@ class VerdictWriter:
         """
         Give failures without a reason the one that an inspection has found in the meantime.
 
-        The inspection writes its finding before it looks at the record, and we look for the finding
+        The inspection writes its result before it looks at the record, and we look for the result
         after we have written the record: whoever is second sees the other.
         """
         silent = [
             each.document for each in settled if each.document.status_reason == UNEXPLAINED_FAILURE
         ]
-        findings = self.findings.reasons_for(silent) if silent else {}
+        reasons = self.inspections.reasons_for(silent) if silent else {}
         at = self.now()
         told = {
             each.document_id: each
             for each in self.documents.save_all(
-                each.moved(DocumentStatus.FAILED, at=at, reason=findings[each.document_id])
+                each.moved(DocumentStatus.FAILED, at=at, reason=reasons[each.document_id])
                 for each in silent
-                if each.document_id in findings
+                if each.document_id in reasons
             )
         }
         return [
@@ -97,14 +96,14 @@ class VerdictWriter:
             self.receipts.keep(done)
 
 
-def _after(document: Document, decision: Verdict, at: datetime) -> Document | None:
-    """The document as the decision leaves it, or None if it stays (or goes) as it is."""
-    match decision.outcome:
+def _after(document: Document, verdict: Verdict, at: datetime) -> Document | None:
+    """The document as the verdict leaves it, or None if it stays (or goes) as it is."""
+    match verdict.outcome:
         case DocumentOutcome.INDEXED:
             indexed = document.moved(DocumentStatus.INDEXED, at=at)
             return indexed.model_copy(update={"indexed_at": at, "lingering": False})
         case DocumentOutcome.FAILED:
-            return document.moved(DocumentStatus.FAILED, at=at, reason=decision.reason)
+            return document.moved(DocumentStatus.FAILED, at=at, reason=verdict.reason)
         case DocumentOutcome.EVICTED:
             return document.model_copy(
                 update={"lingering": False, "indexed_at": None, "ingestion_job_id": None}

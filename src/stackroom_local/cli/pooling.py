@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from stackroom.model import Catalog, DataSourceType, PoolMember
+from stackroom.model import Catalog, PoolMember
 from stackroom.ports.admission import Grant, Mode, Waiter
 from stackroom.runs.placement import OWN_SLOTS
 from stackroom_local.cli.console import console
@@ -55,8 +55,9 @@ def _shared(member: PoolMember, catalogs: Sequence[Catalog], names: dict[str, st
     sharing = [
         names[each.catalog_id]
         for each in catalogs
-        if each.data_source_type is DataSourceType.CUSTOM
-        and each.knowledge_base_id == member.knowledge_base_id
+        if (source := each.source) is not None
+        and source.is_shared
+        and source.knowledge_base_id == member.knowledge_base_id
     ]
     return f"{len(sharing)}{_listed(sharing)}"
 

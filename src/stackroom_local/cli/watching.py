@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from stackroom.ingestion.estimates import Place, Stage
+from stackroom.ingestion.estimates import DocumentStage, QueuePosition
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.console import size
 from stackroom_local.records import CatalogListing
@@ -67,7 +67,7 @@ def stage(listing: CatalogListing, document: Document, speed: float) -> str:
     if estimate is None or estimate.eta_seconds is None:
         return ""
     told = [str(estimate.stage)]
-    if estimate.stage is Stage.WAITING and listing.queue_position is not None:
+    if estimate.stage is DocumentStage.WAITING and listing.queue_position is not None:
         told.append(_position(listing.queue_position))
     if estimate.attempt is not None and estimate.attempt > 1:
         told.append(f"attempt {estimate.attempt}")
@@ -75,10 +75,10 @@ def stage(listing: CatalogListing, document: Document, speed: float) -> str:
     return ", ".join(told)
 
 
-def _position(found: Place) -> str:
-    if found.position is None:
-        return f"behind the first {found.length} in the queue"
-    return f"number {found.position} of {found.length} in the queue"
+def _position(queue: QueuePosition) -> str:
+    if queue.position is None:
+        return f"behind the first {queue.length} in the queue"
+    return f"number {queue.position} of {queue.length} in the queue"
 
 
 def _age(since: datetime) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-import stackroom.ingestion.ingestion
+import stackroom.ingestion.run_tasks
 from tests.workflow.bedrock import BUSY
 from tests.workflow.bedrock_records import Refused
 from tests.workflow.world import World
@@ -63,7 +63,7 @@ def test_a_place_held_since_a_crash_but_lost_is_replaced_by_another(world: World
 def test_a_run_of_many_turns_hands_over_to_a_fresh_execution(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stackroom.ingestion.ingestion, "MAX_STEPS", 4)
+    monkeypatch.setattr(stackroom.ingestion.run_tasks, "MAX_STEPS", 4)
     world.bedrock.before["StartIngestionJob"].extend([Refused("ConflictException", BUSY)] * 5)
 
     world.drop(KEY)
@@ -82,7 +82,7 @@ def test_a_run_of_many_turns_hands_over_to_a_fresh_execution(
 def test_handing_over_twice_makes_one_successor(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stackroom.ingestion.ingestion, "MAX_STEPS", 2)
+    monkeypatch.setattr(stackroom.ingestion.run_tasks, "MAX_STEPS", 2)
     world.bedrock.before["StartIngestionJob"].append(Refused("ConflictException", BUSY))
     world.functions.interrupt("hand_over", "Lambda.Unknown", late=True)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from stackroom.settlement.failure_reasons import blamed
+from stackroom.settlement.failure_reasons import reasons_by_uri
 
 URIS = ["s3://b/a.txt", "s3://b/a.txt copy.txt", "s3://b/a.txt, old.txt", "s3://b/résumé.pdf"]
 
@@ -19,10 +19,12 @@ URIS = ["s3://b/a.txt", "s3://b/a.txt copy.txt", "s3://b/a.txt, old.txt", "s3://
     ],
 )
 def test_a_reason_blames_the_files_it_names_and_no_others(reason: str, named: list[str]) -> None:
-    assert sorted(blamed(URIS, [reason])) == sorted(named)
+    assert sorted(reasons_by_uri(URIS, [reason])) == sorted(named)
 
 
 def test_a_reason_is_told_without_the_list_of_other_files() -> None:
-    found = blamed(URIS, ["Ignored 2 files as too large [Files: s3://b/a.txt, s3://b/x]. Bye."])
+    found = reasons_by_uri(
+        URIS, ["Ignored 2 files as too large [Files: s3://b/a.txt, s3://b/x]. Bye."]
+    )
 
     assert found == {"s3://b/a.txt": "Ignored 2 files as too large"}

@@ -1,7 +1,7 @@
 import pytest
 
 from stackroom.admission.schedule import Limits
-from stackroom.ingestion.estimates import CatalogEstimate, Estimates, Place, Stage
+from stackroom.ingestion.estimates import CatalogEstimate, DocumentStage, Estimates, QueuePosition
 from stackroom.model import CatalogStatus, DataSource, DataSourceType, DocumentStatus
 from stackroom.ports.admission import Mode, Waiter
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
@@ -47,8 +47,8 @@ def test_a_document_of_a_catalog_without_a_place_is_about_to_begin(
     seen = of(estimate, pipeline)
 
     (document,) = seen.documents
-    assert (document.stage, document.attempt) == (Stage.BEGINNING, 1)
-    assert seen.place is None
+    assert (document.stage, document.attempt) == (DocumentStage.BEGINNING, 1)
+    assert seen.queue_position is None
     assert seen.eta_seconds == document.eta_seconds == 21  # 20 s and 0.3 s
 
 
@@ -62,8 +62,8 @@ def test_a_catalog_waits_behind_those_that_came_before_it(
 
     seen = of(estimate, pipeline)
 
-    assert seen.place == Place(position=3, length=4)
-    assert seen.documents[0].stage is Stage.WAITING
+    assert seen.queue_position == QueuePosition(position=3, length=4)
+    assert seen.documents[0].stage is DocumentStage.WAITING
     assert seen.eta_seconds == 61  # two jobs ahead of its own
 
 
@@ -76,7 +76,7 @@ def test_direct_calls_are_shared_with_those_ahead(pipeline: Pipeline, estimate: 
 
     seen = of(estimate, pipeline)
 
-    assert seen.place == Place(position=2, length=2)
+    assert seen.queue_position == QueuePosition(position=2, length=2)
     assert seen.eta_seconds == 3 * 6 + 6  # 30 calls ahead, then 3 of its own, 10 at a time
 
 
@@ -91,7 +91,7 @@ def test_a_place_far_behind_is_told_as_behind_what_was_looked_at(
 
     seen = of(estimate, pipeline)
 
-    assert seen.place == Place(position=None, length=1000)
+    assert seen.queue_position == QueuePosition(position=None, length=1000)
     assert seen.eta_seconds == 606
 
 
@@ -105,9 +105,9 @@ def test_what_is_being_ingested_says_so_with_its_attempt_and_what_is_left(
     seen = of(estimate, pipeline)
 
     (document,) = seen.documents
-    assert (document.stage, document.attempt) == (Stage.INGESTING, 1)
+    assert (document.stage, document.attempt) == (DocumentStage.INGESTING, 1)
     assert document.eta_seconds == 6  # of 20.3 s
-    assert seen.place is None
+    assert seen.queue_position is None
 
 
 def test_a_job_that_takes_longer_is_about_to_end_and_never_late(
@@ -143,7 +143,7 @@ def test_documents_that_follow_a_broken_run_say_so_and_when(
 
     seen = of(estimate, pipeline)
 
-    assert seen.documents[0].stage is Stage.FOLLOWING
+    assert seen.documents[0].stage is DocumentStage.FOLLOWING
     assert 60 < seen.eta_seconds < 5 * 60  # the first follows after a minute
 
 
@@ -154,7 +154,7 @@ def test_a_document_that_is_being_removed_says_so(pipeline: Pipeline, estimate: 
 
     seen = of(estimate, pipeline)
 
-    assert seen.documents[0].stage is Stage.REMOVING
+    assert seen.documents[0].stage is DocumentStage.REMOVING
     assert seen.eta_seconds > 0
 
 
@@ -165,9 +165,12 @@ def test_what_is_settled_has_nothing_to_wait_for(pipeline: Pipeline, estimate: E
 
     seen = of(estimate, pipeline)
 
-    assert [each.stage for each in seen.documents] == [Stage.FAILED, Stage.SEARCHABLE]
+    assert [each.stage for each in seen.documents] == [
+        DocumentStage.FAILED,
+        DocumentStage.SEARCHABLE,
+    ]
     assert {each.eta_seconds for each in seen.documents} == {None}
-    assert (seen.eta_seconds, seen.place) == (0, None)
+    assert (seen.eta_seconds, seen.queue_position) == (0, None)
     assert seen.catalog.status is CatalogStatus.READY
 
 

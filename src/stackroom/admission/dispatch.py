@@ -1,0 +1,102 @@
+"""
+Handing out what is free, and waking whom it falls to.
+
+The grant is written into the ledger before the run is woken, and the run claims it there: whoever
+hands out may die between any two steps, and the next to hand out goes on.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from stackroom.admission.schedule import Limits, Schedule
+from stackroom.errors import RecordChanged
+from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
+
+# A grant is renewed with every poll, a minute apart; retries of one task take about five.
+GRANT = timedelta(minutes=15)
+# A run that has not claimed its grant by then was woken in vain.
+_UNCLAIMED = timedelta(minutes=2)
+TRIES = 12
+LEDGER = "the admission ledger"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dispatch:
+    """`pool` is every knowledge base whose queue may be served."""
+
+    book: AdmissionBook
+    task_tokens: TaskTokens
+    pool: Sequence[str]
+    limits: Limits
+    now: Callable[[], datetime]
+    pause: Callable[[int], None]
+
+    def hand_out(self, *, leaving: frozenset[tuple[str, int]] = frozenset()) -> None:
+        """What `leaving` runs, by catalog and epoch, give back is free, too."""
+        dead = leaving
+        while True:
+            granted, unwoken = self._grant(dead)
+            woken = [(each, self._wake(each, fresh=True)) for each in granted]
+            woken += [(each, self._wake(each, fresh=False)) for each in unwoken]
+            dead = frozenset((each.catalog_id, each.epoch) for each, alive in woken if not alive)
+            if not dead:
+                return
+
+    def schedule(
+        self, ledger: Ledger, *, leaving: frozenset[tuple[str, int]] = frozenset()
+    ) -> Schedule:
+        """As it stands with that ledger; reads who waits."""
+        at_most = self.limits.direct_calls + 1
+        return Schedule(
+            ledger=ledger,
+            waiters=self.waiting(limit=at_most),
+            limits=self.limits,
+            now=self.now(),
+            lease=GRANT,
+            leaving=leaving,
+        )
+
+    def waiting(self, *, limit: int) -> list[Waiter]:
+        """At most so many of each queue."""
+        return [
+            waiter
+            for knowledge_base_id in self.pool
+            for mode in Mode
+            for waiter in self.book.waiting(knowledge_base_id, mode, limit=limit)
+        ]
+
+    def _grant(self, leaving: frozenset[tuple[str, int]]) -> tuple[list[Waiter], list[Waiter]]:
+        """Who has got a grant just now, and who has one and may not know it."""
+        for attempt in range(TRIES):
+            before = self.book.read()
+            schedule = self.schedule(before, leaving=leaving)
+            granted = schedule.grant()
+            try:
+                if schedule.ledger != before:
+                    self.book.write(schedule.ledger)
+            except RecordChanged:
+                self.pause(attempt)
+                continue
+            return granted, schedule.unwoken
+        raise RecordChanged(LEDGER)
+
+    def _wake(self, waiter: Waiter, *, fresh: bool) -> bool:
+        """False if the grant fell to a run that no longer is, and goes to another."""
+        if self.task_tokens.wake(waiter.token):
+            self.book.dequeue(waiter)
+            return True
+        # Nobody waits with that token. A retry may have brought a new one in the meantime; or an
+        # earlier dispatch woke the run and died before it could say so.
+        if not self.book.dequeue(waiter):
+            return True  # the next dispatch, or the sweep, wakes that one
+        mine = grant_of(self.book.read(), waiter.catalog_id, waiter.epoch)
+        if mine is None or mine.claimed:
+            return True
+        return not fresh and self.now() - mine.granted_at < _UNCLAIMED
+
+
+def grant_of(ledger: Ledger, catalog_id: str, epoch: int) -> Grant | None:
+    """The run's own."""
+    mine = (catalog_id, epoch)
+    return next((each for each in ledger.grants if (each.catalog_id, each.epoch) == mine), None)

@@ -1,0 +1,86 @@
+"""
+Rounds at a catalog's own data source: one ingestion job takes up all there is.
+
+A round binds what is pending, being deleted or lingering in the index to its job's id; settlement
+asks later what became of exactly those.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from stackroom.admission.admission import Admission
+from stackroom.clock import utc_now
+from stackroom.ingestion.open_work import is_work
+from stackroom.ingestion.rounds import DirectWork, busy, started
+from stackroom.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.ports.admission import Grant
+from stackroom.ports.documents import Documents
+from stackroom.ports.ingestion import Busy, IngestionJobs, Job
+from stackroom.runs.progress import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobRounds:
+    """Safe to retry: the client token names the round, and a second call gets the first's job."""
+
+    documents: Documents
+    jobs: IngestionJobs
+    admission: Admission
+    now: Callable[[], datetime] = utc_now
+    pause: Callable[[float], None] = time.sleep
+
+    def begin(
+        self,
+        run: Run,
+        catalog: Catalog,  # noqa: ARG002 - the job crawls what lies under its prefix
+        source: DataSource,
+        grant: Grant,
+        documents: Sequence[Document],
+        *,
+        served: int,
+    ) -> tuple[Run, DirectWork]:
+        if left := _left_behind(documents):
+            # A job that a broken run or a cut short task left: settle that first. It has served no
+            # request, so that the run can't end before it has listed again.
+            return started(run, left, served=0), DirectWork()
+        if grant.start_at is not None:
+            # At most one interval between two starts, which a waiting state would not make cheaper.
+            self.pause(max(0.0, (grant.start_at - self.now()).total_seconds()))
+        job = self._start(run, source)
+        if isinstance(job, Busy):
+            return busy(run), DirectWork()
+        self.documents.save_all(self._taken_up(each, job) for each in documents if is_work(each))
+        self.admission.dispatch()  # the next start can be reserved now
+        return started(run, job.job_id, served=served), DirectWork()
+
+    def _start(self, run: Run, source: DataSource) -> Job | Busy:
+        description = f"{run.catalog_id} run {run.epoch} round {run.progress.round}"
+        job = self.jobs.start(source, token=_token(description), description=description)
+        if isinstance(job, Busy):
+            # The answer to our own call may have been lost: then the job in the way is ours.
+            return self.jobs.running(source, description=description) or job
+        return job
+
+    def _taken_up(self, document: Document, job: Job) -> Document:
+        taken = document
+        if document.status is DocumentStatus.PENDING:
+            taken = document.moved(DocumentStatus.INDEXING, at=self.now())
+        return taken.model_copy(
+            update={"ingestion_job_id": job.job_id, "attempts": document.attempts + 1}
+        )
+
+
+def _left_behind(documents: Sequence[Document]) -> str | None:
+    """The job of documents that a broken run left `indexing`."""
+    return next(
+        (each.ingestion_job_id for each in documents if each.status is DocumentStatus.INDEXING),
+        None,
+    )
+
+
+def _token(description: str) -> str:
+    # clientToken: 33 to 256 characters [API model]; a SHA-256 in hex has 64.
+    return hashlib.sha256(description.encode()).hexdigest()

@@ -1,0 +1,125 @@
+"""One direct call: documents are bound to the round, then sent, ten at most."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from stackroom.admission.demand import BATCH
+from stackroom.clock import utc_now
+from stackroom.model import DataSource, Document, DocumentStatus
+from stackroom.ports.bucket import DocumentBucket
+from stackroom.ports.documents import Documents
+from stackroom.ports.ingestion import Busy, DirectDocuments, Submission
+from stackroom.uploads import sidecars
+
+_TAKEN = (DocumentStatus.INDEXING, DocumentStatus.DELETING, DocumentStatus.FAILED)
+_TO_INGEST = (DocumentStatus.PENDING, DocumentStatus.INDEXING)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """Documents by id, as saved; `submissions` is None if they are to be removed."""
+
+    documents: dict[str, Document]
+    submissions: Mapping[str, Submission] | None
+
+
+@dataclass
+class Call:
+    """
+    A direct call, and what it has yet to settle. Once it is over, what was removed may be found
+    for some seconds yet; that takes none of the account's calls.
+    """
+
+    documents: dict[str, Document]
+    accepted_at: datetime
+    began: datetime
+    look_at: datetime
+    is_over: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectCalls:
+    documents: Documents
+    bucket: DocumentBucket
+    direct: DirectDocuments
+    now: Callable[[], datetime] = utc_now
+
+    def bind(self, batch: list[Document], round_id: str) -> Bound:
+        """
+        Before the call, so that what a crash leaves behind is known to be under way.
+
+        What someone else has changed meanwhile, or has no sidecar, is left out: whoever brings a
+        record in step asks for a run.
+        """
+        bound = [self._bound(each, round_id) for each in batch]
+        removing = bound[0].status is not DocumentStatus.INDEXING
+        submissions = None if removing else self._submissions(bound)
+        pairs = [
+            (new, old)
+            for new, old in zip(bound, batch, strict=True)
+            if submissions is None or new.document_id in submissions
+        ]
+        unchanged = {new.document_id for new, old in pairs if new == old}
+        saved = self.documents.save_all(new for new, old in pairs if new != old)
+        by_id = {each.document_id: each for each in saved}
+        documents = {
+            new.document_id: by_id.get(new.document_id, new)
+            for new, _ in pairs
+            if new.document_id in by_id or new.document_id in unchanged
+        }
+        return Bound(documents=documents, submissions=submissions)
+
+    def send(self, source: DataSource, bound: Bound, round_id: str) -> datetime | Busy:
+        """When the call was accepted, by the knowledge base's own clock."""
+        token = _token(round_id, bound.documents.values())
+        if bound.submissions is None:
+            answer = self.direct.delete(source, list(bound.documents), token=token)
+        else:
+            submitted = [bound.submissions[each] for each in bound.documents]
+            answer = self.direct.ingest(source, submitted, token=token)
+        if isinstance(answer, Busy):
+            return answer
+        said_at = [each.updated_at for each in answer.values() if each.updated_at is not None]
+        return min(said_at, default=self.now())
+
+    def _bound(self, document: Document, round_id: str) -> Document:
+        if document.ingestion_job_id == round_id and document.status in _TAKEN:
+            return document
+        taken = document
+        if document.status is DocumentStatus.PENDING:
+            taken = document.moved(DocumentStatus.INDEXING, at=self.now())
+        return taken.model_copy(
+            update={"ingestion_job_id": round_id, "attempts": document.attempts + 1}
+        )
+
+    def _submissions(self, documents: Iterable[Document]) -> dict[str, Submission]:
+        """By document id, with the attributes of its sidecar; of those that have one."""
+        by_key = {each.s3_key: each for each in documents}
+        return {
+            by_key[key].document_id: Submission(
+                document_id=by_key[key].document_id,
+                uri=self.bucket.uri_of(key),
+                attributes=sidecars.attributes_in(kept.body),
+            )
+            for key, kept in self.bucket.sidecars_of(list(by_key)).items()
+            if kept.body != sidecars.QUARANTINED
+        }
+
+
+def batches(documents: Iterable[Document]) -> Iterable[list[Document]]:
+    """Tens, those to be removed apart from those to be ingested; the longest pending first."""
+    ordered = sorted(documents, key=lambda each: each.updated_at)
+    ingested = [each for each in ordered if each.status in _TO_INGEST]
+    removed = [each for each in ordered if each.status not in _TO_INGEST]
+    for group in (removed, ingested):
+        for start in range(0, len(group), BATCH):
+            yield group[start : start + BATCH]
+
+
+def _token(round_id: str, documents: Iterable[Document]) -> str:
+    """Of exactly these versions: a repeated call is the same call, a later one never is."""
+    versions = (f"{each.document_id} {each.version} {each.attempts}" for each in documents)
+    # clientToken: 33 to 256 characters [API model]; a SHA-256 in hex has 64.
+    return hashlib.sha256("\x00".join((round_id, *versions)).encode()).hexdigest()

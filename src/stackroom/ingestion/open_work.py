@@ -1,0 +1,22 @@
+"""Which documents a run has yet to see to."""
+
+from collections.abc import Iterable
+
+from stackroom.model import Document, DocumentStatus
+
+
+def is_work(document: Document) -> bool:
+    """To be taken up by a round."""
+    return document.lingering or document.status in (
+        DocumentStatus.PENDING,
+        DocumentStatus.DELETING,
+    )
+
+
+def is_open(document: Document) -> bool:
+    """To be taken up, or taken up by a round that never came to its end."""
+    return is_work(document) or document.status is DocumentStatus.INDEXING
+
+
+def count_open(documents: Iterable[Document]) -> int:
+    return sum(map(is_open, documents))

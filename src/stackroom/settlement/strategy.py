@@ -1,0 +1,57 @@
+"""What settlement asks of each type of data source; one object per type answers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from stackroom.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.settlement.verdicts import MAX_ATTEMPTS, Decided
+
+# Seconds in which what has been removed must be out of every search: "a few minutes" [Bedrock user
+# guide: kb-data-source-sync-ingest]. Then it is removed again, for others wait behind it.
+REMOVAL_DEADLINE = 600.0
+NEVER_TAKEN_UP = f"{MAX_ATTEMPTS} ingestion jobs did not take the file up; drop it again to retry"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """
+    What a run has begun, and where: an ingestion job by its id, or what stands for direct calls,
+    which Bedrock took at `accepted_at` by its own clock.
+    """
+
+    catalog: Catalog
+    source: DataSource
+    round_id: str
+    accepted_at: datetime | None = None
+
+    def has(self, document: Document) -> bool:
+        """Whether the round has taken the document up, and not settled it."""
+        under_way = (DocumentStatus.INDEXING, DocumentStatus.DELETING)
+        bound = document.ingestion_job_id == self.round_id
+        return bound and (document.lingering or document.status in under_way)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundVerdicts:
+    """`unexplained` failures are known from the job's statistics alone."""
+
+    decided: Decided
+    unexplained: int = 0
+
+
+class SourceStrategy(Protocol):
+    """Both raise KnowledgeBaseThrottled: then ask later."""
+
+    def at_work_since(self, round_: Round) -> datetime | None:
+        """When the job or the direct calls began that are not over yet; stops what is overdue."""
+        ...
+
+    def decide(self, round_: Round, documents: Sequence[Document]) -> RoundVerdicts:
+        """What becomes of the round's documents, of all those of the catalog."""
+        ...
+
+
+def is_overdue(started_at: datetime, now: datetime, deadline_seconds: float) -> bool:
+    return (now - started_at).total_seconds() > deadline_seconds
