@@ -12,7 +12,8 @@ from functions.observability import logger_for, metrics_for, report
 from stackroom.admission.admission import Admission
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.bucket import S3DocumentBucket
-from stackroom.aws.catalogs import DynamoCatalogRegister, DynamoCatalogs
+from stackroom.aws.catalog_register import DynamoCatalogRegister
+from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.data_sources import BedrockDataSources
 from stackroom.aws.direct_documents import BedrockDirectDocuments
 from stackroom.aws.documents import DynamoDocuments

@@ -6,7 +6,7 @@ from typing import Any
 
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.bucket import S3DocumentBucket
-from stackroom.aws.catalogs import DynamoCatalogRegister
+from stackroom.aws.catalog_register import DynamoCatalogRegister
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.executions import StepFunctionsExecutions
 from stackroom.aws.leases import DynamoLeases

@@ -16,11 +16,10 @@ from stackroom.audits.mending import Mending
 from stackroom.audits.orphans import Orphans
 from stackroom.audits.window import Window
 from stackroom.model import Catalog, DataSource, DataSourceType, Document, DocumentStatus
-from stackroom.ports.ingestion import DirectDocuments, DocumentDetail, IngestionJobs
+from stackroom.ports.ingestion import NOT_FOUND, DirectDocuments, DocumentDetail, IngestionJobs
 from stackroom.ports.inventory import Inventory, ListedDocument
 from stackroom.settlement.search_check import SearchCheck
 
-_NOT_FOUND = DocumentDetail(status="NOT_FOUND", updated_at=None)
 # DocumentStatus [API model bedrock-agent]
 _AS_IT_SHOULD_BE = frozenset({"INDEXED", "PENDING", "STARTING", "IN_PROGRESS"})
 
@@ -55,7 +54,7 @@ class IndexAudit:
                 if not window.covers(document.document_id):
                     continue
                 listed = window.pop(document.document_id)
-                said = listed.detail if listed is not None else _NOT_FOUND
+                said = listed.detail if listed is not None else NOT_FOUND
                 # Of a document that changed since it was listed, the listing tells nothing.
                 if listed_at - document.updated_at < self.mending.quiet:
                     continue
@@ -92,7 +91,7 @@ class IndexAudit:
         if source.type is DataSourceType.CUSTOM:
             return self.direct.details(source, [document.document_id])[document.document_id]
         uri = self.mending.uploads.bucket.uri_of(document.s3_key)
-        return self.jobs.details(source, [uri]).get(uri, _NOT_FOUND)
+        return self.jobs.details(source, [uri]).get(uri, NOT_FOUND)
 
 
 def _suspicion(document: Document, said: DocumentDetail) -> Kind | None:

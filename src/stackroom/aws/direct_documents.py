@@ -8,14 +8,12 @@ from stackroom.aws.back_pressure import BUSY_CODES, back_pressure
 from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, to_detail
 from stackroom.aws.translation import knowledge_base_errors
 from stackroom.model import DataSource
-from stackroom.ports.ingestion import Busy, DocumentDetail, Submission
+from stackroom.ports.ingestion import NOT_FOUND, Busy, DocumentDetail, Submission
 
 # Too many at a time is a ValidationException ("can't exceed (10)"); under load, users also see
 # ServiceUnavailableException, which the API model doesn't name [HatmanStack/RAGStack-Lambda
 # lib/ragstack_common/ingestion.py].
 _BUSY_CODES = BUSY_CODES | {"ServiceUnavailableException"}
-# That Bedrock has never heard of a document, or of none any more.
-_NOT_FOUND = DocumentDetail(status="NOT_FOUND", updated_at=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +58,7 @@ class BedrockDirectDocuments:
                 answer = self.client.get_knowledge_base_documents(
                     **ids(source), documentIdentifiers=list(map(_to_identifier, asked))
                 )
-            found |= dict.fromkeys(asked, _NOT_FOUND) | _details(answer)
+            found |= dict.fromkeys(asked, NOT_FOUND) | _details(answer)
         return found
 
 

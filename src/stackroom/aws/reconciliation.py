@@ -11,7 +11,7 @@ from stackroom.audits.mending import Mending
 from stackroom.audits.reconciliation import Auditors, Reconciliation, Stage
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.bucket import S3DocumentBucket
-from stackroom.aws.catalogs import DynamoCatalogRegister
+from stackroom.aws.catalog_register import DynamoCatalogRegister
 from stackroom.aws.direct_documents import BedrockDirectDocuments
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.executions import StepFunctionsExecutions

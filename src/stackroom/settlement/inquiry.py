@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 from stackroom.model import Catalog, DataSource, Document, DocumentStatus
 from stackroom.ports.bucket import DocumentBucket
-from stackroom.ports.ingestion import DocumentDetail, IngestionJobs, Job
+from stackroom.ports.ingestion import NOT_FOUND, DocumentDetail, IngestionJobs, Job
 from stackroom.ports.inspection import InspectionResults
 from stackroom.settlement.failure_reasons import blamed
 from stackroom.settlement.search_check import SearchCheck
@@ -24,7 +24,6 @@ from stackroom.settlement.verdicts import (
     is_overdue,
 )
 
-_NOT_FOUND = DocumentDetail(status="NOT_FOUND", updated_at=None)
 # Documents that one task proves by searches, five of them each: the account has twenty searches a
 # second, most of them for its users. The others wait for the next task.
 _MOST_PROVED = 500
@@ -109,7 +108,7 @@ class Inquiry:
                 decide_directly(
                     document,
                     Evidence(
-                        detail=verdicts.get(document.document_id, _NOT_FOUND),
+                        detail=verdicts.get(document.document_id, NOT_FOUND),
                         job=None,
                         is_found=partial(proof.is_found, document),
                         finding=findings.get(document.document_id),
@@ -126,7 +125,7 @@ class Inquiry:
     def _details(self, source: DataSource, documents: list[Document]) -> dict[str, DocumentDetail]:
         """By document id."""
         said = self.jobs.details(source, map(self._uri, documents)) if documents else {}
-        return {each.document_id: said.get(self._uri(each), _NOT_FOUND) for each in documents}
+        return {each.document_id: said.get(self._uri(each), NOT_FOUND) for each in documents}
 
     def _uri(self, document: Document) -> str:
         return self.bucket.uri_of(document.s3_key)
