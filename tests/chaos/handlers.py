@@ -20,14 +20,13 @@ import functions.ingest.handler as ingest
 import functions.reconciler.handler as reconciler
 import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
-import stackroom.admission.admission
 import stackroom.audits.mending
 import stackroom.aws.bucket
 import stackroom.aws.documents
 import stackroom.aws.reconciliation
 import stackroom.clock
 import stackroom.deletions.deletions
-import stackroom.uploads.reconcile
+import stackroom.retries
 from benchmarks.simulated_time.functions import Invocation, Pace
 from stackroom.aws import session
 from stackroom.ingestion.direct import DirectIngestion
@@ -92,11 +91,7 @@ def simulated(
             session, "_session", lambda: SimpleNamespace(client=lambda name, **_: wire.client(name))
         )
         asleep = SimpleNamespace(sleep=pace.spend)
-        for module in (
-            stackroom.admission.admission,
-            stackroom.uploads.reconcile,
-            stackroom.aws.reconciliation,
-        ):
+        for module in (stackroom.retries, stackroom.aws.reconciliation):
             patch.setattr(module, "time", asleep)
         for use in (Ingestion, DirectIngestion):
             patch.setitem(_defaults(use), "pause", pace.spend)

@@ -10,16 +10,14 @@ Nothing here decides what Bedrock allows: a turn that was lost, or given twice, 
 refusal, which is waited out.
 """
 
-import random
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from stackroom.admission.schedule import Limits, Schedule, fair_share
 from stackroom.clock import utc_now
-from stackroom.errors import RecordChanged
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
+from stackroom.retries import apart, retried
 
 # A turn is renewed with every poll, a minute apart; retries of one task take about five.
 GRANT = timedelta(minutes=15)
@@ -28,9 +26,8 @@ TURN = 60.0
 # A granted run that has not claimed its turn by then was woken in vain.
 _UNCLAIMED = timedelta(minutes=2)
 _TRIES = 12
-_LEDGER = "the admission ledger"
-
-
+# About two seconds in all, among those who write the ledger at the same moment.
+_among_writers = apart(0.02, 0.4)
 _EVERYBODY = 100_000  # more than the catalogs that one account is made for
 
 
@@ -43,11 +40,6 @@ class State:
     oldest_wait_seconds: float
 
 
-def _pause(attempt: int) -> None:
-    """Apart from whoever writes the ledger at the same moment; about two seconds in all."""
-    time.sleep(random.uniform(0, min(0.02 * 2**attempt, 0.4)))  # noqa: S311 - not security
-
-
 @dataclass(frozen=True, kw_only=True)
 class Admission:
     """`pool` is every knowledge base whose queue may be served."""
@@ -57,7 +49,7 @@ class Admission:
     pool: Sequence[str]
     limits: Limits = field(default_factory=Limits)
     now: Callable[[], datetime] = utc_now
-    pause: Callable[[int], None] = _pause
+    pause: Callable[[int], None] = _among_writers
 
     def enter(self, waiter: Waiter) -> None:
         """Queue up. Safe to repeat: the place is kept, the token replaced."""
@@ -131,18 +123,16 @@ class Admission:
 
     def _hand_out(self, leaving: frozenset[tuple[str, int]]) -> tuple[list[Waiter], list[Waiter]]:
         """Who has got a turn just now, and who has one and may not know it."""
-        for attempt in range(_TRIES):
+
+        def once() -> tuple[list[Waiter], list[Waiter]]:
             before = self.book.read()
             schedule = self._schedule(before, leaving)
             granted = schedule.grant()
-            try:
-                if schedule.ledger != before:
-                    self.book.write(schedule.ledger)
-            except RecordChanged:
-                self.pause(attempt)
-                continue
+            if schedule.ledger != before:
+                self.book.write(schedule.ledger)
             return granted, schedule.unwoken
-        raise RecordChanged(_LEDGER)
+
+        return retried(once, tries=_TRIES, pause=self.pause)
 
     def is_wanted(self, knowledge_base_id: str) -> bool:
         """Whether anybody waits for this knowledge base."""
@@ -205,7 +195,7 @@ class Admission:
     def _change_own(
         self, catalog_id: str, epoch: int, changed: Callable[[Grant, Ledger], Grant]
     ) -> Grant | None:
-        for attempt in range(_TRIES):
+        def once() -> Grant | None:
             ledger = self.book.read()
             mine = _own(ledger, catalog_id, epoch)
             now = self.now()
@@ -216,13 +206,10 @@ class Admission:
                 return mine
             new = replace(new, until=now + GRANT)
             others = tuple(each for each in ledger.grants if each is not mine)
-            try:
-                self.book.write(replace(ledger, grants=(*others, new)))
-            except RecordChanged:
-                self.pause(attempt)
-                continue
+            self.book.write(replace(ledger, grants=(*others, new)))
             return new
-        raise RecordChanged(_LEDGER)
+
+        return retried(once, tries=_TRIES, pause=self.pause)
 
 
 def _own(ledger: Ledger, catalog_id: str, epoch: int) -> Grant | None:

@@ -11,6 +11,7 @@ from stackroom.model import Catalog, DataSource, DataSourceType, PoolMember, Rec
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.inventory import Inventory, KnownSource, ListedDocument, Page
+from stackroom.retries import retried
 
 _TRIES = 6
 _AVAILABLE = "AVAILABLE"  # DataSourceStatus [API model bedrock-agent]
@@ -88,13 +89,11 @@ class Listings:
         return Listing(source=source, catalog=catalog, window=window)
 
     def _page(self, source: DataSource, cursor: str | None) -> Page[ListedDocument] | None:
-        for _ in range(_TRIES):
+        def once() -> Page[ListedDocument] | None:
             self.pause()
-            try:
-                return self.inventory.indexed(source, cursor)
-            except KnowledgeBaseThrottled:
-                continue
-        raise KnowledgeBaseThrottled("ListKnowledgeBaseDocuments")
+            return self.inventory.indexed(source, cursor)
+
+        return retried(once, tries=_TRIES, after=KnowledgeBaseThrottled)
 
     def _id_of(self, source: DataSource, listed: ListedDocument) -> str:
         if source.type is DataSourceType.CUSTOM:

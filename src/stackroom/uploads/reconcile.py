@@ -6,8 +6,6 @@ versions that are no longer there. So `Uploads.reconcile` takes nothing but a ke
 record, looks at the object as it is now, and writes only if the record is still what it read.
 """
 
-import random
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,17 +18,15 @@ from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.documents import Documents
 from stackroom.ports.receipts import Receipts
+from stackroom.retries import apart, retried
 from stackroom.uploads.arrivals import Arrivals
 from stackroom.uploads.reconciled import Outcome, Reconciled, answer
 from stackroom.uploads.removals import Removals
 from stackroom.uploads.unplaced import UnplacedObjects, as_unplaced
 
 _TRIES = 6
-
-
-def _pause(attempt: int) -> None:
-    """Apart from whoever writes the same record, up to about a second in all."""
-    time.sleep(random.uniform(0, 0.03 * 2**attempt))  # noqa: S311 - not security
+# Up to about a second in all, among those who write the same record.
+_among_writers = apart(0.03, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +36,7 @@ class Uploads:
     bucket: DocumentBucket
     receipts: Receipts
     now: Callable[[], datetime] = utc_now
-    pause: Callable[[int], None] = _pause
+    pause: Callable[[int], None] = _among_writers
 
     def reconcile(self, key: str, *, correlation_id: str | None = None) -> Reconciled:
         """
@@ -50,12 +46,7 @@ class Uploads:
         """
         if is_ours(key) or is_folder_marker(key):
             return Reconciled(outcome=Outcome.IGNORED)
-        for attempt in range(_TRIES):
-            try:
-                return self._once(key, correlation_id)
-            except RecordChanged:
-                self.pause(attempt)
-        raise RecordChanged(key)
+        return retried(lambda: self._once(key, correlation_id), tries=_TRIES, pause=self.pause)
 
     def _once(self, key: str, correlation_id: str | None) -> Reconciled:
         place = locate(key)
