@@ -28,6 +28,7 @@ import stackroom.clock
 import stackroom.deletions.deletions
 import stackroom.retries
 from benchmarks.simulated_time.functions import Invocation, Pace
+from functions.ingest import deployed, recovery, tasks
 from stackroom.aws import session
 from stackroom.ingestion.direct import DirectIngestion
 from stackroom.ingestion.ingestion import Ingestion
@@ -39,6 +40,7 @@ HANDLERS: dict[str, ModuleType] = {
     "status_poller": status_poller,
     "reconciler": reconciler,
 }
+_MODULES = (*HANDLERS.values(), deployed, recovery, tasks)
 Event = dict[str, Any]
 
 
@@ -103,7 +105,7 @@ def simulated(
         ):
             patch.setattr(module, "ThreadPoolExecutor", _InTurn)
         levels = {name: module.logger.log_level for name, module in HANDLERS.items()}
-        for module in HANDLERS.values():
+        for module in _MODULES:
             _quieten(module, patch)
         _forget()
         try:
@@ -134,7 +136,7 @@ def _quieten(module: ModuleType, patch: pytest.MonkeyPatch) -> None:
 def _forget() -> None:
     """What handlers keep between invocations, as a new environment has it."""
     session.client.cache_clear()
-    for module in HANDLERS.values():
+    for module in _MODULES:
         for kept in vars(module).values():
             if hasattr(kept, "cache_clear"):
                 kept.cache_clear()

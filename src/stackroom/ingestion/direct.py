@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from stackroom.admission.admission import Admission
-from stackroom.clock import utc_now
+from stackroom.clock import Pace, RealTime, utc_now
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import Catalog, DataSource, Document, DocumentStatus
 from stackroom.ports.admission import Grant
@@ -81,7 +81,7 @@ class DirectIngestion:
     verdict_writer: VerdictWriter
     now: Callable[[], datetime] = utc_now
     pause: Callable[[float], None] = time.sleep
-    speed: float = 1.0  # how much faster than AWS's this Bedrock is, where it is simulated
+    pace: Pace = field(default_factory=RealTime)
 
     def work(
         self,
@@ -250,7 +250,7 @@ class _Shift:
             self.calls.remove(call)
         if not at_work and not call.is_over:
             call.is_over = True
-            took = (self.use.now() - call.began).total_seconds() * self.use.speed
+            took = self.use.pace.on_aws((self.use.now() - call.began).total_seconds())
             self.first_look = max(FIRST_LOOK, took * _NEARLY)
             self._go_on_or_shrink()
 
@@ -300,7 +300,7 @@ class _Shift:
                 self.turn.passed_over.add(document.document_id)
 
     def _in(self, seconds: float) -> datetime:
-        return self.use.now() + timedelta(seconds=seconds / self.use.speed)
+        return self.use.now() + timedelta(seconds=self.use.pace.here(seconds))
 
     def _passed(self, seconds: float) -> bool:
         return (self.use.now() - self.began).total_seconds() >= seconds
