@@ -12,12 +12,15 @@ Catalogs in DynamoDB, beside their documents.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.items import from_item, get_all, query, to_item, update
 from stackroom.aws.translation import store_errors
 from stackroom.errors import RecordChanged
 from stackroom.model import Catalog, CatalogStatus, DataSource
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
 
 METADATA = "METADATA"
 _USER_INDEX = "user_id-index"
@@ -26,7 +29,7 @@ _DELETING = str(CatalogStatus.DELETING)
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoCatalogs:
-    client: Any
+    client: "DynamoDBClient"
     table: str
 
     def get(self, catalog_id: str) -> Catalog | None:

@@ -10,12 +10,15 @@ What inspections found, in the control table.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING
 
 from stackroom.aws.items import Item, get_all, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.clock import utc_now
 from stackroom.model import Document
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
 
 # A finding matters from the upload until the document is settled; the record keeps it after that.
 _KEPT = timedelta(days=30)
@@ -26,7 +29,7 @@ _PREFIX = "INSPECTION#"
 class DynamoInspections:
     """One finding a document, that of the version inspected last."""
 
-    client: Any
+    client: "DynamoDBClient"
     table: str
     now: Callable[[], datetime] = utc_now
 

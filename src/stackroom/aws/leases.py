@@ -15,12 +15,15 @@ Leases of live runs in the control table: one item per catalog.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.items import from_item, instant, query, to_item, update
 from stackroom.aws.translation import store_errors
 from stackroom.errors import RunSuperseded
 from stackroom.ports.runs import Lease
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
 
 _LIVE = "RUN"
 _LIVE_INDEX = "live-index"
@@ -29,7 +32,7 @@ _MINE = "live = :live AND epoch = :epoch"
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoLeases:
-    client: Any
+    client: "DynamoDBClient"
     table: str
 
     def get(self, catalog_id: str) -> Lease | None:

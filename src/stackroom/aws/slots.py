@@ -9,17 +9,20 @@ Places for catalogs' own data sources, counted in the control table: one item pe
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.items import from_item, to_item, update
 from stackroom.aws.translation import store_errors
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
 
 _LOST = "!lost-"  # no catalog's id begins so
 
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoSlots:
-    client: Any
+    client: "DynamoDBClient"
     table: str
 
     def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool:
