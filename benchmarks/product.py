@@ -90,7 +90,7 @@ class Stackroom:
         ingestion, broken_runs = self.use_cases.ingestion, self.use_cases.broken_runs
         match event["action"]:
             case "sweep":
-                broken_runs.sweep()
+                broken_runs.sweep(self.use_cases.runs.expired())
                 return {}
             case "record_failure":
                 error = event["error"].get("Error", "an unknown error")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from benchmarks import metering
 from benchmarks.metering import Cost, Metered
@@ -65,7 +65,7 @@ class UseCases:
         self._workflow = workflow
         self._pool = pool
         self._now = account.hub.now
-        self._agent = account.client("bedrock-agent")
+        self._agent = cast("Any", account.client("bedrock-agent"))  # as boto3's, as far as it goes
         self._catalogs = self._metered(stores.catalogs, metering.CATALOGS)
         self._documents = self._metered(stores.documents, metering.DOCUMENTS)
         self._bucket = self._metered(stores.bucket, metering.BUCKET, free=("uri_of",))

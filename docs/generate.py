@@ -19,19 +19,19 @@ from docs.fidelity import FIDELITY, fidelity
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 FUNCTIONS = {
-    "upload_handler": "UploadSettings",
-    "inspect": "InspectSettings",
-    "ingest": "IngestSettings",
-    "status_poller": "PollerSettings",
-    "reconciler": "ReconcilerSettings",
-    "retrieve": "RetrieveSettings",
-    "identity_interceptor": "InterceptorSettings",
+    "upload_handler": "handler.UploadSettings",
+    "inspect": "handler.InspectSettings",
+    "ingest": "deployed.IngestSettings",
+    "status_poller": "handler.PollerSettings",
+    "reconciler": "handler.ReconcilerSettings",
+    "retrieve": "handler.RetrieveSettings",
+    "identity_interceptor": "handler.InterceptorSettings",
 }
 MEANINGS = {
     "KB_CATALOG_TABLE": "DynamoDB table of catalogs and documents",
     "KB_CONTROL_TABLE": "DynamoDB table of leases, slots, admission, receipts, inspection results",
     "KB_DOCS_BUCKET": "S3 bucket of the documents",
-    "KB_POOL": "JSON list of knowledge bases: `knowledge_base_id`, `data_source_id`, `index`",
+    "KB_POOL": "JSON list of knowledge bases: `knowledge_base_id`, `data_source_id`, `type`",
     "STATE_MACHINE_ARN": "state machine that ingests a catalog",
     "ADMISSION_JOBS": "ingestion jobs at a time in the account",
     "ADMISSION_DIRECT_CALLS": "direct calls, ingesting or deleting, at a time in the account",
@@ -54,8 +54,9 @@ def configuration() -> str:
     """A row for each variable that any function reads."""
     readers: dict[str, list[str]] = {}
     defaults: dict[str, str] = {}
-    for package, name in FUNCTIONS.items():
-        settings = getattr(importlib.import_module(f"functions.{package}.handler"), name)
+    for package, place in FUNCTIONS.items():
+        module, name = place.split(".")
+        settings = getattr(importlib.import_module(f"functions.{package}.{module}"), name)
         for field, about in settings.model_fields.items():
             readers.setdefault(field.upper(), []).append(package)
             defaults[field.upper()] = "" if about.is_required() else f"`{about.default}`"

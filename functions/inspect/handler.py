@@ -1,6 +1,6 @@
 """SQS: something happened to an object; find out what is wrong with the file, and its pages."""
 
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from aws_lambda_powertools.metrics import MetricUnit
@@ -8,14 +8,9 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.batch import handle_each, response
 from functions.observability import logger_for, metrics_for
-from stackroom.aws.catalogs import DynamoCatalogs
-from stackroom.aws.documents import DynamoDocuments
-from stackroom.aws.files import S3Files
-from stackroom.aws.inspections import DynamoInspections
-from stackroom.aws.page_maps import S3PageMaps
 from stackroom.aws.session import client
 from stackroom.aws.settings import Settings
-from stackroom.inspection.extraction.apart import read_pages_apart
+from stackroom.aws.use_cases import UseCases
 from stackroom.inspection.inspection import Inspection, InspectionOutcome
 from stackroom.uploads.events import object_event
 
@@ -38,15 +33,7 @@ def settings() -> InspectSettings:
 
 @cache
 def inspection() -> Inspection:
-    known = settings()
-    return Inspection(
-        files=S3Files(client=client("s3"), bucket=known.kb_docs_bucket),
-        page_maps=S3PageMaps(client=client("s3"), bucket=known.kb_docs_bucket),
-        catalogs=DynamoCatalogs(client=client("dynamodb"), table=known.kb_catalog_table),
-        documents=DynamoDocuments(client=client("dynamodb"), table=known.kb_catalog_table),
-        inspections=DynamoInspections(client=client("dynamodb"), table=known.kb_control_table),
-        extract=partial(read_pages_apart, seconds=known.inspect_seconds_per_file),
-    )
+    return UseCases.of(settings(), client).inspection
 
 
 @logger.inject_lambda_context(clear_state=True)

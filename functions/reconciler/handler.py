@@ -14,10 +14,10 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.observability import NAMESPACE, logger_for, metrics_for
 from stackroom.audits.discrepancies import Kind
 from stackroom.audits.reconciliation import Reconciliation
-from stackroom.aws.bookmark import DynamoBookmark
-from stackroom.aws.reconciliation import Deployment
+from stackroom.aws.reconciliation import reconciliation_of
 from stackroom.aws.session import client
 from stackroom.aws.settings import Pool, Settings
+from stackroom.aws.use_cases import UseCases
 
 logger = logger_for("reconciler")
 metrics = metrics_for("reconciler")
@@ -37,17 +37,8 @@ class ReconcilerSettings(Settings):
 
 @cache
 def reconciliation() -> Reconciliation:
-    known = ReconcilerSettings.from_env()
-    deployment = Deployment(
-        client=client,
-        catalog_table=known.kb_catalog_table,
-        control_table=known.kb_control_table,
-        bucket=known.kb_docs_bucket,
-        pool=known.kb_pool,
-        state_machine_arn=known.state_machine_arn,
-    )
-    bookmark = DynamoBookmark(client=client("dynamodb"), table=known.kb_control_table)
-    return deployment.reconciliation(bookmark=bookmark)
+    use_cases = UseCases.of(ReconcilerSettings.from_env(), client)
+    return reconciliation_of(use_cases, bookmark=use_cases.deployment.bookmark)
 
 
 @logger.inject_lambda_context(clear_state=True)

@@ -10,14 +10,11 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.observability import logger_for, metrics_for
-from stackroom.aws.catalogs import DynamoCatalogs
-from stackroom.aws.knowledge_base import BedrockKnowledgeBase
-from stackroom.aws.page_maps import S3PageMaps
 from stackroom.aws.session import client
 from stackroom.aws.settings import Pool, Settings
+from stackroom.aws.use_cases import UseCases
 from stackroom.errors import MissingIdentity, RetrievalFailed
 from stackroom.identity import tool_call
-from stackroom.retrieval.page_cache import PageMapCache
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.tool import Response, failure, retrieve_from_knowledge_base
 
@@ -36,21 +33,7 @@ class RetrieveSettings(Settings):
 
 @cache
 def retrieval() -> Retrieval:
-    settings = RetrieveSettings.from_env()
-    runtime = client("bedrock-agent-runtime")
-    return Retrieval(
-        pool={
-            member.knowledge_base_id: BedrockKnowledgeBase(
-                runtime, member.knowledge_base_id, first_page=settings.retrieve_first_page
-            )
-            for member in settings.kb_pool
-        },
-        # The control table is for opening catalogs; a search only reads them.
-        catalogs=DynamoCatalogs(client=client("dynamodb"), table=settings.kb_catalog_table),
-        page_maps=PageMapCache(S3PageMaps(client("s3"), settings.kb_docs_bucket)),
-        min_score=settings.retrieve_min_score,
-        max_tokens=settings.retrieve_max_tokens,
-    )
+    return UseCases.of(RetrieveSettings.from_env(), client).retrieval
 
 
 @logger.inject_lambda_context(clear_state=True)

@@ -8,14 +8,9 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.batch import handle_each, response
 from functions.observability import logger_for, metrics_for
-from stackroom.aws.bucket import S3DocumentBucket
-from stackroom.aws.catalogs import DynamoCatalogRegister
-from stackroom.aws.documents import DynamoDocuments
-from stackroom.aws.executions import StepFunctionsExecutions
-from stackroom.aws.leases import DynamoLeases
-from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.session import client
 from stackroom.aws.settings import Settings
+from stackroom.aws.use_cases import UseCases
 from stackroom.runs.leases import Runs
 from stackroom.uploads.events import object_event
 from stackroom.uploads.reconcile import Uploads
@@ -37,34 +32,16 @@ class UploadSettings(Settings):
 
 
 @cache
-def settings() -> UploadSettings:
-    return UploadSettings.from_env()
+def use_cases() -> UseCases:
+    return UseCases.of(UploadSettings.from_env(), client)
 
 
-@cache
 def uploads() -> Uploads:
-    known = settings()
-    return Uploads(
-        catalogs=DynamoCatalogRegister(
-            client=client("dynamodb"),
-            table=known.kb_catalog_table,
-            control_table=known.kb_control_table,
-        ),
-        documents=DynamoDocuments(client=client("dynamodb"), table=known.kb_catalog_table),
-        bucket=S3DocumentBucket(client=client("s3"), bucket=known.kb_docs_bucket),
-        receipts=DynamoReceipts(client=client("dynamodb"), table=known.kb_control_table),
-    )
+    return use_cases().uploads
 
 
-@cache
 def runs() -> Runs:
-    known = settings()
-    return Runs(
-        leases=DynamoLeases(client=client("dynamodb"), table=known.kb_control_table),
-        executions=StepFunctionsExecutions(
-            client=client("stepfunctions"), state_machine_arn=known.state_machine_arn
-        ),
-    )
+    return use_cases().runs
 
 
 @logger.inject_lambda_context(clear_state=True)

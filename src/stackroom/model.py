@@ -184,8 +184,15 @@ class Receipt(Record):
 
 
 class PoolMember(Record):
-    """A knowledge base of the pool: element of the `KB_POOL` JSON list."""
+    """
+    A knowledge base of the pool: element of the `KB_POOL` JSON list.
+
+    `type` is a name in the table of aws/knowledge_bases.py. Whoever deploys may say more of it than
+    is read here.
+    """
+
+    model_config = ConfigDict(extra="ignore")
 
     knowledge_base_id: str
     data_source_id: str  # the shared CUSTOM data source
-    index: str | None = None
+    type: str = "BEDROCK"

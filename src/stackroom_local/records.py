@@ -2,17 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from stackroom.admission.schedule import Limits
-from stackroom.aws.admission import DynamoAdmissionBook
-from stackroom.aws.catalogs import METADATA, DynamoCatalogs
-from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.catalogs import METADATA
+from stackroom.aws.deployment import Deployment
 from stackroom.aws.items import scan, to_item
-from stackroom.aws.leases import DynamoLeases
-from stackroom.ingestion.estimates import DocumentEstimate, Estimates, QueuePosition
+from stackroom.aws.use_cases import UseCases
+from stackroom.ingestion.estimates import DocumentEstimate, QueuePosition
 from stackroom.keys import unplaced_partition
 from stackroom.model import Catalog, Document
-from stackroom_local.clients import client
+from stackroom_local.product import Product
 from stackroom_local.state import Instance
 
 _REJECTED = unplaced_partition("")
@@ -47,7 +46,7 @@ class Records:
         """Whoever has a catalog, or an object that belongs to none."""
         # A scan: the table's keys serve questions about one user, and a laptop's table is small.
         owners = scan(
-            self._catalogs.client,
+            self._stores.catalogs.client,
             TableName=self.instance.catalog_table,
             FilterExpression="sk = :metadata OR begins_with(catalog_id, :rejected)",
             ExpressionAttributeValues=to_item({":metadata": METADATA, ":rejected": _REJECTED}),
@@ -58,11 +57,11 @@ class Records:
 
     def catalogs(self) -> list[Catalog]:
         """Everybody's."""
-        return [each for user_id in self.users() for each in self._catalogs.of_user(user_id)]
+        return [each for user_id in self.users() for each in self._stores.catalogs.of_user(user_id)]
 
     def _of_user(self, user_id: str) -> Iterator[CatalogListing]:
-        for catalog in self._catalogs.of_user(user_id):
-            seen = self._estimates.of(catalog)
+        for catalog in self._stores.catalogs.of_user(user_id):
+            seen = self._looking.estimates.of(catalog)
             yield CatalogListing(
                 user_id,
                 catalog.name,
@@ -74,28 +73,14 @@ class Records:
                 },
                 queue_position=seen.queue_position,
             )
-        unplaced = self._documents.of_catalog(unplaced_partition(user_id))
+        unplaced = self._stores.documents.of_catalog(unplaced_partition(user_id))
         if found := tuple(sorted(unplaced, key=lambda document: document.filename)):
             yield CatalogListing(user_id, "(no catalog)", found)
 
-    @property
-    def _catalogs(self) -> DynamoCatalogs:
-        return DynamoCatalogs(client=self._dynamodb, table=self.instance.catalog_table)
+    @cached_property
+    def _looking(self) -> UseCases:
+        return Product(self.instance).looking
 
     @property
-    def _documents(self) -> DynamoDocuments:
-        return DynamoDocuments(client=self._dynamodb, table=self.instance.catalog_table)
-
-    @property
-    def _estimates(self) -> Estimates:
-        control = self.instance.control_table
-        return Estimates(
-            documents=self._documents,
-            leases=DynamoLeases(client=self._dynamodb, table=control),
-            book=DynamoAdmissionBook(client=self._dynamodb, table=control),
-            limits=Limits(),
-        )
-
-    @property
-    def _dynamodb(self) -> object:
-        return client("dynamodb", self.instance.aws_endpoint)
+    def _stores(self) -> Deployment:
+        return self._looking.deployment

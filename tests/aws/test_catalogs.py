@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from stackroom.aws.catalogs import MAX_CATALOGS, DynamoCatalogRegister
+from stackroom.aws.catalog_register import MAX_CATALOGS, DynamoCatalogRegister
 from stackroom.errors import CatalogLimitReached, RecordChanged, StoreUnavailable
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.records import NOW, a_catalog

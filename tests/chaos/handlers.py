@@ -20,15 +20,15 @@ import functions.ingest.handler as ingest
 import functions.reconciler.handler as reconciler
 import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
-import stackroom.admission.admission
 import stackroom.audits.mending
 import stackroom.aws.bucket
 import stackroom.aws.documents
 import stackroom.aws.reconciliation
 import stackroom.clock
 import stackroom.deletions.deletions
-import stackroom.uploads.reconcile
+import stackroom.retries
 from benchmarks.simulated_time.functions import Invocation, Pace
+from functions.ingest import deployed, recovery, tasks
 from stackroom.aws import session
 from stackroom.ingestion.by_job import JobRounds
 from stackroom.ingestion.direct_round import DirectPorts
@@ -40,6 +40,7 @@ HANDLERS: dict[str, ModuleType] = {
     "status_poller": status_poller,
     "reconciler": reconciler,
 }
+_MODULES = (*HANDLERS.values(), deployed, recovery, tasks)
 Event = dict[str, Any]
 
 
@@ -92,11 +93,7 @@ def simulated(
             session, "_session", lambda: SimpleNamespace(client=lambda name, **_: wire.client(name))
         )
         asleep = SimpleNamespace(sleep=pace.spend)
-        for module in (
-            stackroom.admission.admission,
-            stackroom.uploads.reconcile,
-            stackroom.aws.reconciliation,
-        ):
+        for module in (stackroom.retries, stackroom.aws.reconciliation):
             patch.setattr(module, "time", asleep)
         for use in (JobRounds, DirectPorts):
             patch.setitem(_defaults(use), "pause", pace.spend)
@@ -108,7 +105,7 @@ def simulated(
         ):
             patch.setattr(module, "ThreadPoolExecutor", _InTurn)
         levels = {name: module.logger.log_level for name, module in HANDLERS.items()}
-        for module in HANDLERS.values():
+        for module in _MODULES:
             _quieten(module, patch)
         _forget()
         try:
@@ -139,7 +136,7 @@ def _quieten(module: ModuleType, patch: pytest.MonkeyPatch) -> None:
 def _forget() -> None:
     """What handlers keep between invocations, as a new environment has it."""
     session.client.cache_clear()
-    for module in HANDLERS.values():
+    for module in _MODULES:
         for kept in vars(module).values():
             if hasattr(kept, "cache_clear"):
                 kept.cache_clear()

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from functions.ingest import handler as ingest
+from functions.ingest import recovery, tasks
 from functions.status_poller import handler as status_poller
 from stackroom import errors
 from stackroom.errors import StackroomError, Unavailable
@@ -57,7 +57,7 @@ PASSING = {
     "Sandbox.Timedout",
     "States.Timeout",
 }
-FUNCTIONS = {"${IngestFunctionArn}": ingest, "${StatusPollerFunctionArn}": status_poller}
+FUNCTIONS = {"${IngestFunctionArn}": tasks, "${StatusPollerFunctionArn}": status_poller}
 
 
 def test_the_file_that_deploys_is_the_one_that_its_source_makes() -> None:
@@ -148,8 +148,8 @@ def test_the_machine_asks_a_function_for_just_the_actions_that_it_has(function: 
     asked = {_action(task) for task in TASKS.values() if _function(task) == function}
 
     known = set(get_args(module.Step.model_fields["action"].annotation))
-    if module is ingest:
-        for task in (ingest.Admittance, ingest.Breakdown):
+    if module is tasks:
+        for task in (tasks.Admittance, recovery.Breakdown):
             known |= set(get_args(task.model_fields["action"].annotation))
     assert asked == known
 

@@ -106,7 +106,7 @@ class Person:
         return [each["source"]["filename"] for each in self.find(query, **arguments)]
 
     def catalog(self, name: str) -> Catalog:
-        found = Records(self.instance)._catalogs.get(catalog_id_of(self.name, name))
+        found = Records(self.instance)._stores.catalogs.get(catalog_id_of(self.name, name))
         assert found is not None, f"{self.name} has no catalog {name!r}"
         return found
 

@@ -1,10 +1,12 @@
 """The ingest function as the state machine, EventBridge and the schedule call it."""
 
+import os
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from pydantic import ValidationError
 
+from stackroom.aws import session
 from stackroom.runs.leases import MAX_FAILURES
 from tests.functions.pipeline import KEY, Event, Pipeline, place_of
 from tests.functions.printed import Figure, Printed
@@ -189,6 +191,21 @@ def test_a_sweep_counts_the_runs_that_it_has_followed(pipeline: Pipeline, printe
         [],
     ]
     assert printed.figures("RunsFollowed") == [figure("RunsFollowed", 1), figure("RunsFollowed", 0)]
+
+
+def test_a_thorough_sweep_looks_at_leases_that_have_not_expired(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop()
+    [running] = pipeline.executions()
+    stepfunctions = session.client("stepfunctions")
+    machine = os.environ["STATE_MACHINE_ARN"].replace(":stateMachine:", ":execution:")
+    stepfunctions.stop_execution(executionArn=f"{machine}:{running}")
+
+    by_expiry = pipeline.ingest("sweep", {})
+    thorough = pipeline.ingest("sweep", {"thorough": True})
+
+    assert (by_expiry, thorough) == ({"followed": []}, {"followed": [running]})
 
 
 @pytest.mark.parametrize(

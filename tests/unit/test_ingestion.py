@@ -275,10 +275,26 @@ def test_the_sweep_follows_a_run_that_ended_without_a_word(pipeline: Pipeline) -
     pipeline.clock.pass_by(LEASE.total_seconds() + 1)
     pipeline.executions.ended.add(f"{CATALOG}-1")
 
-    swept = [pipeline.broken_runs.sweep(), pipeline.broken_runs.sweep()]
+    swept = [
+        pipeline.broken_runs.sweep(pipeline.runs.expired()),
+        pipeline.broken_runs.sweep(pipeline.runs.expired()),
+    ]
 
     assert swept == [SweepResult(followed=[f"{CATALOG}-1"]), SweepResult()]
     assert f"{CATALOG}-2" in pipeline.executions.started
+
+
+def test_a_sweep_of_all_that_is_held_follows_a_run_whose_lease_has_not_expired(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.runs.renew(CATALOG, 1)
+    pipeline.executions.ended.add(f"{CATALOG}-1")
+
+    by_expiry = pipeline.broken_runs.sweep(pipeline.runs.expired())
+    by_lease = pipeline.broken_runs.sweep(pipeline.runs.held())
+
+    assert (by_expiry.followed, by_lease.followed) == ([], [f"{CATALOG}-1"])
 
 
 def test_what_goes_wrong_with_one_run_keeps_no_other_from_being_looked_after(
@@ -300,7 +316,7 @@ def test_what_goes_wrong_with_one_run_keeps_no_other_from_being_looked_after(
 
     monkeypatch.setattr(pipeline.documents, "of_catalog", unreadable)
 
-    swept = pipeline.broken_runs.sweep()
+    swept = pipeline.broken_runs.sweep(pipeline.runs.expired())
 
     assert swept.followed == [f"{other}-1"]
     assert list(swept.failures) == [f"{CATALOG}-1"]

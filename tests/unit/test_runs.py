@@ -115,7 +115,7 @@ def test_runs_that_ended_without_a_word_are_found_and_no_others(
     pipeline.executions.ended |= {"cat-dead-1", "cat-done-1"}
     pipeline.clock.pass_by(3600)
 
-    silent = [each for each in pipeline.runs.suspects() if pipeline.runs.is_silent(each)]
+    silent = [each for each in pipeline.runs.expired() if pipeline.runs.is_silent(each)]
 
     assert [lease.execution_name for lease in silent] == ["cat-dead-1"]
 
@@ -128,7 +128,7 @@ def test_what_a_crash_left_unstarted_is_started(pipeline: Pipeline) -> None:
         pipeline.executions.refuse = None
     pipeline.clock.pass_by(3600)
 
-    silent = [each for each in pipeline.runs.suspects() if pipeline.runs.is_silent(each)]
+    silent = [each for each in pipeline.runs.expired() if pipeline.runs.is_silent(each)]
 
     assert silent == []
     assert names(pipeline) == [f"{CATALOG}-1"]

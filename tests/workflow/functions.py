@@ -11,6 +11,7 @@ from typing import Any
 import functions.ingest.handler as ingest
 import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
+from functions.ingest import deployed
 from stackroom.aws import session
 from tests.lambda_context import Context
 
@@ -94,7 +95,7 @@ class Functions:
 
 def forget() -> None:
     """What the handlers keep between invocations, as a new sandbox has it."""
-    for module in (upload_handler, ingest, status_poller):
+    for module in (upload_handler, deployed, status_poller):
         for kept in vars(module).values():
             if hasattr(kept, "cache_clear") and kept.__module__ == module.__name__:
                 kept.cache_clear()

@@ -71,7 +71,7 @@ def simulated(
     def client(service: str) -> Any:
         return simulated.get(service) or session.client(service)
 
-    monkeypatch.setattr("functions.ingest.handler.client", client)
+    monkeypatch.setattr("functions.ingest.deployed.client", client)
     monkeypatch.setattr("functions.status_poller.handler.client", client)
     member = {"knowledge_base_id": knowledge_base_id, "data_source_id": data_source_id}
     monkeypatch.setenv("KB_POOL", json.dumps([member]))

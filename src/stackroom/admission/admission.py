@@ -10,20 +10,20 @@ Nothing here decides what Bedrock allows: a grant that was lost, or given twice,
 refusal, which is waited out.
 """
 
-import random
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from stackroom.admission.dispatch import GRANT, LEDGER, TRIES, Dispatch, grant_of
+from stackroom.admission.dispatch import GRANT, TRIES, Dispatch, grant_of
 from stackroom.admission.schedule import Limits, fair_share
 from stackroom.clock import utc_now
-from stackroom.errors import RecordChanged
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
+from stackroom.retries import apart, retried
 
 # A grant for direct calls ends after so long if others wait.
 LONGEST_WHILE_OTHERS_WAIT = timedelta(minutes=1)
+# About two seconds in all, among those who write the ledger at the same moment.
+_among_writers = apart(0.02, 0.4)
 _EVERYBODY = 100_000  # more than the catalogs that one account is made for
 
 
@@ -36,11 +36,6 @@ class State:
     oldest_wait_seconds: float
 
 
-def _pause(attempt: int) -> None:
-    """Apart from whoever writes the ledger at the same moment; about two seconds in all."""
-    time.sleep(random.uniform(0, min(0.02 * 2**attempt, 0.4)))  # noqa: S311 - not security
-
-
 @dataclass(frozen=True, kw_only=True)
 class Admission:
     """`pool` is every knowledge base whose queue may be served."""
@@ -50,7 +45,7 @@ class Admission:
     pool: Sequence[str]
     limits: Limits = field(default_factory=Limits)
     now: Callable[[], datetime] = utc_now
-    pause: Callable[[int], None] = _pause
+    pause: Callable[[int], None] = _among_writers
 
     def enter(self, waiter: Waiter) -> None:
         """Queue up. Safe to repeat: the position is kept, the token replaced."""
@@ -150,7 +145,7 @@ class Admission:
     def _change_own(
         self, catalog_id: str, epoch: int, changed: Callable[[Grant, Ledger], Grant]
     ) -> Grant | None:
-        for attempt in range(TRIES):
+        def once() -> Grant | None:
             ledger = self.book.read()
             mine = grant_of(ledger, catalog_id, epoch)
             now = self.now()
@@ -161,10 +156,7 @@ class Admission:
                 return mine
             new = replace(new, until=now + GRANT)
             others = tuple(each for each in ledger.grants if each is not mine)
-            try:
-                self.book.write(replace(ledger, grants=(*others, new)))
-            except RecordChanged:
-                self.pause(attempt)
-                continue
+            self.book.write(replace(ledger, grants=(*others, new)))
             return new
-        raise RecordChanged(LEDGER)
+
+        return retried(once, tries=TRIES, pause=self.pause)

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from stackroom.admission.schedule import Limits, Schedule
-from stackroom.errors import RecordChanged
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
+from stackroom.retries import retried
 
 # A grant is renewed with every poll, a minute apart; retries of one task take about five.
 GRANT = timedelta(minutes=15)
 # A run that has not claimed its grant by then was woken in vain.
 _UNCLAIMED = timedelta(minutes=2)
 TRIES = 12
-LEDGER = "the admission ledger"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,18 +67,16 @@ class Dispatch:
 
     def _grant(self, leaving: frozenset[tuple[str, int]]) -> tuple[list[Waiter], list[Waiter]]:
         """Who has got a grant just now, and who has one and may not know it."""
-        for attempt in range(TRIES):
+
+        def once() -> tuple[list[Waiter], list[Waiter]]:
             before = self.book.read()
             schedule = self.schedule(before, leaving=leaving)
             granted = schedule.grant()
-            try:
-                if schedule.ledger != before:
-                    self.book.write(schedule.ledger)
-            except RecordChanged:
-                self.pause(attempt)
-                continue
+            if schedule.ledger != before:
+                self.book.write(schedule.ledger)
             return granted, schedule.unwoken
-        raise RecordChanged(LEDGER)
+
+        return retried(once, tries=TRIES, pause=self.pause)
 
     def _wake(self, waiter: Waiter, *, fresh: bool) -> bool:
         """False if the grant fell to a run that no longer is, and goes to another."""

@@ -18,11 +18,10 @@ from stackroom.audits.window import Window
 from stackroom.model import Catalog, DataSource, Document, DocumentStatus, PerSourceType
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
-from stackroom.ports.ingestion import DocumentDetail
+from stackroom.ports.ingestion import NOT_FOUND, DocumentDetail
 from stackroom.ports.inventory import Inventory, ListedDocument
 from stackroom.settlement.details import Details
 from stackroom.settlement.search_check import SearchCheck
-from stackroom.settlement.statuses import NOT_KNOWN
 
 # DocumentStatus [API model bedrock-agent]
 _AS_IT_SHOULD_BE = frozenset({"INDEXED", "PENDING", "STARTING", "IN_PROGRESS"})
@@ -59,7 +58,7 @@ class IndexAudit:
                 if not window.covers(document.document_id):
                     continue
                 listed = window.pop(document.document_id)
-                said = listed.detail if listed is not None else NOT_KNOWN
+                said = listed.detail if listed is not None else NOT_FOUND
                 # Of a document that changed since it was listed, the listing tells nothing.
                 if listed_at - document.updated_at < self.mending.quiet:
                     continue

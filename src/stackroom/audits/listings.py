@@ -9,6 +9,7 @@ from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import Catalog, DataSource, PerSourceType, PoolMember, Record
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.inventory import Inventory, KnownSource, ListedDocument, Page
+from stackroom.retries import retried
 from stackroom.settlement.details import Details
 
 _TRIES = 6
@@ -88,10 +89,8 @@ class Listings:
         return Listing(source=source, catalog=catalog, window=window)
 
     def _page(self, source: DataSource, cursor: str | None) -> Page[ListedDocument] | None:
-        for _ in range(_TRIES):
+        def once() -> Page[ListedDocument] | None:
             self.pause()
-            try:
-                return self.inventory.indexed(source, cursor)
-            except KnowledgeBaseThrottled:
-                continue
-        raise KnowledgeBaseThrottled("ListKnowledgeBaseDocuments")
+            return self.inventory.indexed(source, cursor)
+
+        return retried(once, tries=_TRIES, after=KnowledgeBaseThrottled)

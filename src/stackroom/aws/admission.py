@@ -13,7 +13,7 @@ Who may use a knowledge base, and who waits, in the control table.
 
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
@@ -22,6 +22,9 @@ from stackroom.aws.translation import store_errors
 from stackroom.errors import RecordChanged
 from stackroom.ports.admission import Ledger, Mode, Waiter
 
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
 _LEDGERS = TypeAdapter(Ledger)
 _WAITERS = TypeAdapter(Waiter)
 _LEDGER_KEY = to_item({"pk": "ADMISSION", "sk": "LEDGER"})
@@ -29,7 +32,7 @@ _LEDGER_KEY = to_item({"pk": "ADMISSION", "sk": "LEDGER"})
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoAdmissionBook:
-    client: Any
+    client: "DynamoDBClient"
     table: str
 
     def read(self) -> Ledger:

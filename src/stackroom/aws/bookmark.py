@@ -1,17 +1,20 @@
 """Where the reconciliation goes on: pk RECONCILIATION, sk BOOKMARK, attribute `place` (cursor)."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from stackroom.aws.items import from_item, to_item
 from stackroom.aws.translation import store_errors
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
 
 _KEY = to_item({"pk": "RECONCILIATION", "sk": "BOOKMARK"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoBookmark:
-    client: Any
+    client: "DynamoDBClient"
     table: str
 
     def read(self) -> str | None:

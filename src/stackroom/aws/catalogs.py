@@ -5,9 +5,6 @@ Catalogs in DynamoDB, beside their documents.
     catalog     <catalog_id>      METADATA          user_id
     document    <catalog_id>      DOC#<id>          (aws/documents.py)
 
-    control table
-    a user's catalogs     pk USER#<user_id>, sk CATALOGS: attribute `catalogs` counts them
-
     get a catalog              GetItem METADATA
     list a user's catalogs     Query user_id-index, then BatchGetItem
 """
@@ -15,16 +12,16 @@ Catalogs in DynamoDB, beside their documents.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from stackroom.aws.items import from_item, query, to_item
-from stackroom.aws.transactions import CONDITION_FAILED, reasons_of, refuse, transact
+from stackroom.aws.items import from_item, get_all, query, to_item, update
 from stackroom.aws.translation import store_errors
-from stackroom.errors import CatalogLimitReached, RecordChanged
+from stackroom.errors import RecordChanged
 from stackroom.model import Catalog, CatalogStatus, DataSource
 
-MAX_CATALOGS = 100  # of one user (contract)
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
 METADATA = "METADATA"
 _USER_INDEX = "user_id-index"
 _DELETING = str(CatalogStatus.DELETING)
@@ -32,14 +29,14 @@ _DELETING = str(CatalogStatus.DELETING)
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoCatalogs:
-    client: Any
+    client: "DynamoDBClient"
     table: str
 
     def get(self, catalog_id: str) -> Catalog | None:
         # Consistent, because the event after the one that opened it must find it.
         with store_errors():
             answer = self.client.get_item(
-                TableName=self.table, Key=_key(catalog_id), ConsistentRead=True
+                TableName=self.table, Key=key_of(catalog_id), ConsistentRead=True
             )
         return to_catalog(from_item(answer["Item"])) if "Item" in answer else None
 
@@ -51,9 +48,8 @@ class DynamoCatalogs:
             KeyConditionExpression="user_id = :user",
             ExpressionAttributeValues=to_item({":user": user_id}),
         )
-        # BatchGetItem takes 100 keys [DynamoDB API reference]
-        while keys := [_key(item["catalog_id"]) for item in islice(found, 100)]:
-            yield from self._batch(keys)
+        keys = (key_of(item["catalog_id"]) for item in found)
+        return map(to_catalog, get_all(self.client, self.table, keys))
 
     def place(self, catalog_id: str, source: DataSource) -> None:
         values = {
@@ -72,13 +68,13 @@ class DynamoCatalogs:
             raise RecordChanged(catalog_id)
 
     def clear_data_source(self, catalog_id: str) -> None:
-        displaced = self._update(
+        cleared = self._update(
             catalog_id,
             "REMOVE knowledge_base_id, data_source_id, data_source_type",
             {":deleting": _DELETING},
             condition="#status = :deleting",
         )
-        if not displaced:
+        if not cleared:
             raise RecordChanged(catalog_id)
 
     def update_totals(
@@ -124,103 +120,14 @@ class DynamoCatalogs:
         self, catalog_id: str, expression: str, values: dict[str, Any], *, condition: str = ""
     ) -> bool:
         """False if there is no such catalog, or it doesn't meet the condition."""
-        conditions = " AND ".join(filter(None, ("attribute_exists(catalog_id)", condition)))
-        named = "#status" in expression + conditions
-        try:
-            with store_errors():
-                self.client.update_item(
-                    TableName=self.table,
-                    Key=_key(catalog_id),
-                    UpdateExpression=expression,
-                    ConditionExpression=conditions,
-                    ExpressionAttributeValues=to_item(values),
-                    **({"ExpressionAttributeNames": {"#status": "status"}} if named else {}),
-                )
-        except self.client.exceptions.ConditionalCheckFailedException:
-            return False
-        return True
-
-    def _batch(self, keys: list[dict[str, Any]]) -> Iterator[Catalog]:
-        wanted = {self.table: {"Keys": keys}}
-        while wanted:
-            with store_errors():
-                answer = self.client.batch_get_item(RequestItems=wanted)
-            for item in answer["Responses"].get(self.table, []):
-                yield to_catalog(from_item(item))
-            wanted = answer.get("UnprocessedKeys", {})
+        there = " AND ".join(filter(None, ("attribute_exists(catalog_id)", condition)))
+        key = key_of(catalog_id)
+        changed = update(self.client, self.table, key, expression, values, condition=there)
+        return changed is not None
 
 
-@dataclass(frozen=True, kw_only=True)
-class DynamoCatalogRegister(DynamoCatalogs):
-    """Opens and closes catalogs, counting each user's in the control table."""
-
-    control_table: str
-
-    def open(self, catalog: Catalog) -> Catalog:
-        put = {
-            "TableName": self.table,
-            "Item": _to_item(catalog),
-            "ConditionExpression": "attribute_not_exists(catalog_id)",
-        }
-        count = self._count(
-            catalog,
-            1,
-            ConditionExpression="attribute_not_exists(catalogs) OR catalogs < :limit",
-            values={":limit": MAX_CATALOGS},
-        )
-        try:
-            transact(self.client, {"Put": put}, {"Update": count})
-        except self.client.exceptions.TransactionCanceledException as error:
-            there = self.get(catalog.catalog_id)
-            if there is not None:
-                return there  # opened by another upload at the same moment
-            if reasons_of(error)[-1:] == [CONDITION_FAILED]:
-                raise CatalogLimitReached(MAX_CATALOGS) from error
-            refuse(error, catalog.catalog_id)
-        return catalog
-
-    def close(self, catalog: Catalog) -> None:
-        """
-        Safe to repeat: one that is gone is closed, and was counted down with it.
-
-        One that was opened anew, under the same id, is another catalog by its `created_at`.
-        """
-        delete = {
-            "TableName": self.table,
-            "Key": _key(catalog.catalog_id),
-            "ConditionExpression": "#status = :deleting AND created_at = :created",
-            "ExpressionAttributeNames": {"#status": "status"},
-            "ExpressionAttributeValues": to_item(
-                {":deleting": _DELETING, ":created": catalog.model_dump(mode="json")["created_at"]}
-            ),
-        }
-        try:
-            transact(self.client, {"Delete": delete}, {"Update": self._count(catalog, -1)})
-        except self.client.exceptions.TransactionCanceledException as error:
-            if self.get(catalog.catalog_id) is None:
-                return
-            if CONDITION_FAILED in reasons_of(error):
-                raise RecordChanged(catalog.catalog_id) from error
-            refuse(error, catalog.catalog_id)
-
-    def _count(
-        self, catalog: Catalog, by: int, *, values: dict[str, Any] | None = None, **condition: str
-    ) -> dict[str, Any]:
-        return {
-            "TableName": self.control_table,
-            "Key": to_item({"pk": f"USER#{catalog.user_id}", "sk": "CATALOGS"}),
-            "UpdateExpression": "ADD catalogs :by",
-            "ExpressionAttributeValues": to_item({":by": by, **(values or {})}),
-            **condition,
-        }
-
-
-def _key(catalog_id: str) -> dict[str, Any]:
+def key_of(catalog_id: str) -> dict[str, Any]:
     return to_item({"catalog_id": catalog_id, "sk": METADATA})
-
-
-def _to_item(catalog: Catalog) -> dict[str, Any]:
-    return to_item({**catalog.model_dump(mode="json"), "sk": METADATA})
 
 
 def to_catalog(values: dict[str, Any]) -> Catalog:

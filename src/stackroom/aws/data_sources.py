@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.back_pressure import means_work_under_way
 from stackroom.aws.translation import knowledge_base_errors
 from stackroom.errors import DataSourceBroken, DataSourceLimit, KnowledgeBaseThrottled
+
+if TYPE_CHECKING:
+    from types_boto3_bedrock_agent.client import AgentsforBedrockClient
+    from types_boto3_bedrock_agent.type_defs import DataSourceSummaryTypeDef, DataSourceTypeDef
 
 # DataSourceStatus [API model bedrock-agent]; FAILED is the one not named here.
 _AVAILABLE = "AVAILABLE"
@@ -25,7 +29,7 @@ _KEPT = (
 
 @dataclass(frozen=True, kw_only=True)
 class BedrockDataSources:
-    client: Any  # bedrock-agent
+    client: "AgentsforBedrockClient"
     bucket_arn: str
 
     def find(self, knowledge_base_id: str, name: str) -> str | None:
@@ -100,9 +104,9 @@ class BedrockDataSources:
         found = self._summaries(knowledge_base_id)
         return {str(each["name"]): str(each["dataSourceId"]) for each in found}
 
-    def _retain_vectors(self, found: dict[str, Any]) -> None:
+    def _retain_vectors(self, found: "DataSourceTypeDef") -> None:
         """As AWS advises where its vectors can't be deleted [user guide: kb-ds-delete]."""
-        kept = {name: found[name] for name in _KEPT if name in found}
+        kept: dict[str, Any] = {name: each for name, each in found.items() if name in _KEPT}
         self.client.update_data_source(
             knowledgeBaseId=found["knowledgeBaseId"],
             dataSourceId=found["dataSourceId"],
@@ -110,14 +114,13 @@ class BedrockDataSources:
             **kept,
         )
 
-    def _get(self, knowledge_base_id: str, data_source_id: str) -> dict[str, Any]:
+    def _get(self, knowledge_base_id: str, data_source_id: str) -> "DataSourceTypeDef":
         answer = self.client.get_data_source(
             knowledgeBaseId=knowledge_base_id, dataSourceId=data_source_id
         )
-        found: dict[str, Any] = answer["dataSource"]
-        return found
+        return answer["dataSource"]
 
-    def _summaries(self, knowledge_base_id: str) -> Iterator[dict[str, Any]]:
+    def _summaries(self, knowledge_base_id: str) -> "Iterator[DataSourceSummaryTypeDef]":
         pages = self.client.get_paginator("list_data_sources").paginate(
             knowledgeBaseId=knowledge_base_id
         )

@@ -2,25 +2,32 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.back_pressure import BUSY_CODES, back_pressure
 from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, to_detail
 from stackroom.aws.translation import knowledge_base_errors
 from stackroom.model import DataSource
-from stackroom.ports.ingestion import Busy, DocumentDetail, Submission
+from stackroom.ports.ingestion import NOT_FOUND, Busy, DocumentDetail, Submission
+
+if TYPE_CHECKING:
+    from types_boto3_bedrock_agent.client import AgentsforBedrockClient
+    from types_boto3_bedrock_agent.type_defs import (
+        DocumentIdentifierTypeDef,
+        KnowledgeBaseDocumentTypeDef,
+        MetadataAttributeTypeDef,
+        MetadataAttributeValueTypeDef,
+    )
 
 # Too many at a time is a ValidationException ("can't exceed (10)"); under load, users also see
 # ServiceUnavailableException, which the API model doesn't name [HatmanStack/RAGStack-Lambda
 # lib/ragstack_common/ingestion.py].
 _BUSY_CODES = BUSY_CODES | {"ServiceUnavailableException"}
-# That Bedrock has never heard of a document, or of none any more.
-_NOT_FOUND = DocumentDetail(status="NOT_FOUND", updated_at=None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BedrockDirectDocuments:
-    client: Any  # bedrock-agent
+    client: "AgentsforBedrockClient"
 
     def ingest(
         self, source: DataSource, documents: Sequence[Submission], *, token: str
@@ -60,7 +67,7 @@ class BedrockDirectDocuments:
                 answer = self.client.get_knowledge_base_documents(
                     **ids(source), documentIdentifiers=list(map(_to_identifier, asked))
                 )
-            found |= dict.fromkeys(asked, _NOT_FOUND) | _details(answer)
+            found |= dict.fromkeys(asked, NOT_FOUND) | _details(answer)
         return found
 
 
@@ -69,7 +76,7 @@ def _check(documents: Sequence[object]) -> None:
     assert 1 <= len(documents) <= MOST_IDENTIFIERS, "a call takes one to ten documents"
 
 
-def _to_document(submission: Submission) -> dict[str, Any]:
+def _to_document(submission: Submission) -> "KnowledgeBaseDocumentTypeDef":
     return {
         "content": {
             "dataSourceType": "CUSTOM",
@@ -86,17 +93,17 @@ def _to_document(submission: Submission) -> dict[str, Any]:
     }
 
 
-def _to_attributes(attributes: Mapping[str, str | list[str]]) -> list[dict[str, Any]]:
+def _to_attributes(attributes: Mapping[str, str | list[str]]) -> "list[MetadataAttributeTypeDef]":
     return [{"key": key, "value": _to_value(value)} for key, value in attributes.items()]
 
 
-def _to_value(value: str | list[str]) -> dict[str, Any]:
+def _to_value(value: str | list[str]) -> "MetadataAttributeValueTypeDef":
     if isinstance(value, str):
         return {"type": "STRING", "stringValue": value}
     return {"type": "STRING_LIST", "stringListValue": value}
 
 
-def _to_identifier(document_id: str) -> dict[str, Any]:
+def _to_identifier(document_id: str) -> "DocumentIdentifierTypeDef":
     return {"dataSourceType": "CUSTOM", "custom": {"id": document_id}}
 
 

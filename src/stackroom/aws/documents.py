@@ -12,12 +12,15 @@ Documents in DynamoDB: one item each, in the partition of their catalog.
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.items import from_item, query, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.errors import RecordChanged
 from stackroom.model import Document
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
 
 # boto3's connection pool has ten connections; more threads would only wait for one.
 _WRITERS = 10
@@ -27,7 +30,7 @@ _WRITERS = 10
 class DynamoDocuments:
     """Refuses to overwrite or remove a version that the caller didn't read."""
 
-    client: Any
+    client: "DynamoDBClient"
     table: str
 
     def get(self, catalog_id: str, document_id: str) -> Document | None:

@@ -3,14 +3,17 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from stackroom.aws.translation import store_errors
+
+if TYPE_CHECKING:
+    from types_boto3_stepfunctions.client import SFNClient
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepFunctionsExecutions:
-    client: Any
+    client: "SFNClient"
     state_machine_arn: str
 
     def start(self, name: str, payload: Mapping[str, object]) -> bool:

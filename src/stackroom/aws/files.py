@@ -1,15 +1,18 @@
 """Whole files out of the documents' bucket."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from stackroom.aws.translation import code_of, store_errors
 from stackroom.inspection.inspection import File
 
+if TYPE_CHECKING:
+    from types_boto3_s3.client import S3Client
+
 
 @dataclass(frozen=True, kw_only=True)
 class S3Files:
-    client: Any
+    client: "S3Client"
     bucket: str
 
     def read(self, key: str, *, limit: int) -> File | None:
@@ -17,7 +20,9 @@ class S3Files:
             with store_errors():
                 answer = self.client.get_object(Bucket=self.bucket, Key=key)
                 fits = answer["ContentLength"] <= limit
-                body = answer["Body"].read() if fits else answer["Body"].close()
+                body = answer["Body"].read() if fits else None
+                if not fits:
+                    answer["Body"].close()
         except self.client.exceptions.NoSuchKey:
             return None
         return File(etag=_bare(answer["ETag"]), body=body)

@@ -4,13 +4,21 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from stackroom.aws.back_pressure import back_pressure
 from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, to_detail
 from stackroom.aws.translation import knowledge_base_errors
 from stackroom.model import DataSource
 from stackroom.ports.ingestion import Busy, DocumentDetail, Job, JobState
+
+if TYPE_CHECKING:
+    from types_boto3_bedrock_agent.client import AgentsforBedrockClient
+    from types_boto3_bedrock_agent.type_defs import (
+        DocumentIdentifierTypeDef,
+        IngestionJobTypeDef,
+        KnowledgeBaseDocumentDetailTypeDef,
+    )
 
 # IngestionJobStatus [API model bedrock-agent]
 _STATES = {
@@ -31,7 +39,7 @@ _IDENTIFIABLE = re.compile(r"s3://.{1,128}")
 
 @dataclass(frozen=True, kw_only=True)
 class BedrockIngestionJobs:
-    client: Any  # bedrock-agent
+    client: "AgentsforBedrockClient"
 
     def start(self, source: DataSource, *, token: str, description: str) -> Job | Busy:
         try:
@@ -52,12 +60,14 @@ class BedrockIngestionJobs:
         return _to_job(answer["ingestionJob"])
 
     def running(self, source: DataSource, *, description: str) -> Job | None:
-        newest_first = {"attribute": "STARTED_AT", "order": "DESCENDING"}
         with knowledge_base_errors():
-            answer = self.client.list_ingestion_jobs(**ids(source), sortBy=newest_first)
+            answer = self.client.list_ingestion_jobs(
+                **ids(source), sortBy={"attribute": "STARTED_AT", "order": "DESCENDING"}
+            )
         jobs = answer["ingestionJobSummaries"]
         mine = (each for each in jobs if each.get("description") == description)
-        return next(map(_to_job, mine), None)
+        # A summary is a job without its failure reasons.
+        return next((_to_job(cast("IngestionJobTypeDef", each)) for each in mine), None)
 
     def stop(self, source: DataSource, job_id: str) -> None:
         try:
@@ -79,10 +89,12 @@ class BedrockIngestionJobs:
                 if each["identifier"].get("s3", {}).get("uri") in wanted
             }
 
-    def _get(self, source: DataSource, uris: set[str]) -> Iterator[dict[str, Any]]:
+    def _get(
+        self, source: DataSource, uris: set[str]
+    ) -> "Iterator[KnowledgeBaseDocumentDetailTypeDef]":
         ordered = sorted(uris)
         for start in range(0, len(ordered), MOST_IDENTIFIERS):
-            identifiers = [
+            identifiers: list[DocumentIdentifierTypeDef] = [
                 {"dataSourceType": "S3", "s3": {"uri": uri}}
                 for uri in ordered[start : start + MOST_IDENTIFIERS]
             ]
@@ -91,9 +103,11 @@ class BedrockIngestionJobs:
             )
             yield from answer["documentDetails"]
 
-    def _list(self, source: DataSource) -> Iterator[dict[str, Any]]:
+    def _list(self, source: DataSource) -> "Iterator[KnowledgeBaseDocumentDetailTypeDef]":
         pages = self.client.get_paginator("list_knowledge_base_documents").paginate(
-            **ids(source), maxResults=_PAGE
+            # Handed on to each call, which the paginator's own type doesn't know.
+            **ids(source),
+            maxResults=_PAGE,  # type: ignore[call-arg]
         )
         for page in pages:
             yield from page["documentDetails"]
@@ -103,7 +117,7 @@ def _can_get(uris: set[str]) -> bool:
     return len(uris) <= _LIST_ABOVE and all(map(_IDENTIFIABLE.fullmatch, uris))
 
 
-def _to_job(job: dict[str, Any]) -> Job:
+def _to_job(job: "IngestionJobTypeDef") -> Job:
     return Job(
         job_id=job["ingestionJobId"],
         state=_STATES[job["status"]],

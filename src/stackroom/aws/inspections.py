@@ -7,27 +7,29 @@ What inspections found, in the control table.
     get some      BatchGetItem
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING
 
-from stackroom.aws.items import Item, from_item, to_item
+from stackroom.aws.items import Item, get_all, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.clock import utc_now
 from stackroom.model import Document
 
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
 # A finding matters from the upload until the document is settled; the record keeps it after that.
 _KEPT = timedelta(days=30)
 _PREFIX = "INSPECTION#"
-_BATCH = 100  # keys of one BatchGetItem [DynamoDB API reference]
 
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoInspections:
     """One finding a document, that of the version inspected last."""
 
-    client: Any
+    client: "DynamoDBClient"
     table: str
     now: Callable[[], datetime] = utc_now
 
@@ -43,22 +45,13 @@ class DynamoInspections:
     def reasons_for(self, documents: Iterable[Document]) -> dict[str, str]:
         """What is wrong, by document id; only of the versions that these are."""
         etags = {each.document_id: each.etag for each in documents}
-        ordered, reasons = sorted(etags), {}
-        for start in range(0, len(ordered), _BATCH):
-            for found in self._batch(ordered[start : start + _BATCH]):
-                document_id = str(found["pk"]).removeprefix(_PREFIX)
-                if found["etag"] == etags[document_id]:
-                    reasons[document_id] = str(found["reason"])
+        keys = map(_key, sorted(etags))
+        reasons = {}
+        for found in get_all(self.client, self.table, keys, consistent=True):
+            document_id = str(found["pk"]).removeprefix(_PREFIX)
+            if found["etag"] == etags[document_id]:
+                reasons[document_id] = str(found["reason"])
         return reasons
-
-    def _batch(self, document_ids: Iterable[str]) -> Iterator[dict[str, Any]]:
-        keys = [_key(each) for each in document_ids]
-        wanted: Any = {self.table: {"Keys": keys, "ConsistentRead": True}}
-        while wanted:
-            with store_errors():
-                answer = self.client.batch_get_item(RequestItems=wanted)
-            yield from map(from_item, answer["Responses"].get(self.table, []))
-            wanted = answer.get("UnprocessedKeys", {})
 
 
 def _key(document_id: str) -> Item:

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.catalogs import METADATA, to_catalog
 from stackroom.aws.document_details import ids, to_detail
@@ -11,6 +11,12 @@ from stackroom.aws.items import from_item, to_item
 from stackroom.aws.translation import knowledge_base_errors, store_errors
 from stackroom.model import Catalog, DataSource, DataSourceType, Document
 from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, Page
+
+if TYPE_CHECKING:
+    from types_boto3_bedrock_agent.type_defs import (
+        DataSourceTypeDef,
+        KnowledgeBaseDocumentDetailTypeDef,
+    )
 
 # Those of other types are somebody else's.
 _TYPES = frozenset(DataSourceType)
@@ -92,7 +98,7 @@ def _to_record(values: dict[str, Any]) -> Catalog | Document:
     return to_catalog(values) if values["sk"] == METADATA else to_document(values)
 
 
-def _to_source(found: dict[str, Any]) -> KnownSource:
+def _to_source(found: "DataSourceTypeDef") -> KnownSource:
     configuration = found["dataSourceConfiguration"]
     prefixes = configuration.get("s3Configuration", {}).get("inclusionPrefixes") or [""]
     return KnownSource(
@@ -108,7 +114,7 @@ def _to_source(found: dict[str, Any]) -> KnownSource:
     )
 
 
-def _to_listed(detail: dict[str, Any]) -> ListedDocument:
+def _to_listed(detail: "KnowledgeBaseDocumentDetailTypeDef") -> ListedDocument:
     identifier = detail["identifier"]
     named = identifier.get("s3", {}).get("uri") or identifier.get("custom", {}).get("id")
     return ListedDocument(identifier=str(named), detail=to_detail(detail))

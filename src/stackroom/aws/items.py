@@ -1,7 +1,9 @@
 """Records to DynamoDB items and back, for the low-level client (the resource API loads slowly)."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
@@ -9,6 +11,8 @@ from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from stackroom.aws.translation import store_errors
 
 Item = dict[str, Any]
+
+_MOST_KEYS = 100  # of one BatchGetItem [DynamoDB API reference]
 
 _serializer = TypeSerializer()
 _deserializer = TypeDeserializer()
@@ -38,6 +42,51 @@ def query(client: Any, **request: Any) -> Iterator[dict[str, Any]]:
 def scan(client: Any, **request: Any) -> Iterator[dict[str, Any]]:
     """Every item of a Scan, page by page."""
     yield from _pages(client, "scan", request)
+
+
+def get_all(
+    client: Any, table: str, keys: Iterable[Item], *, consistent: bool = False
+) -> Iterator[dict[str, Any]]:
+    """The items of these keys that there are, a hundred at a time, in no order."""
+    remaining = iter(keys)
+    while batch := list(islice(remaining, _MOST_KEYS)):
+        wanted: dict[str, Any] = {table: {"Keys": batch, "ConsistentRead": consistent}}
+        while wanted:
+            with store_errors():
+                answer = client.batch_get_item(RequestItems=wanted)
+            yield from map(from_item, answer["Responses"].get(table, []))
+            wanted = answer.get("UnprocessedKeys", {})
+
+
+def update(
+    client: Any,
+    table: str,
+    key: Item,
+    expression: str,
+    values: Mapping[str, Any],
+    *,
+    condition: str = "",
+) -> dict[str, Any] | None:
+    """
+    The item as UpdateItem leaves it; None if it doesn't meet the condition.
+
+    A name that DynamoDB reserves is written `#name`, here and there.
+    """
+    names = {name: name[1:] for name in re.findall(r"#\w+", expression + condition)}
+    try:
+        with store_errors():
+            answer = client.update_item(
+                TableName=table,
+                Key=key,
+                UpdateExpression=expression,
+                ExpressionAttributeValues=to_item(values),
+                ReturnValues="ALL_NEW",
+                **({"ConditionExpression": condition} if condition else {}),
+                **({"ExpressionAttributeNames": names} if names else {}),
+            )
+    except client.exceptions.ConditionalCheckFailedException:
+        return None
+    return from_item(answer["Attributes"])
 
 
 def _pages(client: Any, operation: str, request: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -15,12 +15,15 @@ Leases of live runs in the control table: one item per catalog.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from stackroom.aws.items import from_item, instant, query, to_item
+from stackroom.aws.items import from_item, instant, query, to_item, update
 from stackroom.aws.translation import store_errors
 from stackroom.errors import RunSuperseded
 from stackroom.ports.runs import Lease
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
 
 _LIVE = "RUN"
 _LIVE_INDEX = "live-index"
@@ -29,7 +32,7 @@ _MINE = "live = :live AND epoch = :epoch"
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoLeases:
-    client: Any
+    client: "DynamoDBClient"
     table: str
 
     def get(self, catalog_id: str) -> Lease | None:
@@ -40,7 +43,9 @@ class DynamoLeases:
         return _to_lease(from_item(answer["Item"])) if "Item" in answer else None
 
     def ask(self, catalog_id: str) -> Lease:
-        return _to_lease(self._update(catalog_id, "ADD requested :one", {":one": 1}))
+        asked = self._update(catalog_id, "ADD requested :one", {":one": 1})
+        assert asked is not None, "nothing is asked of the item"
+        return asked
 
     def take(
         self, seen: Lease, *, until: datetime, failures: int, epoch: int | None = None
@@ -57,52 +62,41 @@ class DynamoLeases:
                 "live = :live" if seen.held else "attribute_not_exists(live)"
             )
             values[":epoch"] = seen.epoch
-        try:
-            taken = self._update(
-                seen.catalog_id,
-                "SET live = :live, epoch = :next, #until = :until, failures = :failures"
-                " REMOVE started",
-                values,
-                condition=unmoved,
-            )
-        except self.client.exceptions.ConditionalCheckFailedException:
-            return None
-        return _to_lease(taken)
+        return self._update(
+            seen.catalog_id,
+            "SET live = :live, epoch = :next, #until = :until, failures = :failures REMOVE started",
+            values,
+            condition=unmoved,
+        )
 
     def mark_started(self, lease: Lease) -> None:
-        try:
-            self._update(
-                lease.catalog_id,
-                "SET started = :one",
-                {":one": 1, ":live": _LIVE, ":epoch": lease.epoch},
-                condition=_MINE,
-            )
-        except self.client.exceptions.ConditionalCheckFailedException:
-            return  # so quick a run: it has ended already
+        """Of a run so quick that it has ended already, nothing is written."""
+        self._update(
+            lease.catalog_id,
+            "SET started = :one",
+            {":one": 1, ":live": _LIVE, ":epoch": lease.epoch},
+            condition=_MINE,
+        )
 
     def renew(self, catalog_id: str, epoch: int, *, until: datetime) -> Lease:
-        try:
-            renewed = self._update(
-                catalog_id,
-                "SET #until = :until, started = :one",
-                {":one": 1, ":live": _LIVE, ":epoch": epoch, ":until": instant(until)},
-                condition=_MINE,
-            )
-        except self.client.exceptions.ConditionalCheckFailedException as error:
-            raise RunSuperseded(catalog_id, epoch) from error
-        return _to_lease(renewed)
+        renewed = self._update(
+            catalog_id,
+            "SET #until = :until, started = :one",
+            {":one": 1, ":live": _LIVE, ":epoch": epoch, ":until": instant(until)},
+            condition=_MINE,
+        )
+        if renewed is None:
+            raise RunSuperseded(catalog_id, epoch)
+        return renewed
 
     def release(self, catalog_id: str, epoch: int, *, served: int) -> bool:
-        try:
-            self._update(
-                catalog_id,
-                "REMOVE live, started, #until, failures",
-                {":live": _LIVE, ":epoch": epoch, ":served": served},
-                condition=f"{_MINE} AND requested = :served",
-            )
-        except self.client.exceptions.ConditionalCheckFailedException as error:
-            return self._was_released(catalog_id, epoch, error)
-        return True
+        released = self._update(
+            catalog_id,
+            "REMOVE live, started, #until, failures",
+            {":live": _LIVE, ":epoch": epoch, ":served": served},
+            condition=f"{_MINE} AND requested = :served",
+        )
+        return released is not None or self._was_released(catalog_id, epoch)
 
     def held(self) -> Iterator[Lease]:
         return self._live("live = :live", {":live": _LIVE})
@@ -127,28 +121,19 @@ class DynamoLeases:
         )
         return map(_to_lease, found)
 
-    def _was_released(self, catalog_id: str, epoch: int, error: Exception) -> bool:
+    def _was_released(self, catalog_id: str, epoch: int) -> bool:
         """Whether the release was already done: a task whose answer got lost is retried."""
         lease = self.get(catalog_id)
         if lease is None or lease.epoch != epoch:
-            raise RunSuperseded(catalog_id, epoch) from error
+            raise RunSuperseded(catalog_id, epoch)
         return not lease.held
 
     def _update(
         self, catalog_id: str, expression: str, values: dict[str, Any], *, condition: str = ""
-    ) -> dict[str, Any]:
-        names = {"ExpressionAttributeNames": {"#until": "until"}} if "#until" in expression else {}
-        with store_errors():
-            answer = self.client.update_item(
-                TableName=self.table,
-                Key=_key(catalog_id),
-                UpdateExpression=expression,
-                ExpressionAttributeValues=to_item(values),
-                ReturnValues="ALL_NEW",
-                **({"ConditionExpression": condition} if condition else {}),
-                **names,
-            )
-        return from_item(answer["Attributes"])
+    ) -> Lease | None:
+        key = _key(catalog_id)
+        found = update(self.client, self.table, key, expression, values, condition=condition)
+        return _to_lease(found) if found is not None else None
 
 
 def _key(catalog_id: str) -> dict[str, Any]:

@@ -7,16 +7,19 @@ Page maps in S3, beside the documents but outside every catalog.
 import gzip
 import zlib
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from stackroom.aws.translation import store_errors
 from stackroom.inspection.page_map import PageMap
 from stackroom.keys import PAGE_MAP_PREFIX
 
+if TYPE_CHECKING:
+    from types_boto3_s3.client import S3Client
+
 
 @dataclass(frozen=True)
 class S3PageMaps:
-    client: Any
+    client: "S3Client"
     bucket: str
 
     def get(self, document_id: str) -> PageMap | None:

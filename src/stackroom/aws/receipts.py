@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.items import Item, from_item, query, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.model import Receipt
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
 
 # Long enough for whoever must prove a deletion in a yearly audit.
 _KEPT = timedelta(days=400)
@@ -25,7 +28,7 @@ _STILL_OPEN = "attribute_not_exists(unsearchable_since) AND attribute_not_exists
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoReceipts:
-    client: Any
+    client: "DynamoDBClient"
     table: str
 
     def get(self, user_id: str, receipt_id: str) -> Receipt | None:

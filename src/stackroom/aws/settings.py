@@ -5,17 +5,36 @@ import os
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from stackroom.admission.schedule import Limits
+from stackroom.aws import knowledge_bases
 from stackroom.model import PoolMember
+
+
+class SettingMissing(LookupError):
+    """Something was asked for that needs a variable which this function doesn't read."""
+
+    def __init__(self, name: str, settings: "Settings") -> None:
+        super().__init__(f"{name.upper()} is no variable of {type(settings).__name__}")
 
 
 def _from_json(value: Any) -> Any:
     return json.loads(value) if isinstance(value, str) else value
 
 
-Pool = Annotated[tuple[PoolMember, ...], BeforeValidator(_from_json)]
+def _of_known_types(pool: tuple[PoolMember, ...]) -> tuple[PoolMember, ...]:
+    for member in pool:
+        if member.type not in knowledge_bases.TYPES:
+            # No secret, unlike what else a setting may hold: whoever deploys must see the mistake.
+            allowed = ", ".join(map(repr, knowledge_bases.TYPES))
+            raise ValueError(f"a knowledge base of type {member.type!r}; allowed: {allowed}")
+    return pool
+
+
+Pool = Annotated[
+    tuple[PoolMember, ...], BeforeValidator(_from_json), AfterValidator(_of_known_types)
+]
 JsonList = Annotated[tuple[str, ...], BeforeValidator(_from_json)]
 
 
@@ -35,11 +54,16 @@ class Settings(BaseModel):
         }
         return cls.model_validate(known)
 
+    def need(self, name: str) -> Any:
+        """Raises SettingMissing, naming the variable, if this model has no such field."""
+        if name not in type(self).model_fields:
+            raise SettingMissing(name, self)
+        return getattr(self, name)
 
-class AdmissionSettings(Settings):
-    """Of every function that is granted knowledge bases, or gives them back."""
 
-    kb_pool: Pool
+class LimitSettings(Settings):
+    """What Bedrock allows the account at a time."""
+
     admission_jobs: int = 5
     admission_direct_calls: int = 10
     admission_seconds_between_starts: float = 10.0
@@ -51,3 +75,9 @@ class AdmissionSettings(Settings):
             direct_calls=self.admission_direct_calls,
             seconds_between_starts=self.admission_seconds_between_starts,
         )
+
+
+class AdmissionSettings(LimitSettings):
+    """Of every function that takes turns at knowledge bases, or gives them back."""
+
+    kb_pool: Pool

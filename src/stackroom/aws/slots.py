@@ -9,32 +9,32 @@ Slots for catalogs' own data sources, counted in the control table: one item per
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from stackroom.aws.items import from_item, to_item
+from stackroom.aws.items import from_item, to_item, update
 from stackroom.aws.translation import store_errors
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
 
 _LOST = "!lost-"  # no catalog's id begins so
 
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoSlots:
-    client: Any
+    client: "DynamoDBClient"
     table: str
 
     def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool:
         if catalog_id in self._holders(knowledge_base_id):
             return True
-        try:
-            self._update(
-                knowledge_base_id,
-                "ADD catalogs :catalog, taken :one",
-                {":catalog": {catalog_id}, ":id": catalog_id, ":one": 1, ":limit": limit},
-                "(attribute_not_exists(taken) OR taken < :limit) AND NOT contains(catalogs, :id)",
-            )
-        except self.client.exceptions.ConditionalCheckFailedException:
-            return catalog_id in self._holders(knowledge_base_id)
-        return True
+        taken = self._update(
+            knowledge_base_id,
+            "ADD catalogs :catalog, taken :one",
+            {":catalog": {catalog_id}, ":id": catalog_id, ":one": 1, ":limit": limit},
+            "(attribute_not_exists(taken) OR taken < :limit) AND NOT contains(catalogs, :id)",
+        )
+        return taken or catalog_id in self._holders(knowledge_base_id)
 
     def taken(self, knowledge_base_id: str) -> int:
         return len(self._holders(knowledge_base_id))
@@ -49,23 +49,22 @@ class DynamoSlots:
         return frozenset(each for each in held if not each.startswith(_LOST))
 
     def free(self, knowledge_base_id: str, catalog_id: str) -> None:
-        try:
-            self._update(
-                knowledge_base_id,
-                "DELETE catalogs :catalog ADD taken :minus_one",
-                {":catalog": {catalog_id}, ":id": catalog_id, ":minus_one": -1},
-                "contains(catalogs, :id)",
-            )
-        except self.client.exceptions.ConditionalCheckFailedException:
-            return  # it holds none (any more)
+        """Also where it holds none (any more)."""
+        self._update(
+            knowledge_base_id,
+            "DELETE catalogs :catalog ADD taken :minus_one",
+            {":catalog": {catalog_id}, ":id": catalog_id, ":minus_one": -1},
+            "contains(catalogs, :id)",
+        )
 
     def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
-        self._update(
+        held = self._update(
             knowledge_base_id,
             "DELETE catalogs :catalog",
             {":catalog": {catalog_id}, ":id": catalog_id},
             "contains(catalogs, :id)",
         )
+        assert held, "a slot is found to be lost by the catalog that has just taken it"
         # `taken` still counts the slot; a name of its own keeps set and count equal.
         self._update(
             knowledge_base_id,
@@ -83,15 +82,11 @@ class DynamoSlots:
 
     def _update(
         self, knowledge_base_id: str, expression: str, values: dict[str, Any], condition: str
-    ) -> None:
-        with store_errors():
-            self.client.update_item(
-                TableName=self.table,
-                Key=_key(knowledge_base_id),
-                UpdateExpression=expression,
-                ConditionExpression=condition,
-                ExpressionAttributeValues=to_item(values),
-            )
+    ) -> bool:
+        """False if the item doesn't meet the condition."""
+        key = _key(knowledge_base_id)
+        changed = update(self.client, self.table, key, expression, values, condition=condition)
+        return changed is not None
 
 
 def _key(knowledge_base_id: str) -> dict[str, Any]:

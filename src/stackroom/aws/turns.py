@@ -2,16 +2,19 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from stackroom.aws.translation import store_errors
+
+if TYPE_CHECKING:
+    from types_boto3_stepfunctions.client import SFNClient
 
 _ADMITTED = json.dumps({"admitted": True})
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepFunctionsTaskTokens:
-    client: Any
+    client: "SFNClient"
 
     def wake(self, token: str) -> bool:
         exceptions = self.client.exceptions

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from stackroom.admission.admission import Admission
-from stackroom.clock import utc_now
+from stackroom.clock import Pace, RealTime, utc_now
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.ingestion.direct_calls import Call, DirectCalls
 from stackroom.ingestion.rounds import DirectWork
@@ -50,7 +50,7 @@ class DirectPorts:
     verdict_writer: VerdictWriter
     now: Callable[[], datetime] = utc_now
     pause: Callable[[float], None] = time.sleep
-    speed: float = 1.0  # how much faster than AWS's this Bedrock is, where it is simulated
+    pace: Pace = field(default_factory=RealTime)
 
 
 @dataclass(kw_only=True)
@@ -169,7 +169,7 @@ class DirectRound:
     def _call_is_over(self, call: Call) -> None:
         """May there be another? If not, others can have its slot."""
         call.is_over = True
-        took = (self.ports.now() - call.began).total_seconds() * self.ports.speed
+        took = self.ports.pace.on_aws((self.ports.now() - call.began).total_seconds())
         self.first_look = max(FIRST_LOOK, took * _NEARLY)
         if self._may_take_up() and self.grant is not None:
             calls = self._at_work() + len(self.batches)
@@ -191,7 +191,7 @@ class DirectRound:
         self.ports.pause(max(0.0, min((moment - now).total_seconds(), stays)))
 
     def _in(self, seconds: float) -> datetime:
-        return self.ports.now() + timedelta(seconds=seconds / self.ports.speed)
+        return self.ports.now() + timedelta(seconds=self.ports.pace.here(seconds))
 
     def _passed(self, seconds: float) -> bool:
         return (self.ports.now() - self.began).total_seconds() >= seconds

@@ -42,6 +42,10 @@ class DocumentDetail:
     reason: str | None = None
 
 
+# That it has never heard of the document, or has it no more.
+NOT_FOUND = DocumentDetail(status="NOT_FOUND", updated_at=None)
+
+
 class IngestionJobs(Protocol):
     def start(self, source: DataSource, *, token: str, description: str) -> Job | Busy: ...
 

@@ -7,7 +7,7 @@ gives the lease back only if the counter still stands there. So a request is eit
 run that lists after it, or keeps that run from ending.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -70,9 +70,13 @@ class Runs:
         delay = min(_FIRST_DELAY * 2 ** (failures - 1), LONGEST_DELAY)
         self._succeed(lease, failures=failures, delay=delay)
 
-    def suspects(self, *, thorough: bool = False) -> list[Lease]:
-        """The leases of runs that may have ended without a word: the expired, or all there are."""
-        return list(self.leases.held() if thorough else self.leases.expired(self.now()))
+    def expired(self) -> Iterator[Lease]:
+        """The leases of runs that have been silent for too long; read when they are asked for."""
+        yield from self.leases.expired(self.now())
+
+    def held(self) -> Iterator[Lease]:
+        """The leases of all runs that are thought to be live; read when they are asked for."""
+        yield from self.leases.held()
 
     def is_silent(self, lease: Lease) -> bool:
         """Whether its run has ended without a word; one that was never started is started now."""

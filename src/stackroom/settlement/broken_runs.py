@@ -9,6 +9,7 @@ from stackroom.clock import utc_now
 from stackroom.model import CatalogStatus, Document, DocumentStatus
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
+from stackroom.ports.runs import Lease
 from stackroom.runs.leases import MAX_FAILURES, Runs
 from stackroom.runs.totals import update_totals
 from stackroom.settlement.verdicts import DocumentOutcome, Settled
@@ -55,16 +56,16 @@ class BrokenRuns:
             self.runs.recover(lease)  # more was dropped meanwhile
         return settled
 
-    def sweep(self, *, thorough: bool = False) -> SweepResult:
+    def sweep(self, leases: Iterable[Lease]) -> SweepResult:
         """
         Follow every run that ended without a word, and hand out what a crash has forgotten.
 
-        `thorough` looks at leases that have not expired, too. What goes wrong with one lease is
-        told with the rest, and keeps no other from being looked after.
+        `leases` are of runs that may have ended so (`Runs.expired`). What goes wrong with one of
+        them is told with the rest, and keeps no other from being looked after.
         """
         self.admission.dispatch()  # first, so that no broken run keeps the others waiting
         swept = SweepResult()
-        for lease in self.runs.suspects(thorough=thorough):
+        for lease in list(leases):
             try:
                 if self.runs.is_silent(lease):
                     swept.settled += self.record(lease.catalog_id, lease.epoch, _SILENT)

@@ -11,8 +11,7 @@ from typing import Protocol
 from stackroom.keys import Location, locate, unplaced_id_of
 from stackroom.model import DataSource, Document, PerSourceType
 from stackroom.ports.bucket import DocumentBucket
-from stackroom.ports.ingestion import DirectDocuments, DocumentDetail, IngestionJobs
-from stackroom.settlement.statuses import NOT_KNOWN
+from stackroom.ports.ingestion import NOT_FOUND, DirectDocuments, DocumentDetail, IngestionJobs
 
 
 class Details(Protocol):
@@ -33,7 +32,7 @@ class OwnDetails:
     def of(self, source: DataSource, documents: Iterable[Document]) -> dict[str, DocumentDetail]:
         uris = {each.document_id: self.bucket.uri_of(each.s3_key) for each in documents}
         said = self.jobs.details(source, uris.values()) if uris else {}
-        return {document_id: said.get(uri, NOT_KNOWN) for document_id, uri in uris.items()}
+        return {document_id: said.get(uri, NOT_FOUND) for document_id, uri in uris.items()}
 
     def document_id(self, identifier: str) -> str:
         key = key_of(self.bucket, identifier)
@@ -48,7 +47,7 @@ class SharedDetails:
     def of(self, source: DataSource, documents: Iterable[Document]) -> dict[str, DocumentDetail]:
         ids = [each.document_id for each in documents]
         said = self.direct.details(source, ids) if ids else {}
-        return {each: said.get(each, NOT_KNOWN) for each in ids}
+        return {each: said.get(each, NOT_FOUND) for each in ids}
 
     def document_id(self, identifier: str) -> str:
         return identifier

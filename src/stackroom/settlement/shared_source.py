@@ -12,10 +12,10 @@ from datetime import datetime
 from stackroom.clock import utc_now
 from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.documents import Documents
-from stackroom.ports.ingestion import DirectDocuments, DocumentDetail
+from stackroom.ports.ingestion import NOT_FOUND, DirectDocuments, DocumentDetail
 from stackroom.settlement.details import SharedDetails
 from stackroom.settlement.evidence import Investigation, Standing
-from stackroom.settlement.statuses import ABSENT, NOT_KNOWN, UNDER_WAY, require_known
+from stackroom.settlement.statuses import ABSENT, UNDER_WAY, require_known
 from stackroom.settlement.strategy import (
     NEVER_TAKEN_UP,
     REMOVAL_DEADLINE,
@@ -70,7 +70,7 @@ class SharedSource:
                 each,
                 _standing(
                     each,
-                    details.get(each.document_id, NOT_KNOWN),
+                    details.get(each.document_id, NOT_FOUND),
                     accepted_at=accepted_at,
                     at=at,
                 ),

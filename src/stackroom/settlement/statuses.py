@@ -1,7 +1,6 @@
 """Bedrock's DocumentStatus of a document, sorted by what it means for us."""
 
 from stackroom.model import UNEXPLAINED_FAILURE
-from stackroom.ports.ingestion import DocumentDetail
 
 # The twelve values [API model bedrock-agent, KnowledgeBaseDocumentDetail].
 INDEXED = frozenset({"INDEXED"})
@@ -20,7 +19,6 @@ FAILURES = {
     "IGNORED": "Bedrock does not take this file; save it in another format",
 }
 KNOWN_STATUSES = INDEXED | UNDER_WAY | ABSENT | FAILURES.keys()
-NOT_KNOWN = DocumentDetail(status="NOT_FOUND", updated_at=None)
 
 
 def require_known(status: str) -> None:

@@ -7,8 +7,6 @@ object as they are now, `plan` works out what that asks for, and `_apply` writes
 only if it is still what was read; else all begins anew.
 """
 
-import random
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,6 +27,7 @@ from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.documents import Documents
 from stackroom.ports.receipts import Receipts
+from stackroom.retries import apart, retried
 from stackroom.uploads.plan import plan
 from stackroom.uploads.seen import Seen, SeenUnplaced
 from stackroom.uploads.steps import (
@@ -45,11 +44,8 @@ from stackroom.uploads.steps import (
 )
 
 _TRIES = 6
-
-
-def _pause(attempt: int) -> None:
-    """Apart from whoever writes the same record, up to about a second in all."""
-    time.sleep(random.uniform(0, 0.03 * 2**attempt))  # noqa: S311 - not security
+# Up to about a second in all, among those who write the same record.
+_among_writers = apart(0.03, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +55,7 @@ class Uploads:
     bucket: DocumentBucket
     receipts: Receipts
     now: Callable[[], datetime] = utc_now
-    pause: Callable[[int], None] = _pause
+    pause: Callable[[int], None] = _among_writers
 
     def reconcile(self, key: str, *, correlation_id: str | None = None) -> Plan:
         """
@@ -69,12 +65,7 @@ class Uploads:
         """
         if not is_document(key):
             return Plan(outcome=UploadOutcome.IGNORED)
-        for attempt in range(_TRIES):
-            try:
-                return self._once(key, correlation_id)
-            except RecordChanged:
-                self.pause(attempt)
-        raise RecordChanged(key)
+        return retried(lambda: self._once(key, correlation_id), tries=_TRIES, pause=self.pause)
 
     def plan(self, key: str) -> Plan:
         """What `reconcile` would do now, without doing any of it."""

@@ -23,8 +23,8 @@ class Choosing:
     @classmethod
     def among(cls, product: Product) -> Self:
         return cls(
-            catalogs=product.catalogs,
-            documents=product.documents,
+            catalogs=product.stores.catalogs,
+            documents=product.stores.documents,
             bucket=product.instance.bucket,
         )
 

@@ -28,11 +28,11 @@ def pool(state_dir: Path) -> None:
 
 def overview(product: Product, catalogs: Sequence[Catalog]) -> RenderableType:
     names = {each.catalog_id: f"{each.user_id}/{each.name}" for each in catalogs}
-    grants = product.book.read().grants
+    grants = product.stores.admission_book.read().grants
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("Knowledge base", "Own data sources", "On the shared one", "Running", "Waiting"):
         table.add_column(column, overflow="fold")
-    for member in product.deployed.kb_pool:
+    for member in product.use_cases.deployment.pool:
         here = [each for each in grants if each.knowledge_base_id == member.knowledge_base_id]
         table.add_row(
             member.knowledge_base_id,
@@ -45,8 +45,8 @@ def overview(product: Product, catalogs: Sequence[Catalog]) -> RenderableType:
 
 
 def _own(product: Product, member: PoolMember, names: dict[str, str]) -> str:
-    holders = product.slots.holders(member.knowledge_base_id)
-    taken = product.slots.taken(member.knowledge_base_id)
+    holders = product.stores.slots.holders(member.knowledge_base_id)
+    taken = product.stores.slots.taken(member.knowledge_base_id)
     lost = f", {taken - len(holders)} of them lost" if taken > len(holders) else ""
     return f"{taken} of {OWN_SLOTS}{lost}{_listed([names.get(each, each) for each in holders])}"
 
@@ -71,7 +71,9 @@ def _running(grant: Grant, names: dict[str, str]) -> str:
 def _waiting(product: Product, member: PoolMember, names: dict[str, str]) -> str:
     lines = []
     for mode, what in ((Mode.EXCLUSIVE, "a job"), (Mode.SHARED, "direct calls")):
-        queue = product.book.waiting(member.knowledge_base_id, mode, limit=_LOOKED_AT)
+        queue = product.stores.admission_book.waiting(
+            member.knowledge_base_id, mode, limit=_LOOKED_AT
+        )
         if queue:
             lines.append(f"{len(queue)} for {what}, the oldest {_oldest(queue[0], names)}")
     return "\n".join(lines) or "nobody"

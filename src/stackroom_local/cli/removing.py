@@ -51,9 +51,11 @@ def receipts(state_dir: Path, receipt_id: str | None, *, user: str | None) -> No
         Records(instance).users() if user is None else [checked(user)],
     )
     if receipt_id is None:
-        found = [each for user_id in users for each in product.receipts.of_user(user_id)]
+        found = [each for user_id in users for each in product.stores.receipts.of_user(user_id)]
     else:
-        asked_for = (product.receipts.get(user_id, receipt_id) for user_id in users if receipt_id)
+        asked_for = (
+            product.stores.receipts.get(user_id, receipt_id) for user_id in users if receipt_id
+        )
         found = [each for each in asked_for if each is not None]
         if not found:
             # A user of whose documents and catalogs none is left is not among these users.
@@ -70,7 +72,7 @@ def _delete_documents(
 ) -> None:
     out = console()
     documents = Choosing.among(product).chosen(targets, user=user, catalog=catalog)
-    deletions = product.deletions
+    deletions = product.use_cases.deletions
     asked = []
     for document in documents:
         owner = document.s3_key.partition("/")[0]
@@ -86,7 +88,7 @@ def _delete_catalog(product: Product, catalog: Catalog, *, yes: bool, wait: bool
     what = f"{catalog.user_id}/{catalog.name} and its {catalog.document_count} documents"
     if not yes:
         typer.confirm(f"Delete {what}?", abort=True, err=True)
-    deletion = product.deletions.delete_catalog(catalog.user_id, catalog.catalog_id)
+    deletion = product.use_cases.deletions.delete_catalog(catalog.user_id, catalog.catalog_id)
     asked = _receipts(product, catalog.user_id, deletion.receipt_ids)
     if wait:
         asked = _closed(product, asked, out)
@@ -105,7 +107,7 @@ def _delete_catalog(product: Product, catalog: Catalog, *, yes: bool, wait: bool
 
 
 def _outcome(product: Product, catalog: Catalog) -> str:
-    now = product.catalogs.get(catalog.catalog_id)
+    now = product.stores.catalogs.get(catalog.catalog_id)
     if now is None:
         return "is gone"
     if now.status is CatalogStatus.DELETING:
@@ -114,7 +116,7 @@ def _outcome(product: Product, catalog: Catalog) -> str:
 
 
 def _receipts(product: Product, user_id: str, receipt_ids: Iterable[str]) -> list[Receipt]:
-    found = (product.receipts.get(user_id, receipt_id) for receipt_id in receipt_ids)
+    found = (product.stores.receipts.get(user_id, receipt_id) for receipt_id in receipt_ids)
     return [each for each in found if each is not None]
 
 
@@ -124,7 +126,7 @@ def _closed(product: Product, asked: Sequence[Receipt], out: Console) -> list[Re
     with _bar(out, "removing", len(now)) as advance:
         while True:
             for each in [each for each in now.values() if each.is_open]:
-                found = product.receipts.get(each.user_id, each.receipt_id)
+                found = product.stores.receipts.get(each.user_id, each.receipt_id)
                 now[each.receipt_id] = found or each
             left = sum(each.is_open for each in now.values())
             advance(len(now) - left)
@@ -135,7 +137,7 @@ def _closed(product: Product, asked: Sequence[Receipt], out: Console) -> list[Re
 
 def _wait_until_gone(product: Product, catalog: Catalog, out: Console) -> None:
     with _bar(out, "removing the catalog", 1) as advance:
-        while (now := product.catalogs.get(catalog.catalog_id)) is not None:
+        while (now := product.stores.catalogs.get(catalog.catalog_id)) is not None:
             if now.status is not CatalogStatus.DELETING:
                 return
             time.sleep(REFRESH_SECONDS)

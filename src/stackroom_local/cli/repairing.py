@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from stackroom.audits.discrepancies import Discrepancy, Kind
 from stackroom.audits.reconciliation import AuditStage, Reconciliation
-from stackroom.aws.reconciliation import Deployment
+from stackroom.aws.reconciliation import reconciliation_of
 from stackroom_local.cli.console import console
 from stackroom_local.product import Product
 from stackroom_local.state import Instance, StateDirectory
@@ -61,15 +61,8 @@ def _compared(instance: Instance, out: Console, *, dry_run: bool) -> Counter[tup
 def _reconciliation(
     instance: Instance, *, dry_run: bool, on_step: Callable[[AuditStage], None]
 ) -> Reconciliation:
-    product = Product(instance)
-    return Deployment(
-        client=product.client,
-        catalog_table=instance.catalog_table,
-        control_table=instance.control_table,
-        bucket=instance.bucket,
-        pool=product.deployed.kb_pool,
-        state_machine_arn=product.deployed.state_machine_arn,
-    ).reconciliation(
+    return reconciliation_of(
+        Product(instance).use_cases,
         bookmark=_OwnBookmark(),
         dry_run=dry_run,
         quiet=_QUIET,

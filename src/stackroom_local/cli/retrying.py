@@ -25,10 +25,12 @@ def retry(state_dir: Path, targets: list[str], *, user: str, catalog: str | None
     elif catalog is not None:
         wanted[choosing.catalog(user, catalog).catalog_id] = None
     else:
-        wanted = dict.fromkeys(each.catalog_id for each in product.catalogs.of_user(checked(user)))
+        wanted = dict.fromkeys(
+            each.catalog_id for each in product.stores.catalogs.of_user(checked(user))
+        )
     again = refused = 0
     for catalog_id, document_ids in wanted.items():
-        retried = product.retrying.retry(user, catalog_id, document_ids)
+        retried = product.use_cases.retrying.retry(user, catalog_id, document_ids)
         again += len(retried.again)
         refused += len(retried.refused)
         for document in retried.again:

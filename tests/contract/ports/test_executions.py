@@ -51,10 +51,8 @@ class StateMachine:
 
     def _described(self, name: str) -> dict[str, Any]:
         arn = self.port.state_machine_arn.replace(":stateMachine:", ":execution:")
-        described: dict[str, Any] = self.port.client.describe_execution(
-            executionArn=f"{arn}:{name}"
-        )
-        return described
+        described = self.port.client.describe_execution(executionArn=f"{arn}:{name}")
+        return dict(described)
 
 
 @pytest.fixture(params=["fake", "stepfunctions"])

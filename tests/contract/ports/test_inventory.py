@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 import pytest
 
 from stackroom.aws.bucket import S3DocumentBucket
-from stackroom.aws.catalogs import DynamoCatalogRegister
+from stackroom.aws.catalog_register import DynamoCatalogRegister
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.inventory import AwsInventory
 from stackroom.keys import locate

@@ -78,10 +78,8 @@ class Machine:
         return messages[0]["Body"] if messages else None
 
     def _described(self, token: str) -> dict[str, Any]:
-        described: dict[str, Any] = self.port.client.describe_execution(
-            executionArn=self.executions[token]
-        )
-        return described
+        described = self.port.client.describe_execution(executionArn=self.executions[token])
+        return dict(described)
 
 
 @contextmanager

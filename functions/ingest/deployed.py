@@ -1,0 +1,25 @@
+"""What the function's tasks and its recovery share: settings, use cases, log and metrics."""
+
+from functools import cache
+
+from functions.observability import logger_for, metrics_for
+from stackroom.aws.session import client
+from stackroom.aws.settings import AdmissionSettings
+from stackroom.aws.use_cases import UseCases
+
+logger = logger_for("ingest")
+metrics = metrics_for("ingest")
+
+
+class IngestSettings(AdmissionSettings):
+    kb_catalog_table: str
+    kb_control_table: str
+    kb_docs_bucket: str
+    state_machine_arn: str
+    # How much faster than AWS's a simulated Bedrock is: looks at direct calls come sooner.
+    ingest_speed: float = 1.0
+
+
+@cache
+def use_cases() -> UseCases:
+    return UseCases.of(IngestSettings.from_env(), client)

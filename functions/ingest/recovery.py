@@ -1,0 +1,80 @@
+"""What follows a run that broke: told by its machine, by EventBridge, or found by the schedule."""
+
+from dataclasses import asdict
+from typing import Any, Literal
+
+from aws_lambda_powertools.metrics import MetricUnit
+from pydantic import BaseModel, ConfigDict
+
+from functions.ingest.deployed import logger, metrics, use_cases
+from functions.observability import report
+
+
+class Breakdown(BaseModel):
+    """The state machine caught an error; `error` is as Step Functions gives it."""
+
+    action: Literal["record_failure"]
+    catalog_id: str
+    epoch: int
+    error: dict[str, str]
+
+
+class Ending(BaseModel):
+    """EventBridge: an execution ended otherwise than well."""
+
+    action: Literal["recover"]
+    execution_name: str
+
+
+class Sweep(BaseModel):
+    """
+    The schedule: look for runs that ended without a word.
+
+    Whoever starts a whole account, as only the local mode does, has it look at every lease
+    (`thorough`): none has expired then, and no execution is alive.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    action: Literal["sweep"]
+    thorough: bool = False
+
+
+Request = Breakdown | Ending | Sweep
+
+
+def record(breakdown: Breakdown) -> dict[str, Any]:
+    logger.append_keys(catalog_id=breakdown.catalog_id, epoch=breakdown.epoch)
+    name = breakdown.error.get("Error", "an unknown error")
+    failed = use_cases().broken_runs.record(breakdown.catalog_id, breakdown.epoch, name)
+    logger.error("run broke", error=name, cause=breakdown.error.get("Cause"))
+    metrics.add_metric(name="BrokenRuns", unit=MetricUnit.Count, value=1)
+    report(failed, logger=logger, metrics=metrics)
+    return {"failed_documents": len(failed)}
+
+
+def recover(ending: Ending) -> dict[str, Any]:
+    catalog_id, _, epoch = ending.execution_name.rpartition("-")
+    logger.warning("execution ended badly", execution_name=ending.execution_name)
+    if not epoch.isdecimal():  # someone started it by hand: it holds no lease
+        return {"failed_documents": 0}
+    failed = use_cases().broken_runs.record(catalog_id, int(epoch), "an execution cut short")
+    report(failed, logger=logger, metrics=metrics)
+    return {"failed_documents": len(failed)}
+
+
+def sweep(asked: Sweep) -> dict[str, Any]:
+    runs = use_cases().runs
+    state = use_cases().admission.state()
+    swept = use_cases().broken_runs.sweep(runs.held() if asked.thorough else runs.expired())
+    report(swept.settled, logger=logger, metrics=metrics)
+    for name, error in swept.failures.items():
+        logger.error("run not looked after", execution_name=name, exc_info=error)
+    logger.info("leases swept", followed=swept.followed, **asdict(state))
+    metrics.add_metric(name="RunsFollowed", unit=MetricUnit.Count, value=len(swept.followed))
+    metrics.add_metric(
+        name="OldestWaitSeconds", unit=MetricUnit.Seconds, value=state.oldest_wait_seconds
+    )
+    metrics.add_metric(name="ParkedRuns", unit=MetricUnit.Count, value=state.waiting)
+    metrics.add_metric(name="Grants", unit=MetricUnit.Count, value=state.grants)
+    return {"followed": swept.followed}

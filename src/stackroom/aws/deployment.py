@@ -1,0 +1,199 @@
+"""
+What is deployed, behind the ports: an adapter for each store and service, made of settings.
+
+Each is made when it is first asked for, and its module imported then: a function pays for what it
+uses, in time (`make bench-cold`) as in settings. The use cases over them are in aws/use_cases.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from stackroom.aws import session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stackroom.aws.admission import DynamoAdmissionBook
+    from stackroom.aws.bookmark import DynamoBookmark
+    from stackroom.aws.bucket import S3DocumentBucket
+    from stackroom.aws.catalog_register import DynamoCatalogRegister
+    from stackroom.aws.catalogs import DynamoCatalogs
+    from stackroom.aws.data_sources import BedrockDataSources
+    from stackroom.aws.direct_documents import BedrockDirectDocuments
+    from stackroom.aws.documents import DynamoDocuments
+    from stackroom.aws.executions import StepFunctionsExecutions
+    from stackroom.aws.files import S3Files
+    from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
+    from stackroom.aws.inspections import DynamoInspections
+    from stackroom.aws.inventory import AwsInventory
+    from stackroom.aws.leases import DynamoLeases
+    from stackroom.aws.page_maps import S3PageMaps
+    from stackroom.aws.receipts import DynamoReceipts
+    from stackroom.aws.settings import Settings
+    from stackroom.aws.slots import DynamoSlots
+    from stackroom.aws.turns import StepFunctionsTaskTokens
+    from stackroom.model import PoolMember
+    from stackroom.ports.retrieval import KnowledgeBase
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployment:
+    """
+    `client` answers the boto3 client of a service.
+
+    Asking for what needs a variable that `settings` doesn't have raises SettingMissing.
+    """
+
+    settings: Settings
+    client: Callable[[str], Any] = session.client
+
+    @cached_property
+    def catalogs(self) -> DynamoCatalogs:
+        """To be read and changed; `register` opens and closes them, too."""
+        from stackroom.aws.catalogs import DynamoCatalogs
+
+        return DynamoCatalogs(client=self._dynamodb, table=self._catalog_table)
+
+    @cached_property
+    def register(self) -> DynamoCatalogRegister:
+        from stackroom.aws.catalog_register import DynamoCatalogRegister
+
+        return DynamoCatalogRegister(
+            client=self._dynamodb, table=self._catalog_table, control_table=self._control_table
+        )
+
+    @cached_property
+    def documents(self) -> DynamoDocuments:
+        from stackroom.aws.documents import DynamoDocuments
+
+        return DynamoDocuments(client=self._dynamodb, table=self._catalog_table)
+
+    @cached_property
+    def receipts(self) -> DynamoReceipts:
+        from stackroom.aws.receipts import DynamoReceipts
+
+        return DynamoReceipts(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def leases(self) -> DynamoLeases:
+        from stackroom.aws.leases import DynamoLeases
+
+        return DynamoLeases(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def slots(self) -> DynamoSlots:
+        from stackroom.aws.slots import DynamoSlots
+
+        return DynamoSlots(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def admission_book(self) -> DynamoAdmissionBook:
+        from stackroom.aws.admission import DynamoAdmissionBook
+
+        return DynamoAdmissionBook(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def inspections(self) -> DynamoInspections:
+        from stackroom.aws.inspections import DynamoInspections
+
+        return DynamoInspections(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def bookmark(self) -> DynamoBookmark:
+        from stackroom.aws.bookmark import DynamoBookmark
+
+        return DynamoBookmark(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def bucket(self) -> S3DocumentBucket:
+        from stackroom.aws.bucket import S3DocumentBucket
+
+        return S3DocumentBucket(client=self.client("s3"), bucket=self._bucket_name)
+
+    @cached_property
+    def files(self) -> S3Files:
+        from stackroom.aws.files import S3Files
+
+        return S3Files(client=self.client("s3"), bucket=self._bucket_name)
+
+    @cached_property
+    def page_maps(self) -> S3PageMaps:
+        from stackroom.aws.page_maps import S3PageMaps
+
+        return S3PageMaps(client=self.client("s3"), bucket=self._bucket_name)
+
+    @cached_property
+    def inventory(self) -> AwsInventory:
+        from stackroom.aws.inventory import AwsInventory
+
+        return AwsInventory(
+            s3=self.client("s3"),
+            dynamodb=self._dynamodb,
+            bedrock_agent=self.client("bedrock-agent"),
+            bucket=self._bucket_name,
+            catalog_table=self._catalog_table,
+        )
+
+    @cached_property
+    def executions(self) -> StepFunctionsExecutions:
+        from stackroom.aws.executions import StepFunctionsExecutions
+
+        return StepFunctionsExecutions(
+            client=self.client("stepfunctions"),
+            state_machine_arn=self.settings.need("state_machine_arn"),
+        )
+
+    @cached_property
+    def task_tokens(self) -> StepFunctionsTaskTokens:
+        from stackroom.aws.turns import StepFunctionsTaskTokens
+
+        return StepFunctionsTaskTokens(client=self.client("stepfunctions"))
+
+    @cached_property
+    def data_sources(self) -> BedrockDataSources:
+        from stackroom.aws.data_sources import BedrockDataSources
+
+        return BedrockDataSources(
+            client=self.client("bedrock-agent"), bucket_arn=f"arn:aws:s3:::{self._bucket_name}"
+        )
+
+    @cached_property
+    def jobs(self) -> BedrockIngestionJobs:
+        from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
+
+        return BedrockIngestionJobs(client=self.client("bedrock-agent"))
+
+    @cached_property
+    def direct_documents(self) -> BedrockDirectDocuments:
+        from stackroom.aws.direct_documents import BedrockDirectDocuments
+
+        return BedrockDirectDocuments(client=self.client("bedrock-agent"))
+
+    @property
+    def pool(self) -> tuple[PoolMember, ...]:
+        return tuple(self.settings.need("kb_pool"))
+
+    def knowledge_base(self, knowledge_base_id: str) -> KnowledgeBase:
+        """Of the pool, by its type; one that has left the pool meanwhile is taken for Bedrock's."""
+        from stackroom.aws.knowledge_bases import of_pool
+
+        return of_pool(self, knowledge_base_id)
+
+    @property
+    def _dynamodb(self) -> Any:
+        return self.client("dynamodb")
+
+    @property
+    def _catalog_table(self) -> Any:
+        return self.settings.need("kb_catalog_table")
+
+    @property
+    def _control_table(self) -> Any:
+        return self.settings.need("kb_control_table")
+
+    @property
+    def _bucket_name(self) -> Any:
+        return self.settings.need("kb_docs_bucket")

@@ -1,0 +1,187 @@
+"""The use cases that the tasks of a run call, and those that follow one that broke."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from stackroom.aws.settings import LimitSettings, SettingMissing
+
+if TYPE_CHECKING:
+    from stackroom.admission.admission import Admission
+    from stackroom.admission.schedule import Limits
+    from stackroom.aws.deployment import Deployment
+    from stackroom.clock import Pace
+    from stackroom.ingestion.direct_round import DirectPorts
+    from stackroom.ingestion.endings import Endings
+    from stackroom.ingestion.rounds import Rounds
+    from stackroom.ingestion.run_tasks import RunTasks
+    from stackroom.model import PerSourceType
+    from stackroom.runs.leases import Runs
+    from stackroom.settlement.broken_runs import BrokenRuns
+    from stackroom.settlement.evidence import Investigation
+    from stackroom.settlement.settlement import Settlement
+    from stackroom.settlement.shared_source import SharedSource
+    from stackroom.settlement.verdict_writer import VerdictWriter
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunUseCases:
+    deployment: Deployment
+
+    @cached_property
+    def runs(self) -> Runs:
+        from stackroom.runs.leases import Runs
+
+        return Runs(leases=self.deployment.leases, executions=self.deployment.executions)
+
+    @cached_property
+    def admission(self) -> Admission:
+        from stackroom.admission.admission import Admission
+
+        return Admission(
+            book=self.deployment.admission_book,
+            task_tokens=self.deployment.task_tokens,
+            pool=[member.knowledge_base_id for member in self.deployment.pool],
+            limits=self.limits,
+        )
+
+    @cached_property
+    def run_tasks(self) -> RunTasks:
+        from stackroom.ingestion.run_tasks import RunTasks
+        from stackroom.runs.placement import Placements
+        from stackroom.runs.teardown import Teardown
+
+        there = self.deployment
+        catalogs, slots, sources = there.register, there.slots, there.data_sources
+        return RunTasks(
+            catalogs=catalogs,
+            documents=there.documents,
+            placements=Placements(
+                catalogs=catalogs, slots=slots, data_sources=sources, pool=there.pool
+            ),
+            admission=self.admission,
+            rounds=self._rounds,
+            endings=self._endings,
+            teardown=Teardown(
+                catalogs=catalogs, slots=slots, data_sources=sources, pool=there.pool
+            ),
+            runs=self.runs,
+        )
+
+    @cached_property
+    def settlement(self) -> Settlement:
+        from stackroom.model import PerSourceType
+        from stackroom.settlement.own_source import OwnSource
+        from stackroom.settlement.settlement import Settlement
+
+        own = OwnSource(
+            jobs=self.deployment.jobs,
+            bucket=self.deployment.bucket,
+            investigation=self._investigation,
+        )
+        return Settlement(
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.documents,
+            strategies=PerSourceType(own=own, shared=self._shared_source),
+            verdict_writer=self._verdict_writer,
+            leases=self.deployment.leases,
+            admission=self.admission,
+        )
+
+    @cached_property
+    def broken_runs(self) -> BrokenRuns:
+        from stackroom.settlement.broken_runs import BrokenRuns
+
+        return BrokenRuns(
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.documents,
+            admission=self.admission,
+            runs=self.runs,
+        )
+
+    @cached_property
+    def _rounds(self) -> PerSourceType[Rounds]:
+        from stackroom.ingestion.by_job import JobRounds
+        from stackroom.ingestion.direct import DirectRounds
+        from stackroom.model import PerSourceType
+
+        documents = self.deployment.documents
+        return PerSourceType(
+            own=JobRounds(documents=documents, jobs=self.deployment.jobs, admission=self.admission),
+            shared=DirectRounds(
+                documents=documents,
+                admission=self.admission,
+                endings=self._endings,
+                ports=self._direct_ports,
+            ),
+        )
+
+    @cached_property
+    def _direct_ports(self) -> DirectPorts:
+        from stackroom.ingestion.direct_calls import DirectCalls
+        from stackroom.ingestion.direct_round import DirectPorts
+
+        calls = DirectCalls(
+            documents=self.deployment.documents,
+            bucket=self.deployment.bucket,
+            direct=self.deployment.direct_documents,
+        )
+        return DirectPorts(
+            calls=calls,
+            admission=self.admission,
+            settlement=self._shared_source,
+            verdict_writer=self._verdict_writer,
+            pace=self._pace,
+        )
+
+    @cached_property
+    def _endings(self) -> Endings:
+        from stackroom.ingestion.endings import Endings
+
+        return Endings(catalogs=self.deployment.register, admission=self.admission)
+
+    @cached_property
+    def _shared_source(self) -> SharedSource:
+        from stackroom.settlement.shared_source import SharedSource
+
+        return SharedSource(
+            direct=self.deployment.direct_documents,
+            documents=self.deployment.documents,
+            investigation=self._investigation,
+        )
+
+    @cached_property
+    def _investigation(self) -> Investigation:
+        from stackroom.settlement.evidence import Investigation
+        from stackroom.settlement.search_check import SearchCheck
+
+        return Investigation(
+            inspections=self.deployment.inspections,
+            search_check=SearchCheck(knowledge_base=self.deployment.knowledge_base),
+        )
+
+    @cached_property
+    def _verdict_writer(self) -> VerdictWriter:
+        from stackroom.settlement.verdict_writer import VerdictWriter
+
+        return VerdictWriter(
+            documents=self.deployment.documents,
+            inspections=self.deployment.inspections,
+            receipts=self.deployment.receipts,
+        )
+
+    @property
+    def limits(self) -> Limits:
+        settings = self.deployment.settings
+        if not isinstance(settings, LimitSettings):
+            raise SettingMissing("admission_jobs", settings)
+        return settings.limits
+
+    @property
+    def _pace(self) -> Pace:
+        from stackroom.aws.simulated_pace import SimulatedPace
+
+        # 1 is AWS itself.
+        return SimulatedPace(self.deployment.settings.need("ingest_speed"))

@@ -1,0 +1,105 @@
+"""
+The composition root: from settings to use cases, for the functions, the CLI and the local mode.
+
+A use case that is asked for is made once, with the adapters of aws/deployment.py, and its package
+imported then; so a function pays for what it uses. Where a new one belongs: a property here, or in
+aws/run_use_cases.py if a run's tasks call it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Self
+
+from stackroom.aws.deployment import Deployment
+from stackroom.aws.run_use_cases import RunUseCases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stackroom.aws.settings import Settings
+    from stackroom.deletions.deletions import Deletions
+    from stackroom.ingestion.estimates import Estimates
+    from stackroom.ingestion.retry import Retrying
+    from stackroom.inspection.inspection import Inspection
+    from stackroom.retrieval.search import Retrieval
+    from stackroom.uploads.reconcile import Uploads
+
+
+class UseCases(RunUseCases):
+    @classmethod
+    def of(cls, settings: Settings, client: Callable[[str], Any]) -> Self:
+        return cls(deployment=Deployment(settings=settings, client=client))
+
+    @cached_property
+    def uploads(self) -> Uploads:
+        from stackroom.uploads.reconcile import Uploads
+
+        return Uploads(
+            catalogs=self.deployment.register,
+            documents=self.deployment.documents,
+            bucket=self.deployment.bucket,
+            receipts=self.deployment.receipts,
+        )
+
+    @cached_property
+    def inspection(self) -> Inspection:
+        from stackroom.inspection.extraction.apart import read_pages_apart
+        from stackroom.inspection.inspection import Inspection
+
+        seconds = self.deployment.settings.need("inspect_seconds_per_file")
+        return Inspection(
+            files=self.deployment.files,
+            page_maps=self.deployment.page_maps,
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.documents,
+            inspections=self.deployment.inspections,
+            extract=partial(read_pages_apart, seconds=seconds),
+        )
+
+    @cached_property
+    def retrieval(self) -> Retrieval:
+        from stackroom.retrieval.page_cache import PageMapCache
+        from stackroom.retrieval.search import Retrieval
+
+        ids = [member.knowledge_base_id for member in self.deployment.pool]
+        return Retrieval(
+            pool={each: self.deployment.knowledge_base(each) for each in ids},
+            # The control table is for opening catalogs; a search only reads them.
+            catalogs=self.deployment.catalogs,
+            page_maps=PageMapCache(self.deployment.page_maps),
+            min_score=self.deployment.settings.need("retrieve_min_score"),
+            max_tokens=self.deployment.settings.need("retrieve_max_tokens"),
+        )
+
+    @cached_property
+    def retrying(self) -> Retrying:
+        from stackroom.ingestion.retry import Retrying
+
+        return Retrying(
+            catalogs=self.deployment.catalogs, documents=self.deployment.documents, runs=self.runs
+        )
+
+    @cached_property
+    def deletions(self) -> Deletions:
+        from stackroom.deletions.deletions import Deletions
+
+        return Deletions(
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.documents,
+            bucket=self.deployment.bucket,
+            receipts=self.deployment.receipts,
+            uploads=self.uploads,
+            runs=self.runs,
+        )
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        from stackroom.ingestion.estimates import Estimates
+
+        return Estimates(
+            documents=self.deployment.documents,
+            leases=self.deployment.leases,
+            book=self.deployment.admission_book,
+            limits=self.limits,
+        )

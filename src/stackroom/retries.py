@@ -1,0 +1,47 @@
+"""Trying again at once what others got in the way of; what lasts longer is the workflow's."""
+
+import random
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from stackroom.errors import RecordChanged, Unavailable
+
+_Answer = TypeVar("_Answer")
+
+
+def at_once(_attempt: int) -> None:
+    """No pause."""
+
+
+def apart(first: float, longest: float) -> Callable[[int], None]:
+    """
+    A pause of a random length, so that those who met once don't meet again.
+
+    At most `first` seconds after the first attempt, twice as long after each further one.
+    """
+
+    def pause(attempt: int) -> None:
+        time.sleep(random.uniform(0, min(first * 2**attempt, longest)))  # noqa: S311 - not security
+
+    return pause
+
+
+def retried(
+    once: Callable[[], _Answer],
+    *,
+    tries: int,
+    pause: Callable[[int], None] = at_once,
+    after: type[Unavailable] = RecordChanged,
+) -> _Answer:
+    """
+    What `once` answers, tried again after errors of that kind; the last try's error is raised.
+
+    `once` must read anew what it decides on. `pause` is told how many attempts were before.
+    """
+    for attempt in range(tries - 1):
+        try:
+            return once()
+        except after:
+            pause(attempt)
+    return once()

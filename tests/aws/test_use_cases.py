@@ -1,0 +1,146 @@
+"""From a function's settings to its use cases, and what is said where a setting is wanting."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from pydantic import ValidationError
+
+from functions.ingest.deployed import IngestSettings
+from functions.inspect.handler import InspectSettings
+from functions.reconciler.handler import ReconcilerSettings
+from functions.retrieve.handler import RetrieveSettings
+from functions.status_poller.handler import PollerSettings
+from functions.upload_handler.handler import UploadSettings
+from stackroom.aws import knowledge_bases
+from stackroom.aws.knowledge_base import BedrockKnowledgeBase
+from stackroom.aws.reconciliation import reconciliation_of
+from stackroom.aws.settings import SettingMissing, Settings
+from stackroom.aws.use_cases import UseCases
+from stackroom.model import PoolMember
+from tests.aws.stores import ENVIRONMENT
+from tests.fakes.knowledge_base import FakeKnowledgeBase
+
+MEMBER = {"knowledge_base_id": "KB00000001", "data_source_id": "DSSHARED01"}
+VARIABLES = {
+    **ENVIRONMENT,
+    "KB_POOL": json.dumps([MEMBER]),
+    "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:ingest",
+}
+
+
+def use_cases(settings: type[Settings]) -> UseCases:
+    return UseCases.of(settings.from_env(VARIABLES), client=lambda service: service)
+
+
+def _reconciliation(made: UseCases) -> object:
+    return reconciliation_of(made, bookmark=made.deployment.bookmark)
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked"),
+    [
+        (UploadSettings, lambda made: (made.uploads, made.runs, made.deletions, made.retrying)),
+        (InspectSettings, lambda made: made.inspection),
+        (IngestSettings, lambda made: (made.run_tasks, made.broken_runs, made.estimates)),
+        (PollerSettings, lambda made: made.settlement),
+        (
+            ReconcilerSettings,
+            lambda made: reconciliation_of(made, bookmark=made.deployment.bookmark),
+        ),
+        (RetrieveSettings, lambda made: made.retrieval),
+    ],
+)
+def test_what_a_function_reads_is_enough_for_what_it_does(
+    settings: type[Settings], asked: Callable[[UseCases], object]
+) -> None:
+    assert asked(use_cases(settings))
+
+
+def test_a_use_case_is_made_once() -> None:
+    made = use_cases(IngestSettings)
+
+    assert made.run_tasks.admission is made.broken_runs.admission
+    assert made.run_tasks.documents is made.broken_runs.documents
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked", "missing"),
+    [
+        (RetrieveSettings, lambda made: made.uploads, "KB_CONTROL_TABLE"),
+        (RetrieveSettings, lambda made: made.admission, "KB_CONTROL_TABLE"),
+        (InspectSettings, lambda made: made.runs, "STATE_MACHINE_ARN"),
+        (ReconcilerSettings, lambda made: made.admission, "ADMISSION_JOBS"),
+        (PollerSettings, lambda made: made.retrieval, "RETRIEVE_MIN_SCORE"),
+        (UploadSettings, lambda made: made.settlement, "KB_POOL"),
+    ],
+)
+def test_a_use_case_without_its_setting_names_the_variable(
+    settings: type[Settings], asked: Callable[[UseCases], object], missing: str
+) -> None:
+    with pytest.raises(SettingMissing, match=f"{missing} is no variable of {settings.__name__}"):
+        asked(use_cases(settings))
+
+
+def test_a_search_imports_nothing_of_the_ingestion() -> None:
+    code = f"""
+import sys
+from functions.retrieve.handler import RetrieveSettings
+from stackroom.aws.use_cases import UseCases
+UseCases.of(RetrieveSettings.from_env({VARIABLES!r}), client=lambda service: service).retrieval
+print(*(name for name in sys.modules if name.startswith("stackroom.")))
+"""
+
+    ran = subprocess.run([sys.executable, "-c", code], check=True, text=True, capture_output=True)
+
+    imported = ran.stdout.split()
+    assert "stackroom.retrieval.search" in imported
+    for other in ("uploads", "ingestion", "deletions", "audits", "runs", "aws.documents"):
+        assert not [name for name in imported if name.startswith(f"stackroom.{other}")]
+
+
+def test_a_knowledge_base_is_made_by_the_type_of_its_member(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made_of: list[PoolMember] = []
+
+    def shelf(_deployment: object, member: PoolMember) -> FakeKnowledgeBase:
+        made_of.append(member)
+        return FakeKnowledgeBase()
+
+    monkeypatch.setattr(knowledge_bases, "TYPES", {**knowledge_bases.TYPES, "SHELF": shelf})
+    pool = json.dumps([MEMBER, {**MEMBER, "knowledge_base_id": "S1", "type": "SHELF"}])
+    settings = RetrieveSettings.from_env({**VARIABLES, "KB_POOL": pool})
+
+    made = UseCases.of(settings, client=lambda service: service).retrieval.pool
+
+    assert isinstance(made["KB00000001"], BedrockKnowledgeBase)
+    assert isinstance(made["S1"], FakeKnowledgeBase)
+    assert [each.knowledge_base_id for each in made_of] == ["S1"]
+
+
+def test_a_knowledge_base_that_has_left_the_pool_is_taken_for_bedrocks() -> None:
+    left = use_cases(PollerSettings).deployment.knowledge_base("KB00000009")
+
+    assert isinstance(left, BedrockKnowledgeBase)
+
+
+def test_an_unknown_type_is_named_with_those_that_are_allowed() -> None:
+    pool = json.dumps([{**MEMBER, "type": "SHELF"}])
+
+    with pytest.raises(ValidationError) as refused:
+        RetrieveSettings.from_env({**VARIABLES, "KB_POOL": pool})
+
+    [problem] = refused.value.errors(include_input=False)
+    assert problem["loc"] == ("kb_pool",)
+    assert "a knowledge base of type 'SHELF'; allowed: 'BEDROCK'" in problem["msg"]
+
+
+def test_a_member_may_be_told_with_more_than_is_read_of_it() -> None:
+    pool = json.dumps([{**MEMBER, "index": "arn:aws:s3vectors:us-east-1:1:bucket/b/index/i"}])
+
+    read = RetrieveSettings.from_env({**VARIABLES, "KB_POOL": pool}).kb_pool
+
+    assert read == (PoolMember(**MEMBER, type="BEDROCK"),)
