@@ -143,7 +143,11 @@ def _direct(ground: Ground, calls: DirectCalls) -> Direct:
 def _resource_handlers(ground: Ground) -> Mapping[str, Handler]:
     deletions = Deletions(store=ground.store, clock=ground.clock, vectors=ground.vectors)
     sources = DataSources(
-        store=ground.store, clock=ground.clock, tokens=ground.tokens, deletions=deletions
+        store=ground.store,
+        clock=ground.clock,
+        tokens=ground.tokens,
+        deletions=deletions,
+        faults=ground.faults,
     )
     bases = KnowledgeBases(
         store=ground.store,
@@ -153,6 +157,7 @@ def _resource_handlers(ground: Ground) -> Mapping[str, Handler]:
         delete_data_sources=deletions.of_knowledge_base,
     )
     bases.resume()
+    sources.resume()
     deletions.resume()
     return {
         "bedrock-agent.CreateKnowledgeBase": bases.create,

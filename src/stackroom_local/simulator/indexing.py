@@ -96,8 +96,9 @@ class Indexing:
 
     def index(self, home: Home, draft: Draft) -> Outcome:
         """Write a document with all its passages, or none. Raises Unindexable."""
-        fault = self.faults.of_document(home.operation, draft.identifier)
-        if fault is Kind.FAILED:
+        fault = self.faults.of_made(home.operation, draft.identifier)
+        kind = fault.kind if fault else None
+        if kind is Kind.FAILED:
             raise Unindexable(FILE_UNREADABLE.message)
         owner, values = home.owner(draft.identifier), draft.attributes.values
         index = self._index(home)
@@ -106,7 +107,7 @@ class Indexing:
             raise Unindexable(FILE_UNREADABLE.message)
         refuse_excess(values, keyed[0][0])
         refusals = {key: refusal(index, owner, key, chunk, values) for key, chunk in keyed}
-        if fault is Kind.REFUSED:
+        if kind is Kind.REFUSED:
             refusals = {key: refused(FILTERABLE_METADATA_SIZE, key) for key in refusals}
         preamble = draft.attributes.preamble()
         passages = [
@@ -122,6 +123,8 @@ class Indexing:
             self.vectors.replace(
                 home.knowledge_base_id, owner, index=index, passages=passages, attributes=values
             )
+        if fault and kind is Kind.LATE:
+            self.records.mark_later(*owner, outcome.status, seconds=fault.seconds)
         return outcome
 
     def redescribe(
