@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from stackroom_local.simulator.clock import Clock
@@ -19,7 +20,7 @@ from stackroom_local.simulator.ingestion_jobs import IngestionJobs
 from stackroom_local.simulator.job_runs import JobRuns
 from stackroom_local.simulator.knowledge_bases import KnowledgeBases
 from stackroom_local.simulator.models import Models
-from stackroom_local.simulator.objects import Objects, S3Objects
+from stackroom_local.simulator.objects import Objects, S3Objects, connect
 from stackroom_local.simulator.parsing import ChildParser, Parser
 from stackroom_local.simulator.quotas import Quotas
 from stackroom_local.simulator.records import Records
@@ -113,7 +114,7 @@ def create_app(configuration: Configuration) -> Front:
             clock=clock,
             store=store,
             place=Place(account=configuration.account, region=configuration.region),
-            objects=S3Objects(configuration.s3_endpoint, configuration.region),
+            objects=S3Objects(partial(connect, configuration.s3_endpoint, configuration.region)),
             parser=parser,
             embedder=embedder,
             vectors=lambda records: StoredVectors(store, clock, records, embedder),
