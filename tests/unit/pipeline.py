@@ -51,6 +51,10 @@ class Pipeline:
     clock: FakeClock = field(default_factory=FakeClock)
     pool: tuple[PoolMember, ...] = (PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1"),)
 
+    def pause(self, seconds: float) -> None:
+        """Looked up at each call, for a test may disturb it by then."""
+        self.clock.sleep(seconds)
+
     def __post_init__(self) -> None:
         self.catalogs = FakeCatalogs()
         self.documents = FakeDocuments()
@@ -106,7 +110,7 @@ class Pipeline:
             inquiry=inquiry,
             verdict_writer=verdict_writer,
             now=self.clock,
-            pause=self.clock.pass_by,
+            pause=self.pause,
         )
         self.teardown = Teardown(
             catalogs=self.catalogs,
@@ -124,7 +128,7 @@ class Pipeline:
             teardown=self.teardown,
             runs=self.runs,
             now=self.clock,
-            pause=self.clock.pass_by,
+            pause=self.pause,
         )
         self.broken_runs = BrokenRuns(
             catalogs=self.catalogs,
