@@ -28,8 +28,10 @@ _FAULTS = """
 `/_stackroom/faults` at the simulator takes orders (`POST {"faults": [{"operation":
 "StartIngestionJob", "kind": "lost", "times": 2}]}`), says what was injected (`GET`) and makes an
 end of it (`DELETE`). On request any call can meet any kind but `busy`, which has a text only where
-it stands here. `lost` and `dropped` come after the effect: the one answers 503, the other not at
-all. `failed` and `refused` are of documents: such a job reads COMPLETE all the same.
+it stands here, and `quota`, which only CreateDataSource and StartIngestionJob have. `lost` and
+`dropped` come after the effect: the one answers 503, the other not at all. `failed` and `refused`
+are of documents: such a job reads COMPLETE all the same. `late`, on request only, is of documents
+and data sources: they are done, and read IN_PROGRESS or CREATING for some `seconds` more.
 
 """
 _OMITTED = """

@@ -1,27 +1,23 @@
 """The ledger of grants, its queues, and who is woken, in memory."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from stackroom.errors import RecordChanged
 from stackroom.ports.admission import Ledger, Mode, Waiter
+from tests.fakes.disturbed import Disturbed
 
 Place = tuple[str, Mode, str, str]  # knowledge base, mode, since, catalog
 
 
 @dataclass
-class FakeAdmissionBook:
-    """`before_write` is called with each ledger about to be written: a place to interfere."""
-
+class FakeAdmissionBook(Disturbed):
     ledger: Ledger = field(default_factory=Ledger)
     places: dict[Place, Waiter] = field(default_factory=dict)
-    before_write: Callable[[Ledger], None] = lambda ledger: None
 
     def read(self) -> Ledger:
         return self.ledger
 
     def write(self, ledger: Ledger) -> Ledger:
-        self.before_write(ledger)
         if ledger.version != self.ledger.version:
             raise RecordChanged("the admission ledger")
         self.ledger = replace(ledger, version=ledger.version + 1)

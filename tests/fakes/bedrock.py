@@ -107,10 +107,26 @@ class FakeBedrock(FakeDirectDocuments):
             return super().details(source, document_ids)
         return {uri: self.says[uri] for uri in document_ids if uri in self.says}
 
-    def finish(self, job_id: str, state: JobState = JobState.COMPLETE, *reasons: str) -> None:
+    def finish(
+        self, job_id: str, state: JobState = JobState.COMPLETE, *reasons: str, failed: int = 0
+    ) -> None:
+        """`failed` is what its statistics say."""
         self.jobs[job_id] = replace(
-            self.jobs[job_id], state=state, updated_at=self.clock(), failure_reasons=reasons
+            self.jobs[job_id],
+            state=state,
+            updated_at=self.clock(),
+            failure_reasons=reasons,
+            failed_documents=failed,
         )
+
+    def forget_jobs(self) -> None:
+        """Bedrock keeps no promise to know them for ever."""
+        self.jobs.clear()
+
+    def forget(self, *keys: str) -> None:
+        """The index has these no more; nothing any more, if none is named."""
+        for uri in [f"s3://{BUCKET}/{key}" for key in keys] or list(self.says):
+            del self.says[uri]
 
     def say(self, key: str, status: str, reason: str | None = None) -> None:
         """From now on, and as of now, the knowledge base says this of the object."""

@@ -3,15 +3,21 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from tests.fakes.disturbed import Disturbed
+
 
 @dataclass
-class FakeClock:
+class FakeClock(Disturbed):
     """Stands still until told otherwise."""
 
     time: datetime = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 
     def __call__(self) -> datetime:
         return self.time
+
+    def sleep(self, seconds: float) -> None:
+        """What the code under test pauses with."""
+        self.pass_by(seconds)
 
     def pass_by(self, seconds: float) -> None:
         self.time += timedelta(seconds=seconds)

@@ -8,6 +8,7 @@ from stackroom.errors import Unavailable
 from stackroom.model import DataSource, DataSourceType
 from stackroom.ports.ingestion import Busy, DocumentDetail, Submission
 from tests.fakes.clock import FakeClock
+from tests.fakes.disturbed import Disturbed
 
 PER_CALL = 10  # documents [API model bedrock-agent: KnowledgeBaseDocuments]
 UNDER_WAY = frozenset({"PENDING", "STARTING", "IN_PROGRESS", "DELETING", "DELETE_IN_PROGRESS"})
@@ -18,6 +19,7 @@ TOO_MANY = Busy(
 JOB_RUNS = Busy(why="ValidationException: There is at least one running ingestion job")
 
 Key = tuple[str, str]  # data source id, document id
+_NOTHING = DocumentDetail(status="NOT_FOUND", updated_at=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +33,11 @@ class DirectCall:
 
 
 @dataclass
-class FakeDirectDocuments:
+class FakeDirectDocuments(Disturbed):
     """
     A call's documents settle `direct_seconds` after it was accepted: as `becomes` said, else
-    INDEXED or gone. `direct_busy` refuses every call, `read_error` every reading of verdicts.
+    INDEXED or gone. `direct_busy` refuses every call, `read_error` every reading of verdicts, and
+    one that `hides_beginnings` shows a call's documents only later. `refused` are its refusals.
     """
 
     clock: FakeClock
@@ -42,6 +45,8 @@ class FakeDirectDocuments:
     direct_seconds: float = 2.0
     direct_busy: Busy | None = None
     read_error: Unavailable | None = None
+    hides_beginnings: bool = False
+    refused: list[Busy] = field(default_factory=list)
     held: dict[Key, DocumentDetail] = field(default_factory=dict)
     submitted: dict[Key, Submission] = field(default_factory=dict)
     direct_calls: list[DirectCall] = field(default_factory=list)  # accepted, in order
@@ -49,6 +54,7 @@ class FakeDirectDocuments:
     fates: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     undying: set[str] = field(default_factory=set)  # documents whose deletion never ends
     _at_work: list[DirectCall] = field(default_factory=list)
+    _stale: dict[str, list[DocumentDetail]] = field(default_factory=dict)
     _newest: dict[Key, DirectCall] = field(default_factory=dict)
 
     def becomes(self, document_id: str, status: str, reason: str | None = None) -> None:
@@ -60,6 +66,15 @@ class FakeDirectDocuments:
         """From now on the document lies there."""
         key = (source.data_source_id, document_id)
         self.held[key] = DocumentDetail(status=status, updated_at=self.clock())
+
+    def answers_late(self, document_id: str, *, times: int) -> None:
+        """The next readings are of the document as it was when its next call came."""
+        [now] = [each for (_, held), each in self.held.items() if held == document_id]
+        self._stale[document_id] = [now] * times
+
+    def lose(self, source: DataSource, document_id: str) -> None:
+        """It is in the index no more, and nobody has deleted it."""
+        del self.held[(source.data_source_id, document_id)]
 
     def at_work(self) -> list[DirectCall]:
         self._work()
@@ -86,7 +101,16 @@ class FakeDirectDocuments:
         if self.read_error is not None:
             raise self.read_error
         self._work()
-        return self._read(source, document_ids)
+        return {
+            each: self._shown(each, is_) for each, is_ in self._read(source, document_ids).items()
+        }
+
+    def _shown(self, document_id: str, detail: DocumentDetail) -> DocumentDetail:
+        """To whoever looks, which need not be how it is."""
+        if stale := self._stale.get(document_id):
+            return stale.pop()
+        is_hidden = self.hides_beginnings and detail.status == "STARTING"
+        return _NOTHING if is_hidden else detail
 
     def _accept(
         self, source: DataSource, document_ids: Sequence[str], *, token: str, deletes: bool
@@ -97,6 +121,7 @@ class FakeDirectDocuments:
         if token in self.direct_tokens:
             return None  # Bedrock ignores the request, but does not return an error
         if busy := self._refusal(source.knowledge_base_id):
+            self.refused.append(busy)
             return busy
         self.direct_tokens.add(token)
         self._begin(source, document_ids, deletes=deletes)
@@ -126,9 +151,8 @@ class FakeDirectDocuments:
         return False
 
     def _read(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
-        unknown = DocumentDetail(status="NOT_FOUND", updated_at=None)
         return {
-            each: self.held.get((source.data_source_id, each), unknown) for each in document_ids
+            each: self.held.get((source.data_source_id, each), _NOTHING) for each in document_ids
         }
 
     def _work(self) -> None:

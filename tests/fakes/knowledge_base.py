@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from stackroom.errors import Unavailable
 from stackroom.filters import AllOf, AnyOf, Filter, Has
 from stackroom.ports.retrieval import Passage, Retrieved
+from tests.fakes.disturbed import Disturbed
 
 
-class FakeKnowledgeBase:
+class FakeKnowledgeBase(Disturbed):
     """
     A `KnowledgeBase` that finds what was put into it.
 
@@ -51,6 +52,14 @@ class FakeKnowledgeBase:
         )
         self.passages.append(passage)
         return passage
+
+    def forget(self, document_id: str | None = None) -> None:
+        """No search finds the document any more; any document, if none is named."""
+        self.passages = [
+            each
+            for each in self.passages
+            if document_id is not None and each.attributes["document_id"] != document_id
+        ]
 
     # A002: the port's name
     def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002

@@ -1,7 +1,7 @@
 """The pipeline's ports with state, in memory; tests/contract/ports holds them to the adapters."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -13,6 +13,7 @@ from stackroom.ports.runs import Lease
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.clock import FakeClock
+from tests.fakes.disturbed import Disturbed
 
 __all__ = [
     "BUCKET",
@@ -35,9 +36,13 @@ PAGE = 3  # keys that FakeBucket.purge takes at a time
 
 
 @dataclass
-class FakeCatalogs:
+class FakeCatalogs(Disturbed):
     limit: int = 100
     kept: dict[str, Catalog] = field(default_factory=dict)
+
+    def lose(self) -> None:
+        """All records are gone, as after a restored backup."""
+        self.kept.clear()
 
     def get(self, catalog_id: str) -> Catalog | None:
         return self.kept.get(catalog_id)
@@ -111,17 +116,21 @@ class FakeCatalogs:
 
 
 @dataclass
-class FakeDocuments:
-    """`before_save` is called with each document about to be saved: a place to interfere."""
-
+class FakeDocuments(Disturbed):
     kept: dict[tuple[str, str], Document] = field(default_factory=dict)
-    before_save: Callable[[Document], None] = lambda document: None
+
+    def lose(self) -> None:
+        """All records are gone, as after a restored backup."""
+        self.kept.clear()
+
+    def overwrite(self, document: Document) -> None:
+        """Somebody writes the record, whatever it is by now."""
+        self.kept[(document.catalog_id, document.document_id)] = document
 
     def get(self, catalog_id: str, document_id: str) -> Document | None:
         return self.kept.get((catalog_id, document_id))
 
     def save(self, document: Document) -> Document:
-        self.before_save(document)
         self._check(document)
         first = int(document.updated_at.timestamp() * 1_000_000)  # unlike one removed before
         version = document.version + 1 if document.version else first
@@ -152,7 +161,7 @@ class FakeDocuments:
 
 
 @dataclass
-class FakeBucket:
+class FakeBucket(Disturbed):
     clock: FakeClock
     objects: dict[str, StoredObject] = field(default_factory=dict)
     sidecars: dict[str, StoredSidecar] = field(default_factory=dict)
@@ -172,6 +181,18 @@ class FakeBucket:
 
     def delete(self, key: str) -> None:
         del self.objects[key]
+
+    def undelete(self, stored: StoredObject) -> None:
+        """The version is the present one again."""
+        self.objects[stored.key] = stored
+
+    def undelete_sidecar(self, key: str, stored: StoredSidecar) -> None:
+        self.sidecars[key] = stored
+
+    def empty(self) -> None:
+        """Nobody was told."""
+        self.objects.clear()
+        self.sidecars.clear()
 
     def sidecar_attributes(self, key: str) -> dict[str, object]:
         attributes = json.loads(self.sidecars[key].body)["metadataAttributes"]
@@ -228,7 +249,7 @@ class FakeBucket:
 
 
 @dataclass
-class FakeLeases:
+class FakeLeases(Disturbed):
     kept: dict[str, Lease] = field(default_factory=dict)
 
     def get(self, catalog_id: str) -> Lease | None:
@@ -290,7 +311,7 @@ class FakeLeases:
 
 
 @dataclass
-class FakeExecutions:
+class FakeExecutions(Disturbed):
     started: dict[str, Mapping[str, object]] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
     refuse: Exception | None = None
@@ -306,7 +327,7 @@ class FakeExecutions:
 
 
 @dataclass
-class FakeSlots:
+class FakeSlots(Disturbed):
     kept: dict[str, set[str]] = field(default_factory=dict)
     lost: int = 0
 
@@ -338,7 +359,7 @@ class FakeSlots:
 
 
 @dataclass
-class FakeReceipts:
+class FakeReceipts(Disturbed):
     kept: dict[tuple[str, str], Receipt] = field(default_factory=dict)
 
     def get(self, user_id: str, receipt_id: str) -> Receipt | None:

@@ -1,6 +1,5 @@
 """The functions of the pipeline in a world in memory, where no execution moves by itself."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,18 +12,17 @@ from stackroom.ingestion import direct_round
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.pipeline import FUNCTIONS, Pipeline
 from tests.functions.printed import Printed, listening
-from tests.workflow.bedrock import Bedrock
+from tests.workflow.bedrock import Bedrock, pool
 from tests.workflow.functions import forget, forget_clients
 
 MOTO: Any = {"stepfunctions": {"execute_state_machine": False}}
-POOL = {"knowledge_base_id": "KB00000001", "data_source_id": "DSSHARED01"}
 WAITING = '{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 9, "End": true}}}'
 ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
 
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {**ENVIRONMENT, "KB_POOL": json.dumps([POOL])}.items():
+    for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
 
 
@@ -48,12 +46,14 @@ def pipeline(
         )
         monkeypatch.setenv("STATE_MACHINE_ARN", machine["stateMachineArn"])
         bedrock = Bedrock(s3, BUCKET)
-        bedrock.direct.share(*POOL.values())
+        bedrock.provision()
+        monkeypatch.setenv("KB_POOL", pool(bedrock.shared))
         # No task waits with any token here; a grant is found all the same.
         monkeypatch.setattr(StepFunctionsTaskTokens, "wake", lambda _self, _token: True)
         monkeypatch.setattr(direct_round, "FIRST_LOOK", 0.0)
         clients = map(session.client, ("bedrock-agent", "bedrock-agent-runtime"))
         with bedrock.answering(*clients):
             yield Pipeline(bedrock=bedrock, monkeypatch=monkeypatch)
+        bedrock.close()
     forget()
     forget_clients()

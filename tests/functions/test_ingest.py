@@ -8,10 +8,9 @@ from pydantic import ValidationError
 
 from stackroom.aws import session
 from stackroom.runs.leases import MAX_FAILURES
+from stackroom_local.simulator.disturbances import Kind
 from tests.functions.pipeline import KEY, Event, Pipeline, place_of
 from tests.functions.printed import Figure, Printed
-from tests.workflow.bedrock import BUSY
-from tests.workflow.bedrock_records import Refused
 
 CATALOG = place_of().catalog_id
 ERROR = {"Error": "KnowledgeBaseUnavailable", "Cause": "Bedrock was away"}
@@ -50,7 +49,9 @@ def test_an_accepted_job_is_counted(pipeline: Pipeline, printed: Printed) -> Non
     moved = pipeline.started()
 
     assert moved["progress"]["outcome"] == "started"
-    assert printed.lines("run moved on")[-1]["job_id"] == pipeline.bedrock.jobs[0].job_id
+    assert (
+        printed.lines("run moved on")[-1]["job_id"] == pipeline.bedrock.jobs()[0]["ingestionJobId"]
+    )
     assert printed.figures("IngestionJobs", "BusyAnswers") == [figure("IngestionJobs", 1)]
 
 
@@ -58,7 +59,7 @@ def test_a_busy_knowledge_base_is_counted_and_no_failure(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
-    pipeline.bedrock.before["StartIngestionJob"].append(Refused("ConflictException", BUSY, 409))
+    pipeline.bedrock.fail("StartIngestionJob", Kind.CONFLICT)
 
     moved = pipeline.started()
 

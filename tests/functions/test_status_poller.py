@@ -1,13 +1,14 @@
 """The status poller as the state machine calls it, and one upload's way through all functions."""
 
-from collections import deque
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from botocore.stub import Stubber
 
 from stackroom.aws import session
 from stackroom.errors import RunSuperseded
+from stackroom_local.simulator.disturbances import Kind
+from stackroom_local.simulator.rules import JOB_SHORTEST
 from tests.functions.pipeline import KEY, Pipeline, body, place_of
 from tests.functions.printed import Figure, Printed
 
@@ -30,7 +31,7 @@ def test_polls_are_counted_and_logged_with_where_the_run_went(
     pipeline.drop()
     run = pipeline.started()
 
-    pipeline.bedrock.polls = 1
+    pipeline.bedrock.look_every(JOB_SHORTEST.value / 1.5)
     over = pipeline.poll("poll", pipeline.poll("poll", run))
 
     lines = [line for line in printed.lines("run moved on") if line["action"] == "poll"]
@@ -69,7 +70,7 @@ def test_a_failed_document_is_logged_with_its_reason_and_has_no_waiting_time(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
-    pipeline.bedrock.verdicts[NAME] = deque(["FAILED"])
+    pipeline.bedrock.fail("StartIngestionJob", Kind.FAILED, where=NAME)
 
     pipeline.poll("settle", pipeline.over())
 
@@ -99,7 +100,7 @@ def test_a_document_that_goes_into_another_round_is_not_settled_yet(
 ) -> None:
     pipeline.drop()
     run = pipeline.over()
-    pipeline.bedrock.sources[0].documents.clear()  # the job has not taken it up
+    pipeline.bedrock.forget(KEY)
 
     pipeline.poll("settle", run)
 
@@ -126,7 +127,7 @@ def test_documents_of_one_round_are_counted_by_outcome(
 ) -> None:
     pipeline.drop("alice/research/notes.txt")
     pipeline.drop()
-    pipeline.bedrock.verdicts[NAME] = deque(["FAILED"])
+    pipeline.bedrock.fail("StartIngestionJob", Kind.FAILED, where=NAME)
 
     pipeline.poll("settle", pipeline.over())
 
@@ -140,22 +141,12 @@ def test_failures_that_nothing_but_statistics_tells_of_are_counted_and_warned_of
 ) -> None:
     pipeline.drop()
     run = pipeline.over()
-    source = pipeline.bedrock.sources[0]
-    [job] = pipeline.bedrock.jobs
-    told = {**job.summary(), "statistics": {"numberOfDocumentsFailed": 3}}
-    details: list[Any] = [
-        {
-            "knowledgeBaseId": source.knowledge_base_id,
-            "dataSourceId": source.data_source_id,
-            "identifier": {"dataSourceType": "S3", "s3": {"uri": uri}},
-            **document,
-        }
-        for uri, document in source.documents.items()
-    ]
+    [job], details = pipeline.bedrock.jobs(), pipeline.bedrock.documents()
+    told: Any = {**job, "statistics": {"numberOfDocumentsFailed": 3}}
 
     with Stubber(session.client("bedrock-agent")) as stub:
         stub.add_response("get_ingestion_job", {"ingestionJob": told})
-        stub.add_response("get_knowledge_base_documents", {"documentDetails": details})
+        stub.add_response("get_knowledge_base_documents", cast("Any", {"documentDetails": details}))
         pipeline.poll("settle", run)
 
     line = printed.line("failures without a name")

@@ -43,6 +43,72 @@ def disturbed(_disturbed: tuple[World, Faults]) -> tuple[World, Faults]:
     return World(world.endpoint, world.s3_endpoint, patient=True), faults
 
 
+@holds("job.quota")
+def test_a_start_can_name_a_quota_instead_of_a_conflict(disturbed: tuple[World, Faults]) -> None:
+    world, faults = disturbed
+    knowledge_base = world.knowledge_base()
+    key = {"knowledgeBaseId": knowledge_base, "dataSourceId": world.data_source(knowledge_base)}
+    faults.ask(Fault(operation=START, kind=Kind.QUOTA))
+
+    error = refused(world.agent.start_ingestion_job, **key)
+
+    assert error["Code"] == "ServiceQuotaExceededException"
+    assert "per account: 5" in error["Message"]
+
+
+@holds("document.late")
+def test_a_late_document_is_undecided_for_a_while_after_its_job(
+    disturbed: tuple[World, Faults],
+) -> None:
+    world, faults = disturbed
+    knowledge_base = world.knowledge_base()
+    source = world.data_source(knowledge_base)
+    world.put("late.txt", "A late fox.")
+    world.put("good.txt", "A good fox.")
+    faults.ask(Fault(operation=START, kind=Kind.LATE, where="late.txt", seconds=60))
+
+    job = world.sync(knowledge_base, source)
+    after_the_job = world.statuses(knowledge_base, source)
+
+    assert job["status"] == "COMPLETE"
+    assert after_the_job == {"late.txt": "IN_PROGRESS", "good.txt": "INDEXED"}
+    eventually(lambda: set(world.statuses(knowledge_base, source).values()) == {"INDEXED"})
+
+
+def test_what_becomes_of_a_late_document_meanwhile_stands(
+    disturbed: tuple[World, Faults],
+) -> None:
+    world, faults = disturbed
+    key = _custom(world)
+    faults.ask(Fault(operation=INGEST, kind=Kind.LATE, seconds=60))
+    world.agent.ingest_knowledge_base_documents(**key, documents=[inline("d", "Foxes.", a="b")])
+    details = world.agent.list_knowledge_base_documents
+    eventually(lambda: len(faults.injected) == 1)
+
+    identifiers = [{"dataSourceType": "CUSTOM", "custom": {"id": "d"}}]
+    world.agent.delete_knowledge_base_documents(**key, documentIdentifiers=identifiers)
+
+    eventually(lambda: details(**key)["documentDetails"] == [])
+    time.sleep(0.7)
+    assert details(**key)["documentDetails"] == []
+
+
+@holds("data-source.creating")
+def test_a_late_data_source_is_being_created_for_a_while(disturbed: tuple[World, Faults]) -> None:
+    world, faults = disturbed
+    knowledge_base = world.knowledge_base()
+    faults.ask(Fault(operation="CreateDataSource", kind=Kind.LATE, seconds=20))
+
+    late, prompt = world.data_source(knowledge_base), world.data_source(knowledge_base)
+
+    def status(data_source: str) -> str:
+        key = {"knowledgeBaseId": knowledge_base, "dataSourceId": data_source}
+        return str(world.agent.get_data_source(**key)["dataSource"]["status"])
+
+    assert [status(late), status(prompt)] == ["CREATING", "AVAILABLE"]
+    eventually(lambda: status(late) == "AVAILABLE")
+
+
 @holds("request.conflict", "request.unavailable", "request.internal-error", "rate.vectors-exceeded")
 @pytest.mark.parametrize(
     ("operation", "kind", "code", "words"),
@@ -247,6 +313,8 @@ def test_one_document_of_a_direct_call_fails_alone(disturbed: tuple[World, Fault
     [
         {"operation": "Retrieve", "kind": Kind.BUSY},
         {"operation": "Retrieve", "kind": Kind.FAILED},
+        {"operation": "Retrieve", "kind": Kind.LATE},
+        {"operation": "ListDataSources", "kind": Kind.QUOTA},
     ],
 )
 def test_a_fault_that_an_operation_never_meets_is_no_fault(fault: dict[str, Any]) -> None:
@@ -280,7 +348,7 @@ def test_a_rate_of_one_brings_every_kind_and_lets_nothing_pass() -> None:
 
 def test_another_seed_brings_other_faults() -> None:
     drawn = [
-        [Faults(chance=Chance.even(seed, 0.5)).of_document(START, f"s3://b/{n}") for n in range(50)]
+        [Faults(chance=Chance.even(seed, 0.5)).of_made(START, f"s3://b/{n}") for n in range(50)]
         for seed in (1, 2)
     ]
 

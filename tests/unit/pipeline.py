@@ -57,6 +57,10 @@ class Pipeline:
     clock: FakeClock = field(default_factory=FakeClock)
     pool: tuple[PoolMember, ...] = (PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1"),)
 
+    def pause(self, seconds: float) -> None:
+        """Looked up at each call, for a test may disturb it by then."""
+        self.clock.sleep(seconds)
+
     def __post_init__(self) -> None:
         self.catalogs = FakeCatalogs()
         self.documents = FakeDocuments()
@@ -117,7 +121,7 @@ class Pipeline:
             jobs=self.bedrock,
             admission=self.admission,
             now=self.clock,
-            pause=self.clock.pass_by,
+            pause=self.pause,
         )
         self.direct = DirectPorts(
             calls=DirectCalls(
@@ -130,7 +134,7 @@ class Pipeline:
             settlement=shared_source,
             verdict_writer=verdict_writer,
             now=self.clock,
-            pause=self.clock.pass_by,
+            pause=self.pause,
         )
         direct_rounds = DirectRounds(
             documents=self.documents,

@@ -92,13 +92,13 @@ class Reconciled(Pipeline):
     def forget(self, key: str) -> Document:
         """The document's record is lost."""
         document = self.document(key)
-        del self.documents.kept[(document.catalog_id, document.document_id)]
+        self.documents.remove(document)
         return document
 
     def change(self, key: str, **changes: object) -> Document:
         """The document's record says something else from now on."""
         document = self.document(key).model_copy(update=changes)
-        self.documents.kept[(document.catalog_id, document.document_id)] = document
+        self.documents.overwrite(document)
         return document
 
     def everything(self) -> Any:

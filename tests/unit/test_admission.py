@@ -7,7 +7,7 @@ import pytest
 from stackroom.admission.admission import Admission, State
 from stackroom.admission.dispatch import GRANT
 from stackroom.errors import RecordChanged, StoreUnavailable
-from stackroom.ports.admission import Ledger, Mode, Waiter
+from stackroom.ports.admission import Mode, Waiter
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.clock import FakeClock
 from tests.unit.test_schedule import a_waiter
@@ -199,19 +199,8 @@ def test_giving_back_twice_or_what_one_never_had_changes_nothing(desk: Desk) -> 
     assert before.grants == ()
 
 
-def test_two_who_write_the_ledger_at_once_do_not_overwrite_each_other(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write = desk.book.write
-    interfered: list[bool] = []
-
-    def after_another(ledger: Ledger) -> Ledger:
-        if not interfered:
-            interfered.append(True)
-            desk.enter("quicker")
-        return write(ledger)
-
-    monkeypatch.setattr(desk.book, "write", after_another)
+def test_two_who_write_the_ledger_at_once_do_not_overwrite_each_other(desk: Desk) -> None:
+    desk.book.before("write", lambda _: desk.enter("quicker"), times=1)
 
     desk.enter("slower")
 
@@ -219,13 +208,8 @@ def test_two_who_write_the_ledger_at_once_do_not_overwrite_each_other(
     assert desk.queue() == ["quicker"]
 
 
-def test_a_ledger_that_others_keep_writing_is_given_up_on_in_the_end(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def always_late(_: Ledger) -> Ledger:
-        raise RecordChanged("ledger")
-
-    monkeypatch.setattr(desk.book, "write", always_late)
+def test_a_ledger_that_others_keep_writing_is_given_up_on_in_the_end(desk: Desk) -> None:
+    desk.book.fails("write", RecordChanged("ledger"))
 
     with pytest.raises(RecordChanged):
         desk.enter("first")

@@ -5,7 +5,6 @@ import pytest
 from stackroom.audits.discrepancies import Kind
 from stackroom.keys import unplaced_partition
 from stackroom.model import DocumentStatus
-from stackroom.ports.bucket import StoredObject
 from tests.unit.pipeline import CATALOG, KEY, place_of
 from tests.unit.reconciling import LONG, Reconciled
 
@@ -71,19 +70,11 @@ def test_the_same_dropped_again_is_no_disagreement(world: Reconciled) -> None:
     assert world.found() == []
 
 
-def test_nothing_is_asked_of_the_bucket_for_what_agrees(
-    world: Reconciled, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_asked_of_the_bucket_for_what_agrees(world: Reconciled) -> None:
     world.dropped_and_indexed(*KEYS)
     world.clock.pass_by(LONG)
     asked: list[str] = []
-    head = world.bucket.head
-
-    def asking(key: str) -> StoredObject | None:
-        asked.append(key)
-        return head(key)
-
-    monkeypatch.setattr(world.bucket, "head", asking)
+    world.bucket.before("head", asked.append)
 
     assert world.reconcile() == []
     assert len(asked) <= len(KEYS) // world.page + 1  # one in each page of records
@@ -143,7 +134,7 @@ def test_a_lost_catalog_is_opened_again_and_its_documents_keep_their_records(
     world: Reconciled,
 ) -> None:
     world.dropped_and_indexed(KEY, *KEYS)
-    del world.catalogs.kept[CATALOG]
+    world.catalogs.lose()
 
     found = world.found()
 
@@ -156,8 +147,8 @@ def test_a_lost_catalog_is_opened_again_and_its_documents_keep_their_records(
 def test_everything_is_rebuilt_from_the_bucket(world: Reconciled) -> None:
     world.dropped_and_indexed(*KEYS)
     before = {key: world.document(key).fingerprint for key in KEYS}
-    world.documents.kept.clear()
-    world.catalogs.kept.clear()
+    world.documents.lose()
+    world.catalogs.lose()
 
     world.found()
 

@@ -39,7 +39,7 @@ def crowded() -> Reconciled:
 
 def test_an_indexed_document_that_the_index_lost_is_pending_again(world: Reconciled) -> None:
     world.dropped_and_indexed(*KEYS)
-    del world.bedrock.says[world.bucket.uri_of(KEYS[3])]
+    world.bedrock.forget(KEYS[3])
 
     assert world.found() == [(Kind.MISSING_FROM_INDEX, KEYS[3])]
     assert world.document(KEYS[3]).status is DocumentStatus.PENDING
@@ -78,7 +78,7 @@ def test_a_failed_document_that_no_search_finds_stays_failed(world: Reconciled) 
     world.change(KEY, status=DocumentStatus.FAILED, status_reason="Bedrock said so")
     world.clock.pass_by(1)
     world.bedrock.say(KEY, "INDEXED")
-    world.knowledge_base.passages.clear()
+    world.knowledge_base.forget()
 
     assert world.found() == []
 
@@ -129,7 +129,7 @@ def test_a_document_that_a_shared_data_source_lost_is_pending_again(
     crowded: Reconciled, capacity: int
 ) -> None:
     crowded.capacity = capacity
-    del crowded.bedrock.held[(SHARED.data_source_id, place_of(KEYS[3]).document_id)]
+    crowded.bedrock.lose(SHARED, place_of(KEYS[3]).document_id)
 
     assert crowded.found() == [(Kind.MISSING_FROM_INDEX, KEYS[3])]
     assert crowded.document(KEYS[3]).status is DocumentStatus.PENDING

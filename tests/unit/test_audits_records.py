@@ -64,9 +64,8 @@ def test_a_rejected_file_that_may_still_be_found_gets_a_run_until_that_was_tried
 
 def test_a_catalog_that_no_run_works_on_gets_one(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
-    catalog = world.catalogs.kept[CATALOG]
-    changes = {"status": CatalogStatus.INDEXING}
-    world.catalogs.kept[CATALOG] = catalog.model_copy(update=changes)
+    indexing = CatalogStatus.INDEXING
+    world.catalogs.update_totals(CATALOG, status=indexing, count=1, size=4, at=world.clock())
 
     assert world.found() == [(Kind.STALLED_CATALOG, CATALOG)]
     assert world.leases.kept[CATALOG].held
@@ -75,9 +74,8 @@ def test_a_catalog_that_no_run_works_on_gets_one(world: Reconciled) -> None:
 def test_an_emptied_catalog_that_no_run_takes_down_gets_one(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     world.forget(KEY)
-    world.bucket.objects.clear()
-    world.bucket.sidecars.clear()
-    world.bedrock.says.clear()
+    world.bucket.empty()
+    world.bedrock.forget()
     world.catalogs.mark_deleting(CATALOG, at=world.clock())
 
     assert world.found() == [(Kind.STALLED_CATALOG, CATALOG)]
@@ -95,8 +93,7 @@ def test_a_catalog_whose_deletion_stopped_half_way_is_open_again(world: Reconcil
 
 def test_a_catalog_whose_objects_are_all_gone_is_emptied(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY, OTHER)
-    world.bucket.objects.clear()
-    world.bucket.sidecars.clear()
+    world.bucket.empty()
 
     assert sorted(world.found()) == [
         (Kind.RECORD_WITHOUT_OBJECT, OTHER),
@@ -108,10 +105,9 @@ def test_a_catalog_whose_objects_are_all_gone_is_emptied(world: Reconciled) -> N
 
 def test_a_record_without_catalog_and_object_is_forgotten(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
-    world.bucket.objects.clear()
-    world.bucket.sidecars.clear()
-    world.bedrock.says.clear()
-    del world.catalogs.kept[CATALOG]
+    world.bucket.empty()
+    world.bedrock.forget()
+    world.catalogs.lose()
 
     found = world.found()
 

@@ -60,17 +60,15 @@ def test_deleting_again_answers_with_the_same_receipt(
 
 
 def test_a_document_whose_removal_the_event_has_followed_already_has_that_receipt(
-    pipeline: Pipeline, deletions: Deletions, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline, deletions: Deletions
 ) -> None:
     pipeline.drop()
-    remove = pipeline.bucket.remove
 
-    def followed_to_the_end(key: str) -> None:
-        remove(key)
+    def follow_to_the_end(key: str) -> None:
         pipeline.deliver(key)
         pipeline.documents.remove(pipeline.document())
 
-    monkeypatch.setattr(pipeline.bucket, "remove", followed_to_the_end)
+    pipeline.bucket.after("remove", follow_to_the_end)
     receipt = deletions.delete_document("alice", CATALOG, DOCUMENT)
 
     assert list(pipeline.receipts.kept.values()) == [receipt]
@@ -78,16 +76,11 @@ def test_a_document_whose_removal_the_event_has_followed_already_has_that_receip
 
 
 def test_a_document_dropped_again_before_anything_followed_has_a_superseded_receipt(
-    pipeline: Pipeline, deletions: Deletions, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline, deletions: Deletions
 ) -> None:
     pipeline.drop()
-    remove = pipeline.bucket.remove
 
-    def dropped_again(key: str) -> None:
-        remove(key)
-        pipeline.bucket.upload(key, "other")
-
-    monkeypatch.setattr(pipeline.bucket, "remove", dropped_again)
+    pipeline.bucket.after("remove", lambda key: pipeline.bucket.upload(key, "other"))
     receipt = deletions.delete_document("alice", CATALOG, DOCUMENT)
 
     assert receipt.superseded_at is not None
@@ -151,7 +144,7 @@ def test_a_deleted_catalog_loses_every_object_and_waits_to_be_dismantled(
 def test_an_empty_catalog_is_asked_a_run_for(pipeline: Pipeline, deletions: Deletions) -> None:
     pipeline.drop()
     pipeline.bucket.delete(KEY)
-    pipeline.documents.kept.clear()
+    pipeline.documents.lose()
     asked_before = pipeline.leases.kept[CATALOG].requested
 
     deletion = deletions.delete_catalog("alice", CATALOG)
@@ -169,10 +162,10 @@ def test_a_catalogs_deletion_goes_on_after_a_crash(
         if document.filename == "03.txt":
             raise ConnectionError
 
-    pipeline.documents.before_save = crash
+    crashes = pipeline.documents.before("save", crash)
     with pytest.raises(ConnectionError):
         deletions.delete_catalog("alice", CATALOG)
-    pipeline.documents.before_save = lambda _: None
+    crashes.end()
     deletion = deletions.delete_catalog("alice", CATALOG)
 
     assert not pipeline.bucket.objects
@@ -185,11 +178,10 @@ def test_a_late_event_of_what_is_about_to_be_removed_does_not_save_the_catalog(
 ) -> None:
     dropped(pipeline, 4)
 
-    def late_event(document: Document) -> None:
-        pipeline.documents.before_save = lambda _: None
+    def late_event(_: Document) -> None:
         pipeline.uploads.reconcile("alice/research/03.txt")  # it still lies there
 
-    pipeline.documents.before_save = late_event
+    pipeline.documents.before("save", late_event, times=1)
     deletions.delete_catalog("alice", CATALOG)
 
     assert not pipeline.bucket.objects
@@ -216,10 +208,10 @@ def test_a_file_dropped_during_a_catalogs_deletion_is_kept_with_the_catalog(
 
     def drop_another(document: Document) -> None:
         if document.status is DocumentStatus.DELETING:
-            pipeline.documents.before_save = lambda _: None
+            dropping.end()
             pipeline.drop(new)
 
-    pipeline.documents.before_save = drop_another
+    dropping = pipeline.documents.before("save", drop_another)
 
     deletion = deletions.delete_catalog("alice", CATALOG)
 
@@ -231,17 +223,15 @@ def test_a_file_dropped_during_a_catalogs_deletion_is_kept_with_the_catalog(
 
 
 def test_a_file_that_came_after_the_asking_is_not_purged(
-    pipeline: Pipeline, deletions: Deletions, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline, deletions: Deletions
 ) -> None:
     pipeline.drop()
-    mark_deleting = pipeline.catalogs.mark_deleting
 
-    def drop_meanwhile(catalog_id: str, *, at: datetime) -> None:
-        mark_deleting(catalog_id, at=at)
+    def drop(*_: str, **__: datetime) -> None:
         pipeline.clock.pass_by(1)
         pipeline.bucket.upload("alice/research/new.txt")
 
-    monkeypatch.setattr(pipeline.catalogs, "mark_deleting", drop_meanwhile)
+    pipeline.catalogs.after("mark_deleting", drop)
 
     deletions.delete_catalog("alice", CATALOG)
 
@@ -250,16 +240,10 @@ def test_a_file_that_came_after_the_asking_is_not_purged(
 
 
 def test_a_catalog_that_late_events_keep_reviving_is_not_said_to_be_deleted(
-    pipeline: Pipeline, deletions: Deletions, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline, deletions: Deletions
 ) -> None:
     pipeline.drop()
-    mark_deleting = pipeline.catalogs.mark_deleting
-
-    def revived_at_once(catalog_id: str, *, at: datetime) -> None:
-        mark_deleting(catalog_id, at=at)
-        pipeline.catalogs.unmark_deleting(catalog_id, at=at)
-
-    monkeypatch.setattr(pipeline.catalogs, "mark_deleting", revived_at_once)
+    pipeline.catalogs.after("mark_deleting", pipeline.catalogs.unmark_deleting)
 
     with pytest.raises(RecordChanged):
         deletions.delete_catalog("alice", CATALOG)
@@ -271,9 +255,9 @@ def test_a_catalog_that_is_dismantled_meanwhile_is_gone(
     pipeline.drop("alice/research/a.exe")
 
     def close(document: Document) -> None:
-        pipeline.catalogs.kept.clear()
+        pipeline.catalogs.lose()
 
-    pipeline.documents.before_save = close
+    pipeline.documents.before("save", close)
     deletion = deletions.delete_catalog("alice", CATALOG)
 
     assert deletion.documents == 1

@@ -1,8 +1,5 @@
 """Catalogs on a shared data source: tens of documents a call, and the truth about each."""
 
-from collections.abc import Iterable
-from typing import Any
-
 import pytest
 
 from stackroom.admission.demand import BATCH
@@ -15,8 +12,7 @@ from stackroom.model import (
     DataSourceType,
     DocumentStatus,
 )
-from stackroom.ports.ingestion import Busy, DocumentDetail
-from stackroom.ports.retrieval import Retrieved
+from stackroom.ports.ingestion import Busy
 from stackroom.runs.progress import Run, RunOutcome
 from stackroom.settlement.strategy import REMOVAL_DEADLINE
 from stackroom.settlement.verdicts import MAX_ATTEMPTS, DocumentOutcome
@@ -82,21 +78,12 @@ def test_failures_are_told_with_their_reasons_and_the_others_are_indexed(shared:
     assert told == {"0.txt": None, "1.txt": "not supported", "2.txt": None}
 
 
-def test_what_is_read_of_an_earlier_version_does_not_count(
-    shared: Pipeline, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_read_of_an_earlier_version_does_not_count(shared: Pipeline) -> None:
     shared.drop()
     shared.work()
-    before = DocumentDetail(status="INDEXED", updated_at=shared.clock())
+    shared.bedrock.answers_late(DOCUMENT, times=3)
     shared.drop(KEY, "newer")
     shared.bedrock.direct_seconds = 30.0
-    details, stale = shared.bedrock.details, [before] * 3
-
-    def late(source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
-        said = details(source, document_ids)
-        return {each: stale.pop() if stale else said[each] for each in said}
-
-    monkeypatch.setattr(shared.bedrock, "details", late)
     began = shared.clock()
 
     shared.work()
@@ -160,14 +147,7 @@ def test_a_document_uploaded_again_while_it_is_ingested_is_ingested_again(
     shared: Pipeline,
 ) -> None:
     shared.drop()
-    before = shared.direct.pause
-
-    def drop_meanwhile(seconds: float) -> None:
-        before(seconds)
-        if shared.bucket.uploads == 1:
-            shared.drop(KEY, "newer")
-
-    object.__setattr__(shared.direct, "pause", drop_meanwhile)
+    shared.clock.after("sleep", lambda _: shared.drop(KEY, "newer"), times=1)
 
     run = shared.work()
     first = shared.document().status
@@ -216,11 +196,10 @@ def test_what_a_crash_left_under_way_is_taken_up_again(shared: Pipeline) -> None
     shared.drop()
     run = shared.admitted()
     shared.bedrock.read_error = KnowledgeBaseThrottled("x")
-    object.__setattr__(shared.direct, "pause", _die)
+    shared.clock.fails("sleep", ConnectionError(), times=1)
     with pytest.raises(ConnectionError):
         shared.ingestion.start(run)
     shared.bedrock.read_error = None
-    object.__setattr__(shared.direct, "pause", shared.clock.pass_by)
 
     again, _ = shared.ingestion.start(run)
 
@@ -278,10 +257,6 @@ def test_a_catalog_on_a_shared_source_never_starts_a_job(shared: Pipeline) -> No
     assert isinstance(shared.catalogs.kept[CATALOG], Catalog)
 
 
-def _die(_: float) -> None:
-    raise ConnectionError
-
-
 def test_no_look_is_so_late_that_the_function_would_be_cut_short(shared: Pipeline) -> None:
     shared.bedrock.direct_seconds = 55.0
     drop(shared, 30)
@@ -294,25 +269,16 @@ def test_no_look_is_so_late_that_the_function_would_be_cut_short(shared: Pipelin
     assert (shared.clock() - began).total_seconds() <= 82
 
 
-def test_throttled_searches_are_waited_out(
-    shared: Pipeline, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_throttled_searches_are_waited_out(shared: Pipeline) -> None:
     shared.drop()
     shared.work()
     shared.delete()
-    retrieve, throttled = shared.knowledge_base.retrieve, [True, True]
-
-    def at_first_throttled(*asked: Any) -> Retrieved:
-        if throttled:
-            throttled.pop()
-            raise KnowledgeBaseThrottled("Retrieve")
-        return retrieve(*asked)
-
-    monkeypatch.setattr(shared.knowledge_base, "retrieve", at_first_throttled)
+    throttle = KnowledgeBaseThrottled("Retrieve")
+    throttled = shared.knowledge_base.fails("retrieve", throttle, times=2)
 
     shared.work()
 
-    assert not throttled
+    assert throttled.left == 0
     assert not shared.documents.kept
 
 
@@ -329,30 +295,14 @@ def test_slots_that_the_poller_keeps_are_those_of_calls_at_work(shared: Pipeline
     assert [each.slots for each in shared.book.read().grants] == [1]
 
 
-def test_a_call_that_bedrock_does_not_show_yet_is_at_work(
-    shared: Pipeline, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_call_that_bedrock_does_not_show_yet_is_at_work(shared: Pipeline) -> None:
     drop(shared, 300)
     shared.bedrock.direct_seconds = 30.0
-    details, refusal = shared.bedrock.details, shared.bedrock._refusal
-    refused: list[Busy] = []
-
-    def unseen(source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
-        nothing = DocumentDetail(status="NOT_FOUND", updated_at=None)
-        said = details(source, document_ids)
-        return {id_: nothing if each.status == "STARTING" else each for id_, each in said.items()}
-
-    def note(knowledge_base_id: str) -> Busy | None:
-        answer = refusal(knowledge_base_id)
-        refused.extend([answer] if answer else [])
-        return answer
-
-    monkeypatch.setattr(shared.bedrock, "details", unseen)
-    monkeypatch.setattr(shared.bedrock, "_refusal", note)
+    shared.bedrock.hides_beginnings = True
 
     shared.work()
 
-    assert refused == []
+    assert shared.bedrock.refused == []
 
 
 def test_a_delete_that_is_still_found_holds_up_others_for_minutes_only(shared: Pipeline) -> None:

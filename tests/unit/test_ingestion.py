@@ -1,9 +1,7 @@
-from collections.abc import Iterator
-
 import pytest
 
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, RunSuperseded
-from stackroom.model import CatalogStatus, Document, DocumentStatus
+from stackroom.model import CatalogStatus, DocumentStatus
 from stackroom.ports.ingestion import Busy
 from stackroom.runs.leases import LEASE, MAX_FAILURES
 from stackroom.runs.progress import LONGEST_WAIT, MAX_STEPS, RunOutcome, waiting_time
@@ -55,13 +53,10 @@ def test_busy_is_an_outcome_with_a_growing_wait_and_touches_no_document(
 
 
 def test_throttled_while_placing_is_waited_out(
-    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline,
 ) -> None:
-    def throttled(*_: object) -> bool:
-        raise KnowledgeBaseThrottled("GetDataSource")
-
     pipeline.drop()
-    monkeypatch.setattr(pipeline.bedrock, "is_available", throttled)
+    pipeline.bedrock.fails("is_available", KnowledgeBaseThrottled("GetDataSource"))
 
     run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
 
@@ -104,11 +99,7 @@ def test_a_document_changed_while_the_job_was_being_started_waits_for_the_next_r
 ) -> None:
     pipeline.drop()
 
-    def drop_again(_: object) -> None:
-        pipeline.documents.before_save = lambda _: None
-        pipeline.drop(KEY, "newer")
-
-    pipeline.documents.before_save = drop_again
+    pipeline.documents.before("save", lambda _: pipeline.drop(KEY, "newer"), times=1)
     run = pipeline.started()
     released = pipeline.ingestion.release(run)
 
@@ -258,11 +249,7 @@ def test_what_is_dropped_while_documents_are_given_up_gets_a_run(pipeline: Pipel
     for epoch in range(1, MAX_FAILURES):
         pipeline.broken_runs.record(CATALOG, epoch, "AccessDeniedException")
 
-    def drop_another(_: object) -> None:
-        pipeline.documents.before_save = lambda _: None
-        pipeline.drop(OTHER)
-
-    pipeline.documents.before_save = drop_another
+    pipeline.documents.before("save", lambda _: pipeline.drop(OTHER), times=1)
     pipeline.broken_runs.record(CATALOG, MAX_FAILURES, "AccessDeniedException")
 
     assert pipeline.document(OTHER).status is DocumentStatus.PENDING
@@ -298,7 +285,7 @@ def test_a_sweep_of_all_that_is_held_follows_a_run_whose_lease_has_not_expired(
 
 
 def test_what_goes_wrong_with_one_run_keeps_no_other_from_being_looked_after(
-    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
     pipeline.drop("bob/notes/a.txt")
@@ -307,14 +294,12 @@ def test_what_goes_wrong_with_one_run_keeps_no_other_from_being_looked_after(
         pipeline.runs.renew(catalog, 1)
         pipeline.executions.ended.add(f"{catalog}-1")
     pipeline.clock.pass_by(LEASE.total_seconds() + 1)
-    of_catalog = pipeline.documents.of_catalog
 
-    def unreadable(catalog_id: str) -> Iterator[Document]:
+    def refuse(catalog_id: str) -> None:
         if catalog_id == CATALOG:
             raise ValueError("a record that nobody can read")
-        return of_catalog(catalog_id)
 
-    monkeypatch.setattr(pipeline.documents, "of_catalog", unreadable)
+    pipeline.documents.before("of_catalog", refuse)
 
     swept = pipeline.broken_runs.sweep(pipeline.runs.expired())
 
@@ -326,7 +311,7 @@ def test_a_run_that_waits_for_a_data_source_to_go_hands_over_too(pipeline: Pipel
     pipeline.drop()
     pipeline.index()
     pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
-    pipeline.documents.kept.clear()
+    pipeline.documents.lose()
     pipeline.bedrock.deletion_seconds = 10_000_000.0
     pipeline.runs.ask(CATALOG)
     run = pipeline.live_run()

@@ -87,18 +87,20 @@ def test_a_data_source_whose_id_a_crash_lost_is_adopted_by_name(pipeline: Pipeli
 
 
 def test_a_data_source_that_is_being_deleted_is_waited_for_and_costs_no_slot(
-    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
     name = data_source_name(CATALOG)  # of the catalog before it was deleted, and that came back
-    removed = []
-    monkeypatch.setattr(pipeline.bedrock, "all", lambda _: {name: "DS1"})
-    monkeypatch.setattr(pipeline.bedrock, "remove", lambda *ids: removed.append(ids))
+    made = pipeline.bedrock.create("KB1", name, prefix="alice/research/", token="t")
+    pipeline.bedrock.deletion_seconds = 100
+    pipeline.bedrock.remove("KB1", made)
+    removed: list[tuple[str, ...]] = []
+    pipeline.bedrock.before("remove", lambda *ids: removed.append(ids))
 
     with pytest.raises(KnowledgeBaseThrottled):
         pipeline.placements.ensure(pipeline.catalogs.kept[CATALOG])
 
-    assert removed == [("KB1", "DS1")]  # should its deletion have failed
+    assert removed == [("KB1", made)]  # should its deletion have failed
     assert pipeline.slots.taken("KB1") == 1
     assert pipeline.catalogs.kept[CATALOG].data_source_id is None
 

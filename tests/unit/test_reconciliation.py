@@ -102,9 +102,6 @@ def settle(world: Reconciled) -> None:
     for key in KEYS:
         if key in world.bucket.objects:
             world.bedrock.say(key, "INDEXED")
-    del world.bedrock.says[world.bucket.uri_of(KEYS[1])]
-    gone = place_of(KEYS[1]).document_id
-    world.knowledge_base.passages = [
-        each for each in world.knowledge_base.passages if each.attributes["document_id"] != gone
-    ]
+    world.bedrock.forget(KEYS[1])
+    world.knowledge_base.forget(place_of(KEYS[1]).document_id)
     world.end(run)

@@ -2,7 +2,7 @@ import pytest
 
 from stackroom.errors import CatalogNotFound, DocumentNotFound
 from stackroom.ingestion.retry import Retrying
-from stackroom.model import Document, DocumentStatus
+from stackroom.model import DocumentStatus
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 DOCUMENT = place_of(KEY).document_id
@@ -89,17 +89,13 @@ def test_a_named_document_that_has_not_failed_is_left_as_it_is(
 
 
 def test_a_retry_repeated_after_a_crash_asks_for_the_run_that_is_missing(
-    pipeline: Pipeline, retrying: Retrying, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline, retrying: Retrying
 ) -> None:
     failed(pipeline, KEY)
 
-    def crash(catalog_id: str) -> None:
-        raise ConnectionError
-
-    with monkeypatch.context() as patch:
-        patch.setattr(pipeline.leases, "ask", crash)
-        with pytest.raises(ConnectionError):
-            retrying.retry("alice", CATALOG, [DOCUMENT])
+    pipeline.leases.fails("ask", ConnectionError(), times=1)
+    with pytest.raises(ConnectionError):
+        retrying.retry("alice", CATALOG, [DOCUMENT])
     asked_before = requests(pipeline)
     retrying.retry("alice", CATALOG, [DOCUMENT])
 
@@ -112,11 +108,7 @@ def test_a_document_that_changes_meanwhile_is_decided_as_it_is_then(
 ) -> None:
     failed(pipeline, KEY)
 
-    def interfere(document: Document) -> None:
-        pipeline.documents.before_save = lambda _: None
-        pipeline.drop(KEY, "mended")
-
-    pipeline.documents.before_save = interfere
+    pipeline.documents.before("save", lambda _: pipeline.drop(KEY, "mended"), times=1)
     retried = retrying.retry("alice", CATALOG, [DOCUMENT])
 
     assert [why for _, why in retried.refused] == ["it has not failed: it is pending"]
@@ -126,10 +118,7 @@ def test_a_document_that_changes_meanwhile_is_decided_as_it_is_then(
 def test_a_document_removed_meanwhile_is_told_of(pipeline: Pipeline, retrying: Retrying) -> None:
     failed(pipeline, KEY)
 
-    def interfere(document: Document) -> None:
-        pipeline.documents.kept.clear()
-
-    pipeline.documents.before_save = interfere
+    pipeline.documents.before("save", lambda _: pipeline.documents.lose())
     retried = retrying.retry("alice", CATALOG, [DOCUMENT])
 
     assert [why for _, why in retried.refused] == ["it has been removed meanwhile"]

@@ -1,5 +1,3 @@
-import pytest
-
 from stackroom.runs.leases import LEASE, MAX_FAILURES
 from tests.unit.pipeline import CATALOG, Pipeline
 
@@ -158,13 +156,13 @@ def test_epochs_that_were_used_before_the_control_table_was_lost_are_not_used_ag
 
 
 def test_a_run_that_ended_before_it_was_marked_as_started_is_not_followed(
-    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline,
 ) -> None:
-    def ends_at_once(name: str, _: object) -> bool:
+    def end_at_once(name: str, _: object) -> None:
         pipeline.leases.release(CATALOG, 1, served=1)
-        return False
+        pipeline.executions.ended.add(name)
 
-    monkeypatch.setattr(pipeline.executions, "start", ends_at_once)
+    pipeline.executions.before("start", end_at_once)
 
     pipeline.runs.ask(CATALOG)
 

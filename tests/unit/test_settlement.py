@@ -1,4 +1,3 @@
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -96,7 +95,7 @@ def test_an_inspection_that_ends_while_we_write_is_not_missed(pipeline: Pipeline
     def inspected(_: object) -> None:
         pipeline.findings.reasons["etag of text"] = "the PDF is damaged"
 
-    pipeline.documents.before_save = inspected
+    pipeline.documents.before("save", inspected)
     _, settled = pipeline.settle(run)
 
     assert pipeline.document().status_reason == "the PDF is damaged"
@@ -196,10 +195,9 @@ def test_a_job_adopted_after_a_crash_does_not_speak_for_a_version_dropped_since(
 ) -> None:
     pipeline.drop()
     run = pipeline.admitted()
-    pipeline.documents.before_save = _die
+    pipeline.documents.fails("save", ConnectionError(), times=1)
     with pytest.raises(ConnectionError):
         pipeline.ingestion.start(run)  # the job runs, and nobody wrote it down
-    pipeline.documents.before_save = lambda _: None
     pipeline.drop(KEY, "newer")
     pipeline.clock.pass_by(1)
     pipeline.bedrock.say(KEY, "INDEXED")  # of the first version
@@ -210,10 +208,6 @@ def test_a_job_adopted_after_a_crash_does_not_speak_for_a_version_dropped_since(
 
     assert len(pipeline.bedrock.jobs) == 1
     assert pipeline.document().status is DocumentStatus.PENDING
-
-
-def _die(_: object) -> None:
-    raise ConnectionError
 
 
 def test_unchanged_since_an_earlier_job_counts_when_this_one_went_over_everything(
@@ -339,7 +333,7 @@ def test_a_deleted_document_is_forgotten_once_bedrock_does_not_know_it(pipeline:
 
     still_there, _ = pipeline.settle(run)
     status_meanwhile = pipeline.document().status
-    del pipeline.bedrock.says[f"s3://{BUCKET}/{KEY}"]
+    pipeline.bedrock.forget(KEY)
     pipeline.settle(run)
 
     assert still_there is RunOutcome.SETTLED
@@ -357,7 +351,7 @@ def test_an_emptied_catalog_that_is_to_go_is_taken_apart_by_the_same_run(
     pipeline.delete()
     run = pipeline.started()
     pipeline.bedrock.finish(str(run.progress.job_id))
-    pipeline.bedrock.says.clear()
+    pipeline.bedrock.forget()
 
     run, _ = pipeline.settlement.settle(pipeline.settlement.poll(run))
     run = pipeline.ingestion.release(run)
@@ -397,7 +391,7 @@ def test_a_document_uploaded_again_during_its_deletion_is_kept(pipeline: Pipelin
     pipeline.delete()
     run = pipeline.started()
     pipeline.drop()
-    pipeline.bedrock.says.clear()
+    pipeline.bedrock.forget()
     pipeline.bedrock.finish(str(run.progress.job_id))
 
     pipeline.settle(run)
@@ -475,9 +469,7 @@ def test_failures_that_only_the_statistics_tell_of_are_counted(pipeline: Pipelin
     pipeline.clock.pass_by(1)
     pipeline.bedrock.say(KEY, "INDEXED")
     pipeline.bedrock.say(OTHER, "FAILED")
-    job_id = str(run.progress.job_id)
-    pipeline.bedrock.finish(job_id)
-    pipeline.bedrock.jobs[job_id] = replace(pipeline.bedrock.jobs[job_id], failed_documents=3)
+    pipeline.bedrock.finish(str(run.progress.job_id), failed=3)
 
     _, settling = pipeline.settlement.settle(run)
 
@@ -485,14 +477,11 @@ def test_failures_that_only_the_statistics_tell_of_are_counted(pipeline: Pipelin
 
 
 def test_throttled_while_polling_or_settling_is_waited_out(
-    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline,
 ) -> None:
-    def throttled(*_: object) -> None:
-        raise KnowledgeBaseThrottled("GetIngestionJob")
-
     pipeline.drop()
     run = pipeline.started()
-    monkeypatch.setattr(pipeline.bedrock, "get", throttled)
+    pipeline.bedrock.fails("get", KnowledgeBaseThrottled("GetIngestionJob"))
 
     polled = pipeline.settlement.poll(run)
     settled, settling = pipeline.settlement.settle(run)
@@ -579,7 +568,7 @@ def test_a_job_that_never_stops_is_given_up(pipeline: Pipeline) -> None:
 def test_a_job_nobody_knows_any_more_is_followed_by_another(pipeline: Pipeline) -> None:
     pipeline.drop()
     run = pipeline.started()
-    pipeline.bedrock.jobs.clear()
+    pipeline.bedrock.forget_jobs()
 
     pipeline.bedrock.say(KEY, "IN_PROGRESS")
     over = pipeline.settlement.poll(run)

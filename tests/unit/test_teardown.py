@@ -2,6 +2,7 @@ import pytest
 
 from stackroom.model import Catalog, CatalogStatus, DataSource, DataSourceType
 from stackroom.runs.placement import Placement, data_source_name
+from tests.fakes.disturbed import Disturbed
 from tests.unit.pipeline import CATALOG, Pipeline
 
 NAME = ("KB1", data_source_name(CATALOG))
@@ -11,7 +12,7 @@ def condemned(pipeline: Pipeline) -> Catalog:
     """A catalog with a data source of its own, empty and about to go."""
     pipeline.drop()
     pipeline.placements.ensure(pipeline.catalogs.kept[CATALOG])
-    pipeline.documents.kept.clear()
+    pipeline.documents.lose()
     pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
     return pipeline.catalogs.kept[CATALOG]
 
@@ -46,42 +47,36 @@ def test_it_is_not_gone_before_its_data_source_is(pipeline: Pipeline) -> None:
 
 
 def test_nobody_finds_it_placed_on_a_data_source_that_is_about_to_go(
-    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline,
 ) -> None:
     catalog = condemned(pipeline)
     placed: list[str | None] = []
 
-    def remove(knowledge_base_id: str, data_source_id: str) -> bool:
+    def note(*_: str) -> None:
         placed.append(pipeline.catalogs.kept[CATALOG].data_source_id)
-        return False
 
-    monkeypatch.setattr(pipeline.bedrock, "remove", remove)
+    pipeline.bedrock.before("remove", note)
     pipeline.teardown.step(catalog)
 
     assert placed == [None]
 
 
 @pytest.mark.parametrize("step", ["clear_data_source", "remove", "free", "close"])
-def test_it_goes_on_after_a_crash(
-    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
+def test_it_goes_on_after_a_crash(pipeline: Pipeline, step: str) -> None:
     as_read = condemned(pipeline)
-    ports = {
+    ports: dict[str, Disturbed] = {
         "clear_data_source": pipeline.catalogs,
         "remove": pipeline.bedrock,
         "free": pipeline.slots,
         "close": pipeline.catalogs,
     }
-    after = getattr(ports[step], step)
 
-    def crash(*given: object) -> None:
-        after(*given)
+    def crash(*_: object) -> None:
         raise ConnectionError
 
-    with monkeypatch.context() as patch:
-        patch.setattr(ports[step], step, crash)
-        with pytest.raises(ConnectionError):
-            steps_until_gone(pipeline)
+    ports[step].after(step, crash, times=1)
+    with pytest.raises(ConnectionError):
+        steps_until_gone(pipeline)
     for _ in range(3):
         pipeline.teardown.step(pipeline.catalogs.kept.get(CATALOG, as_read))
 
@@ -92,18 +87,16 @@ def test_it_goes_on_after_a_crash(
 
 def test_a_catalog_on_a_shared_data_source_leaves_that_alone(pipeline: Pipeline) -> None:
     pipeline.drop()
-    shared = DataSource(
-        knowledge_base_id="KB1", data_source_id="SHARED1", type=DataSourceType.CUSTOM
-    )
+    made = pipeline.bedrock.create("KB1", "shared", prefix="", token="t")
+    shared = DataSource(knowledge_base_id="KB1", data_source_id=made, type=DataSourceType.CUSTOM)
     pipeline.catalogs.place(CATALOG, shared)
-    pipeline.bedrock.sources[("KB1", "shared")] = "SHARED1"
     pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
 
     gone = pipeline.teardown.step(pipeline.catalogs.kept[CATALOG])
 
     assert gone
     assert CATALOG not in pipeline.catalogs.kept
-    assert pipeline.bedrock.sources == {("KB1", "shared"): "SHARED1"}
+    assert pipeline.bedrock.sources == {("KB1", "shared"): made}
     assert not pipeline.bedrock.deleting
 
 
@@ -143,16 +136,11 @@ def test_a_catalog_revived_while_its_data_source_goes_is_placed_anew(pipeline: P
 
 
 def test_a_catalog_revived_at_the_last_moment_is_not_closed(
-    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline,
 ) -> None:
     as_read = condemned(pipeline)
-    free = pipeline.slots.free
 
-    def unmark_deleting(knowledge_base_id: str, catalog_id: str) -> None:
-        free(knowledge_base_id, catalog_id)
-        pipeline.drop()
-
-    monkeypatch.setattr(pipeline.slots, "free", unmark_deleting)
+    pipeline.slots.after("free", lambda *_: pipeline.drop())
     pipeline.teardown.step(as_read)
     pipeline.clock.pass_by(60)
     gone = pipeline.teardown.step(pipeline.catalogs.kept[CATALOG])

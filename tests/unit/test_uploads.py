@@ -1,5 +1,3 @@
-from datetime import datetime
-
 import pytest
 
 from stackroom.errors import RecordChanged
@@ -38,7 +36,7 @@ def test_an_upload_opens_its_catalog_writes_the_sidecar_and_waits_for_a_run(
 
 def test_the_sidecar_is_there_before_the_record(pipeline: Pipeline) -> None:
     seen: list[bool] = []
-    pipeline.documents.before_save = lambda _: seen.append(KEY in pipeline.bucket.sidecars)
+    pipeline.documents.before("save", lambda _: seen.append(KEY in pipeline.bucket.sidecars))
 
     pipeline.drop()
 
@@ -109,7 +107,7 @@ def test_an_undeleted_object_is_taken_up_again(pipeline: Pipeline) -> None:
     kept = pipeline.bucket.objects[KEY]
     pipeline.delete()
 
-    pipeline.bucket.objects[KEY] = kept
+    pipeline.bucket.undelete(kept)
     pipeline.deliver()
 
     assert pipeline.document().status is DocumentStatus.PENDING
@@ -128,11 +126,7 @@ def test_an_event_after_everything_is_gone_is_ignored(pipeline: Pipeline) -> Non
 def test_an_upload_between_reading_and_writing_is_not_lost(pipeline: Pipeline) -> None:
     pipeline.drop()
 
-    def interfere(document: Document) -> None:
-        pipeline.documents.before_save = lambda _: None
-        pipeline.drop(KEY, "newest")
-
-    pipeline.documents.before_save = interfere
+    pipeline.documents.before("save", lambda _: pipeline.drop(KEY, "newest"), times=1)
     pipeline.drop(KEY, "newer")
 
     assert pipeline.document().etag == "etag of newest"
@@ -145,9 +139,9 @@ def test_a_record_that_never_stands_still_is_delivered_again_later(pipeline: Pip
     def bump(document: Document) -> None:
         key = (document.catalog_id, document.document_id)
         kept = pipeline.documents.kept[key]
-        pipeline.documents.kept[key] = kept.model_copy(update={"version": kept.version + 1})
+        pipeline.documents.overwrite(kept.model_copy(update={"version": kept.version + 1}))
 
-    pipeline.documents.before_save = bump
+    pipeline.documents.before("save", bump)
 
     with pytest.raises(RecordChanged):
         pipeline.deliver()
@@ -290,7 +284,7 @@ def test_an_upload_under_an_unknown_catalog_id_is_recorded(pipeline: Pipeline) -
 def test_a_record_rebuilt_from_the_bucket_leaves_the_sidecar_alone(pipeline: Pipeline) -> None:
     pipeline.drop()
     written = pipeline.bucket.sidecars[KEY]
-    pipeline.documents.kept.clear()
+    pipeline.documents.lose()
 
     pipeline.deliver()
 
@@ -303,7 +297,8 @@ def test_a_sidecar_that_a_late_handler_wrote_over_is_mended(pipeline: Pipeline) 
     stale = pipeline.bucket.sidecars[KEY]
     pipeline.drop(KEY, "text", kb_domain="new")
     pipeline.index()
-    pipeline.bucket.sidecars[KEY] = stale  # by whoever saw the first version, and was refused
+    # by whoever saw the first version, and was refused
+    pipeline.bucket.undelete_sidecar(KEY, stale)
 
     reconciled = pipeline.deliver()
 
@@ -315,7 +310,7 @@ def test_a_sidecar_that_a_late_handler_wrote_over_is_mended(pipeline: Pipeline) 
 
 def test_a_sidecar_that_a_late_delete_removed_is_written_again(pipeline: Pipeline) -> None:
     pipeline.drop()
-    del pipeline.bucket.sidecars[KEY]
+    pipeline.bucket.remove_sidecar(KEY)
 
     reconciled = pipeline.deliver()
 
@@ -329,7 +324,7 @@ def test_a_quarantine_that_was_written_over_is_restored_and_the_index_looked_at(
     pipeline.drop()
     good = pipeline.bucket.sidecars[KEY]
     pipeline.drop(KEY, "")
-    pipeline.bucket.sidecars[KEY] = good
+    pipeline.bucket.undelete_sidecar(KEY, good)
 
     reconciled = pipeline.deliver()
 
@@ -372,16 +367,13 @@ def test_a_removed_file_that_a_job_may_have_crawled_is_not_just_forgotten(
 
 
 def test_a_catalog_opened_meanwhile_in_another_spelling_rejects_the_file(
-    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline,
 ) -> None:
-    really_open = pipeline.catalogs.open
+    def open_otherwise(catalog: Catalog) -> None:
+        spelled = {"name": "Research", "s3_prefix": "alice/Research/"}
+        pipeline.catalogs.open(catalog.model_copy(update=spelled))
 
-    def after_somebody_else(catalog: Catalog) -> Catalog:
-        theirs = {"name": "Research", "s3_prefix": "alice/Research/"}
-        really_open(catalog.model_copy(update=theirs))
-        return really_open(catalog)
-
-    monkeypatch.setattr(pipeline.catalogs, "open", after_somebody_else)
+    pipeline.catalogs.before("open", open_otherwise)
 
     reconciled = pipeline.drop()
 
@@ -489,7 +481,7 @@ def test_a_removal_goes_on_with_its_receipt_after_a_crash(pipeline: Pipeline, sa
         if len(saves) == save:
             raise Crashed
 
-    pipeline.documents.before_save = crash
+    pipeline.documents.before("save", crash)
     with pytest.raises(Crashed):
         pipeline.deliver()
     pipeline.deliver()
@@ -500,18 +492,14 @@ def test_a_removal_goes_on_with_its_receipt_after_a_crash(pipeline: Pipeline, sa
 
 
 def test_a_receipt_that_a_crash_kept_from_being_kept_is_kept_after_it(
-    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
     pipeline.bucket.delete(KEY)
 
-    def crash(receipt: Receipt) -> None:
-        raise Crashed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(pipeline.receipts, "keep", crash)
-        with pytest.raises(Crashed):
-            pipeline.deliver()
+    pipeline.receipts.fails("keep", Crashed(), times=1)
+    with pytest.raises(Crashed):
+        pipeline.deliver()
     named = pipeline.document()
     pipeline.deliver()
 
@@ -544,10 +532,10 @@ def test_an_object_that_is_back_before_its_record_said_deleting_supersedes_the_r
         if document.status is DocumentStatus.DELETING:
             raise Crashed
 
-    pipeline.documents.before_save = crash
+    pipeline.documents.before("save", crash)
     with pytest.raises(Crashed):
         pipeline.deliver()
-    pipeline.bucket.objects[KEY] = kept
+    pipeline.bucket.undelete(kept)
     pipeline.deliver()
 
     (receipt,) = receipts_of(pipeline)
@@ -557,18 +545,12 @@ def test_an_object_that_is_back_before_its_record_said_deleting_supersedes_the_r
 
 
 def test_a_receipt_kept_too_late_does_not_open_again_what_was_superseded(
-    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
     pipeline.bucket.delete(KEY)
-    keep = pipeline.receipts.keep
 
-    def comes_back_first(receipt: Receipt) -> None:
-        monkeypatch.setattr(pipeline.receipts, "keep", keep)
-        pipeline.drop()
-        keep(receipt)
-
-    monkeypatch.setattr(pipeline.receipts, "keep", comes_back_first)
+    pipeline.receipts.before("keep", lambda _: pipeline.drop(), times=1)
     pipeline.deliver()
 
     (receipt,) = receipts_of(pipeline)
@@ -582,10 +564,9 @@ def test_a_file_that_came_back_and_went_again_is_removed_with_another_receipt(
     pipeline.drop()
     pipeline.delete()
     pipeline.bucket.upload(KEY)
-    pipeline.documents.before_save = lambda _: (_ for _ in ()).throw(Crashed)
+    pipeline.documents.fails("save", Crashed(), times=1)
     with pytest.raises(Crashed):
         pipeline.deliver()
-    pipeline.documents.before_save = lambda _: None
 
     pipeline.delete()
 
@@ -636,7 +617,7 @@ def test_a_drop_revives_a_catalog_that_is_being_deleted_before_its_record_is_the
     pipeline.drop()
     pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
     seen: list[CatalogStatus] = []
-    pipeline.documents.before_save = lambda _: seen.append(pipeline.catalogs.kept[CATALOG].status)
+    pipeline.documents.before("save", lambda _: seen.append(pipeline.catalogs.kept[CATALOG].status))
 
     pipeline.drop("alice/research/other.pdf")
 
@@ -659,20 +640,16 @@ def test_a_catalog_condemned_while_a_file_is_taken_in_is_revived(pipeline: Pipel
     def mark_deleting(document: Document) -> None:
         pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
 
-    pipeline.documents.before_save = mark_deleting
+    pipeline.documents.before("save", mark_deleting)
     pipeline.drop("alice/research/other.pdf")
 
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
 
 
 def test_a_catalog_closed_while_a_file_is_taken_in_is_opened_anew(pipeline: Pipeline) -> None:
-    pipeline.catalogs.kept.clear()
+    pipeline.catalogs.lose()
 
-    def close(document: Document) -> None:
-        pipeline.documents.before_save = lambda _: None
-        pipeline.catalogs.kept.clear()
-
-    pipeline.documents.before_save = close
+    pipeline.documents.before("save", lambda _: pipeline.catalogs.lose(), times=1)
     reconciled = pipeline.drop()
 
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
@@ -681,18 +658,14 @@ def test_a_catalog_closed_while_a_file_is_taken_in_is_opened_anew(pipeline: Pipe
 
 
 def test_a_catalog_closed_just_before_it_was_to_be_revived_is_opened_anew(
-    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
-    pipeline.documents.kept.clear()
+    pipeline.documents.lose()
     pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
-    unmark_deleting = pipeline.catalogs.unmark_deleting
+    catalog = pipeline.catalogs.kept[CATALOG]
 
-    def closed_first(catalog_id: str, *, at: datetime) -> None:
-        pipeline.catalogs.kept.pop(catalog_id, None)
-        unmark_deleting(catalog_id, at=at)
-
-    monkeypatch.setattr(pipeline.catalogs, "unmark_deleting", closed_first)
+    pipeline.catalogs.before("unmark_deleting", lambda *_, **__: pipeline.catalogs.close(catalog))
     pipeline.drop()
 
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
@@ -703,7 +676,7 @@ def test_a_record_that_a_closed_catalog_left_behind_is_forgotten_with_its_object
     pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
-    pipeline.catalogs.kept.clear()
+    pipeline.catalogs.lose()
 
     reconciled = pipeline.delete()
 
@@ -715,7 +688,7 @@ def test_a_record_that_a_closed_catalog_left_behind_becomes_a_stray_if_it_cannot
     pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
-    pipeline.catalogs.kept.clear()
+    pipeline.catalogs.lose()
     pipeline.catalogs.limit = 0
 
     pipeline.deliver()

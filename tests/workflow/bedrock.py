@@ -1,178 +1,199 @@
-"""
-A scripted Amazon Bedrock: knowledge bases with state, whose answers a test can bend.
+"""The product's Amazon Bedrock: what a test can do to it, and what there is to see of it."""
 
-Documents are those that lie in the bucket, or those that direct calls brought (`bedrock_direct`).
-"""
-
-from collections import defaultdict, deque
-from datetime import UTC, datetime
-from itertools import count
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from tests.workflow.bedrock_crawl import Crawler
-from tests.workflow.bedrock_direct import DirectCalls
-from tests.workflow.bedrock_records import Answer, Job, Refused, SharedSource, Source
-from tests.workflow.bedrock_search import results
-from tests.workflow.bedrock_wire import Scripted
+from stackroom_local.simulator.disturbances import Kind
+from stackroom_local.simulator.errors import ConnectionDropped, ServiceError
+from stackroom_local.simulator.faults import Fault
+from stackroom_local.simulator.rules import DATA_SOURCES_PER_KNOWLEDGE_BASE, DIRECT_DURATION
+from tests.simulator.world import data_source_request
+from tests.workflow.answering import Members, answered
+from tests.workflow.simulator import Simulator
 
-MAX_DATA_SOURCES = 5  # of a knowledge base [AWS General Reference: Amazon Bedrock quotas]
-BUSY = "You have reached the maximum number of concurrent ingestion jobs per knowledge base: 1"
-DIRECT_AT_WORK = "There is an ongoing KnowledgeBaseDocuments API request in this knowledge base"
+# AWS seconds. Longer than a job, a direct call or a deletion of anything small takes.
+_SOON_ENOUGH = 20.0
 
 
-class Bedrock(Scripted):
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """One of the product's; `error` is the code of its refusal, or what became of its answer."""
+
+    operation: str
+    asked: Members
+    error: str | None = None
+
+
+class Bedrock:
+    """
+    Time passes before each call of the product's: by default so much that whatever was under way
+    is over by the next look at it. A test's own looks and doings take no time.
+    """
+
     def __init__(self, s3: Any, bucket: str) -> None:
-        super().__init__()
-        self._ids = count(1)
-        self.sources: list[Source] = []
-        self.jobs: list[Job] = []
-        self.next_sources: deque[str] = deque()  # statuses of the next data source
-        self.going: deque[str] = deque()  # statuses of a data source until it is deleted
-        self.polls = 1
-        self.ends: deque[str] = deque()  # how the next jobs end, COMPLETE where this is empty
-        self.verdicts: dict[str, deque[str]] = defaultdict(deque)  # by file name, else INDEXED
-        self._crawler = Crawler(s3, bucket, self.verdicts)
-        self.direct = DirectCalls(self.verdicts, self._is_job_running)
+        self._pace = _SOON_ENOUGH
+        self.calls: list[Call] = []
+        self.shared: dict[str, str] = {}  # CUSTOM data sources, by knowledge base
+        self._bucket = bucket
+        self._simulator = Simulator(s3)
+        self.pass_time = self._simulator.pass_time
+        self.close = self._simulator.close
 
-    def end_jobs(self) -> None:
-        """Jobs are over at the next look at them, those that are yet to come too."""
-        self.polls = 0
-        for job in self.jobs:
-            job.must_end = True
+    @contextmanager
+    def answering(self, *clients: Any) -> Iterator[None]:
+        """Answer these clients of bedrock-agent and bedrock-agent-runtime."""
+        with answered(self._answer, *clients):
+            yield
+
+    # What happens in the world.
+
+    def provision(self) -> str:
+        """A knowledge base with its shared data source, as infra/ makes them."""
+        home = self._simulator.knowledge_base(f"passages-{len(self.shared)}")
+        shared: Members = {"name": "shared", "dataSourceConfiguration": {"type": "CUSTOM"}}
+        made = self._simulator.ask("CreateDataSource", knowledgeBaseId=home, **shared)
+        self.shared[home] = str(made["dataSource"]["dataSourceId"])
+        return home
+
+    def look_every(self, seconds: float) -> None:
+        """So many AWS seconds pass before each call from now on."""
+        self._pace = seconds
+
+    def hold(self, *keys: str) -> None:
+        """These documents take long: whoever ingests them is at it until they are let go."""
+        for key in keys:
+            self._simulator.hold(key)
+
+    def let_go(self, *keys: str) -> None:
+        for key in keys:
+            self._simulator.let_go(key)
+
+    def fail(self, operation: str, kind: Kind, **order: Any) -> None:
+        """The next such call, or what it makes, meets this fault (simulator/faults.py)."""
+        self._simulator.faults.ask(Fault(operation=operation, kind=kind, **order))
+
+    def refuse_bucket(self, *, times: int) -> None:
+        """The next jobs can't read it, and fail over that."""
+        self._simulator.refuse_listings(times)
+
+    def crowd(self, knowledge_base_id: str) -> None:
+        """Strangers make data sources there until it takes no more."""
+        while self._count_sources(knowledge_base_id) < DATA_SOURCES_PER_KNOWLEDGE_BASE.limit:
+            request = data_source_request(knowledge_base_id, self._bucket, "strangers/")
+            self._simulator.ask("CreateDataSource", **request)
+
+    def forget(self, key: str) -> None:
+        """A stranger deletes the document from its data source, though not from the bucket."""
+        [found] = [each for each in self.documents() if _uri(each).endswith(f"/{key}")]
+        self._simulator.ask(
+            "DeleteKnowledgeBaseDocuments",
+            **_ids(found),
+            documentIdentifiers=[found["identifier"]],
+        )
+        self.pass_time(DIRECT_DURATION.value)
+
+    # What there is to see.
 
     @property
-    def running(self) -> list[Job]:
-        return [job for job in self.jobs if job.status in ("STARTING", "IN_PROGRESS", "STOPPING")]
+    def refusals(self) -> list[str]:
+        """The operations of the product's calls that were not answered, or with an error."""
+        return [each.operation for each in self.calls if each.error is not None]
 
-    # Operations, under the names and with the members of the API model. N802: AWS's spelling.
+    def accepted(self, operation: str) -> list[Members]:
+        """What the product asked for in calls that were answered."""
+        found = (each for each in self.calls if each.operation == operation)
+        return [each.asked for each in found if each.error is None]
 
-    def CreateDataSource(self, **asked: Any) -> Answer:  # noqa: N802
-        mine = [each for each in self.sources if each.knowledge_base_id == asked["knowledgeBaseId"]]
-        if any(each.name == asked["name"] for each in mine):
-            raise Refused("ConflictException", "a data source of that name exists", 409)
-        if len(mine) >= MAX_DATA_SOURCES:
-            raise Refused("ServiceQuotaExceededException", "too many data sources", 402)
-        configuration = asked["dataSourceConfiguration"]["s3Configuration"]
-        source = Source(
-            knowledge_base_id=asked["knowledgeBaseId"],
-            data_source_id=f"DS{next(self._ids):08}",
-            name=asked["name"],
-            prefix=configuration["inclusionPrefixes"][0],
-            statuses=self.next_sources,
-        )
-        self.next_sources = deque()
-        self.sources.append(source)
-        return {"dataSource": {"dataSourceId": source.data_source_id, "status": "CREATING"}}
+    def sources(self) -> list[Members]:
+        """Catalogs' own data sources."""
+        return [
+            self._simulator.ask("GetDataSource", **_ids(each, home))["dataSource"]
+            for home, shared in self.shared.items()
+            for each in self._listed("ListDataSources", knowledgeBaseId=home)
+            if each["dataSourceId"] != shared
+        ]
 
-    def GetDataSource(self, **asked: Any) -> Answer:  # noqa: N802
-        source = self._source(asked)
-        if source.is_going and not source.statuses:
-            self.sources.remove(source)
-            raise Refused("ResourceNotFoundException", "no such data source", 404)
-        return {
-            "dataSource": {"status": source.statuses.popleft() if source.statuses else "AVAILABLE"}
+    def jobs(self) -> list[Members]:
+        """Of the data sources that there are, the first first."""
+        found = [
+            job
+            for each in self.sources()
+            for job in self._listed("ListIngestionJobs", **_ids(each))
+        ]
+        return sorted(found, key=lambda each: str(each["startedAt"]))
+
+    def prefixes(self) -> list[str]:
+        """What each job was for, in the order of the jobs."""
+        prefixes = {
+            each["dataSourceId"]: each["dataSourceConfiguration"]["s3Configuration"]
+            for each in self.sources()
         }
+        return [prefixes[each["dataSourceId"]]["inclusionPrefixes"][0] for each in self.jobs()]
 
-    def DeleteDataSource(self, **asked: Any) -> Answer:  # noqa: N802
-        source = self._source(asked)
-        source.is_going, source.statuses = True, self.going.copy()
-        return {"status": "DELETING"}
+    def documents(self) -> list[Members]:
+        """Of shared data sources, and of catalogs' own that had a job."""
+        places = {each["dataSourceId"]: _ids(each) for each in self.jobs()}
+        shared = [_ids({"dataSourceId": each}, home) for home, each in self.shared.items()]
+        return [
+            detail
+            for place in (*places.values(), *shared)
+            for detail in self._listed("ListKnowledgeBaseDocuments", **place)
+        ]
 
-    def ListDataSources(self, **asked: Any) -> Answer:  # noqa: N802
-        return {
-            "dataSourceSummaries": [
-                {
-                    "name": each.name,
-                    "dataSourceId": each.data_source_id,
-                    "status": "DELETING" if each.is_going else "AVAILABLE",
-                }
-                for each in self.sources
-                if each.knowledge_base_id == asked["knowledgeBaseId"]
-            ]
-        }
+    def passages(self) -> list[Members]:
+        """The attributes of all that a search finds."""
+        return [
+            each["metadata"]
+            for home in self.shared
+            for each in self._simulator.ask(
+                "Retrieve",
+                service="bedrock-agent-runtime",
+                knowledgeBaseId=home,
+                retrievalQuery={"text": "anything"},
+                retrievalConfiguration={"vectorSearchConfiguration": {"numberOfResults": 100}},
+            )["retrievalResults"]
+        ]
 
-    def StartIngestionJob(self, **asked: Any) -> Answer:  # noqa: N802
-        source = self._source(asked)
-        for job in self.jobs:
-            if job.token == asked["clientToken"]:
-                return {"ingestionJob": job.summary()}
-        if self._is_job_running(source.knowledge_base_id):
-            raise Refused("ConflictException", BUSY, 409)
-        if any(each.is_at_work for each in self._shared_with(source.knowledge_base_id)):
-            raise Refused("ValidationException", DIRECT_AT_WORK)
-        job = Job(
-            source=source,
-            job_id=f"JOB{next(self._ids):07}",
-            token=asked["clientToken"],
-            description=asked["description"],
-            started_at=datetime.now(UTC),
-            updated_at=datetime.now(UTC),
-            polls=self.polls,
-        )
-        self.jobs.append(job)
-        return {"ingestionJob": job.summary()}
+    def _count_sources(self, knowledge_base_id: str) -> int:
+        return len(self._listed("ListDataSources", knowledgeBaseId=knowledge_base_id))
 
-    def GetIngestionJob(self, **asked: Any) -> Answer:  # noqa: N802
-        job = next(each for each in self.jobs if each.job_id == asked["ingestionJobId"])
-        if job in self.running:
-            self._go_on(job)
-        return {"ingestionJob": {**job.summary(), "failureReasons": job.reasons}}
+    def _listed(self, operation: str, **members: str) -> list[Members]:
+        """All of them: a page holds a thousand."""
+        answer = self._simulator.ask(operation, **members)
+        [listed] = [value for value in answer.values() if isinstance(value, list)]
+        return listed
 
-    def ListIngestionJobs(self, **asked: Any) -> Answer:  # noqa: N802
-        source = self._source(asked)
-        mine = [job.summary() for job in self.jobs if job.source is source]
-        return {"ingestionJobSummaries": mine[::-1]}
+    def _answer(self, operation: Any, asked: Members) -> Members:
+        """A call of the product's."""
+        error: str | None = None
+        try:
+            return self._simulator.call(operation, asked, after=self._pace)
+        except ServiceError as refusal:
+            error = refusal.code
+            raise
+        except ConnectionDropped:
+            error = "no answer"
+            raise
+        finally:
+            self.calls.append(Call(operation=operation.name, asked=asked, error=error))
 
-    def StopIngestionJob(self, **asked: Any) -> Answer:  # noqa: N802
-        job = next(each for each in self.jobs if each.job_id == asked["ingestionJobId"])
-        job.status, job.polls = "STOPPING", 0
-        self.ends.appendleft("STOPPED")
-        return {"ingestionJob": job.summary()}
 
-    def GetKnowledgeBaseDocuments(self, **asked: Any) -> Answer:  # noqa: N802
-        if asked["dataSourceId"] in self.direct.sources:
-            return self.direct.look(**asked)
-        source = self._source(asked)
-        wanted = [each["s3"]["uri"] for each in asked["documentIdentifiers"]]
-        return {"documentDetails": [self._crawler.look(source, uri) for uri in wanted]}
+def pool(shared: Mapping[str, str]) -> str:
+    """The setting of that name, from shared data sources by knowledge base."""
+    return json.dumps(
+        [{"knowledge_base_id": home, "data_source_id": each} for home, each in shared.items()]
+    )
 
-    def IngestKnowledgeBaseDocuments(self, **asked: Any) -> Answer:  # noqa: N802
-        return self.direct.ingest(**asked)
 
-    def DeleteKnowledgeBaseDocuments(self, **asked: Any) -> Answer:  # noqa: N802
-        return self.direct.delete(**asked)
+def _ids(source: Members, home: str | None = None) -> dict[str, str]:
+    return {
+        "knowledgeBaseId": home or source["knowledgeBaseId"],
+        "dataSourceId": source["dataSourceId"],
+    }
 
-    def ListKnowledgeBaseDocuments(self, **asked: Any) -> Answer:  # noqa: N802
-        source = self._source(asked)
-        return {"documentDetails": [self._crawler.look(source, uri) for uri in source.documents]}
 
-    def Retrieve(self, **asked: Any) -> Answer:  # noqa: N802
-        knowledge_base_id = asked["knowledgeBaseId"]
-        own = [each for each in self.sources if each.knowledge_base_id == knowledge_base_id]
-        places = [each.passages for each in own]
-        places += [each.passages for each in self._shared_with(knowledge_base_id)]
-        passages = [passage for each in places for passage in each.values()]
-        return {"retrievalResults": results(passages, asked)}
-
-    def _is_job_running(self, knowledge_base_id: str) -> bool:
-        return any(each.source.knowledge_base_id == knowledge_base_id for each in self.running)
-
-    def _shared_with(self, knowledge_base_id: str) -> list[SharedSource]:
-        shared = self.direct.sources.values()
-        return [each for each in shared if each.knowledge_base_id == knowledge_base_id]
-
-    def _source(self, asked: Answer) -> Source:
-        for source in self.sources:
-            if source.data_source_id == asked["dataSourceId"]:
-                return source
-        raise Refused("ResourceNotFoundException", "no such data source", 404)
-
-    def _go_on(self, job: Job) -> None:
-        job.updated_at = datetime.now(UTC)
-        if job.polls > 0 and not job.must_end:
-            job.polls -= 1
-            job.status = "IN_PROGRESS"
-            return
-        job.status = self.ends.popleft() if self.ends else "COMPLETE"
-        if job.status == "COMPLETE":
-            self._crawler.crawl(job.source)
+def _uri(detail: Members) -> str:
+    return str(detail["identifier"].get("s3", {}).get("uri", ""))

@@ -1,9 +1,7 @@
 """One world a test, all of it in memory, in which nothing waits."""
 
-import json
 import logging
 from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 from uuid import uuid4
 
@@ -27,13 +25,12 @@ from tests.aws.stores import (
     create_tables,
 )
 from tests.workflow import engine
-from tests.workflow.bedrock import Bedrock
+from tests.workflow.bedrock import Bedrock, pool
 from tests.workflow.functions import Functions, forget, forget_clients
 from tests.workflow.machine import Machine, definition
 from tests.workflow.world import World
 
 MOTO: Any = {"stepfunctions": {"execute_state_machine": True}, "lambda": {"use_docker": False}}
-SHARED = {"KB00000001": "DSSHARED01", "KB00000002": "DSSHARED02"}
 NAME = f"ingest-{uuid4().hex[:12]}"  # an engine elsewhere outlives the tests
 ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
 
@@ -49,7 +46,7 @@ def clients() -> Iterator[None]:
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     pace = {"INGEST_SPEED": "1000", "ADMISSION_SECONDS_BETWEEN_STARTS": "0"}
-    for name, value in {**ENVIRONMENT, **pace, "KB_POOL": pool(*SHARED)}.items():
+    for name, value in {**ENVIRONMENT, **pace}.items():
         monkeypatch.setenv(name, value)
     if engine.ENDPOINT:
         monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", engine.ENDPOINT)
@@ -58,10 +55,23 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def one_knowledge_base(environment: None, monkeypatch: pytest.MonkeyPatch) -> str:
+def bedrock(environment: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bedrock]:
+    """With the two knowledge bases of the pool."""
+    bedrock = Bedrock(session.client("s3"), BUCKET)
+    for _ in range(2):
+        bedrock.provision()
+    monkeypatch.setenv("KB_POOL", pool(bedrock.shared))
+    with bedrock.answering(*map(session.client, ("bedrock-agent", "bedrock-agent-runtime"))):
+        yield bedrock
+    bedrock.close()
+
+
+@pytest.fixture
+def one_knowledge_base(bedrock: Bedrock, monkeypatch: pytest.MonkeyPatch) -> str:
     """The id of the pool's only member."""
-    monkeypatch.setenv("KB_POOL", pool("KB00000001"))
-    return "KB00000001"
+    knowledge_base_id, data_source_id = next(iter(bedrock.shared.items()))
+    monkeypatch.setenv("KB_POOL", pool({knowledge_base_id: data_source_id}))
+    return knowledge_base_id
 
 
 @pytest.fixture
@@ -78,19 +88,14 @@ def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def world(
-    environment: None, monkeypatch: pytest.MonkeyPatch, longest_wait: int | None
+    bedrock: Bedrock, monkeypatch: pytest.MonkeyPatch, longest_wait: int | None
 ) -> Iterator[World]:
     forget()
     functions = Functions()
-    with mock_aws(config=MOTO), engine.calling(functions), ExitStack() as stack:
+    with mock_aws(config=MOTO), engine.calling(functions):
         s3, dynamodb = session.client("s3"), session.client("dynamodb")
         create_tables(dynamodb)
         create_bucket(s3)
-        bedrock = Bedrock(s3, BUCKET)
-        for knowledge_base_id, data_source_id in SHARED.items():
-            bedrock.direct.share(knowledge_base_id, data_source_id)
-        clients = map(session.client, ("bedrock-agent", "bedrock-agent-runtime"))
-        stack.enter_context(bedrock.answering(*clients))
         machine = _machine(monkeypatch, longest_wait)
         yield World(
             s3=s3,
@@ -104,13 +109,6 @@ def world(
             book=DynamoAdmissionBook(client=dynamodb, table=CONTROL_TABLE),
         )
         machine.stop()
-
-
-def pool(*knowledge_base_ids: str) -> str:
-    members = [
-        {"knowledge_base_id": each, "data_source_id": SHARED[each]} for each in knowledge_base_ids
-    ]
-    return json.dumps(members)
 
 
 def _machine(monkeypatch: pytest.MonkeyPatch, longest_wait: int | None) -> Machine:

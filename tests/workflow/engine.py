@@ -11,40 +11,23 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import SimpleNamespace
+from io import BytesIO
 from typing import Any
 from unittest.mock import patch
 
-from moto.awslambda_simple.models import LambdaSimpleBackend
-from moto.core.exceptions import JsonRESTError
-from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
-from moto.stepfunctions.parser.asl.component.state.exec.state_task import lambda_eval_utils
-from moto.stepfunctions.parser.asl.component.state.exec.state_task.state_task import StateTask
-from moto.stepfunctions.parser.asl.eval.callback.callback import (
-    CallbackConsumerTimeout,
-    CallbackOutcomeSuccess,
-)
-from moto.stepfunctions.parser.asl.eval.environment import Environment
-from moto.stepfunctions.parser.asl.parse.asl_parser import AmazonStateLanguageParser
-from moto.stepfunctions.parser.asl.utils.boto_client import boto_client_for
-from moto.stepfunctions.parser.backend.execution_worker import ExecutionWorker
+import boto3
+from botocore.config import Config
 
+from stackroom_local.simulator.errors import ServiceError
+from tests.workflow.answering import Members, answered
 from tests.workflow.functions import Functions
+from tests.workflow.interpreter import mended
 
 ENDPOINT = os.environ.get("STACKROOM_SFN_ENDPOINT")
 LAMBDA_PORT = int(os.environ.get("STACKROOM_LAMBDA_PORT", "9101"))
 _INVOKE = re.compile(r"/2015-03-31/functions/(?P<name>[^/]+)/invocations")
-
-
-# Half a second for a machine of this size, and asked for at each start; what it answers is
-# immutable, an execution keeps its state elsewhere.
-_parsed = cache(AmazonStateLanguageParser.parse)
-_start: Any = ExecutionWorker.start
-_attempt: Any = StateTask._evaluate_with_timeout
-_set_stop: Any = Environment.set_stop
-_lambda = cache(partial(boto_client_for, service="lambda"))  # moto makes one for each invocation
 
 
 @contextmanager
@@ -56,53 +39,39 @@ def calling(functions: Functions) -> Iterator[None]:
 
 @contextmanager
 def _in_moto(functions: Functions) -> Iterator[None]:
-    def invoke(_: object, function_name: str, *request: Any) -> bytes:
-        _qualifier, body, _headers, response_headers = request
-        reply = functions.invoke(_bare(function_name), json.loads(body))
+    def invoke(_: object, asked: Members) -> Members:
+        reply = functions.invoke(_bare(asked["FunctionName"]), json.loads(asked["Payload"]))
         if reply.refusal:
-            raise JsonRESTError(reply.refusal, "as the test will have it")
-        if reply.function_error:
-            response_headers["x-amz-function-error"] = "Unhandled"
-        return json.dumps(reply.payload).encode()
+            raise ServiceError(reply.refusal, "as the test will have it")
+        told = {"FunctionError": "Unhandled"} if reply.function_error else {}
+        return {"StatusCode": 200, "Payload": BytesIO(json.dumps(reply.payload).encode()), **told}
 
-    def client(region: str, **_: object) -> Any:
-        return _lambda(region)
-
-    def start(worker: ExecutionWorker) -> None:
-        # SendTaskSuccess asks every execution, and fails over one whose thread has yet to begin.
-        worker.env = worker._get_evaluation_environment()
-        _start(worker)
-
-    def attempt(state: StateTask, environment: Environment) -> None:
-        # With a token of its own, which is void once it is over. moto keeps one for all retries.
-        if "Task" not in environment.states.context_object.context_object_data:
-            _attempt(state, environment)
-            return
-        tokens = environment.callback_pool_manager
-        endpoint = tokens.add(environment.states.context_object.update_task_token())
-        try:
-            _attempt(state, environment)
-        finally:
-            endpoint.report(CallbackConsumerTimeout())
-
-    def set_stop(environment: Environment, **how: Any) -> None:
-        # Else an execution that waits for its token is not aborted before its task times out.
-        _set_stop(environment, **how)
-        for token, endpoint in environment.callback_pool_manager._pool.items():
-            endpoint.notify(CallbackOutcomeSuccess(callback_id=token, output="{}"))
-
-    # Retries are waited for with time.sleep, a second at least.
-    at_once = SimpleNamespace(sleep=lambda _: None)
     with (
-        patch.object(LambdaSimpleBackend, "invoke", invoke),
-        patch.object(retrier_decl, "time", at_once),
-        patch.object(lambda_eval_utils, "boto_client_for", client),
-        patch.object(AmazonStateLanguageParser, "parse", staticmethod(_parsed)),
-        patch.object(ExecutionWorker, "start", start),
-        patch.object(StateTask, "_evaluate_with_timeout", attempt),
-        patch.object(Environment, "set_stop", set_stop),
+        answered(invoke, _lambda()),
+        patch.object(boto3, "DEFAULT_SESSION", _SessionOfTheEngine()),
+        mended(),
     ):
         yield
+
+
+class _SessionOfTheEngine(boto3.session.Session):
+    """moto asks the default session for a Lambda client at each invocation: always for this one."""
+
+    def client(self, service_name: Any, *args: Any, **options: Any) -> Any:
+        if service_name == "lambda":
+            return _lambda()
+        return super().client(service_name, *args, **options)
+
+
+@cache
+def _lambda() -> Any:
+    return boto3.client(
+        "lambda",
+        region_name="us-east-1",
+        aws_access_key_id="none",
+        aws_secret_access_key="none",
+        config=Config(parameter_validation=False),  # moto hands over what a definition says
+    )
 
 
 @contextmanager

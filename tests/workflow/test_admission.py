@@ -7,21 +7,19 @@ import pytest
 import stackroom.ingestion.run_tasks
 from stackroom.aws.turns import StepFunctionsTaskTokens
 from stackroom.errors import StoreUnavailable
-from tests.workflow.bedrock import BUSY
-from tests.workflow.bedrock_records import Refused
+from stackroom_local.simulator.disturbances import Kind
 from tests.workflow.world import World
 
 KEY = "alice/research/report.txt"
 OTHER = "bob/letters/first.txt"
-ONE = "KB00000001"
-UNTIL_TOLD = 10**6  # looks at a job: it runs until a test says otherwise
 PLACED = ["EnsureDataSource", "IsCatalogPlaced"]
 STARTED = ["StartIngestion", "IsIngestionStarted"]
 
 
 @pytest.fixture(autouse=True)
-def pool_of_one(one_knowledge_base: str) -> None:
-    """Where catalogs meet."""
+def only(one_knowledge_base: str) -> str:
+    """The knowledge base where catalogs meet."""
+    return one_knowledge_base
 
 
 def drop_and_begin(world: World, key: str) -> None:
@@ -39,12 +37,12 @@ def drop_and_park(world: World, key: str) -> str:
 
 
 def test_a_catalog_waits_for_anothers_job_and_is_woken_when_that_is_over(world: World) -> None:
-    world.bedrock.polls = UNTIL_TOLD
+    world.bedrock.hold(KEY)
     drop_and_begin(world, KEY)
     parked = drop_and_park(world, OTHER)
     while_parked = world.grants()
 
-    world.bedrock.end_jobs()
+    world.bedrock.let_go(KEY)
 
     first, second = world.executions()
     assert while_parked == [world.catalog(KEY).catalog_id]
@@ -55,7 +53,7 @@ def test_a_catalog_waits_for_anothers_job_and_is_woken_when_that_is_over(world: 
 
 
 def test_the_poll_that_finds_a_job_over_hands_the_turn_on(world: World) -> None:
-    world.bedrock.polls = UNTIL_TOLD
+    world.bedrock.hold(KEY, OTHER)
     drop_and_begin(world, KEY)
     drop_and_park(world, OTHER)
     after_poll: list[str] = []
@@ -64,23 +62,23 @@ def test_the_poll_that_finds_a_job_over_hands_the_turn_on(world: World) -> None:
         after_poll.extend(world.grants())
 
     world.functions.before["settle"].append(note)
-    world.bedrock.jobs[0].must_end = True
+    world.bedrock.let_go(KEY)
     world.machine.await_events(world.lease(OTHER).execution_name, "WaitStateEntered", times=1)
-    world.bedrock.end_jobs()
+    world.bedrock.let_go(OTHER)
 
     world.executions()
     assert after_poll == [world.catalog(OTHER).catalog_id]
 
 
 def test_a_parked_run_costs_one_state_however_long_it_waits(world: World) -> None:
-    world.bedrock.polls = UNTIL_TOLD
+    world.bedrock.hold(KEY)
     drop_and_begin(world, KEY)
     parked = drop_and_park(world, OTHER)
     events = world.machine.count_events(parked)
 
     world.machine.await_events(world.lease(KEY).execution_name, "TaskSucceeded", times=20)
     events_later = world.machine.count_events(parked)
-    world.bedrock.end_jobs()
+    world.bedrock.let_go(KEY)
 
     _, second = world.executions()
     assert events_later == events
@@ -89,9 +87,9 @@ def test_a_parked_run_costs_one_state_however_long_it_waits(world: World) -> Non
     assert len(world.functions.calls_of("admit")) == 2
 
 
-def test_runs_are_served_in_the_order_in_which_they_came(world: World) -> None:
+def test_runs_are_served_in_the_order_in_which_they_came(world: World, only: str) -> None:
     keys = [f"{user}/research/report.txt" for user in ("bob", "carol", "dave")]
-    world.occupy(ONE)
+    world.occupy(only)
     for key in keys:
         drop_and_park(world, key)
 
@@ -99,9 +97,7 @@ def test_runs_are_served_in_the_order_in_which_they_came(world: World) -> None:
     world.sweep()
 
     world.executions()
-    assert [job.source.prefix for job in world.bedrock.jobs] == [
-        world.catalog(key).s3_prefix for key in keys
-    ]
+    assert world.bedrock.prefixes() == [world.catalog(key).s3_prefix for key in keys]
     assert world.bedrock.refusals == []
 
 
@@ -120,8 +116,10 @@ def test_a_run_that_lost_its_turn_queues_up_again(world: World) -> None:
 
 
 @pytest.mark.parametrize("error", ["StoreUnavailable", "Lambda.Unknown"])
-def test_a_repeated_request_replaces_the_token_and_is_woken_by_it(world: World, error: str) -> None:
-    world.occupy(ONE)
+def test_a_repeated_request_replaces_the_token_and_is_woken_by_it(
+    world: World, only: str, error: str
+) -> None:
+    world.occupy(only)
     world.functions.interrupt("admit", error, late=True)
     drop_and_park(world, KEY)
     tokens = [call["token"] for call in world.functions.calls_of("admit")]
@@ -147,8 +145,10 @@ def test_a_repeated_request_whose_turn_was_granted_already_is_woken_at_once(worl
 
 
 @pytest.mark.parametrize("longest_wait", [1])
-def test_a_run_that_has_waited_too_long_queues_up_anew_in_its_old_place(world: World) -> None:
-    world.occupy(ONE)
+def test_a_run_that_has_waited_too_long_queues_up_anew_in_its_old_place(
+    world: World, only: str
+) -> None:
+    world.occupy(only)
     world.drop(KEY)
     world.machine.await_events(world.lease(KEY).execution_name, "TaskSubmitted", times=2)
 
@@ -166,7 +166,7 @@ def test_a_run_that_has_waited_too_long_queues_up_anew_in_its_old_place(world: W
 def test_the_sweep_wakes_whom_a_dispatcher_died_over(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.bedrock.polls = UNTIL_TOLD
+    world.bedrock.hold(KEY)
     drop_and_begin(world, KEY)
     parked = drop_and_park(world, OTHER)
     wake = StepFunctionsTaskTokens.wake
@@ -176,7 +176,7 @@ def test_the_sweep_wakes_whom_a_dispatcher_died_over(
         raise StoreUnavailable("SendTaskSuccess", "ServiceUnavailable")
 
     monkeypatch.setattr(StepFunctionsTaskTokens, "wake", die_once)
-    world.bedrock.end_jobs()
+    world.bedrock.let_go(KEY)
     world.machine.await_end(world.lease(KEY).execution_name)
     forgotten = world.grants()
     world.sweep()
@@ -187,8 +187,10 @@ def test_the_sweep_wakes_whom_a_dispatcher_died_over(
     assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
 
 
-def test_an_aborted_run_loses_its_place_to_the_next(world: World, no_delay: None) -> None:
-    world.occupy(ONE)
+def test_an_aborted_run_loses_its_place_to_the_next(
+    world: World, only: str, no_delay: None
+) -> None:
+    world.occupy(only)
     aborted = drop_and_park(world, KEY)
     drop_and_park(world, OTHER)
     world.machine.abort(aborted)
@@ -203,9 +205,9 @@ def test_an_aborted_run_loses_its_place_to_the_next(world: World, no_delay: None
 
 
 def test_an_aborted_run_is_followed_by_one_that_queues_up_anew(
-    world: World, no_delay: None
+    world: World, only: str, no_delay: None
 ) -> None:
-    world.occupy(ONE)
+    world.occupy(only)
     world.machine.abort(drop_and_park(world, KEY))
     world.tell_of_broken_runs()
     world.machine.await_parked(world.lease(KEY).execution_name)
@@ -231,7 +233,7 @@ def test_a_broken_run_gives_its_turn_back(world: World) -> None:
 
 def test_handing_over_gives_the_turn_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stackroom.ingestion.run_tasks, "MAX_STEPS", 4)
-    world.bedrock.before["StartIngestionJob"].extend([Refused("ConflictException", BUSY)] * 4)
+    world.bedrock.fail("StartIngestionJob", Kind.CONFLICT, times=4)
     held: list[list[str]] = []
     for _ in range(2):
         world.functions.before["hand_over"].append(lambda: held.append(world.grants()))

@@ -29,7 +29,7 @@ def test_a_run_that_broke_is_followed_by_one_that_ends_the_work(
     assert successor.states[-1] == "CatalogSettled"
     assert world.status(KEY) == "indexed"
     assert not world.lease(KEY).held
-    assert len(world.bedrock.jobs) == 1
+    assert len(world.bedrock.jobs()) == 1
 
 
 def test_what_arrives_while_a_broken_run_has_a_job_is_not_forgotten(
@@ -75,7 +75,7 @@ def test_documents_that_a_cut_short_start_left_behind_are_not_forgotten(
 def test_a_document_for_another_round_is_not_forgotten_when_asking_for_it_fails(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.bedrock.verdicts["report.txt"].extend(["NOT_FOUND", "INDEXED"])
+    world.functions.before["settle"].append(lambda: world.bedrock.forget(KEY))
     ask = DynamoLeases.ask
     asked: list[str] = []
 

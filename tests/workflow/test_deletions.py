@@ -1,7 +1,5 @@
 """Deleting: a word about it is given only when no search finds the document any more."""
 
-from collections import deque
-
 import pytest
 
 import functions.upload_handler.handler as upload_handler
@@ -9,13 +7,13 @@ from stackroom.aws import session
 from stackroom.aws.bucket import S3DocumentBucket
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.deletions.deletions import Deletions
+from stackroom_local.simulator.rules import DATA_SOURCE_DELETION
 from tests.aws.stores import BUCKET, CONTROL_TABLE
 from tests.workflow.world import World
 
 KEY = "alice/research/report.txt"
 NOTES = "alice/research/notes.txt"
 OTHER = "bob/letters/first.txt"
-ONE = "KB00000001"
 
 
 @pytest.fixture
@@ -59,7 +57,7 @@ def test_a_deleted_catalog_ends_with_its_data_source_and_its_slot_given_back(
     assert {each.states[-1] for each in world.executions()} == {"CatalogSettled"}
     assert world.catalogs.get(catalog.catalog_id) is None
     assert [world.document(KEY), world.document(NOTES)] == [None, None]
-    assert world.bedrock.sources == []
+    assert world.bedrock.sources() == []
     assert world.slots.taken(str(catalog.knowledge_base_id)) == 0
     assert not world.lease(KEY).held
     assert world.grants() == []
@@ -79,21 +77,22 @@ def test_a_deleted_catalog_on_the_shared_data_source_leaves_only_that(
     assert {each.states[-1] for each in world.executions()} == {"CatalogSettled"}
     assert world.catalogs.get(catalog.catalog_id) is None
     assert world.status(OTHER) == "indexed"
-    assert len(world.bedrock.direct.sources["DSSHARED01"].passages) == 1
+    assert [each["filename"] for each in world.bedrock.passages()] == ["first.txt"]
 
 
 def test_a_data_source_that_goes_slowly_is_waited_for(world: World, deletions: Deletions) -> None:
     world.drop(KEY)
     world.executions()
     catalog_id = world.catalog(KEY).catalog_id
-    world.bedrock.going = deque(["DELETING"] * 3)
+    a_look = DATA_SOURCE_DELETION.value / 3.5 / 2  # of two calls, three times while it goes
+    world.at("release", 1, lambda: world.bedrock.look_every(a_look))
 
     deletions.delete_catalog("alice", catalog_id)
 
     execution = world.executions()[-1]
     assert execution.states.count("WaitForDataSource") == 4
     assert world.catalogs.get(catalog_id) is None
-    assert world.bedrock.sources == []
+    assert world.bedrock.sources() == []
 
 
 def test_a_file_dropped_into_a_catalog_that_is_going_finds_a_place_again(

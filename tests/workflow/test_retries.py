@@ -6,8 +6,7 @@ import pytest
 
 import stackroom.ingestion.run_tasks
 from stackroom.errors import Unavailable
-from tests.workflow.bedrock import BUSY
-from tests.workflow.bedrock_records import Refused
+from stackroom_local.simulator.disturbances import Kind
 from tests.workflow.world import World
 
 KEY = "alice/research/report.txt"
@@ -40,7 +39,7 @@ def test_errors_that_pass_are_retried_by_every_task_of_a_round(
     assert execution.status == "SUCCEEDED"
     assert not any(world.functions.interruptions.values())
     assert world.status(KEY) == "indexed"
-    assert len(world.bedrock.jobs) == 1
+    assert len(world.bedrock.jobs()) == 1
 
 
 @pytest.mark.parametrize("action", TASKS)
@@ -53,8 +52,8 @@ def test_a_task_whose_answer_got_lost_is_safe_to_repeat(world: World, action: st
     assert execution.status == "SUCCEEDED"
     assert world.status(KEY) == "indexed"
     assert not world.lease(KEY).held
-    assert len(world.bedrock.jobs) == 1
-    assert len(world.bedrock.sources) == 1
+    assert len(world.bedrock.jobs()) == 1
+    assert len(world.bedrock.sources()) == 1
 
 
 @pytest.mark.parametrize("errors", TOGETHER)
@@ -62,7 +61,7 @@ def test_handing_over_is_retried(
     world: World, monkeypatch: pytest.MonkeyPatch, errors: list[str]
 ) -> None:
     monkeypatch.setattr(stackroom.ingestion.run_tasks, "MAX_STEPS", 2)
-    world.bedrock.before["StartIngestionJob"].append(Refused("ConflictException", BUSY))
+    world.bedrock.fail("StartIngestionJob", Kind.CONFLICT)
     for error in errors:
         world.functions.interrupt("hand_over", error)
 
@@ -119,26 +118,23 @@ def test_an_error_that_no_retry_names_is_recorded_at_once(world: World, action: 
 
 
 def test_a_start_whose_answer_got_lost_finds_its_own_job(world: World) -> None:
-    world.bedrock.after["StartIngestionJob"].append(Refused("InternalServerException", "", 500))
+    world.bedrock.fail("StartIngestionJob", Kind.LOST)
 
     world.drop(KEY)
 
     [execution] = world.executions()
     assert execution.status == "SUCCEEDED"
-    assert len(world.bedrock.jobs) == 1
+    assert len(world.bedrock.jobs()) == 1
     assert world.status(KEY) == "indexed"
 
 
 def test_a_start_whose_answer_and_token_are_forgotten_adopts_its_own_job(world: World) -> None:
-    def forget() -> None:
-        world.bedrock.jobs[0].token = ""
-
-    world.bedrock.after["StartIngestionJob"].append(Refused("InternalServerException", "", 500))
-    world.bedrock.before["StartIngestionJob"].extend([lambda: None, forget])
+    world.bedrock.fail("StartIngestionJob", Kind.LOST)
+    world.bedrock.fail("StartIngestionJob", Kind.CONFLICT)  # its own job is in the way
 
     world.drop(KEY)
 
     [execution] = world.executions()
     assert "WaitForKnowledgeBase" not in execution.states
-    assert len(world.bedrock.jobs) == 1
+    assert len(world.bedrock.jobs()) == 1
     assert world.status(KEY) == "indexed"

@@ -1,8 +1,7 @@
 """A catalog's run when nothing goes wrong: rounds, and what may happen while they last."""
 
-from collections import deque
-
 from stackroom.aws import session
+from stackroom_local.simulator.disturbances import Kind
 from tests.aws.stores import CATALOG_TABLE
 from tests.workflow.world import World
 
@@ -14,11 +13,10 @@ STARTED = ["StartIngestion", "IsIngestionStarted"]
 OVER = ["WaitForIngestion", "PollIngestion", "IsIngestionOver"]
 SETTLED = ["SettleDocuments", "AreDocumentsSettled"]
 RELEASED = ["ReleaseRun", "IsCatalogSettled"]
+LONG = 3600.0  # AWS seconds
 
 
 def test_a_dropped_file_is_indexed_by_one_run_of_one_round(world: World) -> None:
-    world.bedrock.polls = 0
-
     world.drop(KEY)
 
     [execution] = world.executions()
@@ -31,7 +29,8 @@ def test_a_dropped_file_is_indexed_by_one_run_of_one_round(world: World) -> None
 
 
 def test_a_job_that_runs_is_polled_until_it_is_over(world: World) -> None:
-    world.bedrock.polls = 3
+    world.bedrock.hold(KEY)
+    world.at("poll", 4, lambda: world.bedrock.let_go(KEY))
 
     world.drop(KEY)
 
@@ -42,7 +41,8 @@ def test_a_job_that_runs_is_polled_until_it_is_over(world: World) -> None:
 
 
 def test_a_data_source_that_is_being_created_is_waited_for(world: World) -> None:
-    world.bedrock.next_sources = deque(["CREATING", "CREATING"])
+    world.bedrock.fail("CreateDataSource", Kind.LATE, seconds=LONG)
+    world.at("ensure_data_source", 3, lambda: world.bedrock.pass_time(LONG))
 
     world.drop(KEY)
 
@@ -61,7 +61,7 @@ def test_a_second_file_finds_its_catalog_placed(world: World) -> None:
     first, second = world.executions()
     assert (first.input["epoch"], second.input["epoch"]) == (1, 2)
     assert second.name == f"{world.catalog(KEY).catalog_id}-2"
-    assert len(world.bedrock.sources) == 1
+    assert len(world.bedrock.sources()) == 1
     assert world.status(OTHER) == "indexed"
 
 
@@ -78,7 +78,7 @@ def test_what_arrives_during_a_job_is_taken_up_by_one_more(world: World) -> None
 
     [execution] = world.executions()
     assert execution.states.count("StartIngestion") == 2
-    assert len(world.bedrock.jobs) == 2
+    assert len(world.bedrock.jobs()) == 2
     assert [world.status(key) for key in [KEY, *keys]] == ["indexed"] * 6
 
 
@@ -89,7 +89,7 @@ def test_a_duplicate_event_during_a_job_leads_to_a_round_with_nothing_to_do(worl
 
     [execution] = world.executions()
     assert execution.states[-5:] == [*PLACED, *RELEASED, "CatalogSettled"]
-    assert len(world.bedrock.jobs) == 1
+    assert len(world.bedrock.jobs()) == 1
     assert world.status(KEY) == "indexed"
 
 
@@ -103,7 +103,7 @@ def test_a_file_changed_during_its_job_is_ingested_again(world: World) -> None:
     assert document is not None
     assert document.status == "indexed"
     assert document.size == len(b"other text")
-    assert document.ingestion_job_id == world.bedrock.jobs[1].job_id
+    assert document.ingestion_job_id == world.bedrock.jobs()[1]["ingestionJobId"]
 
 
 def test_a_removed_file_leaves_index_and_table(world: World) -> None:
@@ -114,7 +114,7 @@ def test_a_removed_file_leaves_index_and_table(world: World) -> None:
 
     assert [each.status for each in world.executions()] == ["SUCCEEDED", "SUCCEEDED"]
     assert world.document(KEY) is None
-    assert world.bedrock.sources[0].documents == {}
+    assert (world.bedrock.documents(), world.bedrock.passages()) == ([], [])
     assert world.catalog(KEY).document_count == 0
 
 
@@ -126,23 +126,24 @@ def test_a_file_removed_during_its_job_leaves_index_and_table(world: World) -> N
     [execution] = world.executions()
     assert execution.status == "SUCCEEDED"
     assert world.document(KEY) is None
-    assert world.bedrock.sources[0].documents == {}
+    assert (world.bedrock.documents(), world.bedrock.passages()) == ([], [])
 
 
 def test_documents_that_bedrock_has_not_decided_on_are_asked_for_again(world: World) -> None:
-    world.bedrock.verdicts["report.txt"] = deque(["IN_PROGRESS", "IN_PROGRESS", "INDEXED"])
+    world.bedrock.fail("StartIngestionJob", Kind.LATE, seconds=LONG)
+    world.at("settle", 3, lambda: world.bedrock.pass_time(LONG))
 
     world.drop(KEY)
 
     [execution] = world.executions()
     assert execution.states.count("SettleDocuments") == 3
-    assert len(world.bedrock.jobs) == 1
+    assert len(world.bedrock.jobs()) == 1
     assert world.status(KEY) == "indexed"
 
 
 def test_waits_for_undecided_documents_grow(world: World) -> None:
-    world.bedrock.polls = 0
-    world.bedrock.verdicts["report.txt"] = deque(["IN_PROGRESS"] * 4)
+    world.bedrock.fail("StartIngestionJob", Kind.LATE, seconds=LONG)
+    world.at("settle", 5, lambda: world.bedrock.pass_time(LONG))
 
     world.drop(KEY)
 
@@ -152,7 +153,7 @@ def test_waits_for_undecided_documents_grow(world: World) -> None:
 
 
 def test_a_document_that_no_verdict_names_gets_another_job(world: World) -> None:
-    world.bedrock.verdicts["report.txt"] = deque(["NOT_FOUND", "INDEXED"])
+    world.at("settle", 1, lambda: world.bedrock.forget(KEY))
 
     world.drop(KEY)
 
@@ -162,7 +163,8 @@ def test_a_document_that_no_verdict_names_gets_another_job(world: World) -> None
 
 
 def test_a_failed_document_says_why_and_leaves_the_others_alone(world: World) -> None:
-    world.bedrock.verdicts["report.txt"] = deque(["FAILED"])
+    # The next job tries it again.
+    world.bedrock.fail("StartIngestionJob", Kind.FAILED, where="report.txt", times=2)
 
     world.drop(KEY)
     world.executions()
@@ -177,7 +179,7 @@ def test_a_failed_document_says_why_and_leaves_the_others_alone(world: World) ->
 
 
 def test_a_job_that_fails_is_tried_three_times(world: World) -> None:
-    world.bedrock.ends = deque(["FAILED"] * 3)
+    world.bedrock.refuse_bucket(times=3)
 
     world.drop(KEY)
 
@@ -187,7 +189,7 @@ def test_a_job_that_fails_is_tried_three_times(world: World) -> None:
     assert document is not None
     assert document.status == "failed"
     assert "3 ingestion jobs ended failed" in str(document.status_reason)
-    assert len(world.bedrock.jobs) == 3
+    assert len(world.bedrock.jobs()) == 3
 
 
 def test_a_run_whose_catalog_is_gone_ends_well(world: World) -> None:

@@ -1,6 +1,5 @@
 """Catalogs without a data source of their own: on the shared one, by direct calls."""
 
-from collections import deque
 from collections.abc import Iterable
 from datetime import timedelta
 
@@ -8,18 +7,18 @@ import pytest
 
 import stackroom.admission.admission
 import stackroom.ingestion.direct_round
+from stackroom.keys import Location, locate
 from stackroom.model import DataSourceType
 from stackroom.settlement.verdicts import MAX_ATTEMPTS
-from tests.workflow.bedrock_direct import JOB_RUNS
-from tests.workflow.bedrock_records import Refused
+from stackroom_local.simulator.disturbances import Kind
+from stackroom_local.simulator.rules import DIRECT_DURATION
 from tests.workflow.world import World
 
 KEY = "alice/research/report.txt"
 NOTES = "alice/research/notes.txt"
 OTHER = "bob/letters/first.txt"
-ONE = "KB00000001"
 MANY = [f"alice/research/{number}.txt" for number in range(15)]
-UNTIL_TOLD = 10**6
+INGEST = "IngestKnowledgeBaseDocuments"
 PLACED = ["EnsureDataSource", "IsCatalogPlaced", "AdmitIngestion"]
 STARTED = ["StartIngestion", "IsIngestionStarted"]
 OVER = ["WaitForIngestion", "PollIngestion", "IsIngestionOver"]
@@ -45,6 +44,17 @@ def drop_all(world: World, keys: Iterable[str]) -> None:
         world.drop(key)
 
 
+def ingested(world: World) -> list[int]:
+    """Documents of each call that was answered."""
+    return [len(asked["documents"]) for asked in world.bedrock.accepted(INGEST)]
+
+
+def document_id(key: str) -> str:
+    place = locate(key)
+    assert isinstance(place, Location), "a test's key has its place"
+    return place.document_id
+
+
 def test_a_catalog_that_finds_no_slot_is_ingested_directly(full: World) -> None:
     full.drop(KEY)
 
@@ -52,7 +62,7 @@ def test_a_catalog_that_finds_no_slot_is_ingested_directly(full: World) -> None:
     assert execution.states == [*PLACED, *STARTED, *RELEASED]
     assert full.catalog(KEY).data_source_type is DataSourceType.CUSTOM
     assert full.status(KEY) == "indexed"
-    assert full.bedrock.jobs == []
+    assert full.bedrock.jobs() == []
     assert full.grants() == []
 
 
@@ -60,7 +70,7 @@ def test_what_is_ingested_directly_has_the_attributes_of_its_sidecar(full: World
     full.drop(KEY)
 
     full.executions()
-    [attributes] = full.bedrock.direct.sources["DSSHARED01"].passages.values()
+    [attributes] = full.bedrock.passages()
     document = full.document(KEY)
     assert document is not None
     assert attributes["user_id"] == "alice"
@@ -71,8 +81,7 @@ def test_what_is_ingested_directly_has_the_attributes_of_its_sidecar(full: World
 def test_a_place_lost_to_someone_elses_data_sources_leads_to_the_shared_one(
     one_knowledge_base: str, world: World
 ) -> None:
-    refusal = Refused("ServiceQuotaExceededException", "too many data sources", 402)
-    world.bedrock.before["CreateDataSource"].append(refusal)
+    world.bedrock.crowd(one_knowledge_base)
 
     world.drop(KEY)
 
@@ -89,7 +98,7 @@ def test_many_files_take_calls_of_ten(full: World) -> None:
     [execution] = full.executions()
     assert execution.status == "SUCCEEDED"
     assert {full.status(key) for key in (KEY, *MANY)} == {"indexed"}
-    assert full.bedrock.direct.ingested == [10, 6]
+    assert ingested(full) == [10, 6]
 
 
 def test_a_removed_file_is_deleted_directly_and_found_no_more(full: World) -> None:
@@ -99,10 +108,9 @@ def test_a_removed_file_is_deleted_directly_and_found_no_more(full: World) -> No
     full.remove(KEY)
 
     assert [each.status for each in full.executions()] == ["SUCCEEDED", "SUCCEEDED"]
-    shared = full.bedrock.direct.sources["DSSHARED01"]
     assert full.document(KEY) is None
-    assert (shared.documents, shared.passages) == ({}, {})
-    assert "Retrieve" in full.bedrock.calls
+    assert (full.bedrock.documents(), full.bedrock.passages()) == ([], [])
+    assert full.bedrock.accepted("Retrieve")
 
 
 def test_a_changed_file_replaces_what_was_ingested_before(full: World) -> None:
@@ -115,11 +123,11 @@ def test_a_changed_file_replaces_what_was_ingested_before(full: World) -> None:
     document = full.document(KEY)
     assert document is not None
     assert (document.status, document.size) == ("indexed", len(b"other text"))
-    assert len(full.bedrock.direct.sources["DSSHARED01"].documents) == 1
+    assert len(full.bedrock.documents()) == 1
 
 
 def test_a_failure_without_a_reason_is_tried_again(full: World) -> None:
-    full.bedrock.verdicts["report.txt"] = deque(["FAILED"])
+    full.bedrock.fail(INGEST, Kind.FAILED)
 
     full.drop(KEY)
 
@@ -129,7 +137,7 @@ def test_a_failure_without_a_reason_is_tried_again(full: World) -> None:
 
 
 def test_a_failed_document_leaves_the_others_alone(full: World) -> None:
-    full.bedrock.verdicts["report.txt"] = deque(["FAILED"] * MAX_ATTEMPTS)
+    full.bedrock.fail(INGEST, Kind.FAILED, where=document_id(KEY), times=MAX_ATTEMPTS)
     full.functions.before["ensure_data_source"].append(lambda: full.drop(NOTES))
 
     full.drop(KEY)
@@ -140,7 +148,8 @@ def test_a_failed_document_leaves_the_others_alone(full: World) -> None:
 
 
 def test_slow_documents_are_left_to_the_poller(full: World, slow: None) -> None:
-    full.bedrock.verdicts["report.txt"] = deque(["IN_PROGRESS"] * 3)
+    full.bedrock.hold(KEY)
+    full.at("poll", 4, lambda: full.bedrock.let_go(KEY))
 
     full.drop(KEY)
 
@@ -154,7 +163,7 @@ def test_slow_removals_are_left_to_the_poller(full: World, monkeypatch: pytest.M
     drop_all(full, (KEY, NOTES))
     first = full.executions()
     monkeypatch.setattr(stackroom.ingestion.direct_round, "_STAYS", 0.0)
-    full.bedrock.verdicts["report.txt"] = deque(["DELETE_IN_PROGRESS"] * 2)
+    full.bedrock.look_every(DIRECT_DURATION.value / 2.5)  # twice while it goes
 
     full.remove(KEY)
 
@@ -165,8 +174,7 @@ def test_slow_removals_are_left_to_the_poller(full: World, monkeypatch: pytest.M
 
 def test_a_refused_call_is_waited_out(full: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stackroom.ingestion.direct_round, "_TAKES_UP", 0.001)
-    refusal = Refused("ValidationException", JOB_RUNS)
-    full.bedrock.before["IngestKnowledgeBaseDocuments"].extend([refusal] * 3)
+    full.bedrock.fail(INGEST, Kind.BUSY, times=3)
 
     full.drop(KEY)
 
@@ -177,26 +185,31 @@ def test_a_refused_call_is_waited_out(full: World, monkeypatch: pytest.MonkeyPat
 
 
 def test_two_catalogs_share_the_knowledge_base(full: World, slow: None) -> None:
-    full.bedrock.verdicts["report.txt"] = deque(["IN_PROGRESS"] * 5)
-
+    full.bedrock.hold(KEY)
     full.drop(KEY)
+    full.machine.await_events(full.lease(KEY).execution_name, "WaitStateEntered", times=1)
+
     full.drop(OTHER)
+    full.machine.await_end(full.lease(OTHER).execution_name)
+    while_the_first_is_at_work = [full.status(KEY), full.status(OTHER)]
+    full.bedrock.let_go(KEY)
 
     executions = full.executions()
     assert {each.states[-1] for each in executions} == {"CatalogSettled"}
+    assert while_the_first_is_at_work == ["indexing", "indexed"]
     assert [full.status(KEY), full.status(OTHER)] == ["indexed", "indexed"]
     assert full.bedrock.refusals == []
 
 
 def test_direct_calls_wait_for_a_job_to_end(one_knowledge_base: str, world: World) -> None:
-    world.bedrock.polls = UNTIL_TOLD
+    world.bedrock.hold(KEY)
     world.drop(KEY)
     world.machine.await_events(world.lease(KEY).execution_name, "WaitStateEntered", times=1)
     world.fill(one_knowledge_base)
     world.drop(OTHER)
     world.machine.await_parked(world.lease(OTHER).execution_name)
 
-    world.bedrock.end_jobs()
+    world.bedrock.let_go(KEY)
 
     _, second = world.executions()
     assert second.states == [*PLACED, *STARTED, *RELEASED]
@@ -204,15 +217,17 @@ def test_direct_calls_wait_for_a_job_to_end(one_knowledge_base: str, world: Worl
     assert world.bedrock.refusals == []
 
 
-def test_a_job_waits_for_direct_calls_to_be_settled(full: World, slow: None) -> None:
-    full.bedrock.verdicts["report.txt"] = deque(["IN_PROGRESS"] * UNTIL_TOLD)
+def test_a_job_waits_for_direct_calls_to_be_settled(
+    full: World, one_knowledge_base: str, slow: None
+) -> None:
+    full.bedrock.hold(KEY)
     full.drop(KEY)
     full.machine.await_events(full.lease(KEY).execution_name, "WaitStateEntered", times=1)
-    full.slots.free(ONE, "cat-0")
+    full.slots.free(one_knowledge_base, "cat-0")
     full.drop(OTHER)
     full.machine.await_parked(full.lease(OTHER).execution_name)
 
-    full.bedrock.verdicts["report.txt"].clear()
+    full.bedrock.let_go(KEY)
 
     _, second = full.executions()
     assert full.catalog(OTHER).data_source_type is DataSourceType.S3
@@ -237,8 +252,7 @@ def test_a_task_whose_answer_got_lost_is_safe_to_repeat(
 
 
 def test_a_call_whose_answer_got_lost_is_taken_up_again(full: World) -> None:
-    lost = Refused("InternalServerException", "", 500)
-    full.bedrock.after["IngestKnowledgeBaseDocuments"].extend([lost] * 3)
+    full.bedrock.fail(INGEST, Kind.DROPPED, times=3)
 
     full.drop(KEY)
 
@@ -248,11 +262,11 @@ def test_a_call_whose_answer_got_lost_is_taken_up_again(full: World) -> None:
 
 
 def test_a_turn_ends_when_others_wait_and_goes_on_after_them(
-    full: World, monkeypatch: pytest.MonkeyPatch
+    full: World, one_knowledge_base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ADMISSION_DIRECT_CALLS", "1")
     monkeypatch.setattr(stackroom.admission.admission, "LONGEST_WHILE_OTHERS_WAIT", timedelta(0))
-    full.occupy(ONE)
+    full.occupy(one_knowledge_base)
     full.functions.before["ensure_data_source"].append(lambda: drop_all(full, MANY))
     full.drop(KEY)
     full.machine.await_parked(full.lease(KEY).execution_name)
@@ -265,5 +279,5 @@ def test_a_turn_ends_when_others_wait_and_goes_on_after_them(
     first, second = full.executions()
     assert first.states == [*PLACED, *STARTED, "AdmitIngestion", *STARTED, *RELEASED]
     assert second.states == [*PLACED, *STARTED, *RELEASED]
-    assert full.bedrock.direct.ingested == [10, 1, 6]
+    assert ingested(full) == [10, 1, 6]
     assert {full.status(key) for key in (KEY, OTHER, *MANY)} == {"indexed"}

@@ -1,17 +1,16 @@
-"""The same machine and handlers over the Bedrock simulator, which keeps AWS's limits."""
+"""The same machine and handlers over the simulator as it is served: it parses, embeds and waits."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-import boto3
 import pytest
 
 from stackroom.aws import session
 from stackroom_local.simulator.server import Configuration, Simulator
-from tests.simulator.world import knowledge_base_request
+from tests.simulator.world import CUSTOM, NON_FILTERABLE, knowledge_base_request
+from tests.workflow.bedrock import pool
+from tests.workflow.functions import forget_clients
 from tests.workflow.world import World
 
 KEY = "alice/research/report.txt"
@@ -21,67 +20,45 @@ S3 = "https://s3.us-east-1.amazonaws.com"
 
 
 @pytest.fixture
-def endpoint(world: World, tmp_path: Path) -> Iterator[str]:
+def bedrock(
+    environment: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dict[str, str]]:
+    """Its one knowledge base with the shared data source; every boto3 client calls it."""
     # Its S3 is the tests' own: moto answers every boto3 client of this process.
     configuration = Configuration(data_dir=tmp_path, s3_endpoint=S3, speed=SPEED)
     with Simulator(configuration) as simulator:
-        yield simulator.endpoint
+        for service in ("BEDROCK_AGENT", "BEDROCK_AGENT_RUNTIME", "S3VECTORS"):
+            monkeypatch.setenv(f"AWS_ENDPOINT_URL_{service}", simulator.endpoint)
+        forget_clients()
+        shared = provisioned(session.client("s3vectors"), session.client("bedrock-agent"))
+        monkeypatch.setenv("KB_POOL", pool(shared))
+        monkeypatch.setenv("INGEST_SPEED", str(SPEED))
+        yield shared
+    forget_clients()
 
 
-@pytest.fixture
-def knowledge_base_id(endpoint: str) -> str:
-    vectors = boto3.client("s3vectors", endpoint_url=endpoint)
+def provisioned(vectors: Any, agent: Any) -> dict[str, str]:
     vectors.create_vector_bucket(vectorBucketName="vectors")
     index = vectors.create_index(
         vectorBucketName="vectors",
-        indexName=f"passages-{uuid4().hex[:8]}",
+        indexName="passages",
         dataType="float32",
         dimension=1024,
         distanceMetric="cosine",
-        metadataConfiguration={
-            "nonFilterableMetadataKeys": ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
-        },
+        metadataConfiguration={"nonFilterableMetadataKeys": NON_FILTERABLE},
     )
-    agent = boto3.client("bedrock-agent", endpoint_url=endpoint)
-    created = agent.create_knowledge_base(**knowledge_base_request(index["indexArn"]))
-    return str(created["knowledgeBase"]["knowledgeBaseId"])
-
-
-@pytest.fixture
-def data_source_id(endpoint: str, knowledge_base_id: str) -> str:
-    agent: Any = boto3.client("bedrock-agent", endpoint_url=endpoint)
-    created = agent.create_data_source(
-        knowledgeBaseId=knowledge_base_id,
-        name="shared",
-        dataSourceConfiguration={"type": "CUSTOM"},
+    made = agent.create_knowledge_base(**knowledge_base_request(index["indexArn"]))
+    home = made["knowledgeBase"]["knowledgeBaseId"]
+    shared = agent.create_data_source(
+        knowledgeBaseId=home, name="shared", dataSourceConfiguration=CUSTOM
     )
-    return str(created["dataSource"]["dataSourceId"])
+    return {home: shared["dataSource"]["dataSourceId"]}
 
 
-@pytest.fixture(autouse=True)
-def simulated(
-    endpoint: str, knowledge_base_id: str, data_source_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The handlers call the simulator, and have its one knowledge base as their pool."""
-    simulated: dict[str, Any] = {
-        "bedrock-agent": boto3.client("bedrock-agent", endpoint_url=endpoint),
-        "bedrock-agent-runtime": boto3.client("bedrock-agent-runtime", endpoint_url=endpoint),
-    }
-
-    def client(service: str) -> Any:
-        return simulated.get(service) or session.client(service)
-
-    monkeypatch.setattr("functions.ingest.deployed.client", client)
-    monkeypatch.setattr("functions.status_poller.handler.client", client)
-    member = {"knowledge_base_id": knowledge_base_id, "data_source_id": data_source_id}
-    monkeypatch.setenv("KB_POOL", json.dumps([member]))
-    monkeypatch.setenv("INGEST_SPEED", str(SPEED))
-
-
-def passages(endpoint: str, knowledge_base_id: str, user_id: str) -> list[str]:
-    runtime: Any = boto3.client("bedrock-agent-runtime", endpoint_url=endpoint)
+def passages(bedrock: dict[str, str], user_id: str) -> list[str]:
+    [knowledge_base_id] = bedrock
     tenant = {"equals": {"key": "user_id", "value": user_id}}
-    found = runtime.retrieve(
+    found = session.client("bedrock-agent-runtime").retrieve(
         knowledgeBaseId=knowledge_base_id,
         retrievalQuery={"text": "annual leave"},
         retrievalConfiguration={"vectorSearchConfiguration": {"filter": tenant}},
@@ -90,7 +67,7 @@ def passages(endpoint: str, knowledge_base_id: str, user_id: str) -> list[str]:
 
 
 def test_two_users_share_a_knowledge_base_and_its_one_job(
-    world: World, endpoint: str, knowledge_base_id: str
+    world: World, bedrock: dict[str, str]
 ) -> None:
     world.drop(KEY, b"Annual leave is thirty days.")
     world.drop(OTHERS, b"Annual leave is twenty days.")
@@ -99,42 +76,41 @@ def test_two_users_share_a_knowledge_base_and_its_one_job(
 
     assert {each.states[-1] for each in executions} == {"CatalogSettled"}
     assert [world.status(KEY), world.status(OTHERS)] == ["indexed", "indexed"]
-    assert passages(endpoint, knowledge_base_id, "alice") == ["Annual leave is thirty days."]
-    assert passages(endpoint, knowledge_base_id, "bob") == ["Annual leave is twenty days."]
+    assert passages(bedrock, "alice") == ["Annual leave is thirty days."]
+    assert passages(bedrock, "bob") == ["Annual leave is twenty days."]
 
 
-def test_a_file_is_replaced_and_then_removed(
-    world: World, endpoint: str, knowledge_base_id: str
-) -> None:
+def test_a_file_is_replaced_and_then_removed(world: World, bedrock: dict[str, str]) -> None:
     world.drop(KEY, b"Annual leave is thirty days.")
     world.executions()
     world.drop(KEY, b"Annual leave is forty days.")
     world.executions()
-    replaced = passages(endpoint, knowledge_base_id, "alice")
+    replaced = passages(bedrock, "alice")
 
     world.remove(KEY)
 
     assert {each.status for each in world.executions()} == {"SUCCEEDED"}
     assert replaced == ["Annual leave is forty days."]
     assert world.document(KEY) is None
-    assert passages(endpoint, knowledge_base_id, "alice") == []
+    assert passages(bedrock, "alice") == []
 
 
 def test_a_catalog_on_the_shared_data_source_is_ingested_and_deleted_directly(
-    world: World, endpoint: str, knowledge_base_id: str
+    world: World, bedrock: dict[str, str]
 ) -> None:
+    [knowledge_base_id] = bedrock
     world.fill(knowledge_base_id)
     world.drop(KEY, b"Annual leave is thirty days.")
     world.drop(OTHERS, b"Annual leave is twenty days.")
     world.executions()
-    before = [passages(endpoint, knowledge_base_id, user) for user in ("alice", "bob")]
+    before = [passages(bedrock, user) for user in ("alice", "bob")]
 
     world.remove(KEY)
 
     assert {each.states[-1] for each in world.executions()} == {"CatalogSettled"}
     assert before == [["Annual leave is thirty days."], ["Annual leave is twenty days."]]
-    assert passages(endpoint, knowledge_base_id, "alice") == []
-    assert passages(endpoint, knowledge_base_id, "bob") == ["Annual leave is twenty days."]
+    assert passages(bedrock, "alice") == []
+    assert passages(bedrock, "bob") == ["Annual leave is twenty days."]
     assert world.document(KEY) is None
 
 

@@ -3,28 +3,15 @@
 import pytest
 
 import stackroom.ingestion.run_tasks
-from tests.workflow.bedrock import BUSY
-from tests.workflow.bedrock_records import Refused
+from stackroom_local.simulator.disturbances import Kind
 from tests.workflow.world import World
 
 KEY = "alice/research/report.txt"
-POOL = ("KB00000001", "KB00000002")
 
 
-@pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        ("ConflictException", BUSY),
-        ("ThrottlingException", "Rate exceeded"),
-        ("ServiceQuotaExceededException", "5 jobs run in this account"),
-        ("ValidationException", "There is an ongoing KnowledgeBaseDocuments API request"),
-        ("ValidationException", "There is at least one running ingestion job"),
-    ],
-)
-def test_a_busy_answer_is_waited_out_however_often_it_comes(
-    world: World, code: str, message: str
-) -> None:
-    world.bedrock.before["StartIngestionJob"].extend([Refused(code, message)] * 10)
+@pytest.mark.parametrize("kind", [Kind.CONFLICT, Kind.THROTTLE, Kind.QUOTA, Kind.BUSY])
+def test_a_busy_answer_is_waited_out_however_often_it_comes(world: World, kind: Kind) -> None:
+    world.bedrock.fail("StartIngestionJob", kind, times=10)
 
     world.drop(KEY)
 
@@ -32,31 +19,31 @@ def test_a_busy_answer_is_waited_out_however_often_it_comes(
     assert execution.status == "SUCCEEDED"
     assert execution.states.count("WaitForKnowledgeBase") == 10
     assert [each["progress"]["polls"] for each in world.functions.calls_of("start")] == [*range(11)]
-    assert len(world.bedrock.jobs) == 1
+    assert len(world.bedrock.jobs()) == 1
     assert world.status(KEY) == "indexed"
 
 
 def test_a_knowledge_base_that_others_have_filled_is_passed_over(world: World) -> None:
-    refusal = Refused("ServiceQuotaExceededException", "too many data sources", 402)
-    world.bedrock.before["CreateDataSource"].append(refusal)
+    filled, other = world.bedrock.shared
+    world.bedrock.crowd(filled)
 
     world.drop(KEY)
 
     world.executions()
-    assert world.catalog(KEY).knowledge_base_id == POOL[1]
-    assert world.slots.taken(POOL[0]) == 1
+    assert world.catalog(KEY).knowledge_base_id == other
+    assert world.slots.taken(filled) == 1
     assert world.status(KEY) == "indexed"
 
 
 def test_a_place_held_since_a_crash_but_lost_is_replaced_by_another(world: World) -> None:
-    refusal = Refused("ServiceQuotaExceededException", "too many data sources", 402)
-    world.bedrock.before["CreateDataSource"] += [Refused("InternalServerException", "", 500)]
-    world.bedrock.before["CreateDataSource"] += [refusal]
+    lost, other = world.bedrock.shared
+    world.bedrock.fail("CreateDataSource", Kind.INTERNAL)
+    world.at("ensure_data_source", 2, lambda: world.bedrock.crowd(lost))
 
     world.drop(KEY)
 
     world.executions()
-    assert world.catalog(KEY).knowledge_base_id == POOL[1]
+    assert world.catalog(KEY).knowledge_base_id == other
     assert world.status(KEY) == "indexed"
 
 
@@ -64,7 +51,7 @@ def test_a_run_of_many_turns_hands_over_to_a_fresh_execution(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stackroom.ingestion.run_tasks, "MAX_STEPS", 4)
-    world.bedrock.before["StartIngestionJob"].extend([Refused("ConflictException", BUSY)] * 5)
+    world.bedrock.fail("StartIngestionJob", Kind.CONFLICT, times=5)
 
     world.drop(KEY)
 
@@ -83,7 +70,7 @@ def test_handing_over_twice_makes_one_successor(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stackroom.ingestion.run_tasks, "MAX_STEPS", 2)
-    world.bedrock.before["StartIngestionJob"].append(Refused("ConflictException", BUSY))
+    world.bedrock.fail("StartIngestionJob", Kind.CONFLICT)
     world.functions.interrupt("hand_over", "Lambda.Unknown", late=True)
 
     world.drop(KEY)

@@ -1,6 +1,7 @@
 """A user's bucket, our functions, the state machine and a Bedrock, wired as in AWS."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import count
@@ -50,6 +51,11 @@ class World:
     def notify(self, kind: str, *keys: str) -> None:
         reply = self.functions.invoke("upload_handler", sqs_event(kind, *keys))
         assert reply.payload == {"batchItemFailures": []}, reply
+
+    def at(self, action: str, time: int, happens: Callable[[], None]) -> None:
+        """It happens just before that task is done for so many a time."""
+        self.functions.before[action].extend([_nothing] * (time - 1))
+        self.functions.before[action].append(happens)
 
     def executions(self) -> list[Execution]:
         return self.machine.executions()
@@ -125,6 +131,10 @@ class World:
         lease = self.leases.get(_place(key).catalog_id)
         assert lease is not None, "the upload asked for a run"
         return lease
+
+
+def _nothing() -> None:
+    """Of all times but one."""
 
 
 def sqs_event(kind: str, *keys: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The simulator as a whole: its services, and the application that serves them."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from stackroom_local.simulator.clock import Clock
@@ -11,7 +12,7 @@ from stackroom_local.simulator.embedding import MiniLM
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.identifiers import Arns
 from stackroom_local.simulator.job_runs import JobRuns
-from stackroom_local.simulator.objects import S3Objects
+from stackroom_local.simulator.objects import S3Objects, connect
 from stackroom_local.simulator.operations import handlers_of
 from stackroom_local.simulator.parsing import ChildParser
 from stackroom_local.simulator.quotas import Quotas
@@ -65,7 +66,7 @@ def create_app(configuration: Configuration) -> Front:
             clock=clock,
             store=store,
             arns=Arns(account=configuration.account, region=configuration.region),
-            objects=S3Objects(configuration.s3_endpoint, configuration.region),
+            objects=S3Objects(partial(connect, configuration.s3_endpoint, configuration.region)),
             parser=parser,
             embedder=embedder,
             vectors=lambda records: StoredVectors(store, clock, records, embedder),

@@ -6,6 +6,7 @@ from typing import Any
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.data_source_deletions import Deletions
 from stackroom_local.simulator.dispatch import Parameters
+from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.identifiers import ClientTokens, new_id, page
 from stackroom_local.simulator.knowledge_bases import knowledge_base
 from stackroom_local.simulator.rules import (
@@ -33,6 +34,7 @@ class DataSources:
     clock: Clock
     tokens: ClientTokens
     deletions: Deletions
+    faults: Faults
 
     def create(self, parameters: Parameters) -> Parameters:
         home = parameters["knowledgeBaseId"]
@@ -104,19 +106,32 @@ class DataSources:
         if self.store.row(query, home, name):
             raise DATA_SOURCE_NAME_TAKEN.broken(name=name)
 
+    def resume(self) -> None:
+        """After a restart: whatever was being created is there."""
+        self.store.write("UPDATE data_sources SET status = 'AVAILABLE' WHERE status = 'CREATING'")
+
     def _insert(self, parameters: Parameters) -> str:
         now, data_source_id = self.clock.now().isoformat(), new_id()
+        late = self.faults.of_made("CreateDataSource", parameters["name"])
         row = {
             "id": data_source_id,
             "knowledge_base_id": parameters["knowledgeBaseId"],
             "name": parameters["name"],
-            "status": "AVAILABLE",
+            "status": "CREATING" if late else "AVAILABLE",  # rule data-source.creating
             "body": dumped(_body(parameters)),
             "created_at": now,
             "updated_at": now,
         }
         self.store.insert("data_sources", row)
+        if late:
+            self.clock.later(late.seconds, lambda: self._finish_creating(data_source_id))
         return data_source_id
+
+    def _finish_creating(self, data_source_id: str) -> None:
+        self.store.write(
+            "UPDATE data_sources SET status = 'AVAILABLE' WHERE id = ? AND status = 'CREATING'",
+            data_source_id,
+        )
 
 
 def data_source(store: Store, knowledge_base_id: str, data_source_id: str) -> Row:

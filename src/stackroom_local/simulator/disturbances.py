@@ -1,15 +1,17 @@
 """The kinds of faults, and what AWS answers when it meets one, operation by operation."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from enum import StrEnum
 
 from stackroom_local.simulator.errors import ServiceError
 from stackroom_local.simulator.rules import (
     DATA_SOURCE_HAS_JOB,
+    DATA_SOURCES_PER_KNOWLEDGE_BASE,
     DIRECT_CONCURRENCY,
     DIRECT_DURING_JOB,
     INTERNAL_ERROR,
     JOB_DURING_DIRECT,
+    JOB_QUOTA,
     JOBS_PER_KNOWLEDGE_BASE,
     RATE_EXCEEDED,
     REQUEST_CONFLICT,
@@ -20,11 +22,12 @@ from stackroom_local.simulator.rules import (
 
 
 class Kind(StrEnum):
-    """The last two are of documents, all others of calls."""
+    """The last three are of what a call makes, a document or a data source; all others of calls."""
 
     CONFLICT = "conflict"
     THROTTLE = "throttle"
     BUSY = "busy"  # a ValidationException that only means "later"
+    QUOTA = "quota"  # a ServiceQuotaExceededException, though nothing is full here
     UNAVAILABLE = "unavailable"
     INTERNAL = "internal"
     LATENCY = "latency"  # late, but right
@@ -32,10 +35,11 @@ class Kind(StrEnum):
     DROPPED = "dropped"  # done, and the connection ends without an answer
     FAILED = "failed"  # the document can't be processed
     REFUSED = "refused"  # the document reads INDEXED, the index took none of its vectors
+    LATE = "late"  # done, but for some seconds it reads as if it were still under way
 
 
 AFTER_THE_EFFECT = frozenset({Kind.LOST, Kind.DROPPED})
-OF_DOCUMENTS = frozenset({Kind.FAILED, Kind.REFUSED})
+OF_WHAT_IS_MADE = frozenset({Kind.FAILED, Kind.REFUSED, Kind.LATE})
 
 # Where there are two texts, every other fault has the other one.
 _BUSY: Mapping[str, tuple[Rule, ...]] = {
@@ -45,6 +49,10 @@ _BUSY: Mapping[str, tuple[Rule, ...]] = {
     "DeleteDataSource": (DATA_SOURCE_HAS_JOB,),
 }
 _CONFLICTS: Mapping[str, Rule] = {"StartIngestionJob": JOBS_PER_KNOWLEDGE_BASE}
+_QUOTAS: Mapping[str, Rule] = {
+    "CreateDataSource": DATA_SOURCES_PER_KNOWLEDGE_BASE,
+    "StartIngestionJob": JOB_QUOTA,
+}
 
 _ANY = (Kind.THROTTLE, Kind.UNAVAILABLE, Kind.INTERNAL, Kind.LATENCY, Kind.LOST, Kind.DROPPED)
 _CONTENDED = (*_ANY, Kind.CONFLICT)
@@ -73,11 +81,19 @@ DOCUMENTS_BY_CHANCE: Mapping[str, tuple[Kind, ...]] = {
 }
 
 
+# On request, any call can meet any kind but these, which mean something here only.
+_ONLY_OF: Mapping[Kind, Container[str]] = {
+    Kind.BUSY: _BUSY,
+    Kind.QUOTA: _QUOTAS,
+    Kind.FAILED: DOCUMENTS_BY_CHANCE,
+    Kind.REFUSED: DOCUMENTS_BY_CHANCE,
+    Kind.LATE: {*DOCUMENTS_BY_CHANCE, "CreateDataSource"},
+}
+
+
 def can_meet(operation: str, kind: Kind) -> bool:
     """Whether a fault of this kind, asked for, would mean anything."""
-    if kind in OF_DOCUMENTS:
-        return operation in DOCUMENTS_BY_CHANCE
-    return kind is not Kind.BUSY or operation in _BUSY
+    return kind not in _ONLY_OF or operation in _ONLY_OF[kind]
 
 
 def answer(kind: Kind, service: str, operation: str, number: int) -> ServiceError:
@@ -88,6 +104,8 @@ def answer(kind: Kind, service: str, operation: str, number: int) -> ServiceErro
         case Kind.BUSY:
             texts = _BUSY[operation]
             return texts[number % len(texts)].broken()
+        case Kind.QUOTA:
+            return _QUOTAS[operation].broken()
         case Kind.THROTTLE:
             return (VECTOR_RATE_EXCEEDED if service == "s3vectors" else RATE_EXCEEDED).broken()
         case Kind.INTERNAL:

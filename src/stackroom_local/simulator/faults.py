@@ -2,9 +2,9 @@
 Faults on request and by chance: which call or document meets one, and what was injected.
 
 A call meets its fault in `Dispatcher.call`, once it has passed rate and validation: before the
-effect (an error, or time), or after it (the work is done, the answer is lost). A document meets
-its own in `Indexing.index`, while its job ends COMPLETE all the same. Nothing is injected unless
-someone asked for it.
+effect (an error, or time), or after it (the work is done, the answer is lost). What a call makes
+meets a fault of its own: a document in `Indexing.index`, while its job ends COMPLETE all the same,
+a data source in `DataSources.create`. Nothing is injected unless someone asked for it.
 """
 
 import logging
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from stackroom_local.simulator.disturbances import (
     BY_CHANCE,
     DOCUMENTS_BY_CHANCE,
-    OF_DOCUMENTS,
+    OF_WHAT_IS_MADE,
     Kind,
     can_meet,
 )
@@ -32,8 +32,9 @@ class Fault:
     """
     Meets the next `times` calls of `operation`, after `skip` that it lets pass; 0 is by chance.
 
-    `where` must occur in the request's parameters, or in the document's URI or id; a document's
-    operation is the one that brought it, StartIngestionJob or IngestKnowledgeBaseDocuments.
+    `where` must occur in the request's parameters, or in the document's URI or id, or in the data
+    source's name; a document's operation is the one that brought it, StartIngestionJob or
+    IngestKnowledgeBaseDocuments.
     """
 
     operation: str
@@ -41,7 +42,7 @@ class Fault:
     times: int = 1
     skip: int = 0
     where: str = ""
-    seconds: float = 5.0  # how late an answer is, in AWS's time; for LATENCY
+    seconds: float = 5.0  # how late it is, in AWS's time; for LATENCY and LATE
 
     def __post_init__(self) -> None:
         if not can_meet(self.operation, self.kind):
@@ -84,7 +85,7 @@ class Injection:
     operation: str
     kind: Kind
     number: int
-    subject: str = ""  # the document's URI or id, if a document met it
+    subject: str = ""  # the document (its URI or id) or data source that met it, if one did
 
 
 @dataclass
@@ -130,16 +131,16 @@ class Faults:
     def of_call(self, operation: str, parameters: object) -> Fault | None:
         """What this call meets. To be injected, or put back."""
         with self._lock:
-            fault = self._take(operation, parameters, of_document=False)
+            fault = self._take(operation, parameters, of_call=True)
             if fault is None and self.chance is not None:
                 kinds = BY_CHANCE.get(operation, ())
                 fault = self.chance.drawn(operation, kinds, self._attempt(operation))
         return fault
 
-    def of_document(self, operation: str, identifier: str) -> Kind | None:
-        """What this document meets, which counts as injected."""
+    def of_made(self, operation: str, identifier: str) -> Fault | None:
+        """What this document or data source meets, which counts as injected."""
         with self._lock:
-            fault = self._take(operation, identifier, of_document=True)
+            fault = self._take(operation, identifier, of_call=False)
             if fault is None and self.chance is not None:
                 kinds = DOCUMENTS_BY_CHANCE.get(operation, ())
                 attempt = f"{identifier}/{self._attempt(identifier)}"
@@ -147,7 +148,7 @@ class Faults:
         if fault is None:
             return None
         self.inject(fault, subject=identifier)
-        return fault.kind
+        return fault
 
     def inject(self, fault: Fault, *, subject: str = "") -> Injection:
         """Count it, and write it down."""
@@ -170,9 +171,9 @@ class Faults:
             if fault.times:
                 self._asked.insert(0, fault)
 
-    def _take(self, operation: str, subject: object, *, of_document: bool) -> Fault | None:
+    def _take(self, operation: str, subject: object, *, of_call: bool) -> Fault | None:
         for at, fault in enumerate(self._asked):
-            if fault.operation != operation or (fault.kind in OF_DOCUMENTS) != of_document:
+            if fault.operation != operation or (fault.kind in OF_WHAT_IS_MADE) == of_call:
                 continue
             if fault.where and fault.where not in str(subject):
                 continue

@@ -96,8 +96,9 @@ class Indexing:
 
     def index(self, destination: Destination, draft: Draft) -> Outcome:
         """Write a document with all its passages, or none. Raises Unindexable."""
-        fault = self.faults.of_document(destination.operation, draft.identifier)
-        if fault is Kind.FAILED:
+        fault = self.faults.of_made(destination.operation, draft.identifier)
+        kind = fault.kind if fault else None
+        if kind is Kind.FAILED:
             raise Unindexable(FILE_UNREADABLE.message)
         owner, values = destination.owner(draft.identifier), draft.attributes.values
         index = self._index(destination)
@@ -106,7 +107,7 @@ class Indexing:
             raise Unindexable(FILE_UNREADABLE.message)
         refuse_excess(values, keyed[0][0])
         refusals = {key: refusal(index, owner, key, chunk, values) for key, chunk in keyed}
-        if fault is Kind.REFUSED:
+        if kind is Kind.REFUSED:
             refusals = {key: refused(FILTERABLE_METADATA_SIZE, key) for key in refusals}
         preamble = draft.attributes.preamble()
         passages = [
@@ -126,6 +127,8 @@ class Indexing:
                 passages=passages,
                 attributes=values,
             )
+        if fault and kind is Kind.LATE:
+            self.records.mark_later(*owner, outcome.status, seconds=fault.seconds)
         return outcome
 
     def redescribe(

@@ -1,6 +1,6 @@
 """The documents' bucket, and how it is read with boto3 like any S3."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -59,11 +59,10 @@ class Objects(Protocol):
 
 
 class S3Objects:
-    """Reads with the credentials of the environment, which the local S3 knows."""
+    """Reads with a boto3 client that is made when the first job needs it."""
 
-    def __init__(self, endpoint: str, region: str) -> None:
-        self._endpoint = endpoint
-        self._region = region
+    def __init__(self, connect: Callable[[], Any]) -> None:
+        self._connect = connect
 
     def under(self, bucket: str, prefix: str) -> Iterator[S3Object]:
         pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
@@ -94,15 +93,16 @@ class S3Objects:
 
     @cached_property
     def _client(self) -> Any:
-        import boto3  # noqa: PLC0415 - loaded when the first job needs it
-        from botocore.config import Config  # noqa: PLC0415 - as above
+        return self._connect()
 
-        return boto3.client(
-            "s3",
-            endpoint_url=self._endpoint,
-            region_name=self._region,
-            config=Config(s3={"addressing_style": "path"}),
-        )
+
+def connect(endpoint: str, region: str) -> Any:
+    """With the credentials of the environment, which the local S3 knows."""
+    import boto3  # noqa: PLC0415 - loaded when the first job needs it
+    from botocore.config import Config  # noqa: PLC0415 - as above
+
+    path_style = Config(s3={"addressing_style": "path"})
+    return boto3.client("s3", endpoint_url=endpoint, region_name=region, config=path_style)
 
 
 def located(uri: str) -> tuple[str, str]:

@@ -39,6 +39,7 @@ def _resource_handlers(components: Components) -> Mapping[str, Handler]:
         clock=components.clock,
         tokens=components.tokens,
         deletions=deletions,
+        faults=components.faults,
     )
     bases = KnowledgeBases(
         store=components.store,
@@ -48,6 +49,7 @@ def _resource_handlers(components: Components) -> Mapping[str, Handler]:
         delete_data_sources=deletions.of_knowledge_base,
     )
     bases.resume()
+    sources.resume()
     deletions.resume()
     return {
         "bedrock-agent.CreateKnowledgeBase": bases.create,

@@ -65,6 +65,20 @@ class Records:
                     now,
                 )
 
+    def mark_later(
+        self, data_source_id: str, identifier: str, status: str, *, seconds: float
+    ) -> None:
+        """Let a document read IN_PROGRESS for so long, or until it is marked otherwise."""
+        self.mark(data_source_id, [identifier], "IN_PROGRESS")  # rule document.late
+        marked = self.find(data_source_id, identifier)
+
+        def mark() -> None:
+            with self.store.transaction():
+                if self.find(data_source_id, identifier) == marked:
+                    self.mark(data_source_id, [identifier], status)
+
+        self.clock.later(seconds, mark)
+
     def stamp(
         self, data_source_id: str, identifier: str, *, etag: str, sidecar_etag: str | None
     ) -> None:

@@ -12,6 +12,12 @@ DOCUMENT_STATUSES = rule(
 STATUS_REASON = rule(
     "document.status-reason", "a statusReason stands beside IGNORED, and nowhere else", "model"
 )
+DOCUMENT_LATE = rule(
+    "document.late",
+    "a document is settled when its job is COMPLETE; as an injected fault it reads IN_PROGRESS for"
+    " some seconds after that",
+    "assumed: nothing promises that the two change together",
+)
 DOCUMENT_OVERWRITTEN = rule(
     "document.overwritten", "a document of the same id or URI is replaced", "guide"
 )

@@ -20,6 +20,14 @@ JOBS_PER_ACCOUNT = rule(
     error="ConflictException",
     message="You have reached the maximum number of concurrent ingestion jobs per account: {limit}",
 )
+JOB_QUOTA = rule(
+    "job.quota",
+    "a start that names a quota instead of a conflict; met as an injected fault only",
+    "model for the error; text assumed after that of the conflict",
+    value=5,
+    error="ServiceQuotaExceededException",
+    message="You have reached the maximum number of concurrent ingestion jobs per account: {limit}",
+)
 JOB_DURING_DIRECT = rule(
     "job.during-direct",
     "no job while documents are ingested or deleted directly",

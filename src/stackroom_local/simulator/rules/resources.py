@@ -61,6 +61,11 @@ DATA_SOURCE_NAME_TAKEN = rule(
     error="ConflictException",
     message="DataSource with name {name} already exists",
 )
+DATA_SOURCE_CREATING = rule(
+    "data-source.creating",
+    "AVAILABLE at once; as an injected fault CREATING for some seconds before",
+    "model for the names; how long is assumed",
+)
 DATA_SOURCE_DELETION = rule(
     "data-source.deletion", "DELETING for a few seconds, then gone", "guide; 5 s assumed", value=5
 )
