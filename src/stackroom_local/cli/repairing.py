@@ -82,7 +82,7 @@ def _sum_up(out: Console, found: Counter[tuple[Kind, bool]], *, dry_run: bool) -
         out.print("found nothing: bucket, records, index and control table agree")
         return
     count = found.total()
-    discrepancies = f"{count} discrepancy{'' if count == 1 else 's'}"
+    discrepancies = f"{count} {'discrepancy' if count == 1 else 'discrepancies'}"
     if dry_run:
         out.print(f"found {discrepancies}; this is what would be done, and a dry run does nothing")
         return
