@@ -80,9 +80,21 @@ demo: setup ## show it all: start, drop documents, ask as an agent, stop
 up: setup ## serve on this machine until Ctrl-C
 	@$(BIN)/stackroom up $(ARGS)
 
+# A later option wins, so that ARGS may say -n 0 (one process, for a debugger) or -n 4. Tests that
+# share a server run in one worker, and so does each file (tests/conftest.py).
+# Bytecode is kept, whatever the shell says: compiling it anew costs each process some seconds.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=2 --dist=loadgroup
+
+# Nothing of theirs is quick, and to import them takes seconds.
+UNREAD := e2e infra workflow gateway/test_clients.py
+
+.PHONY: quick
+quick: setup ## run the tests that need no server or process, in half a minute
+	$(PYTEST) -m "not processes and not slow" $(UNREAD:%=--ignore=tests/%) $(ARGS)
+
 .PHONY: test
-test: setup ## run every test
-	$(BIN)/python -m pytest $(ARGS)
+test: setup ## run every test; ARGS="-k foo" some
+	$(PYTEST) $(ARGS)
 
 .PHONY: chaos
 chaos: setup ## kill, lose, repeat and expire everything; count what disagrees afterwards

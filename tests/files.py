@@ -5,6 +5,7 @@ import random
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import docx
 from reportlab.lib.pagesizes import A4
@@ -113,6 +114,7 @@ def encrypted_office() -> bytes:
     return bytes.fromhex("d0cf11e0a1b11ae1") + bytes(504)
 
 
+@cache
 def word_bomb() -> bytes:
     """About 210 KB that unpack to 210 MB."""
     return word_of_xml(f"<w:document {_W}>" + " " * 210 * _MEGABYTE + "</w:document>")

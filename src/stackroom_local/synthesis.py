@@ -1,11 +1,13 @@
 """The templates that deploy to AWS, synthesised once per content of their sources."""
 
+import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from stackroom_local.problems import NodeMissing, SynthesisFailed
@@ -23,17 +25,27 @@ def assembly() -> Path:
     """
     cache = CHECKOUT / ".cache" / "synth"
     outcome = cache / _fingerprint()
-    if not (outcome / "manifest.json").exists():
-        if shutil.which("node") is None:
-            raise NodeMissing
-        _synthesise(outcome)
-        _forget_old(cache)
-    os.utime(outcome)
+    with _alone(cache):
+        if not (outcome / "manifest.json").exists():
+            if shutil.which("node") is None:
+                raise NodeMissing
+            _synthesise(outcome)
+            _forget_old(cache)
+        os.utime(outcome)
     return outcome
 
 
 def is_cached() -> bool:
     return (CHECKOUT / ".cache" / "synth" / _fingerprint() / "manifest.json").exists()
+
+
+@contextmanager
+def _alone(cache: Path) -> Iterator[None]:
+    """Two that start at once synthesise once; the lock ends with its process."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with cache.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _synthesise(outcome: Path) -> None:

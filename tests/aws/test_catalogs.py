@@ -37,6 +37,7 @@ def test_opening_it_again_answers_the_one_that_is_there_and_counts_it_once(
     assert counted(dynamodb) == 1
 
 
+@pytest.mark.slow  # so many transactions take moto seconds
 def test_a_user_has_a_hundred_catalogs_and_no_more(
     catalogs: DynamoCatalogRegister, dynamodb: Any
 ) -> None:
@@ -91,6 +92,7 @@ def test_an_opening_canceled_for_a_mistake_of_ours_is_not(
             catalogs.open(a_catalog())
 
 
+@pytest.mark.slow  # so many transactions take moto seconds
 def test_a_users_catalogs_are_listed_whole_over_all_batches(
     catalogs: DynamoCatalogRegister, dynamodb: Any
 ) -> None:

@@ -14,6 +14,8 @@ from tests.chaos.scenarios import SCENARIOS
 from tests.chaos.trials import all_of
 from tests.chaos.wire import Wire
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_story_agrees_whatever_goes_wrong_in_it(wire: Wire, name: str) -> None:

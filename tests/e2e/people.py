@@ -16,7 +16,7 @@ from stackroom_local.gateway.client import call_tool
 from stackroom_local.records import Records
 from stackroom_local.state import Instance
 
-PATIENCE = 90.0  # of a busy machine; an idle one takes a tenth
+PATIENCE = 300.0  # of a very busy machine; an idle one takes a thirtieth
 
 T = TypeVar("T")
 

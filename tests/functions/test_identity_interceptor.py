@@ -16,6 +16,8 @@ from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
 from tests.gateway import forgeries
 from tests.gateway.forgeries import resigned
 
+pytestmark = pytest.mark.processes  # the keys are fetched from a server
+
 CONTEXT: Any = SimpleNamespace(
     function_name="identity_interceptor",
     memory_limit_in_mb=128,
@@ -54,9 +56,15 @@ class KeyServer:
         self._http.server_close()
 
 
+@pytest.fixture(scope="module")
+def key_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the first issuer leaves its key, which takes long to make, to those after it."""
+    return tmp_path_factory.mktemp("issuer")
+
+
 @pytest.fixture
-def keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KeyServer]:
-    server = KeyServer(tmp_path)
+def keys(key_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KeyServer]:
+    server = KeyServer(key_directory)
     monkeypatch.setenv("IDENTITY_ISSUER", server.url)
     monkeypatch.setenv("IDENTITY_JWKS_URL", f"{server.url}/.well-known/jwks.json")
     monkeypatch.setenv("IDENTITY_CLIENT_IDS", json.dumps([CLIENT_ID]))

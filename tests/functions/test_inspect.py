@@ -19,6 +19,8 @@ from tests.aws.stores import BUCKET, CONTROL_TABLE, ENVIRONMENT, create_bucket, 
 from tests.lambda_context import Context
 from tests.records import a_document
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:

@@ -14,6 +14,7 @@ def handler(event: dict[str, Any], context: Any) -> Any:
         case "exit":
             os._exit(3)
         case "sleep":
+            logging.getLogger().warning("asleep")
             time.sleep(event["seconds"])
         case "text":
             return "good"

@@ -1,7 +1,6 @@
 """Starts the stand-in as a process of its own, the way the local mode does."""
 
 import json
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from typing import Any
 import httpx2
 
 from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
+from stackroom_local.processes import free_ports
 
 ROOT = Path(__file__).parents[2]
 TOOL = "echo___say_it"
@@ -45,7 +45,7 @@ class RunningGateway:
         if token is not None:
             sent.append(("Authorization", f"Bearer {token}"))
         content = message if isinstance(message, bytes) else json.dumps(message).encode()
-        return httpx2.post(self.url, content=content, headers=sent, timeout=30)
+        return httpx2.post(self.url, content=content, headers=sent, timeout=120)
 
     def call(
         self, arguments: dict[str, Any], *, token: str, headers: Sequence[tuple[str, str]] = ()
@@ -80,7 +80,7 @@ def a_configuration(base: str, **changes: Any) -> dict[str, Any]:
         "interceptor": {
             "name": "identity-interceptor",
             "handler": "functions.identity_interceptor.handler.handler",
-            "timeout_seconds": 10,
+            "timeout_seconds": 60,
             "environment": {
                 "IDENTITY_ISSUER": issuer,
                 "IDENTITY_JWKS_URL": f"{issuer}/.well-known/jwks.json",
@@ -102,7 +102,7 @@ def a_target(name: str = "echo", **function: Any) -> dict[str, Any]:
         "function": {
             "name": name,
             "handler": "tests.gateway.echo_function.handler",
-            "timeout_seconds": 2,
+            "timeout_seconds": 60,
             "environment": {"GREETING": "hello"},
             **function,
         },
@@ -112,7 +112,7 @@ def a_target(name: str = "echo", **function: Any) -> dict[str, Any]:
 
 @contextmanager
 def serving(data_dir: Path, **changes: Any) -> Iterator[RunningGateway]:
-    port = free_port()
+    port = free_ports(1)
     base = f"http://127.0.0.1:{port}"
     data_dir.mkdir(parents=True, exist_ok=True)
     configuration = data_dir / "configuration.json"
@@ -129,11 +129,11 @@ def serving(data_dir: Path, **changes: Any) -> Iterator[RunningGateway]:
         yield RunningGateway(base, data_dir, process)
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=120)
 
 
 def _await_start(base: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         try:
             httpx2.get(f"{base}/issuer/.well-known/openid-configuration").raise_for_status()
@@ -143,9 +143,3 @@ def _await_start(base: str, process: "subprocess.Popen[bytes]", log: Path) -> No
         else:
             return
     raise AssertionError(f"the gateway did not start: {log.read_text()}")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

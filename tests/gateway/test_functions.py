@@ -16,7 +16,9 @@ import pytest
 from stackroom_local.gateway.configuration import FunctionConfiguration
 from stackroom_local.gateway.functions import LambdaFunction
 from stackroom_local.gateway.runtime_api import RuntimeApi
-from tests.gateway.serving import ROOT, a_call, serving
+from tests.gateway.serving import ROOT, a_call, a_target, serving
+
+pytestmark = pytest.mark.processes
 
 Make = Callable[..., LambdaFunction]
 
@@ -30,7 +32,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
             **{
                 "name": "echo",
                 "handler": "tests.gateway.echo_function.handler",
-                "timeout_seconds": 5,
+                "timeout_seconds": 60,
                 **changes,
             }
         )
@@ -98,7 +100,7 @@ def test_a_client_context_arrives_as_it_was_sent(make: Make) -> None:
 
 
 def test_the_deadline_is_the_functions_timeout(make: Make) -> None:
-    assert 4000 < answer(make(timeout_seconds=5))["remaining_ms"] <= 5000
+    assert 500_000 < answer(make(timeout_seconds=600))["remaining_ms"] <= 600_000
 
 
 def test_an_exception_keeps_its_type_its_message_and_its_process(make: Make) -> None:
@@ -114,15 +116,13 @@ def test_an_exception_keeps_its_type_its_message_and_its_process(make: Make) -> 
 
 
 def test_a_stuck_invocation_is_ended_at_its_timeout_and_the_next_one_served(make: Make) -> None:
-    function = make(timeout_seconds=1)
+    function = make(timeout_seconds=2)
     before = answer(function)["process"]
-    started = time.monotonic()
 
-    failure = error(function, do="sleep", seconds=30)
+    failure = error(function, do="sleep", seconds=3600)
 
-    assert time.monotonic() - started < 5
     assert failure["errorType"] == "Sandbox.Timedout"
-    assert failure["errorMessage"].endswith("Task timed out after 1.00 seconds")
+    assert failure["errorMessage"].endswith("Task timed out after 2.00 seconds")
     assert not is_running(before)
     assert answer(function)["process"] != before
 
@@ -146,8 +146,9 @@ def test_a_process_killed_while_idle_is_replaced(make: Make) -> None:
     before = answer(function)["process"]
 
     os.kill(before, signal.SIGKILL)
-    wait_until(lambda: not is_running(before))
-    time.sleep(0.2)  # until its end was noticed; an invocation in between would be answered with it
+    # An invocation before its end was noticed would be answered with it.
+    wait_until(lambda: not psutil.pid_exists(before))
+    time.sleep(0.2)
 
     assert answer(function)["process"] != before
 
@@ -173,7 +174,7 @@ def test_an_environment_is_broken_before_its_failed_import_is_told() -> None:
     api = RuntimeApi()
 
     response = httpx2.post(f"http://{api.address}/2018-06-01/runtime/init/error", content=b"{}")
-    outcome = api.outcomes.get(timeout=5)
+    outcome = api.outcomes.get(timeout=60)
 
     assert response.status_code == 202
     assert outcome.failed
@@ -196,13 +197,13 @@ def test_what_a_function_logs_is_in_its_file(make: Make, tmp_path: Path) -> None
     assert "echoed something to find" in (tmp_path / "logs" / "echo.log").read_text()
 
 
-def test_closing_ends_busy_and_idle_processes(make: Make) -> None:
-    function = make(timeout_seconds=60)
+def test_closing_ends_busy_and_idle_processes(make: Make, tmp_path: Path) -> None:
+    function = make(timeout_seconds=3600)
     idle = answer(function)["process"]
 
     with ThreadPoolExecutor(max_workers=1) as pool:
-        busy = pool.submit(error, function, do="sleep", seconds=60)
-        time.sleep(0.3)
+        busy = pool.submit(error, function, do="sleep", seconds=3600)
+        wait_until(lambda: "asleep" in (tmp_path / "logs" / "echo.log").read_text())
         function.close()
 
     assert busy.result()["errorType"] == "Runtime.ExitError"
@@ -211,15 +212,16 @@ def test_closing_ends_busy_and_idle_processes(make: Make) -> None:
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 def test_no_process_outlives_the_gateway(tmp_path: Path, end: signal.Signals) -> None:
-    with serving(tmp_path) as gateway, ThreadPoolExecutor(max_workers=1) as pool:
+    patient = [a_target(timeout_seconds=600)]
+    with serving(tmp_path, targets=patient) as gateway, ThreadPoolExecutor(max_workers=1) as pool:
         token = gateway.issuer.mint("alice")
         gateway.echo(token=token, query="hi")
-        busy = pool.submit(gateway.post, a_call(do="sleep", seconds=60), token=token)
-        time.sleep(0.3)
+        busy = pool.submit(gateway.post, a_call(do="sleep", seconds=3600), token=token)
+        wait_until(lambda: "asleep" in gateway.log_of("echo"))
         environments = psutil.Process(gateway.process.pid).children()
 
         gateway.process.send_signal(end)
-        _, alive = psutil.wait_procs(environments, timeout=10)
+        _, alive = psutil.wait_procs(environments, timeout=120)
 
         assert len(environments) == 2  # the interceptor's and the busy tool's
         assert alive == []
@@ -231,7 +233,7 @@ def is_running(process: int) -> bool:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < deadline, "it never came true"
         time.sleep(0.05)

@@ -49,6 +49,7 @@ def test_a_user_argument_is_an_argument_and_no_identity(
     assert seen["custom"]["bedrockAgentCorePropagatedHeaders"]["x-user-sub"] == "alice"
 
 
+@pytest.mark.processes
 def test_without_an_interceptor_a_client_could_name_any_user(tmp_path: Path) -> None:
     """The danger that the interceptor is there for; the stand-in must not hide it."""
     with serving(tmp_path, interceptor=None) as unguarded:
@@ -59,6 +60,7 @@ def test_without_an_interceptor_a_client_could_name_any_user(tmp_path: Path) -> 
     assert seen["custom"]["bedrockAgentCorePropagatedHeaders"] == {"x-user-sub": "bob"}
 
 
+@pytest.mark.processes
 def test_a_failing_interceptor_lets_nothing_through(tmp_path: Path) -> None:
     broken = {"name": "broken", "handler": "functions.no_such_module.handler"}
 

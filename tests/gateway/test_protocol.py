@@ -70,6 +70,7 @@ def test_debug_mode_tells_what_went_wrong_in_a_function(
     assert result["_meta"]["debug"] == detail
 
 
+@pytest.mark.processes
 def test_without_debug_mode_a_functions_error_stays_inside(tmp_path: Path) -> None:
     with serving(tmp_path, exception_level=None) as gateway:
         result = gateway.call({"do": "raise"}, token=gateway.issuer.mint("alice"))

@@ -25,7 +25,7 @@ def test_the_script_writes_what_pytest_sees(assembly: Assembly, tmp_path: Path) 
 
     # Proxies that lead nowhere: it needs neither the network nor credentials.
     nowhere = {"HTTPS_PROXY": "http://127.0.0.1:9", "HTTP_PROXY": "http://127.0.0.1:9"}
-    subprocess.run(command, cwd=ROOT, env={**os.environ, **nowhere}, check=True, timeout=120)
+    subprocess.run(command, cwd=ROOT, env={**os.environ, **nowhere}, check=True, timeout=600)
 
     written = {path.name: path.read_text("utf-8") for path in tmp_path.glob("*.template.json")}
     assert written == {path.name: path.read_text("utf-8") for path in assembly.files}

@@ -16,7 +16,7 @@ from stackroom_local.processes import Child, free_ports, spawn
 from stackroom_local.state import Instance, StateDirectory
 
 STACKROOM = Path(sys.executable).with_name("stackroom")
-_START_SECONDS = 120  # a first start synthesises and compiles, beside other tests
+_START_SECONDS = 300  # a first start synthesises and compiles, beside other tests
 
 
 def start(state_dir: Path, *options: str) -> Child:
@@ -43,7 +43,7 @@ def local_mode(state_dir: Path, *options: str) -> Iterator[Instance]:
         yield instance_of(up, state_dir)
     finally:
         up.ask_to_stop()
-        up.end(60)
+        up.end(120)
 
 
 def stackroom(*arguments: str, state_dir: Path) -> subprocess.CompletedProcess[str]:
@@ -53,7 +53,7 @@ def stackroom(*arguments: str, state_dir: Path) -> subprocess.CompletedProcess[s
         env={**os.environ, "STACKROOM_STATE_DIR": str(state_dir)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 

@@ -1,10 +1,39 @@
 """Every verb that needs the local mode says so when there is none."""
 
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.local.running import stackroom
+from stackroom_local.cli import app
+
+
+@dataclass(frozen=True)
+class Said:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Stackroom = Callable[..., Said]
+
+
+@pytest.fixture
+def stackroom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Stackroom:
+    """The console script within this process, which costs no second of imports for each verb."""
+    monkeypatch.setenv("STACKROOM_STATE_DIR", str(tmp_path))
+
+    def run(*arguments: str) -> Said:
+        monkeypatch.setattr(sys, "argv", ["stackroom", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            app()
+        return Said(int(ended.value.code or 0), *capsys.readouterr())
+
+    return run
 
 
 @pytest.mark.parametrize(
@@ -29,32 +58,35 @@ from tests.local.running import stackroom
     ids=" ".join,
 )
 def test_a_verb_says_that_nothing_is_up_and_how_to_start_it(
-    tmp_path: Path, command: tuple[str, ...]
+    tmp_path: Path, stackroom: Stackroom, command: tuple[str, ...]
 ) -> None:
-    answer = stackroom(*command, state_dir=tmp_path)
+    answer = stackroom(*command)
 
     assert answer.returncode == 1
     assert answer.stdout == ""
     assert answer.stderr.startswith(f"stackroom: nothing is up in {tmp_path}; start it")
 
 
-def test_doctor_needs_nothing_to_be_up(tmp_path: Path) -> None:
-    answer = stackroom("doctor", state_dir=tmp_path)
+@pytest.mark.processes
+def test_doctor_needs_nothing_to_be_up(stackroom: Stackroom) -> None:
+    answer = stackroom("doctor")
 
     assert "nothing is up" in answer.stdout
     assert "ministack 1.5.33" in answer.stdout
 
 
-def test_help_lists_every_verb(tmp_path: Path) -> None:
-    answer = stackroom("--help", state_dir=tmp_path)
+def test_help_lists_every_verb(stackroom: Stackroom) -> None:
+    answer = stackroom("--help")
 
     listed = [line.split()[1] for line in answer.stdout.splitlines() if line.startswith("│ ")]
     verbs = {"up", "down", "env", "doctor", "drop", "status", "ask", "retrieve", "token", "whoami"}
     assert verbs | {"delete", "receipts", "retry", "reconcile"} <= set(listed)
 
 
-def test_an_empty_path_is_refused_and_never_taken_for_the_present_folder(tmp_path: Path) -> None:
-    answer = stackroom("drop", "", "--user", "ada", "--catalog", "home", state_dir=tmp_path)
+def test_an_empty_path_is_refused_and_never_taken_for_the_present_folder(
+    stackroom: Stackroom,
+) -> None:
+    answer = stackroom("drop", "", "--user", "ada", "--catalog", "home")
 
     assert answer.returncode == 2
     assert "a path is empty" in answer.stderr

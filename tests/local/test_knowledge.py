@@ -40,6 +40,7 @@ def bedrock(tmp_path: Path) -> Iterator[Simulator]:
         )
 
 
+@pytest.mark.processes
 def test_the_shared_data_source_is_made_once_and_adopted_by_every_later_start(
     bedrock: Simulator,
 ) -> None:
@@ -53,6 +54,7 @@ def test_the_shared_data_source_is_made_once_and_adopted_by_every_later_start(
     assert [each["dataSourceId"] for each in sources] == [first["Shared"]["DataSourceId"]]
 
 
+@pytest.mark.processes
 def test_the_shared_data_source_takes_documents_without_a_bucket(bedrock: Simulator) -> None:
     made = deployed(bedrock)["Shared"]
 

@@ -6,6 +6,8 @@ import pytest
 from stackroom_local import synthesis
 from stackroom_local.problems import NodeMissing, SynthesisFailed
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -1,7 +1,6 @@
 """An S3 for the documents and a simulator beside it, both on free ports of this machine."""
 
 import os
-import socket
 import subprocess
 import sys
 import urllib.error
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from stackroom_local.processes import free_ports
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.world import REGION, World, eventually
 
@@ -26,12 +26,6 @@ def _fake_credentials() -> Iterator[None]:
         yield
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def answers(url: str) -> bool:
     try:
         with urllib.request.urlopen(url, timeout=1):
@@ -42,7 +36,7 @@ def answers(url: str) -> bool:
 
 @pytest.fixture(scope="session")
 def s3_endpoint(_fake_credentials: None) -> Iterator[str]:
-    port = free_port()
+    port = free_ports(1)
     settings = {
         "GATEWAY_PORT": str(port),
         "BIND_HOST": "127.0.0.1",

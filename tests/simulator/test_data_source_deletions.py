@@ -19,7 +19,7 @@ from tests.simulator.world import (
 def test_a_data_source_that_is_being_deleted_takes_no_more_work(
     world_at: Callable[..., World],
 ) -> None:
-    world = world_at(5, patient=True)
+    world = world_at(1, patient=True)
     knowledge_base = world.knowledge_base()
     source = world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM)
     key = {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
@@ -50,7 +50,8 @@ def test_a_data_source_that_is_being_deleted_takes_no_more_work(
 
 
 @holds("data-source.has-job")
-def test_a_data_source_is_not_deleted_while_its_job_runs(world: World) -> None:
+def test_a_data_source_is_not_deleted_while_its_job_runs(world_at: Callable[..., World]) -> None:
+    world = world_at(5, patient=True)
     knowledge_base = world.knowledge_base()
     source = world.data_source(knowledge_base)
     key = {"knowledgeBaseId": knowledge_base, "dataSourceId": source}

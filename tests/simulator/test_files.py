@@ -24,7 +24,8 @@ def test_every_format_that_we_can_read_is_indexed_with_its_pages(world: World) -
     job = world.sync(knowledge_base, source)
 
     assert job["statistics"]["numberOfNewDocumentsIndexed"] == 4
-    best = eventually(lambda: world.search(knowledge_base, "soup on Monday"))[0]
+    eventually(lambda: len(world.found_keys(knowledge_base, "soup on Monday")) == 4)
+    best = world.search(knowledge_base, "soup on Monday")[0]
     assert best["location"]["s3Location"]["uri"].endswith("handbook.pdf")
     assert "canteen" in best["content"]["text"]
 
@@ -106,7 +107,8 @@ def test_both_forms_of_a_sidecar_give_attributes_and_one_form_is_embedded(world:
     world.put("simple.txt", "It is about to happen.", {"topic": "volcanoes", "year": 2026})
 
     world.sync(knowledge_base, source)
-    first, second = eventually(lambda: world.search(knowledge_base, "volcanoes"))
+    eventually(lambda: len(world.search(knowledge_base, "volcanoes")) == 2)
+    first, second = world.search(knowledge_base, "volcanoes")
 
     assert first["location"]["s3Location"]["uri"].endswith("full.txt")
     assert first["score"] > second["score"]

@@ -157,5 +157,6 @@ def test_a_model_of_256_dimensions_searches_as_well(world: World) -> None:
 
     world.sync(knowledge_base, source)
 
-    best = eventually(lambda: world.search(knowledge_base, "honey", results=1))[0]
+    eventually(lambda: len(world.search(knowledge_base, "honey")) == 2)
+    best = world.search(knowledge_base, "honey", results=1)[0]
     assert best["content"]["text"] == "Bees make honey."

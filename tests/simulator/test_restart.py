@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.simulator.conftest import answers, free_port
+from stackroom_local.processes import free_ports
+from tests.simulator.conftest import answers
 from tests.simulator.holding import holds
 from tests.simulator.world import World, eventually
 
@@ -14,7 +15,7 @@ from tests.simulator.world import World, eventually
 @contextmanager
 def running(data_dir: Path, s3_endpoint: str, speed: float) -> Iterator[str]:
     """The simulator as a process of its own, killed at the end."""
-    port = free_port()
+    port = free_ports(1)
     options = {"--port": port, "--data-dir": data_dir, "--s3-endpoint": s3_endpoint}
     command = [sys.executable, "-m", "stackroom_local.simulator", "--speed", str(speed)]
     for name, value in options.items():

@@ -45,8 +45,12 @@ def _soon_again(response: Any, attempts: int, **_: Any) -> float | None:
     return 0.003 if throttled and attempts < 500 else None
 
 
-def eventually(probe: Callable[[], Any], seconds: float = 20) -> Any:
-    """The first true answer of `probe`."""
+def eventually(probe: Callable[[], Any], seconds: float = 120) -> Any:
+    """
+    The first true answer of `probe`, which must be true of all that the test goes on to claim.
+
+    Documents become searchable one by one: wait for the last of them, not for any.
+    """
     deadline = time.monotonic() + seconds
     while not (answer := probe()):
         assert time.monotonic() < deadline, "it never happened"
@@ -163,7 +167,7 @@ class World:
             found = self.job(job)
             return found if found["status"] in ("COMPLETE", "FAILED", "STOPPED") else None
 
-        found: dict[str, Any] = eventually(over, seconds=60)
+        found: dict[str, Any] = eventually(over)
         return found
 
     def statuses(self, knowledge_base: str, data_source: str) -> dict[str, str]:

@@ -12,6 +12,8 @@ from stackroom.inspection.extraction import Page
 from stackroom.inspection.extraction.apart import read_pages_apart
 from tests import files
 
+pytestmark = pytest.mark.processes
+
 
 def test_pages_come_back_whole_from_the_child() -> None:
     pages = read_pages_apart(files.pdf("Größe", "", "48 €"), "über maß.pdf", seconds=60)
@@ -64,6 +66,6 @@ def test_the_child_has_no_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path:
 def test_a_child_whose_parent_is_gone_ends_by_itself() -> None:
     orphan = [sys.executable, "-m", "stackroom.inspection.extraction.apart", "deep.html", "0"]
 
-    ended = subprocess.run(orphan, input=b"<div>" * 400_000, timeout=15, check=False)
+    ended = subprocess.run(orphan, input=b"<div>" * 400_000, timeout=120, check=False)
 
     assert ended.returncode == -signal.SIGKILL

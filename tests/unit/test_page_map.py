@@ -105,8 +105,8 @@ def test_five_hundred_pages_are_searched_in_a_moment() -> None:
     )
     page_map.page_of("warm")
 
-    started = time.perf_counter()
+    started = time.thread_time()  # not what others on the machine take meanwhile
     page_map.page_of("unlike anything " * 100)
-    took = time.perf_counter() - started
+    took = time.thread_time() - started
 
-    assert took < 1.0, "on a loaded machine; 0.1 s otherwise"
+    assert took < 1.0, "0.1 s as a rule"

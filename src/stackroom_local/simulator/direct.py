@@ -88,8 +88,7 @@ class Direct:
             for content in contents:
                 self._index(destination, content)
 
-        self._accept(parameters, source, keys=keys, status="STARTING", work=work)
-        return {"documentDetails": self._details(source, keys)}
+        return self._accept(parameters, source, keys=keys, named=keys, status="STARTING", work=work)
 
     def delete(self, parameters: Parameters) -> Parameters:
         source = usable_data_source(self.store, parameters)
@@ -102,8 +101,9 @@ class Direct:
             for key in keys:
                 self.indexing.remove(destination, key)
 
-        self._accept(parameters, source, keys=keys, status="DELETING", work=work)
-        return {"documentDetails": self._details(source, named)}
+        return self._accept(
+            parameters, source, keys=keys, named=named, status="DELETING", work=work
+        )
 
     def close(self) -> None:
         """What was not begun is FAILED after a restart."""
@@ -117,26 +117,29 @@ class Direct:
         source: Row,
         *,
         keys: list[str],
+        named: list[str],
         status: str,
         work: Callable[[Destination], None],
-    ) -> None:
-        """Begin unless the client token has begun it already."""
+    ) -> Parameters:
+        """Begin unless the client token has begun it already; answers what is so before that."""
         scope, token = f"documents/{status}/{source['id']}", parameters.get("clientToken")
         destination = _destination(source)
         mark = partial(self.indexing.records.mark, destination.data_source_id, keys)
         with self.store.transaction():
             if self.tokens.made(scope, token) is not None:
-                return
+                return {"documentDetails": self._details(source, named)}
             running = f"SELECT 1 FROM ingestion_jobs WHERE knowledge_base_id = ? AND {RUNNING}"  # noqa: S608 - a constant
             if self.store.row(running, destination.knowledge_base_id):
                 raise DIRECT_DURING_JOB.broken()
             self.calls.begin(destination.knowledge_base_id)
             self.tokens.remember(scope, token, source["id"])
             mark(status)
+            accepted = {"documentDetails": self._details(source, named)}
         number, begun = next(self._numbers), partial(mark, _BEGUN[status])
         self._lives[number] = self.clock.spawn(
             partial(self._live, number, destination, begun, work)
         )
+        return accepted
 
     def _live(
         self,

@@ -41,8 +41,9 @@ class IngestionJobs:
             self._admit(source)
             job = self._insert(parameters)
             self.tokens.remember(scope, token, job)
+        started = {"ingestionJob": _described(self._job(parameters, job))}
         self.runs.start(job, source)
-        return {"ingestionJob": _described(self._job(parameters, job))}
+        return started
 
     def get(self, parameters: Parameters) -> Parameters:
         return {"ingestionJob": _described(self._job(parameters, parameters["ingestionJobId"]))}

@@ -39,7 +39,7 @@ class KnowledgeBases:
                 made = self._insert(parameters, index_arn=self._index_arn(parameters))
                 self.tokens.remember("CreateKnowledgeBase", token, made)
                 self._activate_later(made)
-        return {"knowledgeBase": self._described(knowledge_base(self.store, made))}
+            return {"knowledgeBase": self._described(knowledge_base(self.store, made))}
 
     def get(self, parameters: Parameters) -> Parameters:
         row = knowledge_base(self.store, parameters["knowledgeBaseId"])

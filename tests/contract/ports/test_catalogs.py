@@ -64,6 +64,7 @@ def test_opening_it_again_answers_the_one_that_is_there(catalogs: CatalogRegiste
     assert second.data_source_id == "DS1"
 
 
+@pytest.mark.slow  # so many transactions take moto seconds
 def test_a_user_has_a_hundred_catalogs_and_no_more(catalogs: CatalogRegister) -> None:
     for number in range(MAX_CATALOGS):
         catalogs.open(a_catalog(number))
@@ -78,6 +79,7 @@ def test_a_user_has_a_hundred_catalogs_and_no_more(catalogs: CatalogRegister) ->
     assert catalogs.get(others.catalog_id) == others
 
 
+@pytest.mark.slow  # so many transactions take moto seconds
 def test_opening_one_catalog_twice_counts_once(catalogs: CatalogRegister) -> None:
     for _ in range(2):
         for number in range(MAX_CATALOGS - 1):
@@ -230,6 +232,7 @@ def test_a_closed_catalog_is_gone_and_closing_it_again_is_safe(catalogs: Catalog
     assert list(catalogs.of_user("alice")) == []
 
 
+@pytest.mark.slow  # so many transactions take moto seconds
 def test_closing_makes_room_for_one_more_catalog_and_not_for_two(
     catalogs: CatalogRegister,
 ) -> None:

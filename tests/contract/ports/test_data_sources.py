@@ -43,7 +43,7 @@ class SimulatedPool:
         return self.world.knowledge_base()
 
 
-@pytest.fixture(params=["fake", "bedrock"])
+@pytest.fixture(params=["fake", pytest.param("bedrock", marks=pytest.mark.processes)])
 def pool(request: pytest.FixtureRequest) -> Pool:
     if request.param == "fake":
         return FakePool(FakeBedrock(FakeClock(), source_limit=LIMIT))

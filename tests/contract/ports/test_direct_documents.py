@@ -90,7 +90,7 @@ class SimulatedBase:
         return
 
 
-@pytest.fixture(params=["fake", "bedrock"])
+@pytest.fixture(params=["fake", pytest.param("bedrock", marks=pytest.mark.processes)])
 def base(request: pytest.FixtureRequest) -> Base:
     if request.param == "fake":
         return FakeBase(FakeBedrock(FakeClock()), *sources("KB1", "DSC", "DS1"))

@@ -68,7 +68,7 @@ class SimulatedBase:
         return found if found and found.state is not JobState.RUNNING else None
 
 
-@pytest.fixture(params=["fake", "bedrock"])
+@pytest.fixture(params=["fake", pytest.param("bedrock", marks=pytest.mark.processes)])
 def base(request: pytest.FixtureRequest) -> Base:
     if request.param == "fake":
         first, second = (

@@ -78,7 +78,7 @@ class SimulatedBase:
         return f"s3://{self.world.bucket}/{key}"
 
 
-@pytest.fixture(params=["fake", "bedrock"])
+@pytest.fixture(params=["fake", pytest.param("bedrock", marks=pytest.mark.processes)])
 def base(request: pytest.FixtureRequest) -> Base:
     return _fake() if request.param == "fake" else _simulated(request.getfixturevalue("simulated"))
 

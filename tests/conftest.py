@@ -1,0 +1,69 @@
+"""
+What holds for every suite: which tests are quick, and which share a server when two run at once.
+
+A quick test starts no process, listens on no port and calls none. Nobody lists them: a test is
+quick unless it is marked, and one that is neither fails.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import botocore.loaders
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.processes import Watch
+
+_TESTS = Path(__file__).parent
+# Fixtures that start a server or a process: whoever asks for one is marked.
+_SERVERS = frozenset({"assembly", "gateway", "instance", "s3_endpoint", "simulated"})
+# In process, but on an interpreter that waits by the real clock.
+_SLOW = frozenset({"workflow"})
+_watch = Watch()
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
+# One loader keeps what it has read; botocore makes one for each session, and most tests have one.
+botocore.loaders.create_loader = cache(botocore.loaders.create_loader)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if fixtures & _SERVERS:
+            item.add_marker("processes")
+        if item.path.relative_to(_TESTS).parts[0] in _SLOW:
+            item.add_marker("slow")
+        if shared := _shared(item, fixtures):
+            item.add_marker(pytest.mark.xdist_group(shared))
+    # What takes longest first, so that no worker is left with it alone at the end.
+    items.sort(key=lambda item: item.get_closest_marker("processes") is None)
+
+
+def _shared(item: pytest.Item, fixtures: set[str]) -> str | None:
+    """What is too dear to start in every worker; a module's own `instance` is its own affair."""
+    if "instance" in fixtures and not hasattr(getattr(item, "module", None), "instance"):
+        return "local-mode"
+    return "assembly" if "assembly" in fixtures else None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from tests.schedule import ByFile  # noqa: PLC0415 - only where there is xdist
+
+    return ByFile(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    with _watch.over(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    with _watch.over(item):
+        return (yield)
