@@ -14,7 +14,7 @@ def at_once(_attempt: int) -> None:
     """No pause."""
 
 
-def apart(first: float, longest: float) -> Callable[[int], None]:
+def random_pauses(first: float, longest: float) -> Callable[[int], None]:
     """
     A pause of a random length, so that those who met once don't meet again.
 

@@ -7,7 +7,7 @@ import pytest
 from moto import mock_aws
 
 from stackroom.aws import session
-from stackroom.aws.turns import StepFunctionsTaskTokens
+from stackroom.aws.task_tokens import StepFunctionsTaskTokens
 from stackroom.ingestion import direct_round
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.pipeline import FUNCTIONS, Pipeline

@@ -3,7 +3,7 @@
 import pytest
 
 from stackroom.errors import KnowledgeBaseThrottled, RecordChanged
-from stackroom.retries import apart, retried
+from stackroom.retries import random_pauses, retried
 
 
 class Flaky:
@@ -47,6 +47,6 @@ def test_pauses_grow_to_their_longest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stackroom.retries.random.uniform", lambda _least, most: most)
 
     for attempt in range(5):
-        apart(0.1, 0.5)(attempt)
+        random_pauses(0.1, 0.5)(attempt)
 
     assert slept == [0.1, 0.2, 0.4, 0.5, 0.5]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import stackroom.ingestion.run_tasks
-from stackroom.aws.turns import StepFunctionsTaskTokens
+from stackroom.aws.task_tokens import StepFunctionsTaskTokens
 from stackroom.errors import StoreUnavailable
 from stackroom_local.simulator.disturbances import Kind
 from tests.workflow.world import World

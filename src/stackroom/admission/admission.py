@@ -18,12 +18,12 @@ from stackroom.admission.dispatch import GRANT, TRIES, Dispatch, grant_of
 from stackroom.admission.schedule import Limits, fair_share
 from stackroom.clock import utc_now
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
-from stackroom.retries import apart, retried
+from stackroom.retries import random_pauses, retried
 
 # A grant for direct calls ends after so long if others wait.
 LONGEST_WHILE_OTHERS_WAIT = timedelta(minutes=1)
 # About two seconds in all, among those who write the ledger at the same moment.
-_among_writers = apart(0.02, 0.4)
+_among_writers = random_pauses(0.02, 0.4)
 _EVERYBODY = 100_000  # more than the catalogs that one account is made for
 
 

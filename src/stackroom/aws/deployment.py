@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from stackroom.aws.receipts import DynamoReceipts
     from stackroom.aws.settings import Settings
     from stackroom.aws.slots import DynamoSlots
-    from stackroom.aws.turns import StepFunctionsTaskTokens
+    from stackroom.aws.task_tokens import StepFunctionsTaskTokens
     from stackroom.model import PoolMember
     from stackroom.ports.retrieval import KnowledgeBase
 
@@ -148,7 +148,7 @@ class Deployment:
 
     @cached_property
     def task_tokens(self) -> StepFunctionsTaskTokens:
-        from stackroom.aws.turns import StepFunctionsTaskTokens
+        from stackroom.aws.task_tokens import StepFunctionsTaskTokens
 
         return StepFunctionsTaskTokens(client=self.client("stepfunctions"))
 

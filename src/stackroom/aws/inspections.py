@@ -20,14 +20,14 @@ from stackroom.model import Document
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
-# A finding matters from the upload until the document is settled; the record keeps it after that.
+# A result matters from the upload until the document is settled; the record keeps it after that.
 _KEPT = timedelta(days=30)
 _PREFIX = "INSPECTION#"
 
 
 @dataclass(frozen=True, kw_only=True)
 class DynamoInspections:
-    """One finding a document, that of the version inspected last."""
+    """One result a document, that of the version inspected last."""
 
     client: "DynamoDBClient"
     table: str

@@ -78,6 +78,6 @@ class LimitSettings(Settings):
 
 
 class AdmissionSettings(LimitSettings):
-    """Of every function that takes turns at knowledge bases, or gives them back."""
+    """Of every function that is granted knowledge bases, or gives them back."""
 
     kb_pool: Pool

@@ -21,7 +21,7 @@ class Endings:
     def done(self, run: Run, documents: Sequence[Document], served: int) -> Run:
         """All these documents are settled."""
         self.update_totals(run, documents, CatalogStatus.READY)
-        # An emptied catalog may be one to take apart: having served no request, the run looks.
+        # An emptied catalog may be one to take down: having served no request, the run looks.
         return self.nothing(run, served if documents else 0)
 
     def nothing(self, run: Run, served: int) -> Run:

@@ -134,7 +134,7 @@ class Inspection:
         """
         Tell the owner, if the document has failed already and nobody knew why.
 
-        The finding is kept before the record is looked at; settlement does it the other way round.
+        The result is kept before the record is looked at; settlement does it the other way round.
         """
         document = self.documents.get(location.catalog_id, location.document_id)
         if (
@@ -159,7 +159,7 @@ class Inspection:
         else:
             self.page_maps.put(document_id, page_map)
         if reason is not None:
-            # Nothing is kept of sound files: findings are of one version, so an old one is no harm,
+            # Nothing is kept of sound files: results are of one version, so an old one is no harm,
             # and the sweep, which reads the table they lie in, need not read one for each document.
             self.inspections.record(document_id, etag, reason)
         return InspectionResult(

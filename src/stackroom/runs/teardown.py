@@ -1,4 +1,4 @@
-"""Taking a catalog that is being deleted apart, once it is empty."""
+"""Taking down a catalog that is being deleted, once it is empty."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -86,7 +86,7 @@ class Settlement:
         update_totals(self.catalogs, run.catalog_id, left, status, at=self.now())
         if waiting:
             return self._later(run)
-        # An emptied catalog may be one to take apart: having served no request, the run looks.
+        # An emptied catalog may be one to take down: having served no request, the run looks.
         return run.went(RunOutcome.SETTLED, served=run.progress.served if left else 0)
 
     def _look_again(self, run: Run, seconds: int) -> Run:

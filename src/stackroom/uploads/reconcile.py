@@ -27,7 +27,7 @@ from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.documents import Documents
 from stackroom.ports.receipts import Receipts
-from stackroom.retries import apart, retried
+from stackroom.retries import random_pauses, retried
 from stackroom.uploads.plan import plan
 from stackroom.uploads.seen import Seen, SeenUnplaced
 from stackroom.uploads.steps import (
@@ -45,7 +45,7 @@ from stackroom.uploads.steps import (
 
 _TRIES = 6
 # Up to about a second in all, among those who write the same record.
-_among_writers = apart(0.03, 1.0)
+_among_writers = random_pauses(0.03, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from moto import mock_aws
 
-from stackroom.aws.turns import StepFunctionsTaskTokens
+from stackroom.aws.task_tokens import StepFunctionsTaskTokens
 from stackroom.ports.admission import TaskTokens
 from tests.contract.ports.conftest import client
 from tests.fakes.pipeline import FakeTaskTokens

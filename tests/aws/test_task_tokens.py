@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from stackroom.aws.turns import StepFunctionsTaskTokens
+from stackroom.aws.task_tokens import StepFunctionsTaskTokens
 from stackroom.errors import StoreUnavailable
 from tests.aws.conftest import ONCE
 
