@@ -5,7 +5,8 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadGroupScheduling
 
 
-class ByFile(LoadGroupScheduling):
+# misc: pytest-xdist has no types
+class ByFile(LoadGroupScheduling):  # type: ignore[misc]
     """With `--dist loadgroup`; the files come in the order in which they were collected."""
 
     def __init__(self, config: pytest.Config, log: Producer | None = None) -> None:
@@ -13,4 +14,4 @@ class ByFile(LoadGroupScheduling):
         config.option.loadscopereorder = False  # by the number of tests, whatever they take
 
     def _split_scope(self, nodeid: str) -> str:
-        return super()._split_scope(nodeid).partition("::")[0]
+        return str(super()._split_scope(nodeid)).partition("::")[0]

@@ -1,4 +1,5 @@
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,14 @@ def test_the_same_sources_are_synthesised_once(checkout: Path) -> None:
 
     assert first == second
     assert (first / "manifest.json").exists()
+    assert (checkout / "runs").read_text() == "x"
+
+
+def test_two_that_start_at_once_synthesise_once(checkout: Path) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda _: synthesis.assembly(), range(2))
+
+    assert first == second
     assert (checkout / "runs").read_text() == "x"
 
 
