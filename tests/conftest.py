@@ -19,8 +19,8 @@ from tests.processes import Watch
 _TESTS = Path(__file__).parent
 # Fixtures that start a server or a process: whoever asks for one is marked.
 _SERVERS = frozenset({"assembly", "gateway", "instance", "s3_endpoint", "simulated"})
-# In process, but on an interpreter that waits by the real clock.
-_SLOW = frozenset({"workflow"})
+# In process, and slow all the same: what waits by the real clock, and what draws many examples.
+_SLOW = frozenset({"chaos", "workflow"})
 _watch = Watch()
 
 # How long an example takes says how busy the machine is.

@@ -84,6 +84,7 @@ def test_a_use_case_without_its_setting_names_the_variable(
         asked(use_cases(settings))
 
 
+@pytest.mark.processes
 def test_a_search_imports_nothing_of_the_ingestion() -> None:
     code = f"""
 import sys

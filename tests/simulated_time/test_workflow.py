@@ -12,6 +12,8 @@ from benchmarks.simulated_time.paths import Unsupported
 from tests.simulated_time.scripts import Answers, Fails, Script, Told, interpreted, walked
 from tests.workflow.conftest import MOTO, ROLE
 
+pytestmark = pytest.mark.slow  # the strict interpreter waits by the real clock
+
 PLAIN: Answers = {
     "ensure_data_source": ["placed"],
     "admit": [Told()],
