@@ -16,6 +16,8 @@ from tests.local.running import (
     start,
 )
 
+pytestmark = pytest.mark.processes
+
 FILES = {
     f"letters/letter {each}.txt": f"Letter {each} came from {each} Elm Street."
     for each in range(12)

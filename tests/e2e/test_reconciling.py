@@ -12,6 +12,8 @@ from stackroom_local.state import Instance
 from tests.e2e.people import Person
 from tests.local.running import local_mode, stackroom
 
+pytestmark = pytest.mark.processes
+
 # The fifth catalog and the sixth live on the shared data source.
 CATALOGS = [f"shelf-{number}" for number in range(6)]
 QUIET_SECONDS = 11  # what is younger, `reconcile` leaves for the next time

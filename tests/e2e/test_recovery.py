@@ -12,6 +12,8 @@ from stackroom_local.state import Instance
 from tests.e2e.people import Person
 from tests.local.running import local_mode
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def heidi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:

@@ -212,8 +212,9 @@ def test_closing_ends_busy_and_idle_processes(make: Make, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 def test_no_process_outlives_the_gateway(tmp_path: Path, end: signal.Signals) -> None:
-    patient = [a_target(timeout_seconds=600)]
-    with serving(tmp_path, targets=patient) as gateway, ThreadPoolExecutor(max_workers=1) as pool:
+    # Asked to stop, it lets the call end that it serves, at the latest at its function's timeout.
+    targets = [a_target(timeout_seconds=10)]
+    with serving(tmp_path, targets=targets) as gateway, ThreadPoolExecutor(max_workers=1) as pool:
         token = gateway.issuer.mint("alice")
         gateway.echo(token=token, query="hi")
         busy = pool.submit(gateway.post, a_call(do="sleep", seconds=3600), token=token)

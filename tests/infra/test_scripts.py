@@ -7,6 +7,8 @@ import pytest
 
 from infra.bundling import ROOT
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.mark.parametrize("script", ["purge.py", "limits.py"])
 def test_a_script_starts_by_its_path(script: str) -> None:

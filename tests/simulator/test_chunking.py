@@ -63,13 +63,12 @@ def test_without_chunking_a_document_is_one_chunk() -> None:
     overlap=st.integers(min_value=1, max_value=99),
 )
 def test_every_token_is_in_a_chunk(text: str, size: int, overlap: int) -> None:
-    chunks = list(Chunking(max_tokens=size, overlap_percentage=overlap).split(text))
+    chunking = Chunking(max_tokens=size, overlap_percentage=overlap)
 
-    covered: set[int] = set()
-    at = 0
-    for chunk in chunks:
-        at = text.index(chunk, at)
-        covered.update(range(at, at + len(chunk)))
+    spans = list(chunking.spans(text))
+
+    covered = {position for start, end in spans for position in range(start, end)}
+    assert list(chunking.split(text)) == [text[start:end] for start, end in spans]
     assert all(covered.issuperset(range(start, end)) for start, end in spans_of(text).tolist())
 
 

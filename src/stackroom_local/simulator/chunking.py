@@ -33,14 +33,18 @@ class Chunking:
 
     def split(self, text: str) -> Iterator[str]:
         """Passages in order, each an exact span of `text`; nothing but space lies outside all."""
-        spans = spans_of(text)
-        if not len(spans):
+        return (text[start:end] for start, end in self.spans(text))
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where in `text` each passage begins and ends."""
+        tokens = spans_of(text)
+        if not len(tokens):
             return
         if self.max_tokens is None:
-            yield text[spans[0][0] : spans[-1][1]]
+            yield int(tokens[0][0]), int(tokens[-1][1])
             return
-        for start, end in self._ranges(spans, _ends(text, spans)):
-            yield text[spans[start][0] : spans[end - 1][1]]
+        for start, end in self._ranges(tokens, _ends(text, tokens)):
+            yield int(tokens[start][0]), int(tokens[end - 1][1])
 
     def _ranges(self, spans: Spans, ends: list[int]) -> Iterator[tuple[int, int]]:
         """Token ranges; `ends` are the numbers of tokens after which a sentence or line is over."""
