@@ -13,6 +13,8 @@ from tests.workflow.bedrock import pool
 from tests.workflow.functions import forget_clients
 from tests.workflow.world import World
 
+pytestmark = pytest.mark.processes
+
 KEY = "alice/research/report.txt"
 OTHERS = "bob/letters/Q1 résumé (final)+v2.txt"
 SPEED = 200.0
