@@ -19,6 +19,14 @@ WAITING = '{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 9,
 ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
 
 
+@pytest.fixture(autouse=True, scope="module")
+def clients() -> Iterator[None]:
+    """Made once a module, for they are slow to make; none outlives the fake credentials."""
+    forget_clients()
+    yield
+    forget_clients()
+
+
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     # Direct calls are looked at after seconds, by the clock of AWS; here that clock is faster.
@@ -36,7 +44,6 @@ def pipeline(
     environment: None, printed: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Pipeline]:
     forget()
-    forget_clients()
     with mock_aws(config=MOTO):
         s3 = session.client("s3")
         create_tables(session.client("dynamodb"))
@@ -55,4 +62,3 @@ def pipeline(
             yield Pipeline(bedrock=bedrock, monkeypatch=monkeypatch)
         bedrock.close()
     forget()
-    forget_clients()

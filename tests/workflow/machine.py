@@ -9,7 +9,7 @@ from typing import Any
 
 DEFINITION = Path(__file__).parents[2] / "statemachines" / "ingest_catalog.asl.json"
 _ARN = "arn:aws:lambda:us-east-1:123456789012:function:"
-_PATIENCE = 30.0  # seconds
+_PATIENCE = 300.0  # seconds: of a busy machine; nothing is proved by it
 _LOOK = 0.04  # seconds; each look takes time from the engine
 
 
