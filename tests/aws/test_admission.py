@@ -72,7 +72,7 @@ def test_a_queue_is_read_over_all_pages(book: DynamoAdmissionBook, dynamodb: Any
     assert book.waiting("KB12345678", Mode.SHARED, limit=11) == waiters[:11]
 
 
-def test_what_decides_over_turns_is_read_consistently(
+def test_what_decides_over_grants_is_read_consistently(
     book: DynamoAdmissionBook, dynamodb: Any
 ) -> None:
     asked: list[dict[str, Any]] = []

@@ -125,7 +125,7 @@ def test_only_ids_and_progress_travel(name: str) -> None:
     assert token == ("$$.Task.Token" if name == "AdmitIngestion" else None)
 
 
-def test_a_run_waits_for_its_turn_in_one_state_until_the_token_comes_back() -> None:
+def test_a_run_waits_for_its_grant_in_one_state_until_the_token_comes_back() -> None:
     admit = TASKS["AdmitIngestion"]
 
     assert admit["Resource"].endswith(".waitForTaskToken")

@@ -78,7 +78,7 @@ def test_a_round_with_nothing_to_do_counts_no_job(pipeline: Pipeline, printed: P
     assert printed.figures("IngestionJobs") == [figure("IngestionJobs", 1)]
 
 
-def test_queueing_up_is_logged_and_grants_the_turn_that_is_free(
+def test_queueing_up_is_logged_and_grants_the_grant_that_is_free(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()

@@ -62,7 +62,7 @@ def test_the_first_is_woken_at_once_and_the_next_when_it_leaves(desk: Desk) -> N
     assert desk.queue() == []
 
 
-def test_a_run_claims_its_turn_once_it_is_woken_and_no_other_can(desk: Desk) -> None:
+def test_a_run_claims_its_grant_once_it_is_woken_and_no_other_can(desk: Desk) -> None:
     desk.enter("first")
 
     mine = desk.admission.claim("first", 1)
@@ -88,7 +88,7 @@ def test_a_dispatcher_that_died_before_it_woke_the_run_is_made_good_by_the_next(
     assert desk.task_tokens.woken == ["token of first"]
 
 
-def test_a_dispatcher_that_died_after_it_woke_the_run_does_not_cost_the_run_its_turn(
+def test_a_dispatcher_that_died_after_it_woke_the_run_does_not_cost_the_run_its_grant(
     desk: Desk,
 ) -> None:
     waiter = desk.enter("first")
@@ -102,7 +102,7 @@ def test_a_dispatcher_that_died_after_it_woke_the_run_does_not_cost_the_run_its_
     assert desk.queue() == []
 
 
-def test_a_turn_that_falls_to_a_dead_run_goes_to_the_next(desk: Desk) -> None:
+def test_a_grant_that_falls_to_a_dead_run_goes_to_the_next(desk: Desk) -> None:
     desk.enter("busy")
     dead, alive = desk.waiter("dead"), desk.waiter("alive")
     desk.task_tokens.dead.add(dead.token)
@@ -111,6 +111,21 @@ def test_a_turn_that_falls_to_a_dead_run_goes_to_the_next(desk: Desk) -> None:
 
     desk.clock.pass_by(60)
     desk.admission.leave("busy", 1)
+
+    assert desk.holders() == ["alive"]
+    assert desk.queue() == []
+
+
+def test_a_grant_of_a_run_that_died_before_it_was_woken_goes_to_the_next(desk: Desk) -> None:
+    desk.task_tokens.failure = StoreUnavailable("SendTaskSuccess", "InternalServerError")
+    with pytest.raises(StoreUnavailable):
+        desk.enter("dead")  # granted, and the dispatcher died before it woke the run
+    desk.task_tokens.failure = None
+    desk.task_tokens.dead.add("token of dead")
+    desk.book.enqueue(desk.waiter("alive"))
+
+    desk.clock.pass_by(600)
+    desk.admission.dispatch()
 
     assert desk.holders() == ["alive"]
     assert desk.queue() == []
@@ -134,7 +149,7 @@ def test_hundreds_of_dead_runs_are_passed_over_in_one_go(desk: Desk) -> None:
     assert desk.queue() == []
 
 
-def test_a_retried_task_keeps_its_place_under_its_new_token(desk: Desk) -> None:
+def test_a_retried_task_keeps_its_position_under_its_new_token(desk: Desk) -> None:
     desk.enter("busy")
     first = desk.enter("first")
     desk.enter("second")
@@ -146,7 +161,7 @@ def test_a_retried_task_keeps_its_place_under_its_new_token(desk: Desk) -> None:
     assert desk.task_tokens.woken == ["token of busy", "newer"]
 
 
-def test_a_turn_nobody_gives_back_expires(desk: Desk) -> None:
+def test_a_grant_nobody_gives_back_expires(desk: Desk) -> None:
     desk.enter("lost")
     desk.admission.claim("lost", 1)
     desk.enter("next")
@@ -158,7 +173,7 @@ def test_a_turn_nobody_gives_back_expires(desk: Desk) -> None:
     assert desk.admission.claim("lost", 1) is None
 
 
-def test_a_turn_that_is_kept_does_not_expire(desk: Desk) -> None:
+def test_a_grant_that_is_kept_does_not_expire(desk: Desk) -> None:
     desk.enter("slow")
     desk.enter("next")
 

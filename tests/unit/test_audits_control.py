@@ -45,7 +45,7 @@ def test_a_long_run_is_left_alone(world: Reconciled) -> None:
     assert world.found() == []
 
 
-def test_the_turn_of_a_dead_run_is_given_back(world: Reconciled) -> None:
+def test_the_grant_of_a_dead_run_is_given_back(world: Reconciled) -> None:
     world.drop()
     world.admitted()
     world.executions.ended.add(f"{CATALOG}-1")
@@ -54,7 +54,7 @@ def test_the_turn_of_a_dead_run_is_given_back(world: Reconciled) -> None:
     assert world.book.ledger.grants == ()
 
 
-def test_the_turn_of_a_live_run_is_kept(world: Reconciled) -> None:
+def test_the_grant_of_a_live_run_is_kept(world: Reconciled) -> None:
     world.drop()
     world.admitted()
 
@@ -62,7 +62,7 @@ def test_the_turn_of_a_live_run_is_kept(world: Reconciled) -> None:
     assert len(world.book.ledger.grants) == 1
 
 
-def test_the_place_of_a_dead_run_in_the_queue_is_given_up(world: Reconciled) -> None:
+def test_the_position_of_a_dead_run_in_the_queue_is_given_up(world: Reconciled) -> None:
     world.drop()
     world.admitted()
     other = world.drop("bob/notes/file.txt").run_for
@@ -74,7 +74,7 @@ def test_the_place_of_a_dead_run_in_the_queue_is_given_up(world: Reconciled) -> 
     assert world.book.places == {}
 
 
-def test_a_place_held_for_a_catalog_that_is_gone_is_freed(world: Reconciled) -> None:
+def test_a_slot_held_for_a_catalog_that_is_gone_is_freed(world: Reconciled) -> None:
     world.slots.take("KB1", "cat-gone", limit=4)
 
     assert world.found() == [(Kind.UNUSED_SLOT, "KB1: cat-gone")]
@@ -82,7 +82,7 @@ def test_a_place_held_for_a_catalog_that_is_gone_is_freed(world: Reconciled) -> 
     assert world.found() == []
 
 
-def test_a_place_whose_data_source_is_still_there_is_kept(world: Reconciled) -> None:
+def test_a_slot_whose_data_source_is_still_there_is_kept(world: Reconciled) -> None:
     world.slots.take("KB1", CATALOG, limit=4)
     made = world.bedrock.create("KB1", data_source_name(CATALOG), prefix="", token="t")
     world.inventory.prefixes[made] = "alice/research/"
@@ -91,7 +91,7 @@ def test_a_place_whose_data_source_is_still_there_is_kept(world: Reconciled) -> 
     assert world.slots.holders("KB1") == {CATALOG}
 
 
-def test_a_place_about_to_be_used_is_kept(world: Reconciled) -> None:
+def test_a_slot_about_to_be_used_is_kept(world: Reconciled) -> None:
     world.drop()
     world.slots.take("KB1", CATALOG, limit=4)
 

@@ -156,7 +156,7 @@ def test_a_shared_document_of_no_catalog_is_deleted_directly(crowded: Reconciled
     assert crowded.found() == []
 
 
-def test_a_second_copy_in_a_place_where_the_catalog_does_not_live_is_deleted(
+def test_a_second_copy_at_a_data_source_where_the_catalog_does_not_live_is_deleted(
     world: Reconciled,
 ) -> None:
     world.dropped_and_indexed(KEY)
@@ -168,7 +168,7 @@ def test_a_second_copy_in_a_place_where_the_catalog_does_not_live_is_deleted(
     assert world.bedrock.details(SHARED, [document_id])[document_id].status == "NOT_FOUND"
 
 
-def test_nothing_is_deleted_directly_while_a_run_has_its_turn(crowded: Reconciled) -> None:
+def test_nothing_is_deleted_directly_while_a_run_has_its_grant(crowded: Reconciled) -> None:
     crowded.bedrock.put(SHARED, ORPHAN)
     crowded.drop(KEY)
     crowded.admitted()

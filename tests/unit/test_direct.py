@@ -58,7 +58,7 @@ def test_documents_are_ingested_in_tens_with_their_sidecars_attributes(shared: P
     assert end(shared, run) is RunOutcome.RELEASED
 
 
-def test_a_turn_gives_its_slots_back(shared: Pipeline) -> None:
+def test_a_grant_gives_its_slots_back(shared: Pipeline) -> None:
     drop(shared, 3)
 
     shared.work()
@@ -105,7 +105,7 @@ def test_a_failure_that_nobody_explains_is_tried_again_before_it_is_told(shared:
     assert (document.status_reason, document.attempts) == (UNEXPLAINED_FAILURE, MAX_ATTEMPTS)
 
 
-def test_others_get_their_turn_when_one_has_had_a_minute(shared: Pipeline) -> None:
+def test_others_get_their_grant_when_one_has_had_a_minute(shared: Pipeline) -> None:
     drop(shared, 400)
     shared.bedrock.direct_seconds = 30.0
     run = shared.admitted()
@@ -158,7 +158,7 @@ def test_a_document_uploaded_again_while_it_is_ingested_is_ingested_again(
     assert more.progress.outcome is RunOutcome.MORE
 
 
-def test_busy_is_waited_out_in_the_same_place_and_others_may_go_on_meanwhile(
+def test_busy_is_waited_out_at_the_same_position_and_others_may_go_on_meanwhile(
     shared: Pipeline,
 ) -> None:
     drop(shared, 5)
@@ -293,6 +293,17 @@ def test_slots_that_the_poller_keeps_are_those_of_calls_at_work(shared: Pipeline
 
     assert len(shared.bedrock.at_work()) == 1
     assert [each.slots for each in shared.book.read().grants] == [1]
+
+
+def test_a_round_that_leaves_documents_to_the_next_has_served_no_request(shared: Pipeline) -> None:
+    drop(shared, 300)
+    shared.bedrock.direct_seconds = 600.0
+
+    run = shared.work()
+
+    assert run.progress.outcome is RunOutcome.STARTED
+    assert len(shared.bedrock.direct_calls) < 30
+    assert run.progress.served == 0  # else the run could end with what it has not begun
 
 
 def test_a_call_that_bedrock_does_not_show_yet_is_at_work(shared: Pipeline) -> None:

@@ -39,7 +39,7 @@ def queue_up(pipeline: Pipeline, catalog_id: str, mode: Mode, *, calls: int = 1)
     pipeline.book.enqueue(waiter)
 
 
-def test_a_document_of_a_catalog_without_a_place_is_about_to_begin(
+def test_a_document_of_a_catalog_that_is_not_placed_is_about_to_begin(
     pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop()
@@ -80,7 +80,7 @@ def test_direct_calls_are_shared_with_those_ahead(pipeline: Pipeline, estimate: 
     assert seen.eta_seconds == 3 * 6 + 6  # 30 calls ahead, then 3 of its own, 10 at a time
 
 
-def test_a_place_far_behind_is_told_as_behind_what_was_looked_at(
+def test_a_position_far_behind_is_told_as_behind_what_was_looked_at(
     pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop()
@@ -120,7 +120,7 @@ def test_a_job_that_takes_longer_is_about_to_end_and_never_late(
     assert of(estimate, pipeline).eta_seconds == 1
 
 
-def test_waiting_has_no_end_but_its_turn(pipeline: Pipeline, estimate: Estimates) -> None:
+def test_waiting_has_no_end_but_its_grant(pipeline: Pipeline, estimate: Estimates) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
     queue_up(pipeline, CATALOG, Mode.EXCLUSIVE)

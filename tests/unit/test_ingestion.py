@@ -91,6 +91,7 @@ def test_documents_that_a_broken_run_left_indexing_are_settled_first(pipeline: P
     run = pipeline.started()
 
     assert run.progress.job_id == broken.progress.job_id
+    assert run.progress.served == 0  # so that the run lists again before it ends
     assert pipeline.document(OTHER).status is DocumentStatus.PENDING
 
 
@@ -131,7 +132,9 @@ def test_a_lingering_version_is_work_though_nothing_is_pending(pipeline: Pipelin
     assert pipeline.document().status is DocumentStatus.FAILED
 
 
-def test_a_turn_that_was_lost_is_queued_up_for_again_at_the_same_place(pipeline: Pipeline) -> None:
+def test_a_grant_that_was_lost_is_queued_up_for_again_at_the_same_position(
+    pipeline: Pipeline,
+) -> None:
     pipeline.drop()
     run = pipeline.admitted()
     pipeline.admission.leave(CATALOG, run.epoch)
@@ -143,7 +146,7 @@ def test_a_turn_that_was_lost_is_queued_up_for_again_at_the_same_place(pipeline:
     assert not pipeline.bedrock.jobs
 
 
-def test_the_turn_is_given_back_when_the_job_is_over(pipeline: Pipeline) -> None:
+def test_the_grant_is_given_back_when_the_job_is_over(pipeline: Pipeline) -> None:
     pipeline.drop()
     run = pipeline.started()
     assert run.progress.job_id is not None
@@ -155,7 +158,7 @@ def test_the_turn_is_given_back_when_the_job_is_over(pipeline: Pipeline) -> None
     assert pipeline.book.read().grants == ()
 
 
-def test_the_turn_of_a_run_that_broke_is_handed_on_at_once(pipeline: Pipeline) -> None:
+def test_the_grant_of_a_run_that_broke_is_handed_on_at_once(pipeline: Pipeline) -> None:
     pipeline.drop()
     run = pipeline.started()
 

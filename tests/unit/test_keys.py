@@ -14,7 +14,7 @@ from stackroom.keys import Location, Unplaced, catalog_id_of, is_folder_marker, 
         "…/three dots.txt",
     ],
 )
-def test_any_file_name_has_its_place(filename: str) -> None:
+def test_any_file_name_has_its_slot(filename: str) -> None:
     place = locate(f"alice/research/{filename}")
 
     assert isinstance(place, Location)
@@ -69,7 +69,7 @@ def test_a_catalogs_id_as_folder_names_that_catalog() -> None:
         (f"{'u' * 120}/{'é' * 100}/a.pdf", "u" * 120, "exceed 300 bytes"),
     ],
 )
-def test_a_key_without_a_place_says_why_and_whose_it_is(
+def test_a_key_that_is_unplaced_says_why_and_whose_it_is(
     key: str, user_id: str, reason: str
 ) -> None:
     place = locate(key)

@@ -201,7 +201,7 @@ def test_someone_elses_catalog_is_as_unknown_as_none(
     assert str(unknown.value) == "Catalog 'cat-nix' not found"
 
 
-def test_a_catalog_without_a_place_yet_has_nothing_to_find(
+def test_a_catalog_that_is_not_placed_yet_has_nothing_to_find(
     retrieval: Retrieval, catalogs: CatalogShelf
 ) -> None:
     catalogs.put("cat-new", None)

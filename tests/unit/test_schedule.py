@@ -186,7 +186,7 @@ def test_an_account_runs_five_jobs() -> None:
     assert len(schedule.grant()) == 5
 
 
-def test_a_turn_ends_after_a_while_if_others_wait_and_only_then() -> None:
+def test_a_grant_ends_after_a_while_if_others_wait_and_only_then() -> None:
     busy = a_schedule(a_waiter("at work", 1, calls=10))
     busy.grant()
     (at_work,) = busy.ledger.grants
@@ -199,7 +199,7 @@ def test_a_turn_ends_after_a_while_if_others_wait_and_only_then() -> None:
     assert wanted.must_yield(at_work, after=MINUTE)
 
 
-def test_a_turn_that_has_expired_is_given_to_the_next() -> None:
+def test_a_grant_that_has_expired_is_given_to_the_next() -> None:
     first = a_schedule(a_job("dead", 10))
     first.grant()
 
@@ -210,7 +210,7 @@ def test_a_turn_that_has_expired_is_given_to_the_next() -> None:
     assert names(schedule.grant()) == ["next"]
 
 
-def test_a_newer_run_of_the_same_catalog_takes_the_place_of_the_one_that_had_the_turn() -> None:
+def test_a_newer_run_of_the_same_catalog_replaces_the_one_that_had_the_grant() -> None:
     first = a_schedule(a_job("catalog", 10, epoch=1))
     first.grant()
 
@@ -219,7 +219,7 @@ def test_a_newer_run_of_the_same_catalog_takes_the_place_of_the_one_that_had_the
     assert [each.epoch for each in schedule.grant()] == [2]
 
 
-def test_one_that_has_a_turn_and_waits_all_the_same_is_to_be_woken_again() -> None:
+def test_one_that_has_a_grant_and_waits_all_the_same_is_to_be_woken_again() -> None:
     first = a_schedule(a_job("job", 10))
     first.grant()
 

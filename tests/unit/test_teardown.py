@@ -100,7 +100,7 @@ def test_a_catalog_on_a_shared_data_source_leaves_that_alone(pipeline: Pipeline)
     assert not pipeline.bedrock.deleting
 
 
-def test_a_catalog_that_never_had_a_place_just_goes(pipeline: Pipeline) -> None:
+def test_a_catalog_that_was_never_placed_just_goes(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
 
@@ -108,7 +108,7 @@ def test_a_catalog_that_never_had_a_place_just_goes(pipeline: Pipeline) -> None:
     assert CATALOG not in pipeline.catalogs.kept
 
 
-def test_a_catalog_revived_before_anything_began_keeps_its_place(pipeline: Pipeline) -> None:
+def test_a_catalog_revived_before_anything_began_keeps_its_slot(pipeline: Pipeline) -> None:
     as_read = condemned(pipeline)
     pipeline.catalogs.unmark_deleting(CATALOG, at=pipeline.clock())
 

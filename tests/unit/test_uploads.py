@@ -381,7 +381,7 @@ def test_a_catalog_opened_meanwhile_in_another_spelling_rejects_the_file(
     assert [each.s3_key for each in rejects_of(pipeline, "alice")] == [KEY]
 
 
-def test_a_key_that_finds_its_place_is_no_longer_shown_as_rejected(pipeline: Pipeline) -> None:
+def test_a_key_that_finds_its_catalog_is_no_longer_shown_as_rejected(pipeline: Pipeline) -> None:
     pipeline.catalogs.limit = 0
     pipeline.drop()
     shown_before = rejects_of(pipeline, "alice")

@@ -52,7 +52,7 @@ def test_a_catalog_waits_for_anothers_job_and_is_woken_when_that_is_over(world: 
     assert world.grants() == []
 
 
-def test_the_poll_that_finds_a_job_over_hands_the_turn_on(world: World) -> None:
+def test_the_poll_that_finds_a_job_over_hands_the_grant_on(world: World) -> None:
     world.bedrock.hold(KEY, OTHER)
     drop_and_begin(world, KEY)
     drop_and_park(world, OTHER)
@@ -101,7 +101,7 @@ def test_runs_are_served_in_the_order_in_which_they_came(world: World, only: str
     assert world.bedrock.refusals == []
 
 
-def test_a_run_that_lost_its_turn_queues_up_again(world: World) -> None:
+def test_a_run_that_lost_its_grant_queues_up_again(world: World) -> None:
     def lose() -> None:
         world.drop_grant(world.catalog(KEY).catalog_id)
 
@@ -133,7 +133,7 @@ def test_a_repeated_request_replaces_the_token_and_is_woken_by_it(
     assert world.status(KEY) == "indexed"
 
 
-def test_a_repeated_request_whose_turn_was_granted_already_is_woken_at_once(world: World) -> None:
+def test_a_repeated_request_whose_grant_was_granted_already_is_woken_at_once(world: World) -> None:
     world.functions.interrupt("admit", "StoreUnavailable", late=True)
 
     world.drop(KEY)
@@ -145,7 +145,7 @@ def test_a_repeated_request_whose_turn_was_granted_already_is_woken_at_once(worl
 
 
 @pytest.mark.parametrize("longest_wait", [1])
-def test_a_run_that_has_waited_too_long_queues_up_anew_in_its_old_place(
+def test_a_run_that_has_waited_too_long_queues_up_anew_in_its_old_slot(
     world: World, only: str
 ) -> None:
     world.occupy(only)
@@ -187,7 +187,7 @@ def test_the_sweep_wakes_whom_a_dispatcher_died_over(
     assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
 
 
-def test_an_aborted_run_loses_its_place_to_the_next(
+def test_an_aborted_run_loses_its_position_to_the_next(
     world: World, only: str, no_delay: None
 ) -> None:
     world.occupy(only)
@@ -221,7 +221,7 @@ def test_an_aborted_run_is_followed_by_one_that_queues_up_anew(
     assert world.grants() == []
 
 
-def test_a_broken_run_gives_its_turn_back(world: World) -> None:
+def test_a_broken_run_gives_its_grant_back(world: World) -> None:
     world.functions.interrupt("poll", "KeyError")
 
     world.drop(KEY)
@@ -231,7 +231,7 @@ def test_a_broken_run_gives_its_turn_back(world: World) -> None:
     assert world.grants() == []
 
 
-def test_handing_over_gives_the_turn_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_handing_over_gives_the_grant_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stackroom.ingestion.run_tasks, "MAX_STEPS", 4)
     world.bedrock.fail("StartIngestionJob", Kind.CONFLICT, times=4)
     held: list[list[str]] = []

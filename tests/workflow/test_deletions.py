@@ -95,7 +95,7 @@ def test_a_data_source_that_goes_slowly_is_waited_for(world: World, deletions: D
     assert world.bedrock.sources() == []
 
 
-def test_a_file_dropped_into_a_catalog_that_is_going_finds_a_place_again(
+def test_a_file_dropped_into_a_catalog_that_is_going_has_it_placed_again(
     world: World, deletions: Deletions
 ) -> None:
     world.drop(KEY)

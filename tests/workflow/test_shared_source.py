@@ -78,7 +78,7 @@ def test_what_is_ingested_directly_has_the_attributes_of_its_sidecar(full: World
     assert attributes["filename"] == "report.txt"
 
 
-def test_a_place_lost_to_someone_elses_data_sources_leads_to_the_shared_one(
+def test_a_slot_lost_to_someone_elses_data_sources_leads_to_the_shared_one(
     one_knowledge_base: str, world: World
 ) -> None:
     world.bedrock.crowd(one_knowledge_base)
@@ -261,7 +261,7 @@ def test_a_call_whose_answer_got_lost_is_taken_up_again(full: World) -> None:
     assert full.status(KEY) == "indexed"
 
 
-def test_a_turn_ends_when_others_wait_and_goes_on_after_them(
+def test_a_grant_ends_when_others_wait_and_goes_on_after_them(
     full: World, one_knowledge_base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ADMISSION_DIRECT_CALLS", "1")

@@ -35,7 +35,7 @@ def test_a_knowledge_base_that_others_have_filled_is_passed_over(world: World) -
     assert world.status(KEY) == "indexed"
 
 
-def test_a_place_held_since_a_crash_but_lost_is_replaced_by_another(world: World) -> None:
+def test_a_slot_held_since_a_crash_but_lost_is_replaced_by_another(world: World) -> None:
     lost, other = world.bedrock.shared
     world.bedrock.fail("CreateDataSource", Kind.INTERNAL)
     world.at("ensure_data_source", 2, lambda: world.bedrock.crowd(lost))
@@ -47,7 +47,7 @@ def test_a_place_held_since_a_crash_but_lost_is_replaced_by_another(world: World
     assert world.status(KEY) == "indexed"
 
 
-def test_a_run_of_many_turns_hands_over_to_a_fresh_execution(
+def test_a_run_of_many_steps_hands_over_to_a_fresh_execution(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stackroom.ingestion.run_tasks, "MAX_STEPS", 4)

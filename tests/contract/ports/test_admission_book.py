@@ -130,7 +130,7 @@ def test_catalogs_that_came_at_the_same_moment_all_wait(book: AdmissionBook) -> 
     assert names(book.waiting("KB1", Mode.SHARED, limit=9)) == ["cat-1", "cat-2"]
 
 
-def test_queueing_up_again_keeps_the_place_and_replaces_the_token(book: AdmissionBook) -> None:
+def test_queueing_up_again_keeps_the_position_and_replaces_the_token(book: AdmissionBook) -> None:
     book.enqueue(a_waiter(token="first"))
     book.enqueue(a_waiter("cat-2", seconds=1))
 
@@ -143,7 +143,7 @@ def test_queueing_up_again_keeps_the_place_and_replaces_the_token(book: Admissio
     ]
 
 
-def test_a_place_is_given_up_and_giving_it_up_again_is_safe(book: AdmissionBook) -> None:
+def test_a_position_is_given_up_and_giving_it_up_again_is_safe(book: AdmissionBook) -> None:
     book.enqueue(a_waiter())
     book.enqueue(a_waiter("cat-2"))
 
@@ -153,7 +153,7 @@ def test_a_place_is_given_up_and_giving_it_up_again_is_safe(book: AdmissionBook)
     assert names(book.waiting("KB1", Mode.SHARED, limit=9)) == ["cat-2"]
 
 
-def test_a_place_where_another_token_stands_is_kept(book: AdmissionBook) -> None:
+def test_a_position_where_another_token_stands_is_kept(book: AdmissionBook) -> None:
     book.enqueue(a_waiter(token="first"))
     book.enqueue(a_waiter(token="second"))
 

@@ -15,11 +15,11 @@ def bookmark(request: pytest.FixtureRequest) -> Bookmark:
     return DynamoBookmark(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
 
 
-def test_there_is_no_place_before_one_was_kept(bookmark: Bookmark) -> None:
+def test_there_is_no_cursor_before_one_was_kept(bookmark: Bookmark) -> None:
     assert bookmark.read() is None
 
 
-def test_the_last_place_is_kept(bookmark: Bookmark) -> None:
+def test_the_last_cursor_is_kept(bookmark: Bookmark) -> None:
     bookmark.keep("here")
     bookmark.keep("there")
 

@@ -100,7 +100,7 @@ def test_a_user_sees_the_own_catalogs(catalogs: CatalogRegister) -> None:
     assert list(catalogs.of_user("carol")) == []
 
 
-def test_a_place_is_stored_and_storing_it_again_is_safe(catalogs: CatalogRegister) -> None:
+def test_a_data_source_is_stored_and_storing_it_again_is_safe(catalogs: CatalogRegister) -> None:
     catalogs.open(a_catalog())
 
     place(catalogs)
@@ -110,7 +110,7 @@ def test_a_place_is_stored_and_storing_it_again_is_safe(catalogs: CatalogRegiste
     assert catalogs.get("cat-alice-1") == a_catalog().model_copy(update=placed)
 
 
-def test_a_place_once_stored_is_never_changed(catalogs: CatalogRegister) -> None:
+def test_a_data_source_once_stored_is_never_changed(catalogs: CatalogRegister) -> None:
     catalogs.open(a_catalog())
     place(catalogs)
 
@@ -121,7 +121,7 @@ def test_a_place_once_stored_is_never_changed(catalogs: CatalogRegister) -> None
     assert (catalog.knowledge_base_id, catalog.data_source_id) == ("KB1", "DS1")
 
 
-def test_a_summary_changes_counts_and_status_and_leaves_the_place(
+def test_a_summary_changes_counts_and_status_and_leaves_the_slot(
     catalogs: CatalogRegister,
 ) -> None:
     catalogs.open(a_catalog())
@@ -141,7 +141,7 @@ def test_a_summary_changes_counts_and_status_and_leaves_the_place(
     )
 
 
-def test_a_place_on_a_shared_data_source_is_told_from_one_of_its_own(
+def test_a_shared_data_source_is_told_from_one_of_its_own(
     catalogs: CatalogRegister,
 ) -> None:
     catalogs.open(a_catalog())
@@ -196,7 +196,7 @@ def test_reviving_a_catalog_that_lives_changes_nothing(catalogs: CatalogRegister
     assert found(catalogs) == before
 
 
-def test_only_a_condemned_catalog_loses_its_place(catalogs: CatalogRegister) -> None:
+def test_only_a_condemned_catalog_loses_its_slot(catalogs: CatalogRegister) -> None:
     catalogs.open(a_catalog())
     place(catalogs, kind=DataSourceType.CUSTOM)
 
@@ -210,7 +210,9 @@ def test_only_a_condemned_catalog_loses_its_place(catalogs: CatalogRegister) -> 
     assert found(catalogs) == a_catalog().model_copy(update={"status": CatalogStatus.DELETING})
 
 
-def test_a_catalog_that_lost_its_place_may_be_given_another(catalogs: CatalogRegister) -> None:
+def test_a_catalog_that_lost_its_data_source_may_be_given_another(
+    catalogs: CatalogRegister,
+) -> None:
     catalogs.open(a_catalog())
     place(catalogs)
     catalogs.mark_deleting("cat-alice-1", at=NOW)

@@ -15,7 +15,7 @@ def slots(request: pytest.FixtureRequest) -> Slots:
     return DynamoSlots(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
 
 
-def test_places_are_given_up_to_the_limit(slots: Slots) -> None:
+def test_slots_are_given_up_to_the_limit(slots: Slots) -> None:
     given = [slots.take("KB1", f"cat-{number}", limit=4) for number in range(6)]
 
     assert given == [True] * 4 + [False] * 2
@@ -23,14 +23,14 @@ def test_places_are_given_up_to_the_limit(slots: Slots) -> None:
     assert slots.taken("KB2") == 0
 
 
-def test_a_catalog_takes_its_place_once(slots: Slots) -> None:
+def test_a_catalog_is_placed_once(slots: Slots) -> None:
     for _ in range(5):
         assert slots.take("KB1", "cat-1", limit=4)
 
     assert slots.taken("KB1") == 1
 
 
-def test_a_catalog_keeps_its_place_on_a_full_knowledge_base(slots: Slots) -> None:
+def test_a_catalog_keeps_its_slot_on_a_full_knowledge_base(slots: Slots) -> None:
     for number in range(4):
         slots.take("KB1", f"cat-{number}", limit=4)
 
@@ -38,7 +38,7 @@ def test_a_catalog_keeps_its_place_on_a_full_knowledge_base(slots: Slots) -> Non
     assert slots.taken("KB1") == 4
 
 
-def test_the_holder_of_a_place_is_found_among_the_knowledge_bases_asked_for(slots: Slots) -> None:
+def test_the_holder_of_a_slot_is_found_among_the_knowledge_bases_asked_for(slots: Slots) -> None:
     slots.take("KB2", "cat-1", limit=4)
 
     assert slots.holder_of("cat-1", ["KB1", "KB2", "KB3"]) == "KB2"
@@ -46,7 +46,7 @@ def test_the_holder_of_a_place_is_found_among_the_knowledge_bases_asked_for(slot
     assert slots.holder_of("cat-2", ["KB1", "KB2", "KB3"]) is None
 
 
-def test_a_place_that_bedrock_refused_is_lost_to_everyone(slots: Slots) -> None:
+def test_a_slot_that_bedrock_refused_is_lost_to_everyone(slots: Slots) -> None:
     slots.take("KB1", "cat-1", limit=4)
 
     slots.exhaust("KB1", "cat-1")
@@ -57,7 +57,7 @@ def test_a_place_that_bedrock_refused_is_lost_to_everyone(slots: Slots) -> None:
     assert slots.taken("KB1") == 4
 
 
-def test_places_may_be_lost_one_after_the_other(slots: Slots) -> None:
+def test_slots_may_be_lost_one_after_the_other(slots: Slots) -> None:
     for number in range(4):
         slots.take("KB1", f"cat-{number}", limit=4)
         slots.exhaust("KB1", f"cat-{number}")
@@ -66,7 +66,7 @@ def test_places_may_be_lost_one_after_the_other(slots: Slots) -> None:
     assert not slots.take("KB1", "cat-9", limit=4)
 
 
-def test_places_taken_at_the_same_time_may_all_be_lost(slots: Slots) -> None:
+def test_slots_taken_at_the_same_time_may_all_be_lost(slots: Slots) -> None:
     for number in range(4):
         slots.take("KB1", f"cat-{number}", limit=4)
 
@@ -77,7 +77,7 @@ def test_places_taken_at_the_same_time_may_all_be_lost(slots: Slots) -> None:
     assert not slots.take("KB1", "cat-9", limit=4)
 
 
-def test_a_place_that_was_freed_is_taken_by_another(slots: Slots) -> None:
+def test_a_slot_that_was_freed_is_taken_by_another(slots: Slots) -> None:
     for number in range(4):
         slots.take("KB1", f"cat-{number}", limit=4)
 
@@ -88,7 +88,7 @@ def test_a_place_that_was_freed_is_taken_by_another(slots: Slots) -> None:
     assert not slots.take("KB1", "cat-2", limit=4)
 
 
-def test_freeing_a_place_again_frees_no_other(slots: Slots) -> None:
+def test_freeing_a_slot_again_frees_no_other(slots: Slots) -> None:
     for number in range(4):
         slots.take("KB1", f"cat-{number}", limit=4)
 
@@ -100,7 +100,7 @@ def test_freeing_a_place_again_frees_no_other(slots: Slots) -> None:
     assert given == [True, False]
 
 
-def test_the_holders_of_places_are_catalogs_and_a_lost_place_has_none(slots: Slots) -> None:
+def test_the_holders_of_slots_are_catalogs_and_a_lost_slot_has_none(slots: Slots) -> None:
     for number in range(3):
         slots.take("KB1", f"cat-{number}", limit=4)
     slots.exhaust("KB1", "cat-1")
@@ -112,7 +112,7 @@ def test_the_holders_of_places_are_catalogs_and_a_lost_place_has_none(slots: Slo
     assert slots.holders("KB2") == frozenset()
 
 
-def test_the_last_place_of_a_knowledge_base_is_freed_too(slots: Slots) -> None:
+def test_the_last_slot_of_a_knowledge_base_is_freed_too(slots: Slots) -> None:
     slots.take("KB1", "cat-1", limit=4)
 
     slots.free("KB1", "cat-1")
