@@ -22,7 +22,7 @@ from stackroom.keys import (
     unplaced_partition,
     unplaced_reason,
 )
-from stackroom.model import Catalog, CatalogStatus, Document
+from stackroom.model import Catalog, CatalogStatus, Document, Receipt
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.documents import Documents
@@ -90,29 +90,33 @@ class Uploads:
         location = locate(key)
         if isinstance(location, Unplaced):
             return self._look_unplaced(location)
-        catalog = self.catalogs.get(location.catalog_id)
-        reason = unplaced_reason(location, catalog)
-        if catalog is not None and reason is not None:
-            return self._look_unplaced(location.unplaced(reason))
         # The record first, the object second: what changes in between makes the write fail.
         record = self.documents.get(location.catalog_id, location.document_id)
         found = self.bucket.head(key)
-        if found is not None and reason is not None:
-            return self._look_unplaced(location.unplaced(reason), record)
+        sidecar = self.bucket.sidecar_of(key) if found is not None else None
         is_first = found is not None and record is None
+        unplaced = self._unplaced_record_of(location) if is_first else None
+        # The catalog last: of many who drop its first files, few then open it at the same time.
+        catalog = self.catalogs.get(location.catalog_id)
+        reason = unplaced_reason(location, catalog)
+        if reason is not None and catalog is not None:
+            return self._look_unplaced(location.unplaced(reason))
+        if reason is not None and found is not None:
+            return self._look_unplaced(location.unplaced(reason), record)
         return Seen(
             location=location,
             catalog=catalog,
             record=record,
             found=found,
-            sidecar=self.bucket.sidecar_of(key) if found is not None else None,
-            unplaced=self._unplaced_record_of(location) if is_first else None,
-            receipt=(
-                self.receipts.get(location.user_id, record.receipt_id)
-                if record is not None and record.receipt_id is not None
-                else None
-            ),
+            sidecar=sidecar,
+            unplaced=unplaced,
+            receipt=self._receipt_of(location, record),
         )
+
+    def _receipt_of(self, location: Location, record: Document | None) -> Receipt | None:
+        if record is None or record.receipt_id is None:
+            return None
+        return self.receipts.get(location.user_id, record.receipt_id)
 
     def _look_unplaced(self, location: Unplaced, orphan: Document | None = None) -> SeenUnplaced:
         return SeenUnplaced(
