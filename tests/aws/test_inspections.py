@@ -52,7 +52,7 @@ def inspections() -> DynamoInspections:
     )
 
 
-def test_a_finding_is_that_of_the_version_inspected_last(inspections: DynamoInspections) -> None:
+def test_a_result_is_that_of_the_version_inspected_last(inspections: DynamoInspections) -> None:
     inspections.record("doc-1", "e1", "the PDF is encrypted")
     inspections.record("doc-1", "e2", "the PDF is damaged")
 
@@ -62,7 +62,7 @@ def test_a_finding_is_that_of_the_version_inspected_last(inspections: DynamoInsp
     assert reasons == [{}, {"doc-1": "the PDF is damaged"}, {}]
 
 
-def test_more_findings_than_one_request_takes_are_all_read(inspections: DynamoInspections) -> None:
+def test_more_results_than_one_request_takes_are_all_read(inspections: DynamoInspections) -> None:
     documents = [a_document(document_id=f"doc-{number}", etag="e1") for number in range(101)]
     for document in documents:
         inspections.record(document.document_id, "e1", "the PDF is damaged")
@@ -70,7 +70,7 @@ def test_more_findings_than_one_request_takes_are_all_read(inspections: DynamoIn
     assert len(inspections.reasons_for(documents)) == 101
 
 
-def test_a_finding_is_kept_for_thirty_days(inspections: DynamoInspections) -> None:
+def test_a_result_is_kept_for_thirty_days(inspections: DynamoInspections) -> None:
     inspections.record("doc-1", "e1", "the PDF is damaged")
 
     (item,) = connect("dynamodb").scan(TableName=TABLE)["Items"]

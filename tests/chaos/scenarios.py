@@ -70,7 +70,7 @@ def _delete_catalog(world: World) -> None:
     world.command(Command("delete_catalog", A))
 
 
-def _revive_catalog(world: World) -> None:
+def _keep_catalog(world: World) -> None:
     world.command(Command("delete_catalog", A))
     world.pass_time(25)
     world.drop(C, "too late, or too early")
@@ -137,7 +137,7 @@ SCENARIOS = {
         *_everywhere("delete", _delete, _drop(A, B, C)),
         *_everywhere("delete under way", _delete_under_way),
         *_everywhere("catalog deleted", _delete_catalog, _drop(A, B)),
-        *_everywhere("catalog revived", _revive_catalog, _drop(A, B)),
+        *_everywhere("catalog kept", _keep_catalog, _drop(A, B)),
         *_everywhere("rejected after a good one", _reject, _drop(A, B)),
         Scenario("two compete", _compete, own_slots=1),
         Scenario("malformed among good ones", _garble),

@@ -40,7 +40,7 @@ def test_an_object_without_a_catalog_is_recorded_with_the_reason(
     assert reason in (record.status_reason or "")
 
 
-def test_strays_are_shown_to_their_user_and_to_the_operator(
+def test_unplaced_objects_are_shown_to_their_user_and_to_the_operator(
     instance: Instance, strays: None
 ) -> None:
     hers = stackroom("status", "--user", "eve", state_dir=instance.state_dir).stdout
@@ -52,7 +52,7 @@ def test_strays_are_shown_to_their_user_and_to_the_operator(
     assert re.search(r"!none/\(no catalog\) +stray\.txt .* failed .*it has no folder", everyones)
 
 
-def test_a_stray_that_is_removed_is_shown_no_more(instance: Instance) -> None:
+def test_an_unplaced_object_that_is_removed_is_shown_no_more(instance: Instance) -> None:
     eve = Person(instance, "eve")
     eve.settle([eve.put("blown away.txt", "A page that the wind took again.")])
 

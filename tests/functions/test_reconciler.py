@@ -116,7 +116,7 @@ def test_a_lost_upload_is_registered_run_and_told(
     assert (line["kind"], line["what"], line["mended"]) == ("object_without_record", KEY, True)
 
 
-def test_findings_are_counted_altogether_and_by_kind(
+def test_discrepancies_are_counted_altogether_and_by_kind(
     world: None, later: None, printed: Printed
 ) -> None:
     put(KEY, "loose.txt")

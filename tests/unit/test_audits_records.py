@@ -115,7 +115,7 @@ def test_a_record_without_catalog_and_object_is_forgotten(world: Reconciled) -> 
     assert world.documents.kept == {}
 
 
-def test_a_stray_whose_object_is_gone_is_forgotten(world: Reconciled) -> None:
+def test_an_unplaced_object_whose_object_is_gone_is_forgotten(world: Reconciled) -> None:
     world.drop("alice/loose.txt")
     world.bucket.delete("alice/loose.txt")
 

@@ -239,7 +239,7 @@ def test_a_file_that_came_after_the_asking_is_not_purged(
     assert pipeline.bucket.head(KEY) is None
 
 
-def test_a_catalog_that_late_events_keep_reviving_is_not_said_to_be_deleted(
+def test_a_catalog_that_late_events_keep_unmarking_is_not_said_to_be_deleted(
     pipeline: Pipeline, deletions: Deletions
 ) -> None:
     pipeline.drop()

@@ -18,7 +18,7 @@ URIS = ["s3://b/a.txt", "s3://b/a.txt copy.txt", "s3://b/a.txt, old.txt", "s3://
         ("the role may not", []),
     ],
 )
-def test_a_reason_blames_the_files_it_names_and_no_others(reason: str, named: list[str]) -> None:
+def test_a_reason_is_of_the_files_it_names_and_no_others(reason: str, named: list[str]) -> None:
     assert sorted(reasons_by_uri(URIS, [reason])) == sorted(named)
 
 

@@ -1,4 +1,4 @@
-"""A whole reconciliation: nothing is found twice, it goes on where it stopped, and rehearses."""
+"""A whole reconciliation: nothing is found twice, it goes on where it stopped, or only tells."""
 
 from functools import partial
 
@@ -42,20 +42,18 @@ def test_what_waits_for_its_run_is_no_disagreement(world: Reconciled) -> None:
     assert world.found() == []
 
 
-def test_a_rehearsal_writes_nothing_and_tells_the_same(world: Reconciled) -> None:
+def test_a_dry_run_writes_nothing_and_tells_the_same(world: Reconciled) -> None:
     wreck(world)
     world.clock.pass_by(LONG)
     before = world.everything()
 
-    rehearsed = world.reconcile(dry_run=True)
+    planned = world.reconcile(dry_run=True)
 
     assert world.everything() == before
-    assert not any(each.mended for each in rehearsed)
+    assert not any(each.mended for each in planned)
     real = world.reconcile()
     assert all(each.mended for each in real)
-    assert [(each.kind, each.what) for each in rehearsed] == [
-        (each.kind, each.what) for each in real
-    ]
+    assert [(each.kind, each.what) for each in planned] == [(each.kind, each.what) for each in real]
 
 
 def test_it_goes_on_where_its_time_ran_out(world: Reconciled) -> None:

@@ -450,7 +450,7 @@ def test_a_failed_version_says_so_if_the_earlier_one_is_still_found(pipeline: Pi
 @pytest.mark.parametrize(
     ("found", "status"), [(True, DocumentStatus.INDEXED), (False, DocumentStatus.FAILED)]
 )
-def test_indexed_against_our_finding_is_believed_only_if_a_search_finds_it(
+def test_indexed_against_our_inspection_is_believed_only_if_a_search_finds_it(
     pipeline: Pipeline, found: bool, status: DocumentStatus
 ) -> None:
     pipeline.findings.reasons["etag of text"] = "no text was found in the PDF"

@@ -108,7 +108,7 @@ def test_a_catalog_that_was_never_placed_just_goes(pipeline: Pipeline) -> None:
     assert CATALOG not in pipeline.catalogs.kept
 
 
-def test_a_catalog_revived_before_anything_began_keeps_its_slot(pipeline: Pipeline) -> None:
+def test_a_catalog_unmarked_before_anything_began_keeps_its_slot(pipeline: Pipeline) -> None:
     as_read = condemned(pipeline)
     pipeline.catalogs.unmark_deleting(CATALOG, at=pipeline.clock())
 
@@ -119,7 +119,7 @@ def test_a_catalog_revived_before_anything_began_keeps_its_slot(pipeline: Pipeli
     assert not pipeline.bedrock.deleting
 
 
-def test_a_catalog_revived_while_its_data_source_goes_is_placed_anew(pipeline: Pipeline) -> None:
+def test_a_catalog_unmarked_while_its_data_source_goes_is_placed_anew(pipeline: Pipeline) -> None:
     as_read = condemned(pipeline)
     pipeline.bedrock.deletion_seconds = 100
     pipeline.teardown.step(as_read)
@@ -135,7 +135,7 @@ def test_a_catalog_revived_while_its_data_source_goes_is_placed_anew(pipeline: P
     assert pipeline.slots.holders("KB1") == {CATALOG}
 
 
-def test_a_catalog_revived_at_the_last_moment_is_not_closed(
+def test_a_catalog_unmarked_at_the_last_moment_is_not_closed(
     pipeline: Pipeline,
 ) -> None:
     as_read = condemned(pipeline)

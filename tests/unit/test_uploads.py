@@ -393,7 +393,7 @@ def test_a_key_that_finds_its_catalog_is_no_longer_shown_as_rejected(pipeline: P
     assert not rejects_of(pipeline, "alice")
 
 
-def test_a_stray_whose_reason_has_changed_shows_the_new_one(pipeline: Pipeline) -> None:
+def test_an_unplaced_object_whose_reason_has_changed_shows_the_new_one(pipeline: Pipeline) -> None:
     pipeline.catalogs.limit = 0
     pipeline.drop("alice/Research/report.pdf")
     pipeline.catalogs.limit = 100
@@ -405,7 +405,9 @@ def test_a_stray_whose_reason_has_changed_shows_the_new_one(pipeline: Pipeline) 
     assert "drop the file there" in str(stray.status_reason)
 
 
-def test_strays_of_one_name_in_several_spellings_are_all_shown(pipeline: Pipeline) -> None:
+def test_unplaced_objects_of_one_name_in_other_spellings_are_all_shown(
+    pipeline: Pipeline,
+) -> None:
     strays = ["alice/Research/report.pdf", "alice/RESEARCH/report.pdf"]
     pipeline.catalogs.limit = 0
     pipeline.drop(strays[0])
@@ -611,7 +613,7 @@ def test_the_receipt_of_a_rejected_file_that_may_be_in_the_index_stays_open(
     assert receipt.is_open
 
 
-def test_a_drop_revives_a_catalog_that_is_being_deleted_before_its_record_is_there(
+def test_a_drop_unmarks_a_catalog_that_is_being_deleted_before_its_record_is_there(
     pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
@@ -625,7 +627,7 @@ def test_a_drop_revives_a_catalog_that_is_being_deleted_before_its_record_is_the
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
 
 
-def test_a_removal_leaves_a_catalog_condemned(pipeline: Pipeline) -> None:
+def test_a_removal_leaves_a_catalog_marked(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
 
@@ -634,7 +636,7 @@ def test_a_removal_leaves_a_catalog_condemned(pipeline: Pipeline) -> None:
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.DELETING
 
 
-def test_a_catalog_condemned_while_a_file_is_taken_in_is_revived(pipeline: Pipeline) -> None:
+def test_a_catalog_marked_while_a_file_is_taken_in_is_unmarked(pipeline: Pipeline) -> None:
     pipeline.drop()
 
     def mark_deleting(document: Document) -> None:
@@ -657,7 +659,7 @@ def test_a_catalog_closed_while_a_file_is_taken_in_is_opened_anew(pipeline: Pipe
     assert reconciled.run_for == CATALOG
 
 
-def test_a_catalog_closed_just_before_it_was_to_be_revived_is_opened_anew(
+def test_a_catalog_closed_just_before_it_was_to_be_unmarked_is_opened_anew(
     pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
@@ -684,7 +686,7 @@ def test_a_record_that_a_closed_catalog_left_behind_is_forgotten_with_its_object
     assert not pipeline.documents.kept
 
 
-def test_a_record_that_a_closed_catalog_left_behind_becomes_a_stray_if_it_cannot_be_opened(
+def test_a_record_that_a_closed_catalog_left_is_unplaced_if_it_cannot_be_opened(
     pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
@@ -696,3 +698,24 @@ def test_a_record_that_a_closed_catalog_left_behind_becomes_a_stray_if_it_cannot
     (stray,) = rejects_of(pipeline, "alice")
     assert stray.s3_key == KEY
     assert list(pipeline.documents.of_catalog(CATALOG)) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "status"),
+    [(KEY, DocumentStatus.PENDING), ("alice/research/a.exe", DocumentStatus.FAILED)],
+)
+def test_a_record_is_dated_after_its_sidecar_lies_there(
+    pipeline: Pipeline, key: str, status: DocumentStatus
+) -> None:
+    # A job that began while the sidecar was being written has not seen this version.
+    pipeline.bucket.after("write_sidecar", lambda *_: pipeline.clock.pass_by(30))
+
+    pipeline.drop(key)
+
+    document = pipeline.document(key)
+    written_at = pipeline.bucket.sidecars[key].last_modified
+    assert document.status is status
+    assert document.updated_at > written_at
+    if status is DocumentStatus.PENDING:
+        assert document.present_since is not None
+        assert document.present_since > written_at

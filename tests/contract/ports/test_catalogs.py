@@ -151,7 +151,7 @@ def test_a_shared_data_source_is_told_from_one_of_its_own(
     assert found(catalogs).data_source_type is DataSourceType.CUSTOM
 
 
-def test_a_condemned_catalog_is_deleting_however_often_that_is_said(
+def test_a_marked_catalog_is_deleting_however_often_that_is_said(
     catalogs: CatalogRegister,
 ) -> None:
     catalogs.open(a_catalog())
@@ -159,11 +159,11 @@ def test_a_condemned_catalog_is_deleting_however_often_that_is_said(
     catalogs.mark_deleting("cat-alice-1", at=LATER)
     catalogs.mark_deleting("cat-alice-1", at=LATER)
 
-    condemned = {"status": CatalogStatus.DELETING, "updated_at": LATER}
-    assert found(catalogs) == a_catalog().model_copy(update=condemned)
+    marked = {"status": CatalogStatus.DELETING, "updated_at": LATER}
+    assert found(catalogs) == a_catalog().model_copy(update=marked)
 
 
-def test_a_summary_of_a_condemned_catalog_writes_its_totals_alone(
+def test_a_summary_of_a_marked_catalog_writes_its_totals_alone(
     catalogs: CatalogRegister,
 ) -> None:
     catalogs.open(a_catalog())
@@ -176,17 +176,17 @@ def test_a_summary_of_a_condemned_catalog_writes_its_totals_alone(
     assert (catalog.document_count, catalog.total_bytes, catalog.updated_at) == (2, 9, LATER)
 
 
-def test_a_condemned_catalog_that_is_revived_is_ready(catalogs: CatalogRegister) -> None:
+def test_a_marked_catalog_that_is_unmarked_is_ready(catalogs: CatalogRegister) -> None:
     catalogs.open(a_catalog())
     catalogs.mark_deleting("cat-alice-1", at=NOW)
 
     catalogs.unmark_deleting("cat-alice-1", at=LATER)
 
-    revived = {"status": CatalogStatus.READY, "updated_at": LATER}
-    assert found(catalogs) == a_catalog().model_copy(update=revived)
+    unmarked = {"status": CatalogStatus.READY, "updated_at": LATER}
+    assert found(catalogs) == a_catalog().model_copy(update=unmarked)
 
 
-def test_reviving_a_catalog_that_lives_changes_nothing(catalogs: CatalogRegister) -> None:
+def test_unmarking_a_catalog_that_lives_changes_nothing(catalogs: CatalogRegister) -> None:
     catalogs.open(a_catalog())
     catalogs.update_totals("cat-alice-1", status=CatalogStatus.FAILED, count=1, size=1, at=NOW)
     before = found(catalogs)
@@ -196,7 +196,7 @@ def test_reviving_a_catalog_that_lives_changes_nothing(catalogs: CatalogRegister
     assert found(catalogs) == before
 
 
-def test_only_a_condemned_catalog_loses_its_slot(catalogs: CatalogRegister) -> None:
+def test_only_a_marked_catalog_loses_its_slot(catalogs: CatalogRegister) -> None:
     catalogs.open(a_catalog())
     place(catalogs, kind=DataSourceType.CUSTOM)
 
@@ -249,7 +249,7 @@ def test_closing_makes_room_for_one_more_catalog_and_not_for_two(
         catalogs.open(a_catalog(MAX_CATALOGS + 1))
 
 
-def test_a_revived_catalog_is_not_closed(catalogs: CatalogRegister) -> None:
+def test_a_unmarked_catalog_is_not_closed(catalogs: CatalogRegister) -> None:
     catalog = catalogs.open(a_catalog())
     catalogs.mark_deleting("cat-alice-1", at=NOW)
     catalogs.unmark_deleting("cat-alice-1", at=LATER)
