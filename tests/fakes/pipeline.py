@@ -148,8 +148,9 @@ class FakeDocuments(Disturbed):
         return saved
 
     def remove(self, document: Document) -> None:
-        self._check(document)
-        del self.kept[(document.catalog_id, document.document_id)]
+        if (document.catalog_id, document.document_id) in self.kept:
+            self._check(document)
+            del self.kept[(document.catalog_id, document.document_id)]
 
     def of_catalog(self, catalog_id: str) -> Iterator[Document]:
         return (each for (where, _), each in list(self.kept.items()) if where == catalog_id)
@@ -329,7 +330,6 @@ class FakeExecutions(Disturbed):
 @dataclass
 class FakeSlots(Disturbed):
     kept: dict[str, set[str]] = field(default_factory=dict)
-    lost: int = 0
 
     def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool:
         holders = self.kept.setdefault(knowledge_base_id, set())
@@ -346,16 +346,18 @@ class FakeSlots(Disturbed):
 
     def holders(self, knowledge_base_id: str) -> frozenset[str]:
         kept = self.kept.get(knowledge_base_id, set())
-        return frozenset(each for each in kept if not each.startswith("!lost-"))
+        return frozenset(kept) - self.lost(knowledge_base_id)
+
+    def lost(self, knowledge_base_id: str) -> frozenset[str]:
+        kept = self.kept.get(knowledge_base_id, set())
+        return frozenset(each for each in kept if each.startswith("!lost-"))
 
     def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
-        holders = self.kept[knowledge_base_id]
-        holders.remove(catalog_id)
-        self.lost += 1
-        holders.add(f"!lost-{self.lost}")
+        self.kept[knowledge_base_id].add(f"!lost-{catalog_id}")
+        self.free(knowledge_base_id, catalog_id)
 
-    def free(self, knowledge_base_id: str, catalog_id: str) -> None:
-        self.kept.get(knowledge_base_id, set()).discard(catalog_id)
+    def free(self, knowledge_base_id: str, holder: str) -> None:
+        self.kept.get(knowledge_base_id, set()).discard(holder)
 
 
 @dataclass

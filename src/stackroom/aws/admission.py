@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
+from stackroom.aws import writes
 from stackroom.aws.items import Item, from_item, instant, query, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.errors import RecordChanged
@@ -47,13 +48,9 @@ class DynamoAdmissionBook:
     def write(self, ledger: Ledger) -> Ledger:
         written = replace(ledger, version=ledger.version + 1)
         values = to_item(_LEDGERS.dump_python(written, mode="json", exclude_none=True))
-        try:
-            with store_errors():
-                self.client.put_item(
-                    TableName=self.table, Item=_LEDGER_KEY | values, **_if_still_at(ledger.version)
-                )
-        except self.client.exceptions.ConditionalCheckFailedException as error:
-            raise RecordChanged("the admission ledger") from error
+        item = _LEDGER_KEY | values
+        if not writes.put(self.client, self.table, item, **_if_still_at(ledger.version)):
+            raise RecordChanged("the admission ledger")
         return written
 
     def enqueue(self, waiter: Waiter) -> None:
@@ -63,18 +60,10 @@ class DynamoAdmissionBook:
 
     def dequeue(self, waiter: Waiter) -> bool:
         """True if it had left before, too: this is safe to repeat."""
-        try:
-            with store_errors():
-                self.client.delete_item(
-                    TableName=self.table,
-                    Key=_place(waiter),
-                    ConditionExpression="attribute_not_exists(pk) OR #token = :token",
-                    ExpressionAttributeNames={"#token": "token"},
-                    ExpressionAttributeValues=to_item({":token": waiter.token}),
-                )
-        except self.client.exceptions.ConditionalCheckFailedException:
-            return False
-        return True
+        token = {":token": waiter.token}
+        return writes.delete(
+            self.client, self.table, _place(waiter), condition="#token = :token", values=token
+        )
 
     def waiting(self, knowledge_base_id: str, mode: Mode, *, limit: int) -> list[Waiter]:
         found = query(
@@ -90,12 +79,8 @@ class DynamoAdmissionBook:
 
 def _if_still_at(version: int) -> dict[str, Any]:
     if version == 0:
-        return {"ConditionExpression": "attribute_not_exists(pk)"}
-    return {
-        "ConditionExpression": "#version = :version",
-        "ExpressionAttributeNames": {"#version": "version"},
-        "ExpressionAttributeValues": to_item({":version": version}),
-    }
+        return {"condition": "attribute_not_exists(pk)", "values": {}}
+    return {"condition": "#version = :version", "values": {":version": version}}
 
 
 def _queue(knowledge_base_id: str, mode: Mode) -> str:

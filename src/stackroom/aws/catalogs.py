@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from stackroom.aws.items import from_item, get_all, query, to_item, update
+from stackroom.aws.items import from_item, get_all, query, to_item
 from stackroom.aws.translation import store_errors
+from stackroom.aws.writes import update
 from stackroom.errors import RecordChanged
 from stackroom.model import Catalog, CatalogStatus, DataSource
 

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from stackroom.aws import writes
 from stackroom.aws.items import from_item, query, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.errors import RecordChanged
@@ -44,13 +45,8 @@ class DynamoDocuments:
     def save(self, document: Document) -> Document:
         version = document.version + 1 if document.version else _first_version(document)
         saved = document.model_copy(update={"version": version})
-        try:
-            with store_errors():
-                self.client.put_item(
-                    TableName=self.table, Item=_to_item(saved), **_if_unchanged(document)
-                )
-        except self.client.exceptions.ConditionalCheckFailedException as error:
-            raise RecordChanged(document.document_id) from error
+        if not writes.put(self.client, self.table, _to_item(saved), **_if_unchanged(document)):
+            raise RecordChanged(document.document_id)
         return saved
 
     def save_all(self, documents: Iterable[Document]) -> list[Document]:
@@ -59,11 +55,8 @@ class DynamoDocuments:
 
     def remove(self, document: Document) -> None:
         key = _key(document.catalog_id, document.document_id)
-        try:
-            with store_errors():
-                self.client.delete_item(TableName=self.table, Key=key, **_if_unchanged(document))
-        except self.client.exceptions.ConditionalCheckFailedException as error:
-            raise RecordChanged(document.document_id) from error
+        if not writes.delete(self.client, self.table, key, **_if_unchanged(document)):
+            raise RecordChanged(document.document_id)
 
     def of_catalog(self, catalog_id: str) -> Iterator[Document]:
         found = query(
@@ -94,12 +87,8 @@ def _first_version(document: Document) -> int:
 
 def _if_unchanged(document: Document) -> dict[str, Any]:
     if document.version == 0:
-        return {"ConditionExpression": "attribute_not_exists(catalog_id)"}
-    return {
-        "ConditionExpression": "#version = :version",
-        "ExpressionAttributeNames": {"#version": "version"},
-        "ExpressionAttributeValues": to_item({":version": document.version}),
-    }
+        return {"condition": "attribute_not_exists(catalog_id)", "values": {}}
+    return {"condition": "#version = :version", "values": {":version": document.version}}
 
 
 def _key(catalog_id: str, document_id: str) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Records to DynamoDB items and back, for the low-level client (the resource API loads slowly)."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
@@ -11,6 +10,8 @@ from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from stackroom.aws.translation import store_errors
 
 Item = dict[str, Any]
+
+WRITE_ID = "write_id"  # the attribute that tells whose write made the item (aws/writes.py)
 
 _MOST_KEYS = 100  # of one BatchGetItem [DynamoDB API reference]
 
@@ -26,7 +27,10 @@ def to_item(values: Mapping[str, Any]) -> Item:
 
 
 def from_item(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _deserializer.deserialize(value) for name, value in item.items()}
+    """Without the id of the write, which is no part of any record."""
+    return {
+        name: _deserializer.deserialize(value) for name, value in item.items() if name != WRITE_ID
+    }
 
 
 def instant(at: datetime) -> str:
@@ -56,37 +60,6 @@ def get_all(
                 answer = client.batch_get_item(RequestItems=wanted)
             yield from map(from_item, answer["Responses"].get(table, []))
             wanted = answer.get("UnprocessedKeys", {})
-
-
-def update(
-    client: Any,
-    table: str,
-    key: Item,
-    expression: str,
-    values: Mapping[str, Any],
-    *,
-    condition: str = "",
-) -> dict[str, Any] | None:
-    """
-    The item as UpdateItem leaves it; None if it doesn't meet the condition.
-
-    A name that DynamoDB reserves is written `#name`, here and there.
-    """
-    names = {name: name[1:] for name in re.findall(r"#\w+", expression + condition)}
-    try:
-        with store_errors():
-            answer = client.update_item(
-                TableName=table,
-                Key=key,
-                UpdateExpression=expression,
-                ExpressionAttributeValues=to_item(values),
-                ReturnValues="ALL_NEW",
-                **({"ConditionExpression": condition} if condition else {}),
-                **({"ExpressionAttributeNames": names} if names else {}),
-            )
-    except client.exceptions.ConditionalCheckFailedException:
-        return None
-    return from_item(answer["Attributes"])
 
 
 def _pages(client: Any, operation: str, request: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -9,11 +9,11 @@ Receipts of deletions, in the control table.
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from stackroom.aws import writes
 from stackroom.aws.items import Item, from_item, query, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.model import Receipt
@@ -43,12 +43,9 @@ class DynamoReceipts:
             **receipt.model_dump(mode="json"),
             "expires_at": int((receipt.asked_at + _KEPT).timestamp()),
         }
-        with suppress(self.client.exceptions.ConditionalCheckFailedException), store_errors():
-            self.client.put_item(
-                TableName=self.table,
-                Item=_key(receipt.user_id, receipt.receipt_id) | to_item(values),
-                ConditionExpression=_STILL_OPEN,  # also true of one that isn't there
-            )
+        item = _key(receipt.user_id, receipt.receipt_id) | to_item(values)
+        # Also true of one that isn't there; one that is closed stays as it was closed.
+        writes.put(self.client, self.table, item, condition=_STILL_OPEN)
 
     def of_user(self, user_id: str) -> Iterator[Receipt]:
         found = query(

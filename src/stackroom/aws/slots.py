@@ -3,16 +3,15 @@ Slots for catalogs' own data sources, counted in the control table: one item per
 
     pk SLOTS#<knowledge_base_id>, sk SLOTS
     catalogs    string set of the catalogs that hold one; also of what stands for a lost slot
-    taken       how many
 """
 
-import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stackroom.aws.items import from_item, to_item, update
+from stackroom.aws.items import from_item, to_item
 from stackroom.aws.translation import store_errors
+from stackroom.aws.writes import update
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -30,9 +29,9 @@ class DynamoSlots:
             return True
         taken = self._update(
             knowledge_base_id,
-            "ADD catalogs :catalog, taken :one",
-            {":catalog": {catalog_id}, ":id": catalog_id, ":one": 1, ":limit": limit},
-            "(attribute_not_exists(taken) OR taken < :limit) AND NOT contains(catalogs, :id)",
+            "ADD catalogs :catalog",
+            {":catalog": {catalog_id}, ":limit": limit},
+            "attribute_not_exists(catalogs) OR size(catalogs) < :limit",
         )
         return taken or catalog_id in self._holders(knowledge_base_id)
 
@@ -48,40 +47,28 @@ class DynamoSlots:
         held = self._holders(knowledge_base_id)
         return frozenset(each for each in held if not each.startswith(_LOST))
 
-    def free(self, knowledge_base_id: str, catalog_id: str) -> None:
-        """Also where it holds none (any more)."""
-        self._update(
-            knowledge_base_id,
-            "DELETE catalogs :catalog ADD taken :minus_one",
-            {":catalog": {catalog_id}, ":id": catalog_id, ":minus_one": -1},
-            "contains(catalogs, :id)",
-        )
+    def lost(self, knowledge_base_id: str) -> frozenset[str]:
+        held = self._holders(knowledge_base_id)
+        return frozenset(each for each in held if each.startswith(_LOST))
+
+    def free(self, knowledge_base_id: str, holder: str) -> None:
+        self._update(knowledge_base_id, "DELETE catalogs :holder", {":holder": {holder}})
 
     def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
-        held = self._update(
-            knowledge_base_id,
-            "DELETE catalogs :catalog",
-            {":catalog": {catalog_id}, ":id": catalog_id},
-            "contains(catalogs, :id)",
-        )
-        assert held, "a slot is found to be lost by the catalog that has just taken it"
-        # `taken` still counts the slot; a name of its own keeps set and count equal.
-        self._update(
-            knowledge_base_id,
-            "ADD catalogs :lost",
-            {":lost": {f"{_LOST}{secrets.token_hex(4)}"}},
-            "attribute_exists(pk)",
-        )
+        # First what stands for the slot: whoever dies in between leaves one too few, for a while.
+        lost = {":lost": {f"{_LOST}{catalog_id}"}}
+        self._update(knowledge_base_id, "ADD catalogs :lost", lost)
+        self.free(knowledge_base_id, catalog_id)
 
-    def _holders(self, knowledge_base_id: str) -> set[str]:
+    def _holders(self, knowledge_base_id: str) -> frozenset[str]:
         with store_errors():
             answer = self.client.get_item(
                 TableName=self.table, Key=_key(knowledge_base_id), ConsistentRead=True
             )
-        return set(from_item(answer.get("Item", {})).get("catalogs", set()))
+        return frozenset(from_item(answer.get("Item", {})).get("catalogs", ()))
 
     def _update(
-        self, knowledge_base_id: str, expression: str, values: dict[str, Any], condition: str
+        self, knowledge_base_id: str, expression: str, values: dict[str, Any], condition: str = ""
     ) -> bool:
         """False if the item doesn't meet the condition."""
         key = _key(knowledge_base_id)

@@ -26,6 +26,7 @@ THROTTLES = frozenset(
         "Throttling",
         "ThrottlingException",
         "TooManyRequestsException",
+        "TransactionInProgressException",  # our own, whose answer got lost, is still at work
     }
 )
 

@@ -17,11 +17,17 @@ class Slots(Protocol):
         """Bedrock refused one more data source here: give the slot back and count it lost."""
         ...
 
-    def free(self, knowledge_base_id: str, catalog_id: str) -> None:
-        """The catalog's data source is gone. Safe to repeat."""
+    def lost(self, knowledge_base_id: str) -> frozenset[str]:
+        """What stands for the slots that were counted lost, and holds them until it is freed."""
         ...
 
-    def holders(self, knowledge_base_id: str) -> frozenset[str]: ...
+    def free(self, knowledge_base_id: str, holder: str) -> None:
+        """The catalog's data source is gone, or there is room again. Safe to repeat."""
+        ...
+
+    def holders(self, knowledge_base_id: str) -> frozenset[str]:
+        """The catalogs that hold one."""
+        ...
 
 
 class DataSources(Protocol):

@@ -18,7 +18,9 @@ class Documents(Protocol):
         ...
 
     def remove(self, document: Document) -> None:
-        """Forget it if it is still at the version that was read. Raises RecordChanged."""
+        """
+        Forget it if it is still at the version that was read, or gone by now. Raises RecordChanged.
+        """
         ...
 
     def of_catalog(self, catalog_id: str) -> Iterator[Document]:

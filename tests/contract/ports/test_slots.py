@@ -119,3 +119,18 @@ def test_the_last_slot_of_a_knowledge_base_is_freed_too(slots: Slots) -> None:
 
     assert (slots.taken("KB1"), slots.holders("KB1")) == (0, frozenset())
     assert slots.take("KB1", "cat-2", limit=4)
+
+
+def test_a_lost_slot_is_held_until_it_is_freed(slots: Slots) -> None:
+    for number in range(4):
+        slots.take("KB1", f"cat-{number}", limit=4)
+    slots.exhaust("KB1", "cat-1")
+    (lost,) = slots.lost("KB1")
+    refused = slots.take("KB1", "cat-8", limit=4)
+
+    slots.free("KB1", lost)
+
+    assert not refused
+    assert slots.lost("KB1") == slots.lost("KB2") == frozenset()
+    assert slots.take("KB1", "cat-9", limit=4)
+    assert not slots.take("KB1", "cat-8", limit=4)

@@ -1,0 +1,39 @@
+"""Answers that get lost on the way: a call has its effect, and boto3 asks again."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ConnectionClosedError
+
+_PATIENT = Config(retries={"mode": "standard", "total_max_attempts": 2})
+_WRITES = ("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems")
+
+
+@contextmanager
+def forgetful_client(
+    patch: pytest.MonkeyPatch, **credentials: Any
+) -> Iterator[tuple[Any, list[str]]]:
+    """A client of DynamoDB that hears of each write the second time only, and what it missed."""
+    client = boto3.client("dynamodb", config=_PATIENT, **credentials)
+    lost: list[str] = []
+    unheard: list[str] = []
+
+    def begin(model: Any, **_: Any) -> None:
+        unheard[:] = [model.name] if model.name in _WRITES else []
+
+    def lose(**_: Any) -> None:
+        if unheard:
+            lost.append(unheard.pop())
+            raise ConnectionClosedError(endpoint_url="https://dynamodb")
+
+    client.meta.events.register("before-call", begin)
+    # Last, when the write has been done.
+    client.meta.events.register_last("before-send", lose)
+    # botocore waits before it asks again.
+    patch.setattr("botocore.endpoint.time", SimpleNamespace(sleep=lambda _seconds: None))
+    yield client, lost
