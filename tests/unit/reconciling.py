@@ -54,6 +54,7 @@ class Reconciled(Pipeline):
             ),
             book=self.book,
             slots=self.slots,
+            data_sources=self.bedrock,
             jobs=self.bedrock,
             direct=self.bedrock,
             knowledge_base=lambda _: self.knowledge_base,

@@ -82,6 +82,20 @@ def test_a_slot_held_for_a_catalog_that_is_gone_is_freed(world: Reconciled) -> N
     assert world.found() == []
 
 
+def test_a_lost_slot_is_free_again_once_there_is_room_for_a_data_source(world: Reconciled) -> None:
+    handbooks = world.bedrock.create("KB1", "handbooks", prefix="", token="t")
+    world.slots.take("KB1", "cat-refused", limit=4)
+    world.slots.exhaust("KB1", "cat-refused")
+
+    while_they_are_there = world.found()
+    world.bedrock.remove("KB1", handbooks)
+
+    assert while_they_are_there == []
+    assert world.found() == [(Kind.LOST_SLOT, "KB1: !lost-cat-refused")]
+    assert world.slots.taken("KB1") == 0
+    assert world.found() == []
+
+
 def test_a_slot_whose_data_source_is_still_there_is_kept(world: Reconciled) -> None:
     world.slots.take("KB1", CATALOG, limit=4)
     made = world.bedrock.create("KB1", data_source_name(CATALOG), prefix="", token="t")

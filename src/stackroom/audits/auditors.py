@@ -17,7 +17,7 @@ from stackroom.model import PoolMember
 from stackroom.ports.admission import AdmissionBook
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.data_sources import Slots
+from stackroom.ports.data_sources import DataSources, Slots
 from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import DirectDocuments, IngestionJobs
 from stackroom.ports.inventory import Inventory
@@ -45,6 +45,7 @@ class Auditors:
     mending: Mending
     book: AdmissionBook
     slots: Slots
+    data_sources: DataSources
     jobs: IngestionJobs
     direct: DirectDocuments
     knowledge_base: Callable[[str], KnowledgeBase]
@@ -84,6 +85,7 @@ class Auditors:
                 inventory=self.inventory,
                 catalogs=self.catalogs,
                 slots=self.slots,
+                data_sources=self.data_sources,
                 mending=self.mending,
                 pool=self.pool,
             ),

@@ -30,6 +30,7 @@ class Kind(StrEnum):
     DEAD_GRANT = "dead_turn"
     DEAD_WAITER = "dead_waiter"
     UNUSED_SLOT = "unused_slot"
+    LOST_SLOT = "lost_slot"
     ORPHAN_DATA_SOURCE = "orphan_data_source"
     BROKEN_DATA_SOURCE = "broken_data_source"
 
@@ -54,6 +55,7 @@ REMEDIES = {
     Kind.DEAD_GRANT: "given back",
     Kind.DEAD_WAITER: "taken out of the queue",
     Kind.UNUSED_SLOT: "freed",
+    Kind.LOST_SLOT: "counted as free, for there is room for a data source again",
     Kind.ORPHAN_DATA_SOURCE: (
         "left alone: no catalog lives there; if it is yours to delete, use DeleteDataSource"
     ),

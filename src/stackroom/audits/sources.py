@@ -9,7 +9,7 @@ from stackroom.audits.mending import Mending
 from stackroom.keys import Location, locate
 from stackroom.model import PoolMember
 from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.data_sources import Slots
+from stackroom.ports.data_sources import DataSources, Slots
 from stackroom.ports.inventory import Inventory, KnownSource
 from stackroom.runs.placement import data_source_name
 
@@ -26,6 +26,7 @@ class SourceAudit:
     inventory: Inventory
     catalogs: Catalogs
     slots: Slots
+    data_sources: DataSources
     mending: Mending
     pool: Sequence[PoolMember]
 
@@ -47,6 +48,7 @@ class SourceAudit:
         for catalog_id in sorted(holders):
             if data_source_name(catalog_id) not in names:
                 yield from self._of_holder(knowledge_base_id, catalog_id)
+        yield from self._of_lost(self.pool[number], holders)
         return str(number + 1) if number + 1 < len(self.pool) else None
 
     def _of_source(self, known: KnownSource) -> Iterator[Discrepancy]:
@@ -76,6 +78,23 @@ class SourceAudit:
         what = f"{knowledge_base_id}: {catalog_id}"
         free = partial(self.slots.free, knowledge_base_id, catalog_id)
         yield from self.mending.mended(Kind.UNUSED_SLOT, what, by=free)
+
+    def _of_lost(self, member: PoolMember, holders: frozenset[str]) -> Iterator[Discrepancy]:
+        """A slot is lost for as long as a data source that holds none takes its place."""
+        knowledge_base_id = member.knowledge_base_id
+        lost = sorted(self.slots.lost(knowledge_base_id))
+        if not lost:
+            return
+        there = self.data_sources.all(knowledge_base_id)
+        ours = {data_source_name(each) for each in holders}
+        strangers = [
+            name
+            for name, data_source_id in there.items()
+            if name not in ours and data_source_id != member.data_source_id
+        ]
+        for each in lost[len(strangers) :]:
+            free = partial(self.slots.free, knowledge_base_id, each)
+            yield from self.mending.mended(Kind.LOST_SLOT, f"{knowledge_base_id}: {each}", by=free)
 
 
 def owner_of(known: KnownSource) -> str | None:

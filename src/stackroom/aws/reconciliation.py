@@ -43,6 +43,7 @@ def reconciliation_of(
         ),
         book=deployment.admission_book,
         slots=deployment.slots,
+        data_sources=deployment.data_sources,
         jobs=deployment.jobs,
         direct=deployment.direct_documents,
         knowledge_base=deployment.knowledge_base,
