@@ -13,8 +13,10 @@ from functions.observability import logger_for, metrics_for
 from stackroom.aws.session import client
 from stackroom.aws.settings import Pool, Settings
 from stackroom.aws.use_cases import UseCases
-from stackroom.errors import MissingIdentity, RetrievalFailed
+from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
+from stackroom.gateway.tool import require_tool
 from stackroom.identity import tool_call
+from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.tool import Response, failure, retrieve_from_knowledge_base
 
@@ -51,9 +53,10 @@ def handler(event: Any, context: LambdaContext) -> Response:
 def _respond(event: Any, context: LambdaContext) -> Response:
     """Never raises: the gateway would show "internal error" instead of what went wrong."""
     try:
-        caller = tool_call(context).caller
-        return retrieve_from_knowledge_base(event, caller=caller, retrieval=retrieval())
-    except MissingIdentity as error:
+        call = tool_call(context)
+        require_tool(call, [KNOWLEDGE_BASE_RETRIEVE])
+        return retrieve_from_knowledge_base(event, caller=call.caller, retrieval=retrieval())
+    except (MissingIdentity, ValidationError) as error:
         return failure(error)
     except Exception:
         logger.exception("broke")

@@ -66,8 +66,8 @@ def tool_call(context: object) -> ToolCall:
     custom = _member(_member(context, "client_context"), "custom")
     headers = _lowered(_member(custom, _HEADERS))
     user_id = _only(headers.get(USER_HEADER, ()))
-    tool = _text(_member(custom, _TOOL_NAME)).partition(_SEPARATOR)[2]
-    if not tool or not is_user_id(user_id):
+    target, _, tool = _text(_member(custom, _TOOL_NAME)).partition(_SEPARATOR)
+    if not target or not tool or not is_user_id(user_id):
         raise MissingIdentity
     encoded = _only(headers.get(GROUPS_HEADER, ())).split(",")
     groups = tuple(unquote(name.strip()) for name in encoded if name.strip())

@@ -23,9 +23,9 @@ from tests.fakes.page_maps import FakePageMaps
 from tests.fakes.pipeline import FakeCatalogs
 
 
-def _custom(headers: dict[str, str]) -> dict[str, Any]:
+def _custom(headers: dict[str, str], tool: str) -> dict[str, Any]:
     return {
-        "bedrockAgentCoreToolName": "knowledge___knowledge_base_retrieve",
+        "bedrockAgentCoreToolName": tool,
         "bedrockAgentCorePropagatedHeaders": headers,
     }
 
@@ -36,10 +36,13 @@ class Context(lambda_context.Context):
 
     function_name: str = "retrieve"
     headers: dict[str, str] | None = field(default_factory=lambda: {"X-User-Sub": "alice"})
+    tool: str = "knowledge___knowledge_base_retrieve"
 
     @property
     def client_context(self) -> SimpleNamespace | None:
-        return None if self.headers is None else SimpleNamespace(custom=_custom(self.headers))
+        if self.headers is None:
+            return None
+        return SimpleNamespace(custom=_custom(self.headers, self.tool))
 
 
 @pytest.fixture
@@ -107,6 +110,22 @@ def test_a_call_without_a_verified_user_is_refused_before_any_search(
     )
 
     assert (response["success"], response["errorType"]) == (False, "MissingIdentity")
+    assert knowledge_base.filters == []
+
+
+@pytest.mark.parametrize(
+    "tool",
+    ["delete_catalog", "retrieve", "knowledge_base_retrieve___x", "KNOWLEDGE_BASE_RETRIEVE"],
+)
+def test_a_call_for_another_tool_is_refused_before_any_search(
+    knowledge_base: FakeKnowledgeBase, tool: str
+) -> None:
+    response = function.handler({"query": "annual leave"}, Context(tool=f"knowledge___{tool}"))
+
+    assert (response["success"], response["errorType"]) == (False, "ValidationError")
+    assert response["error"] == (
+        f"{tool!r} is no tool of this function. Allowed: knowledge_base_retrieve"
+    )
     assert knowledge_base.filters == []
 
 

@@ -6,7 +6,7 @@ argument's limits stand in its description, and the same text answers a call tha
 https://docs.aws.amazon.com/bedrock-agentcore-control/latest/APIReference/API_SchemaDefinition.html
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic_core import ErrorDetails
 
 from stackroom.errors import ValidationError
+from stackroom.identity import ToolCall
 
 _SCHEMA_KEYS = ("type", "properties", "required", "items", "description")
 
@@ -72,6 +73,18 @@ class Tool(Generic[ArgumentsT]):
             known = ", ".join(self.arguments.model_fields)
             return f"{argument}: no such argument. Allowed: {known}"
         return f"{argument}: {message}. Allowed: {field.description}"
+
+
+def require_tool(call: ToolCall, tools: Iterable[Tool[Any]]) -> None:
+    """
+    Raises ValidationError if the gateway calls the function for a tool that isn't one of its own:
+    a target with another schema than ours must not have its arguments taken for a search.
+    """
+    names = [tool.name for tool in tools]
+    if call.tool not in names:
+        raise ValidationError(
+            f"{call.tool[:100]!r} is no tool of this function. Allowed: {', '.join(names)}"
+        )
 
 
 def _reduced(schema: Mapping[str, Any]) -> dict[str, Any]:
