@@ -41,6 +41,7 @@ class OperationsStack(cdk.Stack):
             self._long_wait_alarm(),
             self._broken_runs_alarm(),
             self._failed_documents_alarm(),
+            self._withheld_passages_alarm(),
             self._function_throttles_alarm(),
             self._table_throttles_alarm(),
             self._errors_alarm(),
@@ -136,6 +137,11 @@ class OperationsStack(cdk.Stack):
             threshold=10,
             description="Ten documents failed within five minutes: their records say why.",
         )
+
+    def _withheld_passages_alarm(self) -> cloudwatch.Alarm:
+        figure = ours("PassagesWithheld", "retrieve", statistic="Sum")
+        what = "Passages bore the attributes of a user whose documents they are not from."
+        return self._alarm("WithheldPassages", figure, threshold=1, description=what)
 
     def _function_throttles_alarm(self) -> cloudwatch.Alarm:
         return self._alarm(

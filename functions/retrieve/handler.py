@@ -73,6 +73,8 @@ def _report(response: Response, *, milliseconds: float) -> None:
     logger.info("retrieved", **told)
     metrics.add_metric(name="RetrieveLatency", unit=MetricUnit.Milliseconds, value=milliseconds)
     metrics.add_metric(name="RetrieveResults", unit=MetricUnit.Count, value=told["total_results"])
+    if withheld := told.get("withheld_results"):
+        metrics.add_metric(name="PassagesWithheld", unit=MetricUnit.Count, value=withheld)
 
 
 def _told(response: Response) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def test_a_sparse_answer_is_read_with_what_it_has(client: Any, bedrock: Stubber)
     custom = {"type": "CUSTOM", "customDocumentLocation": {"id": "doc-1"}}
     metadata = {"x-amz-bedrock-kb-source-uri": "s3://docs/b.txt"}
     results = [
-        {"content": {"text": "bare"}},
+        {"content": {"text": "bare"}, "metadata": metadata},
         {"content": {"text": "by custom source"}, "location": custom, "metadata": metadata},
         {"content": {"type": "IMAGE", "byteContent": "data:image/png;base64,AA=="}},
     ]
@@ -104,10 +104,10 @@ def test_a_sparse_answer_is_read_with_what_it_has(client: Any, bedrock: Stubber)
     retrieved = BedrockKnowledgeBase(client, "KB12345678").retrieve("annual leave", ALICE, 5)
 
     assert retrieved.guardrail_action == "NONE"
-    assert [(passage.text, passage.uri, passage.page) for passage in retrieved.passages] == [
-        ("bare", None, None),
-        ("by custom source", "s3://docs/b.txt", None),
-        ("", None, None),  # found all the same, though there is nothing to read
+    assert [(each.text, each.uri, each.custom_id, each.page) for each in retrieved.passages] == [
+        ("bare", None, None, None),
+        ("by custom source", "s3://docs/b.txt", "doc-1", None),
+        ("", None, None, None),  # found all the same, though there is nothing to read
     ]
 
 

@@ -35,12 +35,20 @@ class FakeKnowledgeBase(Disturbed):
         score: float | None = None,
         page: int | None = None,
         attributes: Mapping[str, object] | None = None,
+        key: str | None = None,
+        custom_id: str | None = None,
     ) -> Passage:
-        """Ingest one passage; without a `score` it is scored by the words it shares."""
+        """
+        Ingest one passage; without a `score` it is scored by the words it shares.
+
+        It comes from the object under `key`, or was ingested directly under `custom_id`.
+        """
+        key = key or f"{user_id}/{catalog_id}/{filename}"
         passage = Passage(
             text=text,
             score=-1.0 if score is None else score,
-            uri=f"s3://docs/{user_id}/{catalog_id}/{filename}",
+            uri=f"s3://docs/{key}" if custom_id is None else None,
+            custom_id=custom_id,
             page=page,
             attributes={
                 "user_id": user_id,
@@ -102,6 +110,7 @@ def _scored(passage: Passage, query: str) -> Passage:
         text=passage.text,
         score=len(shared) / len(asked),
         uri=passage.uri,
+        custom_id=passage.custom_id,
         page=passage.page,
         attributes=passage.attributes,
     )

@@ -278,6 +278,19 @@ def test_a_search_is_logged_and_counted_without_its_words(
     assert "annual" not in json.dumps(lines)
 
 
+def test_passages_of_somebody_elses_documents_are_counted_and_not_shown(
+    knowledge_base: FakeKnowledgeBase, printed: Printed
+) -> None:
+    knowledge_base.put("annual leave is 30 days", user_id="alice", key="bob/cat-1/plan.txt")
+
+    response = function.handler({"query": "annual leave"}, Context())
+
+    assert (response["success"], response["results"]) == (True, [])
+    assert response["metadata"]["withheld_results"] == 1
+    [counted] = [line for line in printed() if "_aws" in line]
+    assert counted["PassagesWithheld"] == [1.0]
+
+
 def test_a_refusal_is_counted_by_its_type(
     knowledge_base: FakeKnowledgeBase, printed: Printed
 ) -> None:
@@ -319,9 +332,11 @@ def test_the_function_searches_with_what_its_environment_says(deployed: Any) -> 
     page_map = PageMap(etag="e", pages=(PageText(number=6, text="annualleaveis30days"),))
     S3PageMaps(s3, "docs").put("doc-1", page_map)
     metadata = {"user_id": "alice", "document_id": "doc-1", "filename": "handbook.pdf"}
+    location = {"type": "S3", "s3Location": {"uri": "s3://docs/alice/hr/handbook.pdf"}}
+    place: dict[str, Any] = {"metadata": metadata, "location": location}
     found = [
-        {"content": {"text": "Annual leave is 30 days."}, "score": 0.6, "metadata": metadata},
-        {"content": {"text": "Annual report."}, "score": 0.4, "metadata": metadata},
+        {"content": {"text": "Annual leave is 30 days."}, "score": 0.6, **place},
+        {"content": {"text": "Annual report."}, "score": 0.4, **place},
     ]
 
     with Stubber(session.client("bedrock-agent-runtime")) as bedrock:

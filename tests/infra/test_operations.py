@@ -60,6 +60,7 @@ def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -
         "LongWait",
         "BrokenRuns",
         "FailedDocuments",
+        "WithheldPassages",
         "FunctionThrottles",
         "TableThrottles",
         "FunctionErrors",

@@ -10,7 +10,7 @@ from stackroom.ingestion.direct_round import DirectPorts
 from stackroom.ingestion.endings import Endings
 from stackroom.ingestion.run_tasks import RunTasks
 from stackroom.keys import Location, locate
-from stackroom.model import Document, PerSourceType, PoolMember
+from stackroom.model import DataSourceType, Document, PerSourceType, PoolMember
 from stackroom.runs.leases import Runs
 from stackroom.runs.placement import Placements
 from stackroom.runs.progress import Run, RunOutcome
@@ -197,6 +197,8 @@ class Pipeline:
     def is_searchable(self, key: str = KEY) -> None:
         """From now on a search of its owner finds the document."""
         place = place_of(key)
+        catalog = self.catalogs.kept.get(place.catalog_id)
+        is_shared = catalog is not None and catalog.data_source_type is DataSourceType.CUSTOM
         self.knowledge_base.put(
             "text",
             user_id=place.user_id,
@@ -204,6 +206,8 @@ class Pipeline:
             filename=place.filename,
             score=1.0,
             attributes={"document_id": place.document_id},
+            key=key,
+            custom_id=place.document_id if is_shared else None,
         )
 
     def document(self, key: str = KEY) -> Document:

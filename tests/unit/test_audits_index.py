@@ -147,6 +147,44 @@ def test_a_shared_document_that_is_still_found_gets_a_record_to_be_deleted_by(
     assert crowded.document(key).status is DocumentStatus.DELETING
 
 
+def test_what_only_bears_a_shared_documents_id_says_nothing_of_it(crowded: Reconciled) -> None:
+    key, place = KEYS[3], place_of(KEYS[3])
+    crowded.forget(key)
+    crowded.bucket.delete(key)
+    crowded.bucket.remove_sidecar(key)
+    bobs = place_of("bob/0/file.txt")
+    crowded.knowledge_base.put(  # nearer than the document's own passage
+        "document",
+        user_id="bob",
+        catalog_id=bobs.catalog_id,
+        filename=bobs.filename,
+        attributes={"document_id": place.document_id},
+        key=bobs.key,
+        score=2.0,
+    )
+
+    assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, key)]
+    assert crowded.document(key).status is DocumentStatus.DELETING
+
+
+def test_a_shared_documents_forged_attributes_make_no_record_for_anybody(
+    crowded: Reconciled,
+) -> None:
+    bobs = place_of("bob/0/other.txt")
+    crowded.bedrock.put(SHARED, ORPHAN)
+    crowded.knowledge_base.put(
+        "document",
+        user_id="bob",
+        catalog_id=bobs.catalog_id,
+        filename=bobs.filename,
+        attributes={"document_id": ORPHAN},
+        custom_id=ORPHAN,
+    )
+
+    assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, f"KB1/SHARED1: {ORPHAN}")]
+    assert crowded.documents.get(bobs.catalog_id, bobs.document_id) is None
+
+
 def test_a_shared_document_of_no_catalog_is_deleted_directly(crowded: Reconciled) -> None:
     crowded.bedrock.put(SHARED, ORPHAN)
 

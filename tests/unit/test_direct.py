@@ -1,5 +1,7 @@
 """Catalogs on a shared data source: tens of documents a call, and the truth about each."""
 
+import json
+
 import pytest
 
 from stackroom.admission.demand import BATCH
@@ -56,6 +58,33 @@ def test_documents_are_ingested_in_tens_with_their_sidecars_attributes(shared: P
     assert submitted.attributes == shared.bucket.sidecar_attributes(KEY)
     assert submitted.attributes["domain"] == "biology"
     assert end(shared, run) is RunOutcome.RELEASED
+
+
+def test_a_sidecar_that_somebody_else_wrote_makes_a_document_nobody_elses(
+    shared: Pipeline,
+) -> None:
+    shared.drop(KEY, "text", kb_domain="biology")
+    ours = shared.bucket.sidecar_attributes(KEY)
+    forged = {**ours, "user_id": "mallory", "catalog_id": "cat-m", "document_id": "doc-m"}
+    shared.bucket.write_sidecar(KEY, json.dumps({"metadataAttributes": forged}).encode())
+
+    shared.work()
+
+    assert shared.bedrock.submitted[("SHARED1", DOCUMENT)].attributes == ours
+
+
+@pytest.mark.parametrize("body", [b"", b"null", b"[]", b"{}", b'{"metadataAttributes": {"a": 1}}'])
+def test_a_sidecar_that_is_none_of_ours_costs_its_own_document_and_no_other(
+    shared: Pipeline, body: bytes
+) -> None:
+    drop(shared, 2)
+    shared.drop(KEY)
+    shared.bucket.write_sidecar(KEY, body)
+
+    shared.work()
+
+    told = {each.filename: each.status for each in shared.documents.kept.values()}
+    assert told == {"0.txt": "indexed", "1.txt": "indexed", place_of(KEY).filename: "pending"}
 
 
 def test_a_grant_gives_its_slots_back(shared: Pipeline) -> None:

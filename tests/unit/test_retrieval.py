@@ -1,7 +1,7 @@
 """Searching: which knowledge bases, whose passages, and what of them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from threading import Barrier
 
@@ -17,6 +17,7 @@ from stackroom.errors import (
 )
 from stackroom.filters import Filter
 from stackroom.identity import Caller
+from stackroom.keys import document_id_of
 from stackroom.model import Catalog
 from stackroom.ports.retrieval import Retrieved
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
@@ -147,6 +148,91 @@ def test_a_knowledge_base_that_ignores_the_filter_is_not_believed(
         search(retrieval, ALICE)
 
     assert raised.value.failures == {"KB1": "Retrieve answered passages outside the filter"}
+
+
+@pytest.mark.parametrize(
+    "key", ["bob/cat-1/plan.txt", "alicel/cat-1/plan.txt", "Alice/cat-1/plan.txt", "alice"]
+)
+def test_a_passage_from_outside_the_callers_prefix_is_withheld_and_reported(
+    retrieval: Retrieval,
+    pool: dict[str, FakeKnowledgeBase],
+    caplog: pytest.LogCaptureFixture,
+    key: str,
+) -> None:
+    pool["KB1"].put("annual leave is 30 days", user_id="alice")
+    pool["KB1"].put("annual leave is 12 days", user_id="alice", key=key)
+
+    answer = search(retrieval, ALICE)
+
+    assert contents(answer) == ["annual leave is 30 days"]
+    assert answer.withheld == 1
+    assert f"s3://docs/{key}" in caplog.text
+    assert "12 days" not in caplog.text
+
+
+def test_a_passage_that_does_not_say_where_it_is_from_is_withheld(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase]
+) -> None:
+    passage = pool["KB1"].put("annual leave is 30 days", user_id="alice")
+    pool["KB1"].passages = [replace(passage, uri=None)]
+
+    answer = search(retrieval, ALICE)
+
+    assert (answer.results, answer.withheld) == ((), 1)
+
+
+def test_a_search_of_one_catalog_finds_what_lies_under_its_prefix_alone(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], catalogs: CatalogShelf
+) -> None:
+    catalogs.put("cat-1", "KB1")
+    pool["KB1"].put("annual leave here")
+    pool["KB1"].put("annual leave there", key="alice/cat-2/plan.txt")
+
+    answer = search(retrieval, catalog_id="cat-1")
+
+    assert (contents(answer), answer.withheld) == (["annual leave here"], 1)
+
+
+def test_what_was_ingested_directly_is_its_catalogs_owners(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], catalogs: CatalogShelf
+) -> None:
+    catalogs.put("cat-1", "KB1")
+    catalogs.put("cat-bob", "KB1", user_id="bob")
+    for catalog_id in ("cat-1", "cat-bob", "cat-gone"):
+        shown = document_id_of(catalog_id, "handbook.txt")
+        pool["KB1"].put(f"annual leave of {catalog_id}", catalog_id=catalog_id, custom_id=shown)
+
+    answer = search(retrieval, ALICE)
+
+    assert (contents(answer), answer.withheld) == (["annual leave of cat-1"], 2)
+    assert contents(search(retrieval, catalog_id="cat-1")) == ["annual leave of cat-1"]
+
+
+@pytest.mark.parametrize("narrowed", [{}, {"catalog_id": "cat-1"}])
+def test_what_was_ingested_directly_is_no_other_document_whatever_its_attributes_say(
+    retrieval: Retrieval,
+    pool: dict[str, FakeKnowledgeBase],
+    catalogs: CatalogShelf,
+    narrowed: dict[str, str],
+) -> None:
+    catalogs.put("cat-1", "KB1")
+    bobs = document_id_of("cat-bob", "handbook.txt")
+    pool["KB1"].put("annual leave of bob", catalog_id="cat-1", custom_id=bobs)
+
+    answer = search(retrieval, ALICE, **narrowed)
+
+    assert (answer.results, answer.withheld) == ((), 1)
+
+
+def test_catalogs_that_can_not_be_read_withhold_nothing_silently(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], catalogs: CatalogShelf
+) -> None:
+    catalogs.failure = StoreUnavailable("GetItem", "InternalServerError")
+    shown = document_id_of("cat-1", "handbook.txt")
+    pool["KB1"].put("annual leave", catalog_id="cat-1", custom_id=shown)
+
+    with pytest.raises(RetrievalFailed):
+        search(retrieval)
 
 
 def test_a_pool_of_one_needs_no_look_at_the_catalogs(

@@ -16,23 +16,26 @@ from functools import partial
 
 from stackroom.audits.discrepancies import Discrepancy, Kind
 from stackroom.audits.mending import LeftForLater, Mending
-from stackroom.filters import Has
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.origins import Origin
 from stackroom.ports.admission import AdmissionBook
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import Busy, DirectDocuments
 from stackroom.ports.inventory import ListedDocument
-from stackroom.ports.retrieval import KnowledgeBase, Passage
+from stackroom.ports.retrieval import KnowledgeBase
 from stackroom.settlement.details import key_of
+from stackroom.tenancy import Operator
 
 # DocumentStatus [API model bedrock-agent]: gone, or on its way in or out.
 _PASSING = frozenset(
     {"NOT_FOUND", "PENDING", "STARTING", "IN_PROGRESS", "DELETING", "DELETE_IN_PROGRESS"}
 )
 _OURS = re.compile(r"doc-[0-9a-f]{24}")
+# Results of one Retrieve [API model: numberOfResults]: others may bear the same id as an attribute.
+_MOST = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,12 +71,10 @@ class Orphans:
             yield from self._deleted(source, listed, why="its catalog lives elsewhere")
 
     def _of_nobody(self, source: DataSource, listed: ListedDocument) -> Iterator[Discrepancy]:
-        found = self._searched(source, listed.identifier)
-        catalog_id = str(found.attributes.get("catalog_id", "")) if found else ""
-        catalog = self.catalogs.get(catalog_id) if catalog_id else None
-        filename = str(found.attributes.get("filename", "")) if found else ""
-        if catalog is not None and document_id_of(catalog_id, filename) == listed.identifier:
-            yield from self._of_catalog(catalog, catalog.s3_prefix + filename)
+        origin = self._origin(source, listed.identifier)
+        catalog = self.catalogs.get(origin.catalog_id) if origin is not None else None
+        if origin is not None and catalog is not None:
+            yield from self._of_catalog(catalog, catalog.s3_prefix + origin.filename)
         else:
             # A dry run opens no lost catalog again; then it had one.
             unless = ", unless its catalog is opened again" if self.mending.dry_run else ""
@@ -127,10 +128,11 @@ class Orphans:
         now = self.direct.details(source, [listed.identifier])[listed.identifier]
         return now == listed.detail
 
-    def _searched(self, source: DataSource, document_id: str) -> Passage | None:
+    def _origin(self, source: DataSource, document_id: str) -> Origin | None:
+        operator = Operator()
         searched = self.knowledge_base(source.knowledge_base_id)
-        found = searched.retrieve("document", Has("document_id", document_id), 1).passages
-        return found[0] if found else None
+        found = searched.retrieve("document", operator.filter(document_id), _MOST).passages
+        return operator.origin_of(document_id, found)
 
 
 def _where(source: DataSource, listed: ListedDocument) -> str:

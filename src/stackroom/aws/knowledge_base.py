@@ -68,6 +68,7 @@ class BedrockKnowledgeBase:
             text=_text(result),
             score=result.get("score", 0.0),
             uri=_uri(result, attributes),
+            custom_id=_custom_id(result),
             page=self._page(attributes.get(_PAGE)),
             attributes=attributes,
         )
@@ -104,11 +105,20 @@ def _uri(
     result: "KnowledgeBaseRetrievalResultTypeDef", attributes: Mapping[str, object]
 ) -> str | None:
     location = result.get("location")
-    if location is not None and "s3Location" in location:
+    if location is None:
+        return None  # an attribute alone is no word of the store's on where a passage is from
+    if "s3Location" in location:
         return location["s3Location"].get("uri")
     reported = attributes.get(_URI)
     # Of a CUSTOM data source's documents it is their id.
     return reported if isinstance(reported, str) and reported.startswith("s3://") else None
+
+
+def _custom_id(result: "KnowledgeBaseRetrievalResultTypeDef") -> str | None:
+    location = result.get("location")
+    if location is None or "customDocumentLocation" not in location:
+        return None
+    return location["customDocumentLocation"].get("id")
 
 
 def _translated(error: ClientError | BotoCoreError) -> Unavailable:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from stackroom.admission.demand import BATCH
 from stackroom.clock import utc_now
+from stackroom.keys import locate
 from stackroom.model import DataSource, Document, DocumentStatus
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.documents import Documents
@@ -101,11 +102,22 @@ class DirectCalls:
             by_key[key].document_id: Submission(
                 document_id=by_key[key].document_id,
                 uri=self.bucket.uri_of(key),
-                attributes=sidecars.attributes_in(kept.body),
+                attributes={**attributes, **_identity(by_key[key])},
             )
             for key, kept in self.bucket.sidecars_of(list(by_key)).items()
             if kept.body != sidecars.QUARANTINED
+            and (attributes := sidecars.attributes_in(kept.body)) is not None
         }
+
+
+def _identity(document: Document) -> dict[str, str]:
+    """Whose it is, by where it lies: a sidecar says what whoever wrote it says."""
+    return {
+        "user_id": locate(document.s3_key).user_id,
+        "catalog_id": document.catalog_id,
+        "document_id": document.document_id,
+        "filename": document.filename,
+    }
 
 
 def batches(documents: Iterable[Document]) -> Iterable[list[Document]]:

@@ -14,11 +14,15 @@ class Passage:
 
     `score` grows with relevance; its scale is the store's. `attributes` are those of the sidecar,
     plus whatever the store added. `page` counts from 1 and is None where the store doesn't tell.
+
+    Where it came from is the store's own word: `custom_id` is the id that a document of a CUSTOM
+    data source was ingested under, `uri` the object of any other.
     """
 
     text: str
     score: float
     uri: str | None = None
+    custom_id: str | None = None
     page: int | None = None
     attributes: Mapping[str, object] = field(default_factory=dict)
 

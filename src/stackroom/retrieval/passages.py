@@ -27,7 +27,7 @@ def ranked(found: Iterable[Passage], *, min_score: float, limit: int) -> tuple[P
     distinct: dict[tuple[object, str], Passage] = {}
     for passage in sorted(found, key=lambda passage: passage.score, reverse=True):
         if passage.score >= min_score:
-            distinct.setdefault((passage.uri, passage.text), passage)
+            distinct.setdefault((passage.custom_id or passage.uri, passage.text), passage)
     return tuple(distinct.values())[:limit]
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 
 from stackroom.errors import (
     KnowledgeBaseNotFound,
@@ -20,7 +21,7 @@ from stackroom.errors import (
 )
 from stackroom.identity import Caller
 from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.retrieval import KnowledgeBase, PageMaps, Retrieved
+from stackroom.ports.retrieval import KnowledgeBase, PageMaps, Passage
 from stackroom.retrieval.arguments import RetrieveArguments
 from stackroom.retrieval.citations import Source, attributes_of, sources_of
 from stackroom.retrieval.passages import ranked, within_budget
@@ -41,15 +42,28 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """`omitted` passages were relevant and didn't fit the budget; `failures` say why, by id."""
+    """
+    `omitted` passages were relevant and didn't fit the budget, `withheld` ones bore the caller's
+    attributes and came from somebody else's documents; `failures` say why, by id.
+    """
 
     results: tuple[Result, ...]
     omitted: int
+    withheld: int
     tokens: int
     milliseconds: int
     knowledge_bases: tuple[str, ...]
     guardrail_action: str
     failures: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Reply:
+    """Of one knowledge base, what the caller may see; `withheld` counts what else it answered."""
+
+    passages: tuple[Passage, ...]
+    withheld: int
+    guardrail_action: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,17 +84,18 @@ class Retrieval:
         RetrievalFailed if all do, KnowledgeBaseNotFound for what isn't the caller's.
         """
         started = time.perf_counter()
-        targets = self._targets(asked, caller)
-        replies = self._ask_all(targets, asked, Tenant(caller.user_id, asked.catalog_id))
+        targets, tenant = self._targets(asked, caller)
+        replies = self._ask_all(targets, asked, tenant)
         failures = {key: reply for key, reply in replies.items() if isinstance(reply, Unavailable)}
         if failures and len(failures) == len(targets):
             raise _search_error(failures)
 
-        found = [reply for reply in replies.values() if isinstance(reply, Retrieved)]
+        found = [reply for reply in replies.values() if isinstance(reply, _Reply)]
         results, omitted, tokens = self._results(found, asked)
         return Answer(
             results=results,
             omitted=omitted,
+            withheld=sum(reply.withheld for reply in found),
             tokens=tokens,
             milliseconds=round((time.perf_counter() - started) * 1000),
             knowledge_bases=targets,
@@ -88,57 +103,63 @@ class Retrieval:
             failures={key: str(failure) for key, failure in failures.items()},
         )
 
-    def _targets(self, asked: RetrieveArguments, caller: Caller) -> tuple[str, ...]:
-        """The ids of the knowledge bases that may hold what the caller looks for."""
+    def _targets(self, asked: RetrieveArguments, caller: Caller) -> tuple[tuple[str, ...], Tenant]:
+        """The ids of the knowledge bases that may hold what the caller looks for, and may see."""
         try:
-            homes = self._homes(asked.catalog_id, caller)
+            homes, tenant = self._homes(asked.catalog_id, caller)
         except Unavailable as error:
             raise RetrievalFailed("your catalogs could not be read; try again") from error
         if asked.knowledge_base_id is None:
-            return homes
+            return homes, tenant
         if asked.knowledge_base_id not in self.pool:
             raise KnowledgeBaseNotFound(f"Knowledge base '{asked.knowledge_base_id}'")
-        return tuple(home for home in homes if home == asked.knowledge_base_id)
+        return tuple(home for home in homes if home == asked.knowledge_base_id), tenant
 
-    def _homes(self, catalog_id: str | None, caller: Caller) -> tuple[str, ...]:
+    def _homes(self, catalog_id: str | None, caller: Caller) -> tuple[tuple[str, ...], Tenant]:
+        tenant = Tenant(caller.user_id)
         if catalog_id is not None:
             catalog = self.catalogs.get(catalog_id)
             # Someone else's is as unknown as none: who asks must not learn that it exists.
             if catalog is None or catalog.user_id != caller.user_id:
                 raise KnowledgeBaseNotFound(f"Catalog '{catalog_id}'")
-            catalogs = [catalog]
+            catalogs, tenant = [catalog], Tenant.of(catalog)
         elif len(self.pool) == 1:
-            return tuple(self.pool)  # no table to read: it is there or nowhere
+            return tuple(self.pool), tenant  # no table to read: it is there or nowhere
         else:
             catalogs = list(self.catalogs.of_user(caller.user_id))
         homes = (catalog.knowledge_base_id for catalog in catalogs)
-        return tuple(dict.fromkeys(home for home in homes if home is not None))
+        return tuple(dict.fromkeys(home for home in homes if home is not None)), tenant
 
     def _ask_all(
         self, targets: tuple[str, ...], asked: RetrieveArguments, tenant: Tenant
-    ) -> dict[str, Retrieved | Unavailable]:
+    ) -> dict[str, _Reply | Unavailable]:
         if len(targets) <= 1:
             return {target: self._ask(target, asked, tenant) for target in targets}
         with ThreadPoolExecutor(min(len(targets), _MAX_PARALLEL)) as threads:
             replies = threads.map(lambda target: self._ask(target, asked, tenant), targets)
             return dict(zip(targets, replies, strict=True))
 
-    def _ask(
-        self, target: str, asked: RetrieveArguments, tenant: Tenant
-    ) -> Retrieved | Unavailable:
+    def _ask(self, target: str, asked: RetrieveArguments, tenant: Tenant) -> _Reply | Unavailable:
         knowledge_base = self.pool.get(target)
         if knowledge_base is None:  # the pool was shrunk under a catalog
             return KnowledgeBaseUnavailable("Retrieve", "not in the pool")
         try:
-            reply = knowledge_base.retrieve(asked.query, tenant.filter(asked.filter), asked.top_k)
+            found = knowledge_base.retrieve(asked.query, tenant.filter(asked.filter), asked.top_k)
+            own = tenant.own(found.passages, owner_of=cache(self._owner_of))
         except Unavailable as error:
             return error
-        if not tenant.owns(reply.passages):
-            return KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
-        return reply
+        return _Reply(
+            passages=own,
+            withheld=len(found.passages) - len(own),
+            guardrail_action=found.guardrail_action,
+        )
+
+    def _owner_of(self, catalog_id: str) -> str | None:
+        catalog = self.catalogs.get(catalog_id)
+        return catalog.user_id if catalog is not None else None
 
     def _results(
-        self, found: list[Retrieved], asked: RetrieveArguments
+        self, found: list[_Reply], asked: RetrieveArguments
     ) -> tuple[tuple[Result, ...], int, int]:
         passages = ranked(
             (passage for reply in found for passage in reply.passages if passage.text),
@@ -168,7 +189,7 @@ def _search_error(failures: Mapping[str, Unavailable]) -> RetrievalFailed | Thro
     return RetrievalFailed("no knowledge base answered; try again, or tell the operator", reasons)
 
 
-def _strictest(found: list[Retrieved]) -> str:
+def _strictest(found: list[_Reply]) -> str:
     """INTERVENED if a guardrail stepped in anywhere."""
     actions = {reply.guardrail_action for reply in found} - {"NONE"}
     return min(actions, default="NONE")

@@ -43,6 +43,7 @@ def success(answer: Answer) -> Response:
         "knowledge_bases_queried": list(answer.knowledge_bases),
         "guardrail_action": answer.guardrail_action,
         **_failed(answer.failures),
+        **({"withheld_results": answer.withheld} if answer.withheld else {}),
     }
     return {
         "success": True,

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from stackroom.filters import Has, any_of
+from stackroom.keys import document_id_of
 from stackroom.model import Catalog, Document
-from stackroom.ports.retrieval import KnowledgeBase
+from stackroom.origins import key_of
+from stackroom.ports.retrieval import KnowledgeBase, Passage
 from stackroom.tenancy import Conditions, Tenant
 
 _LONGEST_QUERY = 1000  # characters [AWS General Reference: Amazon Bedrock quotas, User query size]
@@ -45,10 +47,19 @@ class SearchCheck:
         return found
 
     def _any(self, catalog: Catalog, query: str, narrowed: Conditions, *, limit: int) -> set[str]:
-        owner = Tenant(catalog.user_id, catalog.catalog_id)
+        owner = Tenant.of(catalog)
         searched = self.knowledge_base(str(catalog.knowledge_base_id))
         answer = searched.retrieve(query[:_LONGEST_QUERY], owner.filter(narrowed), limit)
-        return {str(passage.attributes.get("document_id")) for passage in answer.passages}
+        passages = owner.own(answer.passages, owner_of=lambda _: catalog.user_id)
+        return {_document_id(catalog, each) for each in passages}
+
+
+def _document_id(catalog: Catalog, passage: Passage) -> str:
+    """By its source: an attribute is what whoever wrote the sidecar says."""
+    if passage.custom_id is not None:
+        return passage.custom_id
+    filename = key_of(str(passage.uri)).removeprefix(catalog.s3_prefix)
+    return document_id_of(catalog.catalog_id, filename)
 
 
 def _groups(documents: list[Document]) -> Iterator[list[Document]]:

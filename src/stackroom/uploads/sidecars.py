@@ -12,6 +12,9 @@ from datetime import UTC, datetime
 from email.errors import HeaderParseError
 from email.header import decode_header, make_header
 
+from pydantic import BaseModel, Field
+from pydantic import ValidationError as Malformed
+
 from stackroom.errors import ValidationError
 
 RESERVED = frozenset({"user_id", "catalog_id", "document_id", "filename", "uploaded_at"})
@@ -33,6 +36,10 @@ _STRING = "kb-"
 _LIST = "kb-list-"
 
 Attribute = str | list[str]
+
+
+class _Sidecar(BaseModel):
+    metadata_attributes: dict[str, Attribute] = Field(alias="metadataAttributes")
 
 
 def user_attributes(object_metadata: Mapping[str, str]) -> dict[str, Attribute]:
@@ -86,10 +93,12 @@ def sidecar(
     return body
 
 
-def attributes_in(body: bytes) -> dict[str, Attribute]:
-    """The attributes that a sidecar of ours says."""
-    attributes: dict[str, Attribute] = json.loads(body)["metadataAttributes"]
-    return attributes
+def attributes_in(body: bytes) -> dict[str, Attribute] | None:
+    """The attributes that a sidecar of ours says; None of what can't be one of ours."""
+    try:
+        return _Sidecar.model_validate_json(body).metadata_attributes
+    except Malformed:
+        return None
 
 
 def _compact(value: object) -> bytes:

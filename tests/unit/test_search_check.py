@@ -1,0 +1,91 @@
+"""Whether a document is found: only what comes from the document itself counts."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.settlement.search_check import SearchCheck
+from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.unit.pipeline import CATALOG, KEY, place_of
+
+NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+PLACE = place_of(KEY)
+DOCUMENT_ID = PLACE.document_id
+
+
+@pytest.fixture
+def knowledge_base() -> FakeKnowledgeBase:
+    return FakeKnowledgeBase()
+
+
+def put(knowledge_base: FakeKnowledgeBase, **source: Any) -> None:
+    knowledge_base.put(
+        "report",
+        user_id=PLACE.user_id,
+        catalog_id=CATALOG,
+        filename=PLACE.filename,
+        attributes={"document_id": DOCUMENT_ID},
+        **source,
+    )
+
+
+def found(knowledge_base: FakeKnowledgeBase) -> set[str]:
+    catalog = Catalog(
+        catalog_id=CATALOG,
+        user_id=PLACE.user_id,
+        name=PLACE.folder,
+        s3_prefix=PLACE.prefix,
+        knowledge_base_id="KB1",
+        created_at=NOW,
+        updated_at=NOW,
+    )
+    document = Document(
+        catalog_id=CATALOG,
+        document_id=DOCUMENT_ID,
+        filename=PLACE.filename,
+        s3_key=KEY,
+        status=DocumentStatus.DELETING,
+        uploaded_at=NOW,
+        updated_at=NOW,
+    )
+    return SearchCheck(knowledge_base=lambda _: knowledge_base).found(catalog, [document])
+
+
+@pytest.mark.parametrize("source", [{"key": KEY}, {"custom_id": DOCUMENT_ID}])
+def test_a_documents_own_passage_is_found(
+    knowledge_base: FakeKnowledgeBase, source: dict[str, str]
+) -> None:
+    put(knowledge_base, **source)
+
+    assert found(knowledge_base) == {DOCUMENT_ID}
+
+
+@pytest.mark.parametrize(
+    "source", [{"key": f"mallory/{KEY}"}, {"custom_id": "doc-" + "0" * 24}, {"custom_id": "a.txt"}]
+)
+def test_a_passage_of_somebody_elses_document_is_no_proof_whatever_its_attributes_say(
+    knowledge_base: FakeKnowledgeBase, source: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    put(knowledge_base, **source)
+
+    assert found(knowledge_base) == set()
+    assert source.popitem()[1] in caplog.text
+
+
+def test_a_passage_of_another_document_of_the_owner_is_no_proof_of_this_one(
+    knowledge_base: FakeKnowledgeBase,
+) -> None:
+    put(knowledge_base, key=f"{PLACE.prefix}other.pdf")
+
+    assert DOCUMENT_ID not in found(knowledge_base)
+
+
+def test_a_store_that_ignores_the_filter_proves_nothing(knowledge_base: FakeKnowledgeBase) -> None:
+    knowledge_base.ignores_filters = True
+    knowledge_base.put("report", user_id="bob")
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="outside the filter"):
+        found(knowledge_base)
