@@ -16,17 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
-from rich.console import Console
 from rich.markup import escape
 
 from stackroom.model import DocumentStatus
 from stackroom_local.cli.asking import print_passages, search
-from stackroom_local.cli.console import console, stopwatch
+from stackroom_local.cli.console import Console, console, stopwatch
 from stackroom_local.cli.documents import put, settle
 from stackroom_local.dropping import Dropped, File, NotDropped, find
 from stackroom_local.problems import DemoFailed
 from stackroom_local.processes import free_ports
-from stackroom_local.records import Records
 from stackroom_local.state import Instance, Ports, StateDirectory
 from stackroom_local.supervisor import LocalMode, Stopped
 from stackroom_local.synthesis import CHECKOUT
@@ -136,7 +134,7 @@ def _ingest(out: Console, instance: Instance, users: Sequence[str]) -> None:
                 raise DemoFailed(f"{outcome.key} was not taken: {outcome.reason}")
             dropped.append(outcome)
     try:
-        documents = settle(Records(instance), dropped, out=out, seconds=_SETTLE_SECONDS)
+        documents = settle(instance, dropped, out=out, seconds=_SETTLE_SECONDS)
     except TimeoutError as error:
         raise DemoFailed(str(error)) from error
     for document in documents:

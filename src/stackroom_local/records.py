@@ -8,12 +8,13 @@ from stackroom.aws.catalogs import METADATA
 from stackroom.aws.deployment import Deployment
 from stackroom.aws.items import scan, to_item
 from stackroom.aws.use_cases import UseCases
-from stackroom.ingestion.estimates import DocumentEstimate, QueuePosition
+from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate, QueuePosition
 from stackroom.keys import unplaced_partition
 from stackroom.model import Catalog, Document
 from stackroom_local.product import Product
 from stackroom_local.state import Instance
 
+NO_CATALOG = "(no catalog)"
 _REJECTED = unplaced_partition("")
 
 
@@ -30,6 +31,20 @@ class CatalogListing:
     documents: tuple[Document, ...]
     estimates: Mapping[str, DocumentEstimate] = field(default_factory=dict)
     queue_position: QueuePosition | None = None
+
+
+def listed(seen: CatalogEstimate) -> CatalogListing:
+    return CatalogListing(
+        seen.catalog.user_id,
+        seen.catalog.name,
+        tuple(each.document for each in seen.documents),
+        estimates={
+            each.document.document_id: each
+            for each in seen.documents
+            if each.eta_seconds is not None
+        },
+        queue_position=seen.queue_position,
+    )
 
 
 @dataclass(frozen=True)
@@ -61,21 +76,10 @@ class Records:
 
     def _of_user(self, user_id: str) -> Iterator[CatalogListing]:
         for catalog in self._stores.catalogs.of_user(user_id):
-            seen = self._looking.estimates.of(catalog)
-            yield CatalogListing(
-                user_id,
-                catalog.name,
-                tuple(each.document for each in seen.documents),
-                estimates={
-                    each.document.document_id: each
-                    for each in seen.documents
-                    if each.eta_seconds is not None
-                },
-                queue_position=seen.queue_position,
-            )
+            yield listed(self._looking.estimates.of(catalog))
         unplaced = self._stores.documents.of_catalog(unplaced_partition(user_id))
         if found := tuple(sorted(unplaced, key=lambda document: document.filename)):
-            yield CatalogListing(user_id, "(no catalog)", found)
+            yield CatalogListing(user_id, NO_CATALOG, found)
 
     @cached_property
     def _looking(self) -> UseCases:

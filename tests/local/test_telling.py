@@ -9,7 +9,7 @@ from rich.console import Console, RenderableType
 from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage, QueuePosition
 from stackroom.model import Document, DocumentStatus, Receipt
 from stackroom_local.cli.removing import told
-from stackroom_local.cli.watching import overview
+from stackroom_local.cli.telling import overview
 from stackroom_local.records import CatalogListing
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

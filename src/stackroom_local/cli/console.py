@@ -2,11 +2,25 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from rich.console import Console
+import rich.console
+from rich.console import ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from stackroom_local.cli.foreign import lines
 
 _PIPE_WIDTH = 200
+
+
+class Console(rich.console.Console):
+    """Whatever is printed, only our own styles reach the terminal as control codes."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(lines(segment.text), segment.style)
 
 
 def console() -> Console:

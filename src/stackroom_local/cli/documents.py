@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
@@ -13,10 +12,12 @@ from stackroom.errors import ValidationError
 from stackroom.keys import Unplaced, locate
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.asking import checked
-from stackroom_local.cli.console import console
-from stackroom_local.cli.watching import REFRESH_SECONDS, Watch, overview
+from stackroom_local.cli.console import Console, console
+from stackroom_local.cli.telling import overview
+from stackroom_local.cli.watching import Watch
 from stackroom_local.dropping import Dropped, File, Found, NotDropped, find
 from stackroom_local.dropping import drop as drop_files
+from stackroom_local.following import Following
 from stackroom_local.problems import LocalModeError
 from stackroom_local.records import CatalogListing, Records
 from stackroom_local.state import Instance, StateDirectory
@@ -42,7 +43,7 @@ def drop(state_dir: Path, paths: list[Path], *, user: str, catalog: str, wait: b
     bad = sum(isinstance(each, NotDropped) for each in outcomes)
     if wait:
         dropped = [each for each in outcomes if isinstance(each, Dropped)]
-        settled = settle(Records(instance), dropped, out=out, user=user)
+        settled = settle(instance, dropped, out=out, user=user)
         bad += sum(each.status is DocumentStatus.FAILED for each in settled)
     if bad:
         raise SomeFailed(bad, len(outcomes))
@@ -59,17 +60,20 @@ def _require_valid_prefix(user: str, catalog: str) -> None:
 
 def status(state_dir: Path, *, user: str | None, watch: bool) -> None:
     instance = StateDirectory(state_dir).instance()
-    records = Records(instance)
     out = console()
-    listings = records.listings(user if user is None else checked(user))
-    if not watch and not (out.is_terminal and _is_under_way(listings)):
-        out.print(overview(listings, speed=instance.speed))
-        return
-    with Watch(out, speed=instance.speed) as watching:
+    if user is not None:
+        checked(user)
+    if not watch:
+        listings = Records(instance).listings(user)
+        if not (out.is_terminal and _is_under_way(listings)):
+            out.print(overview(listings, speed=instance.speed))
+            return
+    following = Following(instance, user)
+    with Watch.of(out, speed=instance.speed) as watching:
         while watch or _is_under_way(listings):
-            listings = records.listings(user)
+            listings = following.look()
             watching.show(listings)
-            time.sleep(REFRESH_SECONDS)
+            watching.rest()
 
 
 def _is_under_way(listings: Iterable[CatalogListing]) -> bool:
@@ -92,7 +96,7 @@ def put(
 
 
 def settle(
-    records: Records,
+    instance: Instance,
     dropped: list[Dropped],
     *,
     out: Console,
@@ -105,9 +109,10 @@ def settle(
     Raises `TimeoutError` naming those that were neither within `seconds`.
     """
     started = time.monotonic()
-    with Watch(out, speed=records.instance.speed) as watching:
+    following = Following(instance, user)
+    with Watch.of(out, speed=instance.speed, every_document=False) as watching:
         while True:
-            listings = _only(records.listings(user), dropped)
+            listings = _only(following.look(), dropped)
             watching.show(listings)
             settled = _settled(listings, dropped)
             if len(settled) == len(dropped):
@@ -115,7 +120,7 @@ def settle(
             if time.monotonic() - started > seconds:
                 missing = sorted({each.key for each in dropped} - settled.keys())
                 raise TimeoutError(f"not settled within {seconds:g} s: {', '.join(missing)}")
-            time.sleep(REFRESH_SECONDS)
+            watching.rest()
     out.print(f"all settled in {time.monotonic() - started:.1f} s")
     return list(settled.values())
 

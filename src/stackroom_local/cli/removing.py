@@ -17,12 +17,12 @@ from stackroom.model import Catalog, CatalogStatus, Receipt
 from stackroom_local.cli.asking import checked
 from stackroom_local.cli.choosing import Choosing
 from stackroom_local.cli.console import console
-from stackroom_local.cli.watching import REFRESH_SECONDS
 from stackroom_local.product import Product
 from stackroom_local.records import Records
 from stackroom_local.state import StateDirectory
 
 _MOST_SHOWN = 20
+_REFRESH_SECONDS = 0.2
 
 
 def delete(
@@ -132,7 +132,7 @@ def _closed(product: Product, asked: Sequence[Receipt], out: Console) -> list[Re
             advance(len(now) - left)
             if not left:
                 return list(now.values())
-            time.sleep(REFRESH_SECONDS)
+            time.sleep(_REFRESH_SECONDS)
 
 
 def _wait_until_gone(product: Product, catalog: Catalog, out: Console) -> None:
@@ -140,7 +140,7 @@ def _wait_until_gone(product: Product, catalog: Catalog, out: Console) -> None:
         while (now := product.stores.catalogs.get(catalog.catalog_id)) is not None:
             if now.status is not CatalogStatus.DELETING:
                 return
-            time.sleep(REFRESH_SECONDS)
+            time.sleep(_REFRESH_SECONDS)
         advance(1)
 
 

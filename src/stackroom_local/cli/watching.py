@@ -1,112 +1,54 @@
-"""Documents as they move: a table that redraws on a terminal, a line per change in a pipe."""
+"""Documents as they move: a window that redraws on a terminal, lines in a pipe."""
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
-from stackroom.ingestion.estimates import DocumentStage, QueuePosition
 from stackroom.model import Document, DocumentStatus
-from stackroom_local.cli.console import size
+from stackroom_local.cli.console import Console
+from stackroom_local.cli.foreign import one_line
+from stackroom_local.cli.window import composed, told
 from stackroom_local.records import CatalogListing
 
-REFRESH_SECONDS = 0.2
-_STYLES = {
-    DocumentStatus.UPLOADING: "dim",
-    DocumentStatus.PENDING: "yellow",
-    DocumentStatus.INDEXING: "cyan",
-    DocumentStatus.INDEXED: "green",
-    DocumentStatus.FAILED: "red",
-    DocumentStatus.DELETING: "magenta",
-}
+# Of one core, what looking and drawing may take: embedding wants the rest. What the server does
+# for a look is a fraction of that (`make bench-watch`).
+_SHARE = 0.02
+_LEAST_SECONDS = 0.5
+_MOST_SECONDS = 10.0
+_TICK_SECONDS = 0.25  # within which a window that was resized is drawn anew
 
 
-def overview(listings: Iterable[CatalogListing], *, speed: float) -> RenderableType:
-    """One row per document, and how many are in which status; AWS's time passes at `speed`."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("Catalog", no_wrap=True)
-    table.add_column("Document", overflow="fold")
-    table.add_column("Size", justify="right", no_wrap=True)
-    table.add_column("Status", no_wrap=True)
-    table.add_column("Age", justify="right", no_wrap=True)
-    table.add_column("Stage, or reason", overflow="fold")
-    counts: Counter[DocumentStatus] = Counter()
-    for listing in listings:
-        for document in listing.documents:
-            counts[document.status] += 1
-            table.add_row(
-                Text(f"{listing.user_id}/{listing.name}"), *_cells(listing, document, speed)
-            )
-    if not counts:
-        return Text("no documents yet")
-    total = ", ".join(f"{counts[each]} {each}" for each in DocumentStatus if counts[each])
-    return Group(table, Text(total, style="dim"))
+class View(Protocol):
+    def show(self, listings: Sequence[CatalogListing]) -> None: ...
 
-
-def _cells(listing: CatalogListing, document: Document, speed: float) -> list[RenderableType]:
-    return [
-        Text(document.filename),
-        size(document.size),
-        Text(str(document.status), style=_STYLES[document.status]),
-        _age(document.updated_at),
-        Text(document.status_reason or stage(listing, document, speed)),
-    ]
-
-
-def stage(listing: CatalogListing, document: Document, speed: float) -> str:
-    """How far a document is that has yet to settle; empty for all others."""
-    estimate = listing.estimates.get(document.document_id)
-    if estimate is None or estimate.eta_seconds is None:
-        return ""
-    told = [str(estimate.stage)]
-    if estimate.stage is DocumentStage.WAITING and listing.queue_position is not None:
-        told.append(_position(listing.queue_position))
-    if estimate.attempt is not None and estimate.attempt > 1:
-        told.append(f"attempt {estimate.attempt}")
-    told.append(f"about {_duration(max(1, estimate.eta_seconds / speed))} to go")
-    return ", ".join(told)
-
-
-def _position(queue: QueuePosition) -> str:
-    if queue.position is None:
-        return f"behind the first {queue.length} in the queue"
-    return f"number {queue.position} of {queue.length} in the queue"
-
-
-def _age(since: datetime) -> str:
-    return _duration((datetime.now(UTC) - since).total_seconds())
-
-
-def _duration(exact: float) -> str:
-    seconds = max(0, int(exact))
-    for unit, length in (("d", 86_400), ("h", 3600), ("m", 60)):
-        if seconds >= length:
-            return f"{seconds // length}{unit}"
-    return f"{seconds}s"
+    def close(self) -> None: ...
 
 
 @dataclass
 class Watch:
-    """`show` whatever is the case now, as often as you like; a context manager."""
+    """`show` whatever is the case now, then `rest`; a context manager."""
 
     out: Console
-    speed: float
-    _live: Live | None = None
-    _shown: dict[str, DocumentStatus] = field(default_factory=dict)
-    _started: float = field(default_factory=time.monotonic)
+    view: View
+    _looked: float = field(default_factory=time.process_time, init=False)
+    _listings: Sequence[CatalogListing] = field(default=(), init=False)
+
+    @classmethod
+    def of(cls, out: Console, *, speed: float, every_document: bool = True) -> Self:
+        """In a pipe a line for every document's change, or for every change of the totals."""
+        if out.is_terminal:
+            return cls(out, Window(out, speed))
+        return cls(out, EachChange(out) if every_document else EachTotal(out))
 
     def __enter__(self) -> Self:
-        if self.out.is_terminal:
-            self._live = Live(console=self.out, auto_refresh=False)
-            self._live.start()
         return self
 
     def __exit__(
@@ -115,23 +57,116 @@ class Watch:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._live:
-            self._live.stop()
+        self.view.close()
 
-    def show(self, listings: list[CatalogListing]) -> None:
-        if self._live:
-            self._live.update(overview(listings, speed=self.speed), refresh=True)
-            return
-        for listing in listings:
-            for document in listing.documents:
-                if self._shown.get(document.s3_key) is not document.status:
-                    self._shown[document.s3_key] = document.status
-                    self.out.print(self._line(listing, document))
+    def show(self, listings: Sequence[CatalogListing]) -> None:
+        self._listings = listings
+        self.view.show(listings)
 
-    def _line(self, listing: CatalogListing, document: Document) -> Text:
-        seconds = time.monotonic() - self._started
-        reason = f"  {document.status_reason}" if document.status_reason else ""
-        return Text(
-            f"{seconds:6.1f} s  {document.status:<9} "
-            f"{listing.user_id}/{listing.name}  {document.filename}{reason}"
+    def rest(self) -> None:
+        """So long that looking takes no more than its share, however much there is to look at."""
+        spent = time.process_time() - self._looked
+        until = time.monotonic() + min(max(_LEAST_SECONDS, spent / _SHARE), _MOST_SECONDS)
+        size = self.out.size
+        while (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, _TICK_SECONDS))
+            if self.out.size != size:
+                size = self.out.size
+                self.view.show(self._listings)
+        self._looked = time.process_time()
+
+
+class Window:
+    """As many lines as the terminal has, drawn anew when they or its size are others."""
+
+    def __init__(self, out: Console, speed: float) -> None:
+        self._out, self._speed = out, speed
+        self._drawn: list[Text] = []
+        self._size = out.size
+        self._live = Live(console=out, auto_refresh=False, vertical_overflow="crop")
+        self._live.start()
+
+    def show(self, listings: Sequence[CatalogListing]) -> None:
+        size = self._out.size
+        # One line is left for the cursor, so that the window never scrolls.
+        lines = composed(
+            listings,
+            width=size.width,
+            height=size.height - 1,
+            speed=self._speed,
+            now=datetime.now(UTC),
         )
+        if size != self._size:
+            self._out.clear()  # the terminal has broken the lines elsewhere
+        if size != self._size or lines != self._drawn:
+            self._size, self._drawn = size, lines
+            self._live.update(Group(*lines), refresh=True)
+
+    def close(self) -> None:
+        self._live.stop()
+
+
+class EachChange:
+    """What moves and what failed as it is at first; then a line for every document's change."""
+
+    def __init__(self, out: Console) -> None:
+        self._out = out
+        self._shown: dict[str, Document] | None = None
+        self._started = time.monotonic()
+
+    def show(self, listings: Sequence[CatalogListing]) -> None:
+        now = {each.s3_key: each for listing in listings for each in listing.documents}
+        before = self._shown
+        for key, document in now.items():
+            if before is None:
+                is_new = document.status is not DocumentStatus.INDEXED
+            else:
+                is_new = key not in before or _state(document) != _state(before[key])
+            if is_new:
+                self._say(document.status, document, document.status_reason)
+        for key in (before or {}).keys() - now.keys():
+            assert before is not None, "it has this key"
+            self._say("gone", before[key])
+        if before is None:
+            self._out.print(
+                Text(f"{len(now)} documents: {told(Counter(each.status for each in now.values()))}")
+            )
+        self._shown = now
+
+    def close(self) -> None:
+        pass
+
+    def _say(self, what: str, document: Document, reason: str | None = None) -> None:
+        seconds = time.monotonic() - self._started
+        told = f"  {one_line(reason)}" if reason else ""
+        self._out.print(Text(f"{seconds:6.1f} s  {what:<9} {one_line(document.s3_key)}{told}"))
+
+
+class EachTotal:
+    """How many are in which status, whenever that is another; and each that failed, with why."""
+
+    def __init__(self, out: Console) -> None:
+        self._out = out
+        self._told: str | None = None
+        self._failed: set[str] = set()
+        self._started = time.monotonic()
+
+    def show(self, listings: Sequence[CatalogListing]) -> None:
+        documents = [each for listing in listings for each in listing.documents]
+        for each in documents:
+            if each.status is DocumentStatus.FAILED and each.s3_key not in self._failed:
+                self._failed.add(each.s3_key)
+                self._say(f"failed    {one_line(f'{each.s3_key}  {each.status_reason}')}")
+        if (counts := told(Counter(each.status for each in documents))) != self._told:
+            self._told = counts
+            self._say(counts or "none is recorded yet")
+
+    def close(self) -> None:
+        pass
+
+    def _say(self, what: str) -> None:
+        self._out.print(Text(f"{time.monotonic() - self._started:6.1f} s  {what}"))
+
+
+def _state(document: Document) -> tuple[DocumentStatus, str | None]:
+    return document.status, document.status_reason

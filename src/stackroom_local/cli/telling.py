@@ -1,0 +1,88 @@
+"""What is told of documents: a table of all of them, and of each how far it has come."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from stackroom.ingestion.estimates import DocumentStage, QueuePosition
+from stackroom.model import Document, DocumentStatus
+from stackroom_local.cli.console import size
+from stackroom_local.cli.foreign import one_line
+from stackroom_local.records import CatalogListing
+
+STYLES = {
+    DocumentStatus.UPLOADING: "dim",
+    DocumentStatus.PENDING: "yellow",
+    DocumentStatus.INDEXING: "cyan",
+    DocumentStatus.INDEXED: "green",
+    DocumentStatus.FAILED: "red",
+    DocumentStatus.DELETING: "magenta",
+}
+
+
+def overview(listings: Iterable[CatalogListing], *, speed: float) -> RenderableType:
+    """One row per document, and how many are in which status; AWS's time passes at `speed`."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("Catalog", no_wrap=True)
+    table.add_column("Document", overflow="fold")
+    table.add_column("Size", justify="right", no_wrap=True)
+    table.add_column("Status", no_wrap=True)
+    table.add_column("Age", justify="right", no_wrap=True)
+    table.add_column("Stage, or reason", overflow="fold")
+    counts: Counter[DocumentStatus] = Counter()
+    for listing in listings:
+        for document in listing.documents:
+            counts[document.status] += 1
+            table.add_row(
+                Text(f"{listing.user_id}/{listing.name}"), *_cells(listing, document, speed)
+            )
+    if not counts:
+        return Text("no documents yet")
+    total = ", ".join(f"{counts[each]} {each}" for each in DocumentStatus if counts[each])
+    return Group(table, Text(total, style="dim"))
+
+
+def _cells(listing: CatalogListing, document: Document, speed: float) -> list[RenderableType]:
+    return [
+        Text(one_line(document.filename)),
+        size(document.size),
+        Text(str(document.status), style=STYLES[document.status]),
+        _age(document.updated_at),
+        Text(one_line(document.status_reason or stage(listing, document, speed))),
+    ]
+
+
+def stage(listing: CatalogListing, document: Document, speed: float) -> str:
+    """How far a document is that has yet to settle; empty for all others."""
+    estimate = listing.estimates.get(document.document_id)
+    if estimate is None or estimate.eta_seconds is None:
+        return ""
+    told = [str(estimate.stage)]
+    if estimate.stage is DocumentStage.WAITING and listing.queue_position is not None:
+        told.append(_position(listing.queue_position))
+    if estimate.attempt is not None and estimate.attempt > 1:
+        told.append(f"attempt {estimate.attempt}")
+    told.append(f"about {duration(max(1, estimate.eta_seconds / speed))} to go")
+    return ", ".join(told)
+
+
+def _position(queue: QueuePosition) -> str:
+    if queue.position is None:
+        return f"behind the first {queue.length} in the queue"
+    return f"number {queue.position} of {queue.length} in the queue"
+
+
+def _age(since: datetime) -> str:
+    return duration((datetime.now(UTC) - since).total_seconds())
+
+
+def duration(exact: float) -> str:
+    seconds = max(0, int(exact))
+    for unit, length in (("d", 86_400), ("h", 3600), ("m", 60)):
+        if seconds >= length:
+            return f"{seconds // length}{unit}"
+    return f"{seconds}s"

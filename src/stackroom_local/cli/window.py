@@ -1,0 +1,172 @@
+"""
+What a window shows of all documents: what moves and what failed before all else, totals always.
+
+`composed` makes its lines of records, width and height alone; nothing is read or drawn here.
+"""
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
+
+from stackroom.model import Document, DocumentStatus
+from stackroom_local.cli.console import size
+from stackroom_local.cli.foreign import one_line
+from stackroom_local.cli.telling import STYLES, duration, stage
+from stackroom_local.records import NO_CATALOG, CatalogListing
+
+_WAITING = (DocumentStatus.PENDING, DocumentStatus.UPLOADING)
+_MOVING = (DocumentStatus.INDEXING, DocumentStatus.DELETING, *_WAITING)
+_ORDER = (DocumentStatus.FAILED, *_MOVING, DocumentStatus.INDEXED)
+_STATUS_WIDTH = 9
+_AGE_WIDTH = 4
+_SIZE_WIDTH = 8
+_SIZE_FROM = 120  # columns that a window has before it spares some for sizes
+
+
+_Row = tuple[CatalogListing, Document]
+_Rows = dict[DocumentStatus, list[_Row]]
+
+
+def composed(
+    listings: Iterable[CatalogListing], *, width: int, height: int, speed: float, now: datetime
+) -> list[Text]:
+    """At most `height` lines of at most `width` cells; the last one has the totals."""
+    rows = _by_status(listings)
+    count = sum(map(len, rows.values()))
+    if not count:
+        return [Text("no documents yet")]
+    counts = Counter({each: len(found) for each, found in rows.items()})
+    room = max(0, height - 2)
+    # Where not all find room, one line has to say so.
+    shown = list(_chosen(rows, room if count <= room else room - 1))
+    lines = [_head(width), *(_line(each, width, speed=speed, now=now) for each in shown)]
+    if len(shown) < count:
+        hidden = counts - Counter(document.status for _, document in shown)
+        lines.append(_cut(f"and {told(hidden)}: not shown", width))
+    total = f"{count} {'document' if count == 1 else 'documents'}"
+    lines.append(_cut(f"{total}: {told(counts)}", width))
+    return lines[-height:]
+
+
+def told(counts: Mapping[DocumentStatus, int]) -> str:
+    """How many are in which status, what failed first."""
+    return ", ".join(f"{counts[each]} {each}" for each in _ORDER if counts.get(each))
+
+
+def _by_status(listings: Iterable[CatalogListing]) -> _Rows:
+    rows: _Rows = {each: [] for each in DocumentStatus}
+    for listing in listings:
+        for document in listing.documents:
+            rows[document.status].append((listing, document))
+    return rows
+
+
+def _chosen(rows: _Rows, room: int) -> Iterator[_Row]:
+    """
+    What moves, what failed, and what was indexed last, as far as there is room.
+
+    Of the first two, each leaves a third of it to the other.
+    """
+    moving = [row for status in _MOVING for row in rows[status]]
+    failed = rows[DocumentStatus.FAILED]
+    for_failed = min(len(failed), max(-(-room // 3), room - len(moving)))
+    for_moving = min(len(moving), room - for_failed)
+    yield from heapq.nsmallest(for_moving, moving, key=_soonest)
+    yield from heapq.nlargest(for_failed, failed, key=_changed_at)
+    left = room - for_failed - for_moving
+    yield from heapq.nlargest(left, rows[DocumentStatus.INDEXED], key=_changed_at)
+
+
+def _soonest(row: _Row) -> tuple[bool, float, str]:
+    """At work before waiting, then what is done soonest."""
+    listing, document = row
+    estimate = listing.estimates.get(document.document_id)
+    seconds = estimate.eta_seconds if estimate and estimate.eta_seconds is not None else math.inf
+    return document.status in _WAITING, seconds, document.s3_key
+
+
+def _changed_at(row: _Row) -> datetime:
+    return row[1].updated_at
+
+
+def _path(row: _Row) -> str:
+    listing, document = row
+    if listing.name == NO_CATALOG:
+        return one_line(document.s3_key)
+    return one_line(f"{listing.user_id}/{listing.name}/{document.filename}")
+
+
+@dataclass(frozen=True)
+class _Widths:
+    path: int
+    size: int
+    told: int
+
+    @classmethod
+    def of(cls, width: int) -> "_Widths":
+        sized = _SIZE_WIDTH + 2 if width >= _SIZE_FROM else 0
+        rest = max(0, width - _STATUS_WIDTH - _AGE_WIDTH - sized - 6)
+        return cls(path=rest * 45 // 100, size=sized, told=rest - rest * 45 // 100)
+
+
+def _head(width: int) -> Text:
+    return Text(
+        _columns(width, "Status", "Age", "Document", "Size", "Stage, or reason"), style="bold"
+    )
+
+
+def _line(row: _Row, width: int, *, speed: float, now: datetime) -> Text:
+    listing, document = row
+    line = Text(
+        _columns(
+            width,
+            str(document.status),
+            duration((now - document.updated_at).total_seconds()),
+            _path(row),
+            size(document.size),
+            one_line(document.status_reason or stage(listing, document, speed)),
+        )
+    )
+    line.stylize(STYLES[document.status], 0, _STATUS_WIDTH)
+    return line
+
+
+def _columns(width: int, *cells: str) -> str:
+    status, age, path, bytes_, stage_or_reason = cells
+    widths = _Widths.of(width)
+    columns = [
+        fitted(status, _STATUS_WIDTH),
+        age.rjust(_AGE_WIDTH),
+        fitted(path, widths.path, keep_end=True),
+        *([bytes_.rjust(_SIZE_WIDTH)] if widths.size else []),
+        fitted(stage_or_reason, widths.told),
+    ]
+    return set_cell_size("  ".join(columns), width).rstrip()
+
+
+def fitted(text: str, width: int, *, keep_end: bool = False) -> str:
+    """In exactly `width` cells; what is too long loses its end, or its middle."""
+    if width <= 0:
+        return ""
+    if cell_len(text) <= width:
+        return set_cell_size(text, width)
+    end = _ending(text, width // 2) if keep_end else ""
+    return set_cell_size(set_cell_size(text, width - 1 - cell_len(end)) + "…" + end, width)
+
+
+def _ending(text: str, width: int) -> str:
+    """As many of the last characters as fit into `width` cells."""
+    ending = text[-width:] if width else ""
+    while cell_len(ending) > width:
+        ending = ending[1:]
+    return ending
+
+
+def _cut(text: str, width: int) -> Text:
+    return Text(text if cell_len(text) <= width else fitted(text, width).rstrip(), style="dim")

@@ -1,0 +1,152 @@
+"""Watching a running local mode: what changed is read and shown, and nothing else."""
+
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fcntl import ioctl
+from typing import Any
+
+import pytest
+from botocore.exceptions import ConnectionClosedError
+from rich.cells import cell_len
+
+from stackroom.model import Document, DocumentStatus
+from stackroom_local.clients import client
+from stackroom_local.following import Following
+from stackroom_local.state import Instance
+from tests.e2e.people import Person, eventually
+from tests.local.running import STACKROOM
+
+# Files of no known type fail at once and need no ingestion.
+FAILED = DocumentStatus.FAILED
+
+
+@pytest.fixture
+def wendy(instance: Instance) -> Person:
+    return Person(instance, "wendy")
+
+
+@pytest.fixture
+def calls(instance: Instance) -> Iterator[list[str]]:
+    """The operations of DynamoDB and its streams that this process asks for, in order."""
+    made: list[str] = []
+
+    def note(model: Any, **_: Any) -> None:
+        made.append(model.name)
+
+    services = [client(each, instance.aws_endpoint) for each in ("dynamodb", "dynamodbstreams")]
+    for each in services:
+        each.meta.events.register("before-call", note)
+    yield made
+    for each in services:
+        each.meta.events.unregister("before-call", note)
+
+
+def documents(following: Following) -> dict[str, Document]:
+    return {each.s3_key: each for listing in following.look() for each in listing.documents}
+
+
+def test_after_the_first_look_only_what_changed_is_read(wendy: Person, calls: list[str]) -> None:
+    following = Following(wendy.instance, wendy.name)
+    wendy.settle([wendy.put("papers/first.exe", "x")])
+    documents(following)
+
+    calls.clear()
+    documents(following)
+    idle = set(calls)
+    wendy.settle([wendy.put("papers/second.exe", "x")])
+    calls.clear()
+    seen = documents(following)
+
+    assert idle == {"GetRecords"}
+    assert set(calls) <= {"GetRecords", "BatchGetItem"}
+    assert seen["wendy/papers/second.exe"].status is FAILED
+
+
+def test_what_is_followed_is_what_the_records_say(wendy: Person) -> None:
+    following = Following(wendy.instance, wendy.name)
+    documents(following)
+
+    wendy.settle(wendy.put_all({"papers/a.exe": "x", "papers/b.exe": "x", "stray.txt": "x"}))
+    assert eventually(lambda: documents(following) == wendy.records(), "both tell the same")
+    wendy.remove("papers/a.exe")
+    wendy.remove("stray.txt")
+    wendy.await_absence("papers/a.exe")
+    wendy.await_absence("stray.txt")
+
+    assert documents(following) == wendy.records()
+    assert not any(each.endswith(("a.exe", "stray.txt")) for each in wendy.records())
+
+
+def test_what_changes_while_the_table_does_not_answer_is_read_at_the_next_look(
+    wendy: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    following = Following(wendy.instance, wendy.name)
+    documents(following)
+    wendy.settle([wendy.put("papers/late.exe", "x")])
+
+    with failing(wendy.instance, "BatchGetItem"):
+        before = documents(following)
+    after = documents(following)
+
+    assert "wendy/papers/late.exe" not in before
+    assert after["wendy/papers/late.exe"].status is FAILED
+
+
+@contextmanager
+def failing(instance: Instance, operation: str) -> Iterator[None]:
+    dynamodb = client("dynamodb", instance.aws_endpoint)
+
+    def refuse(**_: Any) -> None:
+        raise ConnectionClosedError(endpoint_url=instance.aws_endpoint)
+
+    dynamodb.meta.events.register(f"before-call.dynamodb.{operation}", refuse)
+    yield
+    dynamodb.meta.events.unregister(f"before-call.dynamodb.{operation}", refuse)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(24, 80), (50, 200)])
+def test_a_terminal_shows_what_failed_and_the_totals_of_the_window_it_has(
+    wendy: Person, rows: int, columns: int
+) -> None:
+    wendy.settle([wendy.put("papers/failed.exe", "x")])
+
+    shown = in_a_terminal(wendy.instance, "status", "--watch", "-u", "wendy", size=(rows, columns))
+
+    assert len(shown) <= rows
+    assert all(cell_len(line) <= columns for line in shown)
+    assert any(line.startswith("failed") and "papers/failed.exe" in line for line in shown)
+
+
+def in_a_terminal(instance: Instance, *command: str, size: tuple[int, int]) -> list[str]:
+    """The lines of the first window that ends with totals; Ctrl-C then ends the command."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ["TERM"] = "xterm"
+        os.execv(STACKROOM, [str(STACKROOM), *command, "--state-dir", str(instance.state_dir)])
+    ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+    try:
+        shown = eventually(lambda: _window(terminal), "a window with totals")
+    finally:
+        os.kill(pid, signal.SIGINT)
+        _, status = os.waitpid(pid, 0)
+        os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == 130, "as of any command that Ctrl-C ends"
+    return shown
+
+
+def _window(terminal: int) -> list[str]:
+    """What is written until the totals are; empty if the terminal is silent before."""
+    written = b""
+    while not re.search(rb"\d+ documents?: [^\n]*", written):
+        if not select.select([terminal], [], [], 1)[0]:
+            return []
+        written += os.read(terminal, 65_536)
+    plain = re.sub(r"\x1b\[[?\d;]*[a-zA-Z]", "", written.decode())
+    return [line.strip("\r") for line in plain.splitlines()]

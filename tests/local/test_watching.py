@@ -1,0 +1,111 @@
+"""Documents that are watched: line by line in a pipe, in a window on a terminal."""
+
+from collections.abc import Iterator
+from io import StringIO
+
+import pytest
+
+from stackroom.model import Document, DocumentStatus
+from stackroom_local.cli.console import Console
+from stackroom_local.cli.watching import Watch
+from stackroom_local.records import CatalogListing
+from tests.local.test_window import a_document, some
+
+INDEXED, FAILED, PENDING = DocumentStatus.INDEXED, DocumentStatus.FAILED, DocumentStatus.PENDING
+
+
+def printed(out: Console) -> str:
+    assert isinstance(out.file, StringIO), "the tests give one"
+    return out.file.getvalue()
+
+
+def listing(*documents: Document) -> list[CatalogListing]:
+    return [CatalogListing("ada", "home", documents)]
+
+
+def told(*looks: list[CatalogListing], every_document: bool) -> list[str]:
+    """What a pipe reads, without the seconds before each line."""
+    out = Console(file=StringIO(), width=200)
+    with Watch.of(out, speed=1, every_document=every_document) as watch:
+        for each in looks:
+            watch.show(each)
+    assert "\x1b" not in printed(out)
+    return [line.partition(" s  ")[2] or line for line in printed(out).splitlines()]
+
+
+def test_a_pipe_is_told_what_moves_and_failed_at_first_and_then_every_change_alone() -> None:
+    waiting, failed = a_document("a.txt", PENDING), a_document("b.txt", FAILED, reason="empty")
+    settled = some(INDEXED, 3)
+
+    lines = told(
+        listing(waiting, failed, *settled),
+        listing(waiting, failed, *settled),
+        listing(a_document("a.txt", INDEXED), failed, *settled),
+        listing(a_document("a.txt", INDEXED), *settled),
+        every_document=True,
+    )
+
+    assert lines == [
+        "pending   ada/home/a.txt",
+        "failed    ada/home/b.txt  empty",
+        "5 documents: 1 failed, 1 pending, 3 indexed",
+        "indexed   ada/home/a.txt",
+        "gone      ada/home/b.txt",
+    ]
+
+
+def test_what_waits_for_a_drop_in_a_pipe_is_told_the_totals_when_they_change_and_what_failed() -> (
+    None
+):
+    lines = told(
+        [],
+        listing(*some(PENDING, 2)),
+        listing(*some(PENDING, 2)),
+        listing(*some(PENDING, 1), a_document("b.txt", FAILED, reason="empty")),
+        every_document=False,
+    )
+
+    assert lines == [
+        "none is recorded yet",
+        "2 pending",
+        "failed    ada/home/b.txt  empty",
+        "1 failed, 1 pending",
+    ]
+
+
+@pytest.fixture
+def terminal() -> Console:
+    return Console(file=StringIO(), force_terminal=True, width=80, height=24)
+
+
+@pytest.fixture
+def watch(terminal: Console) -> Iterator[Watch]:
+    with Watch.of(terminal, speed=1) as watching:
+        yield watching
+
+
+def test_a_window_is_drawn_anew_only_for_what_changed(terminal: Console, watch: Watch) -> None:
+    watch.show(listing(a_document("a.txt", PENDING)))
+    before = printed(terminal)
+
+    watch.show(listing(a_document("a.txt", PENDING)))
+
+    assert printed(terminal) == before
+    watch.show(listing(a_document("a.txt", INDEXED)))
+    assert "1 document: 1 indexed" in printed(terminal).removeprefix(before)
+
+
+def test_a_window_that_was_resized_is_cleared_and_filled_as_it_is_now(
+    terminal: Console, watch: Watch
+) -> None:
+    documents = listing(*some(PENDING, 100))
+    watch.show(documents)
+    before = printed(terminal)
+
+    terminal.width, terminal.height = 60, 10
+    watch.show(documents)
+
+    drawn = printed(terminal).removeprefix(before)
+    assert "\x1b[2J" in drawn
+    assert sum("33mpending" in line for line in drawn.splitlines()) == 6
+    assert "100 documents: 100 pending" in drawn

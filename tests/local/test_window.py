@@ -1,0 +1,172 @@
+"""What `status --watch` shows in a window of some size: what matters first, and never too much."""
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from rich.cells import cell_len
+
+from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage
+from stackroom.model import Document, DocumentStatus
+from stackroom_local.cli.window import composed, fitted
+from stackroom_local.records import CatalogListing
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SIZES = [(80, 24), (200, 50)]
+
+
+def a_document(
+    name: str, status: DocumentStatus, *, reason: str | None = None, age: float = 0
+) -> Document:
+    at = NOON - timedelta(seconds=age)
+    return Document(
+        catalog_id="cat-1",
+        document_id=f"doc-{name}",
+        filename=name,
+        s3_key=f"ada/home/{name}",
+        status=status,
+        status_reason=reason,
+        uploaded_at=at,
+        updated_at=at,
+    )
+
+
+def some(status: DocumentStatus, count: int, *, reason: str | None = None) -> list[Document]:
+    return [
+        a_document(f"{status}-{number:04}.txt", status, reason=reason, age=number)
+        for number in range(count)
+    ]
+
+
+def shown(documents: Iterable[Document], *, width: int = 80, height: int = 24) -> list[str]:
+    listing = CatalogListing("ada", "home", tuple(documents))
+    lines = composed([listing], width=width, height=height, speed=1, now=NOON)
+    return [line.plain for line in lines]
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_the_window_is_never_outgrown_and_always_ends_with_the_totals(
+    width: int, height: int
+) -> None:
+    documents = [
+        *some(DocumentStatus.INDEXED, 3800),
+        *some(DocumentStatus.FAILED, 20, reason="the file is empty " * 30),
+        *some(DocumentStatus.PENDING, 30),
+        a_document("長い名前" * 60 + ".txt", DocumentStatus.INDEXING),
+    ]
+
+    lines = shown(documents, width=width, height=height)
+
+    assert len(lines) == height
+    assert all(cell_len(line) <= width for line in lines)
+    assert lines[-1] == "3851 documents: 20 failed, 1 indexing, 30 pending, 3800 indexed"
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_what_moves_comes_first_and_what_failed_next_and_what_was_indexed_last_in_what_is_left(
+    width: int, height: int
+) -> None:
+    documents = [
+        *some(DocumentStatus.INDEXED, 500),
+        *some(DocumentStatus.PENDING, 2),
+        *some(DocumentStatus.FAILED, 1, reason="the file is empty"),
+        *some(DocumentStatus.INDEXING, 2),
+    ]
+
+    rows = shown(documents, width=width, height=height)[1:-2]
+
+    assert [row.split()[0] for row in rows[:5]] == [
+        *("indexing", "indexing", "pending", "pending", "failed")
+    ]
+    assert "the file is empty" in rows[4]
+    assert "indexed-0000.txt" in rows[5]
+    assert {row.split()[0] for row in rows[5:]} == {"indexed"}
+
+
+def test_neither_what_moves_nor_what_failed_crowds_the_other_out() -> None:
+    documents = [*some(DocumentStatus.PENDING, 500), *some(DocumentStatus.FAILED, 500)]
+
+    rows = [row.split()[0] for row in shown(documents)[1:-2]]
+
+    assert rows == ["pending"] * 14 + ["failed"] * 7
+
+
+def test_what_is_not_shown_is_counted() -> None:
+    lines = shown([*some(DocumentStatus.PENDING, 30), *some(DocumentStatus.INDEXED, 5)])
+
+    assert lines[-2] == "and 9 pending, 5 indexed: not shown"
+
+
+def test_where_all_find_room_nothing_is_said_to_be_hidden() -> None:
+    lines = shown(some(DocumentStatus.INDEXED, 22))
+
+    assert len(lines) == 24
+    assert lines[-1] == "22 documents: 22 indexed"
+    assert not any("not shown" in line for line in lines)
+
+
+@pytest.mark.parametrize("height", range(1, 6))
+def test_a_window_of_a_few_lines_still_shows_the_totals(height: int) -> None:
+    lines = shown(some(DocumentStatus.PENDING, 50), height=height)
+
+    assert len(lines) <= height
+    assert lines[-1].startswith("50 documents: 50 pending")
+
+
+@pytest.mark.parametrize("width", [1, 10, 20, 40])
+def test_a_narrow_window_cuts_and_never_breaks_lines(width: int) -> None:
+    lines = shown(some(DocumentStatus.FAILED, 50, reason="the file is empty"), width=width)
+
+    assert all(cell_len(line) <= width for line in lines)
+
+
+def test_no_document_at_all_is_told() -> None:
+    assert shown([]) == ["no documents yet"]
+
+
+def test_what_is_done_soonest_comes_first() -> None:
+    documents = some(DocumentStatus.INDEXING, 3)
+    estimates = {
+        each.document_id: DocumentEstimate(
+            document=each, stage=DocumentStage.INGESTING, attempt=1, eta_seconds=seconds
+        )
+        for each, seconds in zip(documents, (30, 10, 20), strict=True)
+    }
+    listing = CatalogListing("ada", "home", tuple(documents), estimates=estimates)
+
+    lines = composed([listing], width=200, height=24, speed=1, now=NOON)
+
+    assert re.findall(r"indexing-000(\d)", "\n".join(each.plain for each in lines)) == [
+        *("1", "2", "0")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "told"),
+    [
+        ("short.txt", 12, "short.txt   "),
+        ("a/very/long/path/report.pdf", 16, "a/very/…port.pdf"),
+        ("日本語の名前.txt", 10, "日本…….txt"),
+        ("abc", 0, ""),
+        ("abc", 1, "…"),
+    ],
+)
+def test_a_text_takes_exactly_the_cells_that_it_has(text: str, width: int, told: str) -> None:
+    cut = fitted(text, width, keep_end=True)
+
+    assert cell_len(cut) == width
+    if "日" not in text:
+        assert cut == told
+    else:
+        assert cut.endswith(".txt")
+
+
+def test_a_name_cannot_turn_its_line_or_begin_another() -> None:
+    hostile = a_document("invoice\u202etxt.exe\n\x1b[2J", DocumentStatus.FAILED, reason="a\u2066b")
+
+    lines = shown([hostile], width=200)
+
+    assert "invoice\\u202etxt.exe\\n\\x1b[2J" in lines[1]
+    assert "a\\u2066b" in lines[1]
+    assert len(lines) == 3
