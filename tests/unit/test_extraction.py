@@ -1,5 +1,8 @@
 """Every format through its reader, from real bytes."""
 
+import bz2
+import gzip
+import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -322,6 +325,38 @@ def test_a_csv_with_broken_quoting_keeps_every_row() -> None:
 )
 def test_a_text_that_can_not_be_read_says_what_to_do(body: bytes, expected: str) -> None:
     assert reason(body, "notes.txt") == expected
+
+
+# As a linker fills them: wide fields of small numbers, with a zero in most second bytes.
+ELF = b"\x7fELF\x02\x01\x01" + bytes(9) + b"".join(n.to_bytes(8, "little") for n in range(900))
+NOISE = random.Random(8).randbytes(4096)
+
+
+@pytest.mark.parametrize("filename", ["notes.txt", "notes.md", "notes.csv"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(ELF, id="a program"),
+        pytest.param(ELF[:-1], id="a program of odd length"),
+        pytest.param(files.picture(), id="a picture"),
+        pytest.param(gzip.compress(NOISE), id="gzip"),
+        pytest.param(bz2.compress(b"short"), id="bzip2"),
+        pytest.param(files.archive({"a.txt": b"a"}), id="a zip"),
+        pytest.param(NOISE, id="noise"),
+        pytest.param(NOISE.replace(b"\0", b""), id="noise without a zero"),
+        pytest.param(b"\xff\xfe" + NOISE, id="noise that begins as UTF-16 does"),
+        pytest.param(b"\xef\xbb\xbf" + ELF, id="a program that begins as UTF-8 does"),
+    ],
+)
+def test_a_binary_file_is_told_to_be_no_text_whatever_it_is_named(
+    body: bytes, filename: str
+) -> None:
+    assert "the file is not text, whatever its name says" in reason(body, filename)
+
+
+def test_a_log_with_colours_and_a_printout_with_overstrikes_are_text() -> None:
+    assert "[31mred" in text_of(b"\x1b[31mred\x1b[0m\n" * 50, "build.txt")
+    assert "N\bN" in text_of(b"N\bNA\bAM\bME\bE\n\f" * 50, "manual.txt")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ A CSV stays as it is written, broken quoting and all: nothing is lost to a parse
 
 import codecs
 import re
+import unicodedata
 
 from charset_normalizer import from_bytes
 
@@ -25,6 +26,10 @@ _NOT_TEXT = (
 )
 _SAMPLE_BYTES = 65_536  # enough to tell an encoding by; detection reads its input many times over
 _ASCII = bytes(range(128))
+# What no text has, but for its marks of layout: tab, line, page, backspace, escape.
+_CONTROLS = bytes(code for code in (*range(32), 127) if chr(code) not in "\t\n\v\f\r\b\x1b")
+_CONTROL_CHARACTERS = _CONTROLS.decode()
+_NO_CHARACTERS = {"Cn", "Co", "Cs"}  # unassigned, private, half a pair
 _ACCENT = re.compile(rb"[\x80-\xff]")
 
 
@@ -39,6 +44,9 @@ def decode(body: bytes) -> str:
             return _strictly(body, encoding)
     if b"\0" in body:
         return _without_mark(body)
+    sample = body[:_SAMPLE_BYTES]
+    if len(sample.translate(None, delete=_CONTROLS)) < 0.98 * len(sample):
+        raise Unreadable(_NOT_TEXT)
     text = body.decode("utf-8", errors="replace")
     # A few bad bytes in UTF-8 are damage; in any other encoding nearly every accent is one.
     if text.count("\ufffd") <= 0.05 * len(body.translate(None, delete=_ASCII)):
@@ -47,6 +55,8 @@ def decode(body: bytes) -> str:
 
 
 def _strictly(body: bytes, encoding: str) -> str:
+    if not _is_credible(body, encoding):
+        raise Unreadable(_NOT_TEXT)
     try:
         return body.decode(encoding)
     except UnicodeDecodeError as error:
@@ -56,8 +66,18 @@ def _strictly(body: bytes, encoding: str) -> str:
         ) from error
 
 
+def _is_credible(body: bytes, encoding: str) -> bool:
+    """Whether it reads as characters, in the main; other bytes are now and then none that exist."""
+    text = body[:_SAMPLE_BYTES].decode(encoding, errors="replace")
+    strange = sum(
+        each in _CONTROL_CHARACTERS or unicodedata.category(each) in _NO_CHARACTERS for each in text
+    )
+    return strange <= 0.05 * len(text)
+
+
 def _without_mark(body: bytes) -> str:
-    # Western text in UTF-16 has a zero in nearly every second byte; a binary file has not.
+    # Western text in UTF-16 has a zero in nearly every second byte; a binary file has not, or has
+    # them in the other half too.
     sample = body[:_SAMPLE_BYTES]
     for encoding, zeros in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[0::2])):
         if zeros.count(0) > 0.7 * len(zeros):
