@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.observability import logger_for
 from stackroom.aws.settings import JsonList, Settings
-from stackroom.gateway.interception import Denied, GatewayRequest, Interception
+from stackroom.gateway.interception import Forwarded, GatewayRequest, Interception
 from stackroom.gateway.tokens import TokenVerifier
 
 logger = logger_for("identity_interceptor")
@@ -39,8 +39,8 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
 
     outcome = interception().intercept(request)
 
-    if isinstance(outcome, Denied):
-        logger.warning("denied", reason=outcome.reason)
-    else:
+    if isinstance(outcome, Forwarded):
         logger.info("forwarded", identified=outcome.headers is not None)
+    else:
+        logger.warning("denied", reason=outcome.reason)
     return outcome.output()

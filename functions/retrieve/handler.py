@@ -14,6 +14,7 @@ from stackroom.aws.session import client
 from stackroom.aws.settings import Pool, Settings
 from stackroom.aws.use_cases import UseCases
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
+from stackroom.gateway.encoding import encodable
 from stackroom.gateway.tool import require_tool
 from stackroom.identity import tool_call
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
@@ -44,7 +45,7 @@ def handler(event: Any, context: LambdaContext) -> Response:
     logger.append_keys(query_hash=_query_hash(event))
     started = time.perf_counter()
 
-    response = _respond(event, context)
+    response: Response = encodable(_respond(event, context))
 
     _report(response, milliseconds=(time.perf_counter() - started) * 1000)
     return response

@@ -147,6 +147,36 @@ def test_other_methods_go_on_untouched_and_unidentified(issuer: Issuer, method: 
     assert outcome == {"transformedGatewayRequest": {"body": body}}
 
 
+def nested(depth: int) -> Any:
+    value: Any = 0
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"params": {"arguments": {"query": "\ud800"}}},
+        {"params": {"\udfff": 1}},
+        {"id": "\ud800"},
+        {"id": float("nan")},
+        {"method": "initialize", "params": {"number": float("inf")}},
+        {"params": nested(100_000)},
+    ],
+)
+def test_a_message_that_can_not_be_said_again_is_refused_as_json_rpc_does(
+    issuer: Issuer, odd: dict[str, Any]
+) -> None:
+    output = intercept({**CALL, **odd}, bearer(issuer.mint("alice")))
+
+    answer = output["transformedGatewayResponse"]
+    assert answer["statusCode"] == 400
+    assert answer["body"]["id"] is None
+    assert answer["body"]["error"]["code"] == -32600
+    assert json.dumps(output, ensure_ascii=False).encode()  # as the runtime client sends it
+
+
 def test_a_batch_is_denied_since_a_tool_call_could_hide_in_it(issuer: Issuer) -> None:
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 

@@ -186,6 +186,38 @@ def test_wrong_arguments_are_named_with_what_is_allowed(
 
 
 @pytest.mark.parametrize(
+    "arguments",
+    [
+        {"query": "\ud800"},
+        {"query": "q", "\udfff": 1},
+        {"query": "q", "catalog_id": "\ud800"},
+        {"query": "q", "filter": {"\ud800": 1}},
+        {"query": "q", "top_k": float("inf")},
+    ],
+)
+def test_half_a_character_or_no_number_in_the_arguments_gets_an_answer_that_can_be_sent(
+    knowledge_base: FakeKnowledgeBase, arguments: Any
+) -> None:
+    response = function.handler(arguments, Context())
+
+    assert response["errorType"] == "ValidationError"
+    assert json.dumps(response, ensure_ascii=False, allow_nan=False).encode()
+
+
+def test_half_a_character_in_a_passage_is_shown_as_one_that_is_unknown(
+    knowledge_base: FakeKnowledgeBase,
+) -> None:
+    knowledge_base.put("annual\ud800leave", attributes={"share": float("nan")})
+
+    response = function.handler({"query": "annual leave"}, Context())
+
+    [result] = response["results"]
+    assert result["content"] == "annual\N{REPLACEMENT CHARACTER}leave"
+    assert result["metadata"]["share"] is None
+    assert json.dumps(response, ensure_ascii=False, allow_nan=False).encode()
+
+
+@pytest.mark.parametrize(
     "absent", [{}, dict.fromkeys(("top_k", "min_score", "filter", "catalog_id", "max_tokens"))]
 )
 @pytest.mark.parametrize("blank", ["", " "])

@@ -1,8 +1,11 @@
 """The wire: real clients, modelled errors, rates, and what is not offered."""
 
 import json
+import urllib.error
 import urllib.request
 from collections.abc import Callable
+
+import pytest
 
 from tests.simulator.holding import holds
 from tests.simulator.world import World, client, refused
@@ -93,3 +96,21 @@ def test_titan_refuses_an_empty_text(world: World) -> None:
     )
 
     assert error["Code"] == "ValidationException"
+
+
+@pytest.mark.parametrize("body", [b'{"maxResults": NaN}', b'{"maxResults": 1e999}', b"[]", b"5"])
+def test_a_body_that_can_not_be_read_is_told_as_the_protocol_does(
+    world: World, body: bytes
+) -> None:
+    request = urllib.request.Request(
+        f"{world.endpoint}/knowledgebases/",
+        data=body,
+        headers={"Content-Type": "application/json"},
+    )
+
+    with pytest.raises(urllib.error.HTTPError) as refusal, urllib.request.urlopen(request):
+        pass
+
+    with refusal.value as answer:
+        assert answer.code == 400
+        assert answer.headers["X-Amzn-Errortype"] == "SerializationException"

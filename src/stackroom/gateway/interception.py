@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from stackroom.errors import IssuerUnavailable, TokenRefused
+from stackroom.gateway.encoding import is_encodable
 from stackroom.gateway.tokens import TokenVerifier
 from stackroom.identity import GROUPS_HEADER, USER_HEADER, identity_headers
 
@@ -63,12 +64,27 @@ class Denied:
         return _output("transformedGatewayResponse", {"statusCode": 200, "body": answer})
 
 
+@dataclass(frozen=True)
+class Malformed:
+    """The request ends here: no message that we could say again as it is."""
+
+    reason = "the message holds a number or a text that JSON in UTF-8 can't carry"
+
+    def output(self) -> dict[str, Any]:
+        # JSON-RPC 2.0: -32600 is an invalid request, and null the id of one that can't be told.
+        error = {"code": -32600, "message": f"Invalid Request: {self.reason}"}
+        answer = {"jsonrpc": "2.0", "id": None, "error": error}
+        return _output("transformedGatewayResponse", {"statusCode": 400, "body": answer})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Interception:
     verifier: TokenVerifier
 
-    def intercept(self, request: GatewayRequest) -> Forwarded | Denied:
+    def intercept(self, request: GatewayRequest) -> Forwarded | Denied | Malformed:
         body = request.body
+        if not is_encodable(body):
+            return Malformed()
         if not isinstance(body, dict):
             # A batch could hide a tool call in its middle; MCP dropped batches in 2025-06-18.
             return Denied("send one JSON-RPC message at a time")

@@ -7,6 +7,7 @@ import uvicorn
 
 from stackroom_local.gateway.app import gateway_app
 from stackroom_local.gateway.configuration import GatewayConfiguration
+from stackroom_local.patience import PatientProtocol
 
 HOST = "127.0.0.1"
 
@@ -28,6 +29,7 @@ def main() -> None:
         app,
         host=HOST,
         port=arguments.port,
+        http=PatientProtocol,
         log_level="warning",
         timeout_graceful_shutdown=2,  # a stuck call must not keep the local mode from ending
     )

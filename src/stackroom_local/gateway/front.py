@@ -10,13 +10,15 @@ https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-intercepto
 
 import functools
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import anyio
 import anyio.to_thread
-from starlette.requests import Request
+import pydantic_core
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -28,6 +30,8 @@ from stackroom_local.gateway.runtime_api import Outcome
 MAX_BODY = 6 * 1024 * 1024
 INTERCEPTED_HEADERS = "stackroom.intercepted_headers"  # where the scope keeps the interceptor's
 _MAX_CONCURRENT_INVOCATIONS = 64  # threads that wait for functions
+
+logger = logging.getLogger(__name__)
 
 
 class Refused(Exception):
@@ -51,11 +55,11 @@ def _limiter() -> anyio.CapacityLimiter:
 async def invoke(
     function: LambdaFunction, event: Any, client_context: Mapping[str, Any] | None = None
 ) -> Outcome:
-    """One synchronous invocation, off the event loop."""
+    """One synchronous invocation, off the event loop; whoever stops serving leaves it behind."""
     # ASCII, because the context travels in a header.
     context = None if client_context is None else json.dumps(client_context)
     call = functools.partial(function.invoke, json.dumps(event).encode(), client_context=context)
-    return await anyio.to_thread.run_sync(call, limiter=_limiter())
+    return await anyio.to_thread.run_sync(call, limiter=_limiter(), abandon_on_cancel=True)
 
 
 class Front:
@@ -79,11 +83,14 @@ class Front:
         try:
             self._authorizer.check(request.headers)
             message = _parsed(await _body(request))
+            _require_id(message)
             intercepted = await self._intercept(request, message)
         except Unauthorized as error:
             await error.response(self._metadata_url)(scope, receive, send)
         except Refused as error:
             await error.response(scope, receive, send)
+        except ClientDisconnect:
+            logger.warning("a client left, or was too slow, before its request was complete")
         else:
             body = json.dumps(intercepted.body).encode()
             await self._app(
@@ -144,10 +151,27 @@ async def _body(request: Request) -> bytes:
 
 
 def _parsed(body: bytes) -> Any:
+    """
+    The message, which JSON can say again as it is: as the MCP server behind parses, no NaN, no half
+    of a surrogate pair, and no deeper than 200 levels.
+    """
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise Refused(_jsonrpc_error(None, 400, -32700, "Parse error")) from error
+        message = pydantic_core.from_json(body, allow_inf_nan=False)
+        json.dumps(message, allow_nan=False)  # 1e999 is read as infinity
+    except ValueError as error:
+        raise Refused(_jsonrpc_error(None, 400, -32700, f"Parse error: {error}")) from error
+    return message
+
+
+def _require_id(message: Any) -> None:
+    """The MCP server would take a request with any other id for a notification, and be silent."""
+    if isinstance(message, dict) and "id" in message and not _is_id(message["id"]):
+        text = "Invalid Request: the id must be a string or an integer"
+        raise Refused(_jsonrpc_error(None, 400, -32600, text))
+
+
+def _is_id(given: object) -> bool:
+    return isinstance(given, str | int) and not isinstance(given, bool)
 
 
 def _jsonrpc_error(message: Any, status: int, code: int, text: str) -> Response:

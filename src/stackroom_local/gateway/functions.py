@@ -99,6 +99,8 @@ class LambdaFunction:
         )
         with self._slots:
             environment = self._take()
+            if environment is None:
+                return Outcome.error("Runtime.ExitError", "the gateway is stopping")
             try:
                 return environment.invoke(invocation)
             finally:
@@ -117,9 +119,12 @@ class LambdaFunction:
         region = self._configuration.environment.get("AWS_REGION", "us-east-1")
         return f"arn:aws:lambda:{region}:{_ACCOUNT}:function:{self._configuration.name}"
 
-    def _take(self) -> Environment:
+    def _take(self) -> Environment | None:
+        """None once it is closed: those that waited for a place find none."""
         dead = []
         with self._lock:
+            if self._closed:
+                return None
             while self._idle and not self._idle[-1].alive:
                 dead.append(self._idle.pop())
             environment = (

@@ -7,6 +7,7 @@ The address is all a runtime client is told, so every environment gets a port of
 
 import json
 import queue
+import sys
 import threading
 import time
 import uuid
@@ -54,6 +55,15 @@ class Outcome:
         return cls(json.dumps(document).encode(), failed=True)
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A process that was killed leaves its connections; its end is told as its outcome."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class RuntimeApi:
     """
     Hands invocations to one runtime and takes their outcomes.
@@ -67,8 +77,7 @@ class RuntimeApi:
         self.broken = False
         self.outcomes: queue.Queue[Outcome] = queue.Queue()
         self._invocations: queue.Queue[Invocation | None] = queue.Queue()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
         self._thread.daemon = True
         self._thread.start()

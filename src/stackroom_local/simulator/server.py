@@ -7,6 +7,7 @@ from typing import Self
 
 import uvicorn
 
+from stackroom_local.patience import PatientProtocol
 from stackroom_local.simulator.assembly import Configuration, create_app
 from stackroom_local.simulator.fault_orders import chance_of
 from stackroom_local.simulator.faults import Faults
@@ -39,6 +40,7 @@ def server_of(app: Front) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             app,
+            http=PatientProtocol,
             log_level="warning",
             access_log=False,
             ws="none",

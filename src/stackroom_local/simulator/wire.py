@@ -59,6 +59,8 @@ class Front:
             return
         assert scope["type"] == "http", "uvicorn is told to speak HTTP only"
         body = await _body(receive)
+        if body is None:
+            return
         try:
             await _send(send, await self._response(scope, body))
         except ConnectionDropped:
@@ -84,6 +86,9 @@ class Front:
             operation, parameters = _read(_request(scope, body), body)
         except NotFound:
             return 404, {"x-amzn-RequestId": request_id}, b'{"message":"no such operation"}'
+        except Exception:  # whatever moto's parsers stumble over, the client sent it
+            error = ServiceError("SerializationException", "The request could not be read.")
+            return _unmodelled(400, error, request_id)
         result: Any
         try:
             result = self._dispatcher.call(operation, parameters)
@@ -111,10 +116,13 @@ async def _drop(send: Send) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": headers})
 
 
-async def _body(receive: Receive) -> bytes:
+async def _body(receive: Receive) -> bytes | None:
+    """None if the client left, or was too slow, before all of it was there."""
     parts, more = [], True
     while more:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
         parts.append(message.get("body", b""))
         more = message.get("more_body", False)
     return b"".join(parts)
@@ -157,7 +165,8 @@ def _read(request: Request, body: bytes) -> tuple[Any, dict[str, Any]]:
 def _written(operation: Any, result: Any, request_id: str) -> Response:
     service = operation.service_model
     if isinstance(result, ServiceError) and not _is_modelled(service, result):
-        return _unmodelled(result, request_id)
+        # Of the errors that Bedrock answers without modelling them, all are its own failures.
+        return _unmodelled(503, result, request_id)
     serializer = get_serializer_class(service.service_name, service.protocol)(
         operation, context=SerializationContext(request_id=request_id)
     )
@@ -171,11 +180,11 @@ def _is_modelled(service: Any, error: ServiceError) -> bool:
     return error.code in {shape.name for shape in service.error_shapes}
 
 
-def _unmodelled(error: ServiceError, request_id: str) -> Response:
-    """Of the errors that Bedrock answers without modelling them, all are its own failures: 503."""
+def _unmodelled(status: int, error: ServiceError, request_id: str) -> Response:
+    """SerializationException is the protocol's, restJson1 of Smithy, for every service."""
     headers = {
         "Content-Type": "application/json",
         "X-Amzn-Errortype": error.code,
         "x-amzn-RequestId": request_id,
     }
-    return 503, headers, json.dumps({"message": error.message}).encode()
+    return status, headers, json.dumps({"message": error.message}).encode()
