@@ -105,6 +105,10 @@ chaos: setup ## kill, lose, repeat and expire everything; count what disagrees a
 	$(BIN)/python -m tests.chaos $(ARGS)
 	$(BIN)/python -m tests.chaos.processes
 
+.PHONY: soak
+soak: setup ## use a real local mode for 10 minutes, kill all of it in turn; ARGS="--minutes 1 --seed 1"
+	$(BIN)/python -m tests.soak $(ARGS)
+
 .PHONY: check
 check: setup ## format, lint, types, direction of imports
 	$(BIN)/ruff format --check .

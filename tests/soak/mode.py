@@ -1,0 +1,95 @@
+"""The local mode under test: started as a user does it, killed, and started again."""
+
+import os
+import shutil
+import signal
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from stackroom_local.problems import ChildFailed
+from stackroom_local.processes import Child
+from stackroom_local.state import Instance
+from tests.local.running import instance_of, none_left, start
+
+_ATTEMPTS = 3
+_END_SECONDS = 120.0
+
+
+@dataclass
+class Mode:
+    """`serving` is set while it is up; whoever is refused waits for it."""
+
+    folder: Path
+    port: int
+    speed: float
+    serving: threading.Event = field(default_factory=threading.Event)
+    starts: int = 0
+    failed_starts: list[str] = field(default_factory=list)
+    _up: Child | None = None
+    _instance: Instance | None = None
+
+    @property
+    def state_dir(self) -> Path:
+        return self.folder / "state"
+
+    @property
+    def instance(self) -> Instance:
+        """The one that serves or served last: names and endpoints stay from start to start."""
+        assert self._instance is not None, "it was started"
+        return self._instance
+
+    def start(self) -> None:
+        """Only the main thread may (`spawn`); raises `ChildFailed` if it fails again and again."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            self._keep_logs()
+            self.starts += 1
+            options = ("--port", str(self.port), "--speed", f"{self.speed:g}")
+            self._up = start(self.state_dir, *options)
+            try:
+                self._instance = instance_of(self._up, self.state_dir)
+            except ChildFailed as error:
+                self.failed_starts.append(str(error))
+                if attempt == _ATTEMPTS:
+                    raise
+            else:
+                self.serving.set()
+                return
+
+    def signal(self, name: str, number: signal.Signals) -> None:
+        """To a server by its name, or to the supervisor."""
+        os.kill(self.pid_of(name), number)
+
+    def pid_of(self, name: str) -> int:
+        return self.instance.pid if name == "supervisor" else self.instance.children[name]
+
+    def workers(self) -> list[psutil.Process]:
+        """The processes of functions."""
+        found = []
+        for each in psutil.Process(self.pid_of("ministack")).children(recursive=True):
+            try:
+                if "stackroom_local.runtime" in each.cmdline():
+                    found.append(each)
+            except (psutil.NoSuchProcess, psutil.ZombieProcess):
+                continue
+        return found
+
+    def await_end(self) -> None:
+        assert self._up is not None, "it was started"
+        self._up.process.wait(_END_SECONDS)
+
+    def stop(self) -> None:
+        self.serving.clear()
+        if self._up is not None:
+            self._up.ask_to_stop()
+            self._up.end(_END_SECONDS)
+            assert none_left(self.state_dir, within=_END_SECONDS), "a stop leaves no process"
+
+    def _keep_logs(self) -> None:
+        """A start empties them."""
+        if self.starts:
+            kept = self.folder / "logs" / f"{self.starts:03}"
+            shutil.copytree(self.state_dir / "logs", kept, dirs_exist_ok=True)
+            shutil.copy(self.state_dir.with_suffix(".log"), kept / "up.log")
