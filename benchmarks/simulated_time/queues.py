@@ -44,16 +44,12 @@ class Queue:
     dead: list[Message] = field(default_factory=list)
     hidden: int = 0
     _numbers: Any = field(default_factory=count)
-    _arrived: Callable[[], None] = lambda: None
+    arrived: Callable[[], None] = lambda: None  # called when there is something to receive
 
     def send(self, body: str) -> None:
         self.bill.add("sqs requests", 1)
         self.waiting.append(Message(message_id=f"{self.name}-{next(self._numbers)}", body=body))
-        self._arrived()
-
-    def attend(self, arrived: Callable[[], None]) -> None:
-        """Have this called whenever there is something to receive."""
-        self._arrived = arrived
+        self.arrived()
 
     def receive(self, most: int) -> list[Message]:
         """At most so many messages, hidden from now on; ten a request."""
@@ -79,7 +75,7 @@ class Queue:
         def appear() -> None:
             self.hidden -= len(messages)
             self.waiting.extend(messages)
-            self._arrived()
+            self.arrived()
 
         if messages:
             self.hub.spawn(appear, after=self.visibility)
@@ -113,7 +109,7 @@ class Mapping:
         self._at_work = 0
         self._allowed = float(_FIRST_BATCHES)
         self._allowed_at = 0.0
-        queue.attend(self._arrived)
+        queue.arrived = self._arrived
 
     def _arrived(self) -> None:
         if len(self._queue.waiting) >= self._batch_size:

@@ -40,7 +40,7 @@ _wires: list[Wire] = []
 @dataclass
 class Tally:
     trials: int = 0
-    injected: int = 0
+    injected: Counter[tuple[str, str]] = field(default_factory=Counter)
     missed: int = 0  # trials in which nothing came to be injected
     found: Counter[str] = field(default_factory=Counter)
     bad: list[tuple[str, list[str]]] = field(default_factory=list)
@@ -89,14 +89,14 @@ def attempt(trials: list[Trial]) -> Tally:
 def interleave(number: int) -> Tally:
     """Some dozens of interleavings, drawn with that seed."""
     Interleaving.wire = _wire()
-    injected, tally = Interleaving.injected, Tally()
+    before, tally = Counter(Interleaving.injected), Tally()
     machine = seed(number)(type("Seeded", (Interleaving,), {}))
     try:
         run_state_machine_as_test(machine, settings=FULL)
     except Exception:
         tally.bad.append((f"interleavings, seed {number}", [traceback.format_exc()]))
     tally.trials = FULL.max_examples
-    tally.injected = Interleaving.injected - injected
+    tally.injected = Interleaving.injected - before
     return tally
 
 
@@ -137,14 +137,17 @@ def main() -> int:
                 print(*part.mended, sep="\n", flush=True)
             if tally.trials % 200 < _CHUNK:
                 print(
-                    f"{tally.trials} trials, {tally.injected} faults,"
+                    f"{tally.trials} trials, {tally.injected.total()} faults,"
                     f" {len(tally.bad)} with discrepancies,"
                     f" {time.monotonic() - started:.0f} s",
                     flush=True,
                 )
     print(f"\n{tally.trials} trials, {tally.missed} of them met nothing that could go wrong")
     print(f"mended by the one reconciliation: {dict(tally.found)}")
-    print(f"{tally.injected} faults injected, {len(tally.bad)} trials with discrepancies")
+    for (where, kind), count in sorted(tally.injected.items()):
+        print(f"{where:25} {kind:12} {count:7}")
+    told = f"{tally.injected.total()} faults injected, {len(tally.bad)} trials with discrepancies"
+    print(f"{told}, {time.monotonic() - started:.0f} s")
     return 1 if tally.bad else 0
 
 

@@ -1,11 +1,13 @@
 """One story with something going wrong in it, and what is out of step once all is quiet again."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from stackroom_local.simulator.faults import Faults
 from tests.chaos.commands import Command
 from tests.chaos.deployment import Terms
+from tests.chaos.disruptions import Disruptions
 from tests.chaos.kills import Kill, Kills
 from tests.chaos.scenarios import Scenario
 from tests.chaos.truth import discrepancies
@@ -15,15 +17,30 @@ from tests.chaos.world import World, world
 
 @dataclass
 class Outcome:
-    """`injected` counts what was done to the story; `told` is how to see it again."""
+    """
+    `injected` counts what was done to the story, by whom it befell and its kind; `told` is how to
+    see it again. `operations` are Bedrock's calls, `calls` those of the other services.
+    """
 
     told: str
-    injected: int
+    injected: Counter[tuple[str, str]]
     discrepancies: list[str]
     kills: Kills
     operations: dict[str, int] = field(default_factory=dict)
+    calls: Counter[str] = field(default_factory=Counter)
     found: dict[str, int] = field(default_factory=dict)
     states: set[str] = field(default_factory=set)
+
+
+def injected_into(made: World) -> Counter[tuple[str, str]]:
+    """How often anything went wrong, by whom it befell and its kind."""
+    counts = Counter({("workers", "death"): len(made.kills.done)})
+    counts["runs, leases and events", "trouble"] = made.troubled
+    for (_, kind), count in made.faults.counts.items():
+        counts["bedrock", str(kind)] += count
+    for (operation, kind), count in made.disruptions.asked.counts.items():
+        counts[operation.partition(".")[0], str(kind)] += count
+    return +counts  # without what never happened
 
 
 def play(
@@ -33,6 +50,7 @@ def play(
     terms: Terms | None = None,
     kills: tuple[Kill, ...] = (),
     faults: Faults | None = None,
+    disruptions: Disruptions | None = None,
     trouble: Callable[[World], None] | None = None,
     hurts_documents: bool = False,
     told: str = "",
@@ -43,12 +61,13 @@ def play(
     Documents that Bedrock was made to fail may fail; then their owner tries them again.
     """
     known = Kills.of(kills)
-    known.armed = False
-    with world(wire, terms or scenario.terms(), kills=known) as made:
+    around = disruptions or Disruptions()
+    known.armed = around.armed = False
+    with world(wire, terms or scenario.terms(), kills=known, disruptions=around) as made:
         scenario.before(made)
         problems = [] if made.settle() else ["the story never begins"]
         before = dict(made.account.bill.calls)
-        known.armed = True
+        known.armed = around.armed = True
         made.deliveries = made.terms.deliveries
         if faults is not None:
             made.faults.ask(*faults.asked)
@@ -61,8 +80,9 @@ def play(
         elif not made.settle():
             problems.append("never quiet")
         known.armed = False
-        injected = len(known.done) + sum(made.faults.counts.values()) + made.troubled
+        injected = injected_into(made)
         made.faults.clear()
+        around.clear()
         operations = {
             name: count - before.get(name, 0) for name, count in made.account.bill.calls.items()
         }
@@ -83,6 +103,7 @@ def play(
             discrepancies=problems,
             kills=known,
             operations=operations,
+            calls=around.calls,
             found=dict(found),
             states=made.states,
         )

@@ -6,6 +6,7 @@ held to it by tests of its own: moto, the simulator, the walk (tests/simulated_t
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -21,6 +22,7 @@ from stackroom.runs.placement import OWN_SLOTS
 from stackroom_local.simulator.faults import Faults
 from tests.aws.stores import CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
 from tests.chaos import commands
+from tests.chaos.disruptions import Disruptions, delivered, disturb
 from tests.chaos.handlers import Event, handle
 from tests.chaos.kills import Kills
 from tests.chaos.wire import Wire
@@ -65,6 +67,7 @@ class Deployment:
     silent: bool = False  # events get lost
     troubled: int = 0
     pending: int = 0  # events and invocations under way
+    disruptions: Disruptions = field(default_factory=Disruptions)
 
     @property
     def hub(self) -> Hub:
@@ -86,9 +89,20 @@ class Deployment:
             )
 
     def _notify(self, kind: str, key: str) -> None:
-        self.account.notify(kind, key)
+        deliver = partial(self.account.notify, kind, key)
+        delivered(self.disruptions.met("events.Deliver"), deliver, self._later)
         self.hub.sleep(2)  # by then it is in the queue
         self.pending -= 1
+
+    def _later(self, seconds: float, action: Callable[[], object]) -> None:
+        self.pending += 1
+
+        def act() -> None:
+            action()
+            self.hub.sleep(2)
+            self.pending -= 1
+
+        self.hub.spawn(act, after=seconds)
 
     def begin(self, function: str, event: Event) -> None:
         """An asynchronous invocation, as EventBridge's."""
@@ -110,7 +124,9 @@ class Deployment:
         """The rule on executions that ended otherwise than well."""
         self.ended.append(execution)
         if execution.status != "SUCCEEDED":
-            self.begin("ingest", {"action": "recover", "execution_name": execution.name})
+            told = {"action": "recover", "execution_name": execution.name}
+            recover = partial(self.begin, "ingest", told)
+            delivered(self.disruptions.met("events.Deliver"), recover, self._later)
 
     def _keep_sweeping(self) -> None:
         while True:
@@ -125,9 +141,7 @@ class Deployment:
         self.pool.append(
             PoolMember(knowledge_base_id=knowledge_base_id, data_source_id=data_source_id)
         )
-        slots = DynamoSlots(client=self.wire.client("dynamodb"), table=CONTROL_TABLE)
-        for number in range(OWN_SLOTS - self.terms.own_slots):
-            slots.take(knowledge_base_id, f"!lost-{number}", limit=OWN_SLOTS)
+        self._let_strangers_in(knowledge_base_id, OWN_SLOTS - self.terms.own_slots)
         self.hub.run(until=self.hub.time + 5)
         for name, seconds in _TIMEOUTS.items():
             handler = partial(self._handle, name)
@@ -135,12 +149,30 @@ class Deployment:
         self.queue = self.account.consumed_queue(
             "uploads", "upload_handler", batch_size=100, window=5
         )
+        disturb(self.queue, self.disruptions, self._later)
         self.workflow = self.account.workflow(
             DEFINITION.read_text("utf-8"),
             {"IngestFunctionArn": "ingest", "StatusPollerFunctionArn": "status_poller"},
         )
         self.workflow.ended.append(self._follow)
         self.hub.spawn(self._keep_sweeping)
+
+    def _let_strangers_in(self, knowledge_base_id: str, number: int) -> None:
+        """Data sources of other people's, whose slots Stackroom has found to be lost."""
+        agent = self.account.client("bedrock-agent", unpaced=True)
+        slots = DynamoSlots(client=self.wire.client("dynamodb"), table=CONTROL_TABLE)
+        for name in (f"handbooks-{each}" for each in range(number)):
+            self.hub.run(until=self.hub.time + 1)  # two a second are let through
+            agent.create_data_source(
+                knowledgeBaseId=knowledge_base_id,
+                name=name,
+                dataSourceConfiguration={
+                    "type": "S3",
+                    "s3Configuration": {"bucketArn": "arn:aws:s3:::handbooks"},
+                },
+            )
+            slots.take(knowledge_base_id, name, limit=OWN_SLOTS)
+            slots.exhaust(knowledge_base_id, name)
 
     def _handle(self, name: str, event: Any) -> Any:
         step = event.action if name == "person" else event.get("action", name)

@@ -95,6 +95,7 @@ def simulated(
         asleep = SimpleNamespace(sleep=pace.spend)
         for module in (stackroom.retries, stackroom.aws.reconciliation):
             patch.setattr(module, "time", asleep)
+        patch.setattr("botocore.endpoint.time", asleep)  # between attempts
         for use in (JobRounds, DirectPorts):
             patch.setitem(_defaults(use), "pause", pace.spend)
         for module in (

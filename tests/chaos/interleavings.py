@@ -1,6 +1,7 @@
 """People and faults in any order: what hypothesis draws, until nothing more is drawn."""
 
 import random
+from collections import Counter
 from contextlib import ExitStack
 from typing import ClassVar
 
@@ -11,8 +12,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from stackroom_local.simulator.disturbances import BY_CHANCE, Kind
 from stackroom_local.simulator.faults import Fault
 from tests.chaos import troubles
+from tests.chaos.campaign import injected_into
 from tests.chaos.commands import Command
 from tests.chaos.deployment import Terms
+from tests.chaos.disruptions import ATTEMPTS, MESSAGES, SLOW, kinds_of
 from tests.chaos.truth import Truth, discrepancies
 from tests.chaos.wire import Wire
 from tests.chaos.world import World, world
@@ -36,6 +39,14 @@ _STEPS = (
     "retry",
 )
 _FAULTS = sorted((operation, kind) for operation, kinds in BY_CHANCE.items() for kind in kinds)
+_OPERATIONS = (
+    *MESSAGES,
+    *("dynamodb.PutItem", "dynamodb.UpdateItem", "dynamodb.DeleteItem"),
+    *("dynamodb.TransactWriteItems", "dynamodb.GetItem", "dynamodb.Query"),
+    *("s3.PutObject", "s3.DeleteObject", "s3.DeleteObjects", "s3.HeadObject", "s3.GetObject"),
+    *("stepfunctions.StartExecution", "stepfunctions.SendTaskSuccess"),
+)
+_DISRUPTIONS = [(each, kind) for each in _OPERATIONS for kind in kinds_of(each)]
 
 SETTINGS = settings(
     max_examples=8,
@@ -51,9 +62,9 @@ keys = st.sampled_from(KEYS)
 
 
 class Interleaving(RuleBasedStateMachine):
-    """`injected` counts what went wrong in all of them."""
+    """`injected` counts what went wrong in all of them, as that of an outcome."""
 
-    injected: ClassVar[int] = 0
+    injected: ClassVar[Counter[tuple[str, str]]] = Counter()
     examples: ClassVar[int] = 0
     wire: ClassVar[Wire]
 
@@ -109,6 +120,12 @@ class Interleaving(RuleBasedStateMachine):
         operation, kind = fault
         self.world.faults.ask(Fault(operation=operation, kind=kind, times=times))
 
+    @rule(disruption=st.sampled_from(_DISRUPTIONS), times=st.sampled_from((1, ATTEMPTS)))
+    def disrupt(self, disruption: tuple[str, Kind], times: int) -> None:
+        operation, kind = disruption
+        fault = Fault(operation=operation, kind=kind, times=times, seconds=SLOW)
+        self.world.disruptions.asked.ask(fault)
+
     @rule()
     def expire(self) -> None:
         troubles.expire(self.world)
@@ -142,10 +159,9 @@ class Interleaving(RuleBasedStateMachine):
         problems = [] if made.settle() else ["never quiet"]
         made.kills.armed = False
         Interleaving.examples += 1
-        Interleaving.injected += (
-            len(made.kills.done) + sum(made.faults.counts.values()) + made.troubled
-        )
+        Interleaving.injected += injected_into(made)
         made.faults.clear()
+        made.disruptions.clear()
         made.must_fail |= {key for key, found in Truth(made).objects.items() if not found.size}
         made.may_fail |= made.must_fail
         found = made.reconcile()

@@ -61,6 +61,11 @@ class Kills:
     def busy(self) -> bool:
         return bool(self._at_work)
 
+    @property
+    def at_work(self) -> bool:
+        """Whether it is a worker who asks, and everything can still go wrong."""
+        return self.armed and getcurrent() in self._at_work
+
     def next(self, step: str, call: int, *, late: bool) -> None:
         """Plan the death of the next invocation of that step, if it makes so many calls."""
         kill = Kill(step, self._invocations[step], call, late)

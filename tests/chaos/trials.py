@@ -14,14 +14,13 @@ from stackroom_local.simulator.disturbances import (
 from stackroom_local.simulator.faults import Chance, Fault, Faults
 from tests.chaos import troubles
 from tests.chaos.campaign import Outcome, play
+from tests.chaos.disruptions import ATTEMPTS, Disruptions, faults_at
 from tests.chaos.kills import Kill
 from tests.chaos.scenarios import SCENARIOS
 from tests.chaos.wire import Wire
 from tests.chaos.world import World
 from tests.workflow.machine import DEFINITION
 
-# A client of ours asks four times in all before its caller hears of a passing error.
-_ATTEMPTS = 4
 _PASSING = (Kind.THROTTLE, Kind.UNAVAILABLE, Kind.LOST, Kind.DROPPED)
 # One of these alone is an attempt lost, and nobody hears of it. (Nor of INTERNAL, ever: it is
 # UNAVAILABLE by another name.)
@@ -41,7 +40,8 @@ class Trial:
 
     scenario: str
     kills: tuple[Kill, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[Fault, ...] = ()  # of Bedrock
+    disruptions: tuple[Fault, ...] = ()  # of all others
     rate: float = 0.0
     trouble: tuple[str, float | str] | None = None
     deliveries: int = 1
@@ -52,7 +52,7 @@ class Trial:
         told = [str(each) for each in self.kills]
         told += [
             f"{each.kind} x{each.times} in {each.operation}[{each.skip}]{each.where}"
-            for each in self.faults
+            for each in (*self.faults, *self.disruptions)
         ]
         if self.rate:
             told.append(f"storm {self.rate}")
@@ -69,6 +69,8 @@ class Trial:
         if self.rate:
             calls = [each for each in Kind if each not in (Kind.FAILED, Kind.REFUSED)]
             faults.chance = Chance(seed=self.seed, rates=dict.fromkeys(calls, self.rate))
+        disruptions = Disruptions(rate=self.rate, seed=self.seed)
+        disruptions.asked.ask(*self.disruptions)
         terms = scenario.terms(self.seed, deliveries=self.deliveries, shuffle=self.shuffle)
         return play(
             wire,
@@ -76,6 +78,7 @@ class Trial:
             terms=terms,
             kills=self.kills,
             faults=faults,
+            disruptions=disruptions,
             trouble=partial(_strike, self.trouble) if self.trouble else None,
             hurts_documents=any(each.kind in (Kind.FAILED, Kind.REFUSED) for each in self.faults),
             told=str(self),
@@ -101,6 +104,7 @@ def all_of(scenario: str, plain: Outcome) -> Iterator[Trial]:
             yield replace(own, kills=(kill,))
     for operation, count in sorted(plain.operations.items()):
         yield from (replace(own, faults=faults) for faults in _faults_of(operation, count))
+    yield from (replace(own, disruptions=(each,)) for each in faults_at(plain.calls))
     for moment in _MOMENTS:
         yield replace(own, trouble=("expire", moment))
         yield replace(own, trouble=("restart", moment))
@@ -134,4 +138,4 @@ def _faults_of(operation: str, count: int) -> Iterator[tuple[Fault, ...]]:
             if kind not in _UNHEARD:
                 yield (fault,)
             if kind in _PASSING:
-                yield (replace(fault, times=_ATTEMPTS),)
+                yield (replace(fault, times=ATTEMPTS),)

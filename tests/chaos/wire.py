@@ -1,9 +1,11 @@
 """
 The workers' AWS clients: real boto3, answered in this process.
 
-DynamoDB and S3 are moto's. Bedrock is the simulator under simulated time, Step Functions the walked
-state machine; both answer below boto3's parameter validation and above its transport. Every call
-takes its time, so that workers come between each other's calls, and may be a worker's last.
+DynamoDB and S3 are moto's, Step Functions is the walked state machine: both answer where boto3
+would send a request, so that each attempt of a call can meet a fault, and be repeated. Bedrock is
+the simulator under simulated time, which has retries of its own and answers below boto3's parameter
+validation. Every call takes its time, so that workers come between each other's calls, and may be a
+worker's last.
 """
 
 import json
@@ -13,13 +15,17 @@ from dataclasses import dataclass
 from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 import boto3
 import pytest
 from botocore import xform_name
-from botocore.exceptions import ClientError
-from greenlet import getcurrent
+from botocore.awsrequest import AWSResponse
+from botocore.exceptions import ClientError, ConnectionClosedError
+from greenlet import getcurrent, greenlet
 from moto import mock_aws
+from moto.core.botocore_stubber import MockRawResponse
+from moto.core.models import botocore_stubber
 from moto.dynamodb.models import dynamodb_backends
 from moto.s3.models import s3_backends
 
@@ -31,7 +37,10 @@ from benchmarks.simulated_time.executions import (
 )
 from benchmarks.simulated_time.hub import Task
 from benchmarks.simulated_time.workflow import Workflow
+from stackroom.aws import session
+from stackroom_local.simulator.disturbances import AFTER_THE_EFFECT, Kind
 from tests.aws.stores import ENVIRONMENT
+from tests.chaos.disruptions import Disruptions
 from tests.chaos.kills import Kills
 
 Answer = dict[str, Any]
@@ -44,9 +53,17 @@ class Line(Protocol):
 
     def before(self, service: str, operation: str) -> None: ...
 
-    def answer(self, service: str, operation: str, given: Answer) -> tuple[int, Answer] | None: ...
+    def answer(self, service: str, operation: str, given: Answer) -> tuple[int, Answer] | None:
+        """What it is answered without being sent."""
+        ...
 
-    def after(self, service: str, operation: str, given: Answer) -> None: ...
+    def send(
+        self, service: str, operation: str, given: Answer, carry_out: Callable[[], AWSResponse]
+    ) -> AWSResponse:
+        """One attempt, as its sender sees it."""
+        ...
+
+    def after(self) -> None: ...
 
 
 class Wire:
@@ -55,17 +72,22 @@ class Wire:
     def __init__(self) -> None:
         self.line: Line | None = None
         self.client = cache(self._client)
+        # What each task's present call asks for: an attempt is told bytes only.
+        self._given: WeakKeyDictionary[greenlet, Answer] = WeakKeyDictionary()
 
     def _client(self, service: str) -> Any:
-        client: Any = boto3.client(service)  # type: ignore[call-overload]
+        client: Any = boto3.client(service, config=session.CONFIG)  # type: ignore[call-overload]
         events = client.meta.events
         events.register("before-parameter-build", _note)
         events.register("before-call", partial(self._before, service))
-        events.register("after-call", partial(self._after, service))
+        events.unregister("before-send", botocore_stubber)  # we ask it when it is its turn
+        events.register("before-send", partial(self._send, service))
+        events.register("after-call", self._after)
         return client
 
     def _before(self, service: str, model: Any, context: Answer, **_: Any) -> Any:
         assert self.line is not None, "there is a world"
+        self._given[getcurrent()] = context["asked"]
         self.line.before(service, model.name)
         answered = self.line.answer(service, model.name, context["asked"])
         if answered is None:
@@ -73,14 +95,15 @@ class Wire:
         status, answer = answered
         return SimpleNamespace(status_code=status), answer
 
-    def _after(
-        self, service: str, http_response: Any, model: Any, context: Answer, **_: Any
-    ) -> None:
+    def _send(self, service: str, event_name: str, request: Any, **_: Any) -> AWSResponse:
         assert self.line is not None, "there is a world"
-        if http_response.status_code < 300:
-            self.line.after(service, model.name, context["asked"])
-        else:
-            self.line.after(service, model.name, {})
+        operation = event_name.rpartition(".")[2]
+        carry_out = partial(botocore_stubber, event_name=event_name, request=request)
+        return self.line.send(service, operation, self._given[getcurrent()], carry_out)
+
+    def _after(self, **_: Any) -> None:
+        assert self.line is not None, "there is a world"
+        self.line.after()
 
 
 def _note(params: Answer, context: Answer, **_: Any) -> None:
@@ -111,6 +134,7 @@ class AccountLine:
     account: Account
     workflow: Callable[[], Workflow]
     kills: Kills
+    disruptions: Disruptions
     happened: Callable[[str, str], None]
 
     def before(self, service: str, operation: str) -> None:
@@ -119,16 +143,29 @@ class AccountLine:
             self.account.pace.spend(_STORE_CALL)
 
     def answer(self, service: str, operation: str, given: Answer) -> tuple[int, Answer] | None:
-        if service in _SIMULATED:
-            return self._bedrock(service, operation, given)
-        if service == "stepfunctions":
-            return _steps(self.workflow(), operation, given)
-        return None
+        return self._bedrock(service, operation, given) if service in _SIMULATED else None
 
-    def after(self, service: str, operation: str, given: Answer) -> None:
-        if service == "s3":
+    def send(
+        self, service: str, operation: str, given: Answer, carry_out: Callable[[], AWSResponse]
+    ) -> AWSResponse:
+        # Only workers' calls go astray, not those of who sets a world up, or looks at it.
+        fault = self.disruptions.met(f"{service}.{operation}") if self.kills.at_work else None
+        if fault is not None and fault.kind is Kind.LATENCY:
+            self.account.pace.spend(fault.seconds)
+        elif fault is not None and fault.kind not in AFTER_THE_EFFECT:
+            return _passing(service, fault.kind)
+        if service == "stepfunctions":
+            answer = _response(*_steps(self.workflow(), operation, given))
+        else:
+            answer = carry_out()
+        if service == "s3" and answer.status_code < 300:
             for kind, key in _happenings(operation, given):
                 self.happened(kind, key)
+        if fault is not None and fault.kind is Kind.DROPPED:
+            raise ConnectionClosedError(endpoint_url=service)
+        return _passing(service, Kind.UNAVAILABLE) if fault and fault.kind is Kind.LOST else answer
+
+    def after(self) -> None:
         self.kills.after()
 
     def _bedrock(self, service: str, operation: str, given: Answer) -> tuple[int, Answer]:
@@ -142,12 +179,11 @@ class AccountLine:
 def _happenings(operation: str, given: Answer) -> list[tuple[str, str]]:
     match operation:
         case "PutObject":
-            return [("Object Created", given["Key"])] if given else []
+            return [("Object Created", given["Key"])]
         case "DeleteObject":
-            return [("Object Deleted", given["Key"])] if given else []
+            return [("Object Deleted", given["Key"])]
         case "DeleteObjects":
-            named = given.get("Delete", {}).get("Objects", [])
-            return [("Object Deleted", each["Key"]) for each in named]
+            return [("Object Deleted", each["Key"]) for each in given["Delete"]["Objects"]]
     return []
 
 
@@ -171,4 +207,23 @@ def _steps(workflow: Workflow, operation: str, given: Answer) -> tuple[int, Answ
 
 
 def _refused(code: str) -> tuple[int, Answer]:
-    return 400, {"Error": {"Code": code, "Message": code}, "ResponseMetadata": {}}
+    return 400, {"__type": code, "message": code}
+
+
+def _passing(service: str, kind: Kind) -> AWSResponse:
+    """As each service says that it is throttled, or out of order."""
+    throttled = kind is Kind.THROTTLE
+    if service == "s3":
+        code = "SlowDown" if throttled else "InternalError"
+        body = f"<Error><Code>{code}</Code><Message>{code}</Message></Error>"
+        return _raw(503 if throttled else 500, body)
+    code = "ThrottlingException" if throttled else "InternalServerError"
+    return _response(400 if throttled else 500, {"__type": code, "message": code})
+
+
+def _response(status: int, answer: Answer) -> AWSResponse:
+    return _raw(status, json.dumps(answer))
+
+
+def _raw(status: int, body: str) -> AWSResponse:
+    return AWSResponse("https://aws", status, {}, MockRawResponse(body))

@@ -18,6 +18,7 @@ from stackroom_local.simulator.faults import Faults
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.chaos.commands import Command
 from tests.chaos.deployment import Deployment, Terms
+from tests.chaos.disruptions import Disruptions
 from tests.chaos.handlers import simulated
 from tests.chaos.kills import Kills
 from tests.chaos.shelves import BucketShelves
@@ -142,7 +143,12 @@ class World(Deployment):
 
 @contextmanager
 def world(
-    wire: Wire, terms: Terms, *, kills: Kills | None = None, faults: Faults | None = None
+    wire: Wire,
+    terms: Terms,
+    *,
+    kills: Kills | None = None,
+    faults: Faults | None = None,
+    disruptions: Disruptions | None = None,
 ) -> Iterator[World]:
     clear_stores()
     random.seed(terms.seed)  # the use cases' own jitter
@@ -155,11 +161,19 @@ def world(
         hub=hub,
         faults=known,
     )
-    made = World(terms=terms, wire=wire, kills=kills or Kills(), faults=known, account=account)
+    made = World(
+        terms=terms,
+        wire=wire,
+        kills=kills or Kills(),
+        faults=known,
+        disruptions=disruptions or Disruptions(),
+        account=account,
+    )
     wire.line = AccountLine(
         account=account,
         workflow=lambda: made.workflow,
         kills=made.kills,
+        disruptions=made.disruptions,
         happened=made.happened,
     )
     made.set_up()
