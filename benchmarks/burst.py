@@ -16,11 +16,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from benchmarks import reports
-from benchmarks.scenarios import burst, delete_storm, parked, trickle, usual_burst
+from benchmarks.scenarios import burst, delete_storm, large_documents, parked, trickle, usual_burst
 from benchmarks.serving import measure, print_machine
 from benchmarks.truth import print_truth
 
 _WITHIN = 60.0  # seconds in which a burst is dropped
+_LONG, _LONG_SECONDS = 3, 600.0
 _MINUTE, _TEN_HOURS = 60.0, 36_000.0
 
 
@@ -106,6 +107,20 @@ def show_deletes(sizes: Sizes, seed: int) -> None:
     print(f"simulated in                {removal.took:12,.1f} s")
 
 
+def show_long(sizes: Sizes, seed: int) -> None:  # noqa: ARG001 - no size matters here
+    print(
+        f"{_LONG} documents of {_LONG_SECONDS:.0f} s each and 12 small ones into a catalog on the"
+        " shared data source;\na small one a minute into each of four catalogs with their own"
+    )
+    outcome = large_documents(large=_LONG, seconds=_LONG_SECONDS, seed=seed)
+    waits = outcome.observation.waits
+    together = sorted(waits.pop("user-4/shelf"))
+    print(f"small beside them           {reports.waiting(together[1:-_LONG])}")
+    print(f"large                       {reports.waiting(together[-_LONG:])}")
+    print(f"by jobs                     {reports.waiting(outcome.observation.all_waits())}")
+    print(f"longest wait for a job      {max(map(max, waits.values())):12,.0f} s")
+
+
 def show_parked(sizes: Sizes, seed: int) -> None:  # noqa: ARG001 - no size matters here
     for label, seconds in (("1 minute", _MINUTE), ("10 hours", _TEN_HOURS)):
         transitions, dollars = parked(seconds, seed=seed)
@@ -121,6 +136,7 @@ _SCENARIOS: dict[str, Callable[[Sizes, int], None]] = {
     "large": show_large,
     "trickle": show_trickle,
     "deletes": show_deletes,
+    "long": show_long,
     "parked": show_parked,
     "truth": show_truth,
 }

@@ -36,6 +36,32 @@ def settle(stage: Stage, planned: Sequence[Upload]) -> Outcome:
     return stage.outcome(began, at_least=at_least)
 
 
+def large_documents(*, large: int, seconds: float, seed: int) -> Outcome:
+    """
+    Several large documents, each of so many seconds, in a catalog on the shared data source with a
+    dozen small ones; a small one a minute into each of four catalogs with their own.
+    """
+    began = time.perf_counter()
+    size = 10_000_000
+    stage = Stage(seed=seed, durations=Durations(seed=seed, rate=size / seconds, spread=0.0))
+    for catalog in range(5):  # whoever comes first has a data source of its own
+        stage.upload(_text(catalog, "first"))
+        stage.run(at_most=120, until=lambda: False)
+    together = [_text(4, f"large-{each}", size=size) for each in range(large)]
+    together += [_text(4, f"small-{each}") for each in range(12)]
+    minutes = range(round(large * seconds / 60) + 1)
+    apart = [_text(catalog, f"{at}", at=at * 60.0 + 5) for at in minutes for catalog in range(4)]
+    stage.plan(together + apart)
+    stage.run(at_most=apart[-1].at, until=lambda: False)
+    stage.run(at_most=_MONTH, until=stage.is_quiet)
+    return stage.outcome(began)
+
+
+def _text(catalog: int, name: str, *, size: int = 1_000, at: float = 0.0) -> Upload:
+    key = f"user-{catalog}/shelf/{name}.txt"
+    return Upload(at=at, key=key, size=size, etag=f"{catalog}-{name}")
+
+
 def trickle(*, days: float, daily: int, catalogs: int, files: int, seed: int) -> Outcome:
     began = time.perf_counter()
     stage = Stage(seed=seed)

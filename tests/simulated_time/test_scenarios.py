@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from benchmarks.limits import Work, bound
-from benchmarks.scenarios import burst, delete_storm, parked, trickle, usual_burst
+from benchmarks.scenarios import burst, delete_storm, large_documents, parked, trickle, usual_burst
 from benchmarks.stores import AdmissionBook
+from stackroom.admission.limits import PATIENCE
 from stackroom.ports.admission import Mode, Waiter
 from tests.fakes.pipeline import FakeAdmissionBook
 
@@ -35,6 +36,18 @@ def test_every_catalog_of_a_trickle_is_served_with_a_pool_of_one() -> None:
 
     assert (outcome.lost, outcome.false_failures, outcome.dead_letters) == (0, 0, 0)
     assert len(outcome.observation.waits) > 5
+
+
+def test_a_large_document_holds_up_no_small_ones_and_each_job_by_no_more_than_itself() -> None:
+    outcome = large_documents(large=3, seconds=600, seed=1)
+
+    siblings = sorted(outcome.observation.waits["user-4/shelf"])
+    of_jobs = [max(outcome.observation.waits[f"user-{each}/shelf"]) for each in range(4)]
+    assert (outcome.lost, outcome.false_failures, outcome.broken) == (0, 0, 0)
+    assert len(siblings) == 1 + 12 + 3
+    assert siblings[12] < 60
+    assert max(of_jobs) < 600 + 180
+    assert siblings[-1] < 3 * (600 + 180 + PATIENCE.total_seconds())
 
 
 def test_a_storm_of_deletions_leaves_nothing_to_be_found() -> None:

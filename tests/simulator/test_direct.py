@@ -9,6 +9,9 @@ import pytest
 from tests.simulator.holding import holds
 from tests.simulator.world import CUSTOM, World, eventually, inline, refused
 
+# Minutes of embedding; as many bytes as the parser reads in no time.
+LONG = "".join(f"{row},{row * 7919 % 10007}\n" for row in range(60_000))
+
 
 def custom(world: World) -> dict[str, str]:
     knowledge_base = world.knowledge_base()
@@ -149,6 +152,22 @@ def test_only_an_ignored_document_has_a_reason(world: World) -> None:
     reasons = {name: each.get("statusReason") for name, each in found.items()}
     assert reasons.pop("ignored") == "Ignored 1 files as their file format was not supported."
     assert set(reasons.values()) == {None}
+
+
+@holds("document.object-gone")
+def test_a_long_document_whose_object_is_deleted_ends_soon_and_the_next_one_is_indexed(
+    world_at: Callable[..., World],
+) -> None:
+    world = world_at(100, patient=True)
+    key = custom(world)
+    long = by_location("long", world.put("long.csv", LONG), a="b")
+    world.agent.ingest_knowledge_base_documents(**key, documents=[long, inline("next", "T", a="b")])
+    eventually(lambda: status(world, key, "long") == "IN_PROGRESS")
+
+    world.drop("long.csv")
+
+    statuses = {"long": "FAILED", "next": "INDEXED"}
+    eventually(lambda: {name: status(world, key, name) for name in statuses} == statuses)
 
 
 @holds("metadata.custom-size", "metadata.custom-keys")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from stackroom.admission.demand import BATCH
+from stackroom.admission.demand import BATCH, LARGE
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import (
     UNEXPLAINED_FAILURE,
@@ -359,3 +359,102 @@ def test_a_delete_that_is_still_found_holds_up_others_for_minutes_only(shared: P
 
     assert (shared.clock() - began).total_seconds() < REMOVAL_DEADLINE + 120
     assert end(shared, run) is RunOutcome.MORE  # removed once more, and what has come is taken up
+
+
+def test_large_documents_come_after_the_small_ones_and_one_at_a_time(shared: Pipeline) -> None:
+    for number in range(2):
+        shared.drop(f"alice/research/large-{number}.csv", "x" * LARGE)
+    drop(shared, 12)
+
+    outcomes = [shared.work().progress.outcome for _ in range(3)]
+
+    assert outcomes == [RunOutcome.GRANT_OVER, RunOutcome.GRANT_OVER, RunOutcome.NOTHING]
+    assert [len(call.keys) for call in shared.bedrock.direct_calls] == [BATCH, 2, 1, 1]
+    assert statuses(shared) == ["indexed"]
+
+
+def test_small_documents_that_came_before_a_large_one_began_go_first(shared: Pipeline) -> None:
+    shared.drop(KEY, "x" * LARGE * 5)
+    run = shared.admitted()
+    (grant,) = shared.book.read().grants
+    drop(shared, 3)
+
+    shared.ingestion.start(run)
+
+    assert (grant.is_large, grant.slots, grant.size) == (True, 1, LARGE)  # the text of a PDF
+    assert [len(call.keys) for call in shared.bedrock.direct_calls] == [3, 1]
+
+
+def test_a_run_that_leaves_a_large_document_to_the_next_grant_can_not_end(
+    shared: Pipeline,
+) -> None:
+    drop(shared, 1)
+    shared.drop("alice/research/large.csv", "x" * LARGE)
+    shared.bedrock.direct_seconds = 600.0
+
+    run = shared.work()
+
+    assert run.progress.outcome is RunOutcome.STARTED
+    assert run.progress.served == 0
+
+
+def test_what_is_deleted_while_it_waits_is_never_begun(shared: Pipeline) -> None:
+    large = "alice/research/large.csv"
+    drop(shared, 1)
+    shared.drop(large, "x" * LARGE)
+    waiting = shared.admitted()
+    shared.clock.after("sleep", lambda _: shared.delete(large), times=1)
+
+    shared.ingestion.start(waiting)
+    shared.work()
+
+    begun = {key for call in shared.bedrock.direct_calls if not call.deletes for key in call.keys}
+    assert begun == {("SHARED1", place_of("alice/research/0.txt").document_id)}
+    assert [each.filename for each in shared.documents.kept.values()] == ["0.txt"]
+
+
+def test_what_is_deleted_while_it_is_ingested_is_removed_as_soon_as_that_ends(
+    shared: Pipeline,
+) -> None:
+    shared.drop()
+    shared.bedrock.direct_seconds = 100.0
+    run = shared.work()
+    shared.delete()
+    shared.clock.pass_by(100)
+
+    settled, settling = shared.settlement.settle(shared.settlement.poll(run))
+    more = shared.ingestion.release(settled)
+    shared.bedrock.direct_seconds = 2.0
+    shared.work()
+
+    assert (settled.progress.outcome, settling.settled) == (RunOutcome.SETTLED, [])
+    assert more.progress.outcome is RunOutcome.MORE
+    assert not shared.documents.kept
+
+
+def test_what_is_deleted_before_bedrock_shows_it_is_not_taken_for_gone(shared: Pipeline) -> None:
+    shared.drop()
+    shared.bedrock.direct_seconds = 600.0
+    shared.bedrock.hides_beginnings = True
+    run = shared.work()
+    shared.delete()
+
+    run, settling = shared.settlement.settle(run)
+
+    assert (run.progress.outcome, settling.settled) == (RunOutcome.UNSETTLED, [])
+    assert shared.document().status is DocumentStatus.DELETING
+
+
+def test_a_document_that_waits_for_another_round_is_not_judged_by_the_one_before(
+    shared: Pipeline,
+) -> None:
+    shared.drop()
+    shared.bedrock.direct_seconds = 600.0
+    run = shared.work()
+    pending = shared.document().moved(DocumentStatus.PENDING, at=shared.clock())
+    shared.documents.save(pending.model_copy(update={"lingering": True, "attempts": MAX_ATTEMPTS}))
+    shared.clock.pass_by(REMOVAL_DEADLINE + 1)
+
+    shared.settlement.settle(run)
+
+    assert shared.document().status is DocumentStatus.PENDING

@@ -1,6 +1,6 @@
 import pytest
 
-from stackroom.admission.schedule import Limits
+from stackroom.admission.limits import Limits
 from stackroom.ingestion.estimates import CatalogEstimate, DocumentStage, Estimates, QueuePosition
 from stackroom.model import CatalogStatus, DataSource, DataSourceType, DocumentStatus
 from stackroom.ports.admission import Mode, Waiter

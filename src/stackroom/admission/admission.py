@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from stackroom.admission.dispatch import GRANT, TRIES, Dispatch, grant_of
-from stackroom.admission.schedule import Limits, fair_share
+from stackroom.admission.limits import Limits, fair_share
 from stackroom.clock import utc_now
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
 from stackroom.retries import random_pauses, retried
@@ -137,6 +137,8 @@ class Admission:
         )
 
     def _slots(self, mine: Grant, ledger: Ledger, calls: int, waiting: int) -> int:
+        if mine.is_large:
+            return 1
         holders = [each for each in ledger.grants if each.mode is Mode.SHARED]
         free = self.limits.direct_calls - sum(each.slots for each in holders)
         share = fair_share(self.limits.direct_calls, len(holders) + waiting)

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from stackroom.admission.schedule import Limits, Schedule
+from stackroom.admission.limits import Limits
+from stackroom.admission.schedule import Schedule
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
 from stackroom.retries import retried
 

@@ -5,42 +5,19 @@ Oldest first. A knowledge base is shared by direct calls or held by one job; whe
 older one decides. When a job is next, no new direct call is let in, those at work finish,
 and then every job that waited at that moment runs, one after another (there are at most four, one
 per data source), so that the change costs once. After that the oldest direct call is the older.
+
+A direct call can't be stopped, so a large document holds up every job of its knowledge base. It
+queues up as if it had come PATIENCE later, and one at a time is at work in a knowledge base: a job
+waits for at most one that came before it, and for those that have waited longer by PATIENCE. While
+one is at work no job could begin, so small calls go on.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from stackroom.admission.limits import ENOUGH, FRESH, WORTHWHILE, Limits, fair_share
 from stackroom.ports.admission import Grant, Ledger, Mode, Waiter
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """
-    Of the account [AWS General Reference: Amazon Bedrock quotas, none adjustable]: ingestion jobs
-    at a time, direct calls (Ingest- and DeleteKnowledgeBaseDocuments) at a time, and seconds
-    between two StartIngestionJob (0.1 a second).
-    """
-
-    jobs: int = 5
-    direct_calls: int = 10
-    seconds_between_starts: float = 10.0
-
-
-# Slots that a run gets though others wait, and for how many it waits if there are fewer. Its
-# function waits for its calls, so four at a time cost a quarter of one after the other, and it is
-# done sooner. Runs come after each other rather than all beside each other; the last is done no
-# later (docs/scaling.md).
-_WORTHWHILE = 4
-_ENOUGH = 3
-# For so long what a waiter said of its work is believed.
-_FRESH = timedelta(seconds=10)
-
-
-def fair_share(slots: int, runs: int) -> int:
-    """Of so many slots, for each of so many runs; rounded up, for they don't all use theirs."""
-    return max(min(slots, _WORTHWHILE), math.ceil(slots / max(1, runs)))
 
 
 @dataclass
@@ -88,8 +65,10 @@ class Schedule:
 
     def must_yield(self, grant: Grant, *, after: timedelta) -> bool:
         """Whether the holder of a shared grant is to give it up, its calls at work once done."""
+        if grant.is_large:  # it is for one document, which came in its turn
+            return False
         next_job = self._next_job(grant.knowledge_base_id)
-        if next_job is not None and self._is_next(next_job) and self._may_start():
+        if next_job is not None and next_job.since <= self.now and self._is_due(next_job):
             return True
         return bool(self.shared) and self.now - grant.granted_at >= after
 
@@ -112,14 +91,16 @@ class Schedule:
 
     def _shared_grant(self, waiter: Waiter) -> Grant | None:
         job = self._next_job(waiter.knowledge_base_id)
-        if job is not None and self._is_next(job) and self._may_start():
+        if job is not None and self._is_due(job):
+            return None
+        if waiter.is_large and not self._takes_large(waiter, job):
             return None
         holders = [each for each in self.ledger.grants if each.mode is Mode.SHARED]
         free = self.limits.direct_calls - sum(each.slots for each in holders)
         share = fair_share(self.limits.direct_calls, len(holders) + len(self.shared))
         wanted = min(self._calls_of(waiter), share)
         slots = min(wanted, free)
-        if slots < min(wanted, _ENOUGH) or self._saving:
+        if slots < min(wanted, ENOUGH) or self._saving:
             self._saving = True
             return None
         return self._granted(waiter, slots=slots)
@@ -129,8 +110,8 @@ class Schedule:
         How many it could use. To a busy catalog more has come while it waited; what it can't use,
         it gives back when it claims its grant.
         """
-        is_fresh = self.now - waiter.since < _FRESH
-        return waiter.calls if waiter.calls == 1 or is_fresh else max(waiter.calls, _WORTHWHILE)
+        is_fresh = self.now - waiter.since < FRESH
+        return waiter.calls if waiter.calls == 1 or is_fresh else max(waiter.calls, WORTHWHILE)
 
     def _is_next(self, job: Waiter) -> bool:
         """Whether the job waits longer than every direct call, or the jobs' phase includes it."""
@@ -140,6 +121,24 @@ class Schedule:
         rivals = (each for each in self.shared if each.knowledge_base_id == job.knowledge_base_id)
         oldest = next(rivals, None)
         return oldest is None or job.since <= oldest.since
+
+    def _is_due(self, job: Waiter) -> bool:
+        """Whether it would begin if no direct calls were in its way that end soon."""
+        is_held_up = self._has_large(job.knowledge_base_id)
+        return self._is_next(job) and self._may_start() and not is_held_up
+
+    def _takes_large(self, waiter: Waiter, job: Waiter | None) -> bool:
+        large = sum(each.is_large for each in self.ledger.grants if each.mode is Mode.SHARED)
+        is_first = job is None or waiter.since < job.since
+        is_free = not self._has_large(waiter.knowledge_base_id)
+        return is_first and is_free and large < self.limits.direct_calls / 2
+
+    def _has_large(self, knowledge_base_id: str) -> bool:
+        return any(
+            each.is_large and each.mode is Mode.SHARED
+            for each in self.ledger.grants
+            if each.knowledge_base_id == knowledge_base_id
+        )
 
     def _next_job(self, knowledge_base_id: str) -> Waiter | None:
         return next(
@@ -171,6 +170,8 @@ class Schedule:
             granted_at=self.now,
             until=self.now + self.lease,
             start_at=start_at,
+            size=waiter.size,
+            is_large=waiter.is_large,
         )
 
     def _enter(self, grant: Grant, since: datetime) -> None:

@@ -47,7 +47,7 @@ class DynamoAdmissionBook:
 
     def write(self, ledger: Ledger) -> Ledger:
         written = replace(ledger, version=ledger.version + 1)
-        values = to_item(_LEDGERS.dump_python(written, mode="json", exclude_none=True))
+        values = to_item(_LEDGERS.dump_python(written, mode="json", exclude_defaults=True))
         item = _LEDGER_KEY | values
         if not writes.put(self.client, self.table, item, **_if_still_at(ledger.version)):
             raise RecordChanged("the admission ledger")

@@ -10,7 +10,7 @@ from stackroom.aws.settings import LimitSettings, SettingMissing
 
 if TYPE_CHECKING:
     from stackroom.admission.admission import Admission
-    from stackroom.admission.schedule import Limits
+    from stackroom.admission.limits import Limits
     from stackroom.aws.deployment import Deployment
     from stackroom.clock import Pace
     from stackroom.ingestion.direct_round import DirectPorts

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
-from stackroom.admission.schedule import Limits
+from stackroom.admission.limits import Limits
 from stackroom.aws import knowledge_bases
 from stackroom.model import PoolMember
 

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from stackroom.admission.admission import Admission
-from stackroom.admission.demand import DEMANDS
 from stackroom.clock import utc_now
 from stackroom.ingestion.direct_calls import batches
 from stackroom.ingestion.direct_round import DirectPorts, DirectRound
 from stackroom.ingestion.endings import Endings
-from stackroom.ingestion.open_work import count_open, is_open
+from stackroom.ingestion.open_work import is_open, open_of
 from stackroom.ingestion.rounds import DirectWork, busy, started
 from stackroom.model import Catalog, CatalogStatus, DataSource, Document
 from stackroom.ports.admission import Grant
@@ -43,6 +42,9 @@ class DirectRounds:
         served: int,
     ) -> tuple[Run, DirectWork]:
         round_id = f"direct-{run.epoch}-{run.progress.round}"
+        small, large = batches(open_of(documents))
+        # A large one has a grant of its own, so that nobody is held up by more than one.
+        taken = small + large[: grant.is_large]
         work = DirectRound(
             ports=self.ports,
             catalog=catalog,
@@ -50,14 +52,15 @@ class DirectRounds:
             grant=grant,
             epoch=run.epoch,
             round_id=round_id,
-            batches=deque(batches(filter(is_open, documents))),
+            batches=deque(taken),
             began=self.now(),
         ).work()
+        work.left += len(small + large) - len(taken)
         if work.at_work:
             return self._left_to_the_poller(run, round_id, work, served), work
         # Refused, it queues up again in its old position after a while: others may get through.
         self.admission.leave(run.catalog_id, run.epoch)
-        return (busy(run) if work.refused else self._after(run, source, work, served)), work
+        return (busy(run) if work.refused else self._after(run, work, served)), work
 
     def _left_to_the_poller(self, run: Run, round_id: str, work: DirectWork, served: int) -> Run:
         # The grant is kept while calls are at work, and what else there is waits for them.
@@ -68,7 +71,7 @@ class DirectRounds:
             run, round_id, served=served if all_taken_up else 0, accepted_at=work.accepted_at
         )
 
-    def _after(self, run: Run, source: DataSource, work: DirectWork, served: int) -> Run:
+    def _after(self, run: Run, work: DirectWork, served: int) -> Run:
         left = list(self.documents.of_catalog(run.catalog_id))
         if not any(is_open(each) for each in left if each.document_id not in work.passed_over):
             return self.endings.done(run, left, served)
@@ -77,7 +80,6 @@ class DirectRounds:
         return run.went(
             RunOutcome.GRANT_OVER,
             waiting_since=self.now(),
-            calls=DEMANDS.of(source).calls(count_open(left)),
             round=run.progress.round + 1,
             polls=0,
         )

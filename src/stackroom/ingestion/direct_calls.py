@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from stackroom.admission.demand import BATCH
+from stackroom.admission.demand import BATCH, is_large, is_to_ingest
 from stackroom.clock import utc_now
 from stackroom.keys import locate
 from stackroom.model import DataSource, Document, DocumentStatus
@@ -15,7 +15,6 @@ from stackroom.ports.ingestion import Busy, DirectDocuments, Submission
 from stackroom.uploads import sidecars
 
 _TAKEN = (DocumentStatus.INDEXING, DocumentStatus.DELETING, DocumentStatus.FAILED)
-_TO_INGEST = (DocumentStatus.PENDING, DocumentStatus.INDEXING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +85,8 @@ class DirectCalls:
         return min(said_at, default=self.now())
 
     def _bound(self, document: Document, round_id: str) -> Document:
-        if document.ingestion_job_id == round_id and document.status in _TAKEN:
+        is_bound = document.ingestion_job_id == round_id and document.attempts > 0
+        if is_bound and document.status in _TAKEN:
             return document
         taken = document
         if document.status is DocumentStatus.PENDING:
@@ -120,14 +120,24 @@ def _identity(document: Document) -> dict[str, str]:
     }
 
 
-def batches(documents: Iterable[Document]) -> Iterable[list[Document]]:
-    """Tens, those to be removed apart from those to be ingested; the longest pending first."""
-    ordered = sorted(documents, key=lambda each: each.updated_at)
-    ingested = [each for each in ordered if each.status in _TO_INGEST]
-    removed = [each for each in ordered if each.status not in _TO_INGEST]
-    for group in (removed, ingested):
-        for start in range(0, len(group), BATCH):
-            yield group[start : start + BATCH]
+Batches = list[list[Document]]
+
+
+def batches(documents: Iterable[Document]) -> tuple[Batches, Batches]:
+    """
+    Tens, those to be removed apart from those to be ingested; and large ones, each alone. The
+    longest pending first.
+    """
+    ordered = sorted(documents, key=lambda each: (each.updated_at, each.document_id))
+    removed = [each for each in ordered if not is_to_ingest(each)]
+    small = [each for each in ordered if is_to_ingest(each) and not is_large(each)]
+    large = [each for each in ordered if is_large(each)]
+    return _tens(removed) + _tens(small), [[each] for each in large]
+
+
+def _tens(documents: list[Document]) -> Batches:
+    starts = range(0, len(documents), BATCH)
+    return [documents[start : start + BATCH] for start in starts]
 
 
 def _token(round_id: str, documents: Iterable[Document]) -> str:

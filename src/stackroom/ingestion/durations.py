@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from stackroom.admission.demand import DEMANDS
-from stackroom.admission.schedule import Limits
+from stackroom.admission.demand import BATCH
+from stackroom.admission.limits import Limits
 from stackroom.model import PerSourceType
 from stackroom.ports.admission import Ledger, Mode
 
@@ -60,7 +60,7 @@ class _OfDirectCalls:
     limits: Limits
 
     def work(self, documents: int) -> float:
-        return self._seconds(DEMANDS.shared.calls(documents))
+        return self._seconds(max(1, math.ceil(documents / BATCH)))
 
     def wait(
         self,

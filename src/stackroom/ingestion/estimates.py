@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from stackroom.admission.demand import DEMANDS
-from stackroom.admission.schedule import Limits
+from stackroom.admission.limits import Limits
 from stackroom.clock import utc_now
 from stackroom.ingestion.durations import Ahead, Durations, durations
 from stackroom.model import Catalog, DataSource, Document, DocumentStatus

@@ -18,5 +18,5 @@ def is_open(document: Document) -> bool:
     return is_work(document) or document.status is DocumentStatus.INDEXING
 
 
-def count_open(documents: Iterable[Document]) -> int:
-    return sum(map(is_open, documents))
+def open_of(documents: Iterable[Document]) -> list[Document]:
+    return [each for each in documents if is_open(each)]

@@ -7,14 +7,15 @@ poller follows it (stackroom.settlement), and release ends the run unless more w
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from stackroom.admission.admission import Admission
 from stackroom.admission.demand import DEMANDS
+from stackroom.admission.limits import PATIENCE
 from stackroom.clock import utc_now
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled
 from stackroom.ingestion.endings import Endings
-from stackroom.ingestion.open_work import count_open
+from stackroom.ingestion.open_work import open_of
 from stackroom.ingestion.rounds import DirectWork, Rounds
 from stackroom.model import Catalog, CatalogStatus, Document, PerSourceType
 from stackroom.ports.admission import Waiter
@@ -47,7 +48,7 @@ class RunTasks:
         if catalog is None:
             return run.went(RunOutcome.GONE, served=served)
         documents = list(self.documents.of_catalog(run.catalog_id))
-        if not count_open(documents):
+        if not open_of(documents):
             return self._finish(run, catalog, documents, served)
         return self._place(run, catalog, documents)
 
@@ -59,15 +60,19 @@ class RunTasks:
         source = catalog.source
         assert source is not None, "a run queues up where its catalog is placed"
         assert run.progress.waiting_since is not None, "set when the catalog was placed"
+        demand = DEMANDS.of(source)
+        want = demand.of(open_of(self.documents.of_catalog(run.catalog_id)))
         self.admission.enter(
             Waiter(
                 catalog_id=run.catalog_id,
                 epoch=run.epoch,
                 knowledge_base_id=source.knowledge_base_id,
-                mode=DEMANDS.of(source).mode,
-                since=run.progress.waiting_since,
-                calls=run.progress.calls,
+                mode=demand.mode,
+                since=run.progress.waiting_since + (PATIENCE if want.is_large else timedelta()),
+                calls=want.calls,
                 token=token,
+                size=want.size,
+                is_large=want.is_large,
             )
         )
 
@@ -83,13 +88,13 @@ class RunTasks:
         if catalog is None or (source := catalog.source) is None:
             return self.endings.nothing(run, served), DirectWork()
         documents = list(self.documents.of_catalog(run.catalog_id))
-        if not (work := count_open(documents)):  # an earlier try of this task has done it all
+        if not (work := open_of(documents)):  # an earlier try of this task has done it all
             return self.endings.done(run, documents, served), DirectWork()
-        calls = DEMANDS.of(source).calls(work)
+        calls = DEMANDS.of(source).of(work).calls
         grant = self.admission.claim(run.catalog_id, run.epoch, calls=calls)
         if grant is None or grant.knowledge_base_id != source.knowledge_base_id:
             # It came too late for its grant. Its position in the queue is as good as it was.
-            return run.went(RunOutcome.GRANT_OVER, calls=calls), DirectWork()
+            return run.went(RunOutcome.GRANT_OVER), DirectWork()
         return self.rounds.of(source).begin(run, catalog, source, grant, documents, served=served)
 
     def release(self, run: Run) -> Run:
@@ -120,7 +125,6 @@ class RunTasks:
             polls=0,
             # Its position in the queue, however often the next task is repeated.
             waiting_since=run.progress.waiting_since or self.now(),
-            calls=DEMANDS.of(source).calls(count_open(documents)),
         )
 
     def _finish(self, run: Run, catalog: Catalog, documents: list[Document], served: int) -> Run:

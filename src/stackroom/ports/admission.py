@@ -16,7 +16,11 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Waiter:
-    """A run that waits for a knowledge base; `token` wakes it."""
+    """
+    A run that waits for a knowledge base; `token` wakes it.
+
+    `since` is its position: large work has one as if it had come later. `size` is in bytes of text.
+    """
 
     catalog_id: str
     epoch: int
@@ -25,11 +29,17 @@ class Waiter:
     since: datetime
     calls: int  # direct calls that its work takes; 1 for a job
     token: str
+    size: int = 0
+    is_large: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Grant:
-    """What a run may use: `slots` direct calls at a time, or one job; void after `until`."""
+    """
+    What a run may use: `slots` direct calls at a time, or one job; void after `until`.
+
+    `size` and `is_large` are of the work for which it was given.
+    """
 
     catalog_id: str
     epoch: int
@@ -40,6 +50,8 @@ class Grant:
     until: datetime
     start_at: datetime | None = None  # EXCLUSIVE: the job may start then, and not before
     claimed: bool = False  # the run has woken and taken it
+    size: int = 0
+    is_large: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,7 +54,7 @@ class Progress(Record):
     served: NonNegativeInt = 0  # the counter as the present round found it
     job_id: str | None = None  # of a job, or what stands for a round of direct calls
     waiting_since: AwareDatetime | None = None  # its position in the queue goes by this
-    calls: NonNegativeInt = 1  # direct calls that the work takes
+    calls: NonNegativeInt = 1  # in executions of before, whose functions told it; read by nobody
     accepted_at: AwareDatetime | None = None  # by the knowledge base's clock, of direct calls
 
 

@@ -89,9 +89,11 @@ def _standing(
 ) -> Standing:
     require_known(detail.status)
     removal = document.status is not DocumentStatus.INDEXING
+    # What was deleted while a call ingested it: nobody has asked Bedrock yet to remove it.
+    is_asked_for = not removal or document.attempts > 0
     early = detail.updated_at is not None and detail.updated_at < accepted_at
     overdue = is_overdue(accepted_at, at, DEADLINE)
-    if removal:
+    if removal and is_asked_for:
         may_change = not is_overdue(accepted_at, at, REMOVAL_DEADLINE)
     else:
         unseen = detail.status in ABSENT and not is_overdue(accepted_at, at, _UNSEEN)
@@ -99,7 +101,7 @@ def _standing(
     return Standing(
         detail=detail,
         is_removal=removal,
-        is_out=detail.status in ABSENT,
+        is_out=is_asked_for and detail.status in ABSENT,
         is_current=not early,
         may_change=may_change,
         is_final=True,

@@ -28,9 +28,14 @@ class Round:
 
     def has(self, document: Document) -> bool:
         """Whether the round has taken the document up, and not settled it."""
-        under_way = (DocumentStatus.INDEXING, DocumentStatus.DELETING)
-        bound = document.ingestion_job_id == self.round_id
-        return bound and (document.lingering or document.status in under_way)
+        is_bound = document.ingestion_job_id == self.round_id
+        match document.status:
+            case DocumentStatus.INDEXING | DocumentStatus.DELETING:
+                return is_bound
+            case DocumentStatus.FAILED:
+                return is_bound and document.lingering
+            case DocumentStatus.UPLOADING | DocumentStatus.PENDING | DocumentStatus.INDEXED:
+                return False  # it waits for another round, or needs none
 
 
 @dataclass(frozen=True, kw_only=True)

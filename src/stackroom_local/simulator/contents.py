@@ -79,6 +79,7 @@ def drafted(indexing: Indexing, content: Content) -> Draft:
         text=draft.text,
         attributes=given,
         etag=draft.etag,
+        uri=content.uri,
         sidecar_etag=draft.sidecar_etag,
     )
 

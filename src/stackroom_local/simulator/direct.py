@@ -20,7 +20,7 @@ from stackroom_local.simulator.data_source_deletions import RUNNING
 from stackroom_local.simulator.data_sources import refuse_deleted
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.documents import detail, key_of, usable_data_source
-from stackroom_local.simulator.errors import Unindexable
+from stackroom_local.simulator.errors import Stopped, Unindexable
 from stackroom_local.simulator.identifiers import ClientTokens
 from stackroom_local.simulator.indexing import Destination, Indexing
 from stackroom_local.simulator.rules import (
@@ -154,6 +154,8 @@ class Direct:
             begun()
             if not self.clock.wait(DIRECT_DURATION.value / 2, self._closing):
                 work(destination)
+        except Stopped:
+            logger.info("direct request stopped")
         except Exception as error:
             logger.warning("direct request failed", exc_info=error)
         finally:
@@ -162,7 +164,10 @@ class Direct:
 
     def _index(self, destination: Destination, content: Content) -> None:
         try:
-            self.indexing.index(destination, drafted(self.indexing, content))
+            draft = drafted(self.indexing, content)
+            self.indexing.index(destination, draft, stop=self._closing)
+        except Stopped:
+            raise
         except Unindexable as error:
             self.indexing.fail(destination, content.identifier, error)
         except Exception as error:  # the bucket can't be read, for one; the others go on

@@ -14,6 +14,10 @@ class ConnectionDropped(Exception):
     """The operation was done, and its caller never hears of it: an injected fault."""
 
 
+class Stopped(Exception):
+    """StopIngestionJob was called, or the simulator closes."""
+
+
 class Unindexable(Exception):
     """
     A document that can't be indexed, in the words that AWS would use.

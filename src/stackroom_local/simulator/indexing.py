@@ -1,16 +1,19 @@
 """One document into the index: read, chunk, embed, write."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from stackroom_local.simulator.chunking import Chunking
+from stackroom_local.simulator.clock import Signal
 from stackroom_local.simulator.disturbances import Kind
 from stackroom_local.simulator.embedding import Embedder
 from stackroom_local.simulator.errors import Unindexable
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.indexes import Index, index_of
+from stackroom_local.simulator.long_work import while_wanted
 from stackroom_local.simulator.memory_index import Owner
 from stackroom_local.simulator.metadata import refusal, refuse_excess, refused
-from stackroom_local.simulator.objects import ObjectMissing, Objects, S3Object
+from stackroom_local.simulator.objects import ObjectMissing, Objects, S3Object, is_there
 from stackroom_local.simulator.parsing import Parser
 from stackroom_local.simulator.records import Records
 from stackroom_local.simulator.rules import (
@@ -47,6 +50,7 @@ class Draft:
     attributes: Attributes
     etag: str
     sidecar_etag: str | None = None
+    uri: str | None = None  # where the content lies, unless it came with the request
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +85,7 @@ class Indexing:
             attributes=attributes,
             etag=etag,
             sidecar_etag=sidecar_etag,
+            uri=found.uri,
         )
 
     def attributes(self, sidecar: S3Object | None) -> tuple[Attributes, str | None]:
@@ -94,8 +99,8 @@ class Indexing:
             raise Unindexable(FILE_FORMAT.message)  # rule file.script
         return self.parser.text(body, filename)
 
-    def index(self, destination: Destination, draft: Draft) -> Outcome:
-        """Write a document with all its passages, or none. Raises Unindexable."""
+    def index(self, destination: Destination, draft: Draft, *, stop: Signal) -> Outcome:
+        """Write a document with all its passages, or none. Raises Unindexable or Stopped."""
         fault = self.faults.of_made(destination.operation, draft.identifier)
         kind = fault.kind if fault else None
         if kind is Kind.FAILED:
@@ -109,10 +114,11 @@ class Indexing:
         refusals = {key: refusal(index, owner, key, chunk, values) for key, chunk in keyed}
         if kind is Kind.REFUSED:
             refusals = {key: refused(FILTERABLE_METADATA_SIZE, key) for key in refusals}
+        there = partial(is_there, self.objects, draft.uri)
         preamble = draft.attributes.preamble()
         passages = [
             Passage(key=key, text=chunk, vector=self.embedder.embed(preamble + chunk))
-            for key, chunk in keyed
+            for key, chunk in while_wanted(keyed, is_there=there, stop=stop)
             if refusals[key] is None
         ]
         outcome = _outcome(refusals, "PARTIALLY_INDEXED")

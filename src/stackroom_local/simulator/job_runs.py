@@ -8,10 +8,11 @@ from typing import Any
 
 from stackroom_local.simulator.chunking import Chunking
 from stackroom_local.simulator.clock import Clock, Signal, Work
+from stackroom_local.simulator.errors import Stopped
 from stackroom_local.simulator.indexing import Destination, Indexing
 from stackroom_local.simulator.rules import JOB_FAILED, JOB_SHORTEST, JOB_STARTING, JOB_STOPPING
 from stackroom_local.simulator.store import Row, Store, dumped, loaded
-from stackroom_local.simulator.synchronisation import Source, Stopped, Synchronisation
+from stackroom_local.simulator.synchronisation import Source, Synchronisation
 from stackroom_local.simulator.tally import Tally
 
 logger = logging.getLogger(__name__)

@@ -96,6 +96,14 @@ class S3Objects:
         return self._connect()
 
 
+def is_there(objects: Objects, uri: str | None) -> bool:
+    """Whether the object still lies there; content that came with a request needs none."""
+    try:
+        return uri is None or objects.find(*located(uri)) is not None
+    except ObjectMissing:
+        return False
+
+
 def connect(endpoint: str, region: str) -> Any:
     """With the credentials of the environment, which the local S3 knows."""
     import boto3  # noqa: PLC0415 - loaded when the first job needs it

@@ -15,16 +15,12 @@ from typing import Any
 
 from stackroom_local.simulator.changes import Change
 from stackroom_local.simulator.clock import Clock, Signal
-from stackroom_local.simulator.errors import Unindexable
+from stackroom_local.simulator.errors import Stopped, Unindexable
 from stackroom_local.simulator.indexing import Destination, Draft, Indexing
 from stackroom_local.simulator.sidecars import SUFFIX, SidecarTooLarge
 from stackroom_local.simulator.tally import Tally
 
 _AHEAD = 4  # documents read before the embedder needs them
-
-
-class Stopped(Exception):
-    """StopIngestionJob was called."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +153,7 @@ class Synchronisation:
             self._fail(change, error)
 
     def _index(self, change: Change, draft: Draft) -> None:
-        outcome = self.indexing.index(self.destination, draft)
+        outcome = self.indexing.index(self.destination, draft, stop=self.stop)
         if outcome.reason is not None:
             self.tally.count_failure(change.uri, Unindexable(outcome.reason, at_store=True))
         elif change.is_new:

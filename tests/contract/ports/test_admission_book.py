@@ -32,6 +32,8 @@ DIRECT = Grant(
     granted_at=NOW,
     until=LATER,
     claimed=True,
+    size=7,
+    is_large=True,
 )
 
 
@@ -53,6 +55,8 @@ def a_waiter(
         since=NOW + timedelta(seconds=seconds),
         calls=2,
         token=token,
+        size=7,
+        is_large=True,
     )
 
 

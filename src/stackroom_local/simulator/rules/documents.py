@@ -51,6 +51,12 @@ DIRECT_PAYLOAD = rule(
 DIRECT_DURATION = rule(
     "document.duration", "a direct request takes some seconds", "observed", value=4
 )
+OBJECT_GONE = rule(
+    "document.object-gone",
+    "a document whose object is deleted while it is indexed ends as FAILED soon after, so that a"
+    " laptop does not go on for an hour with what nobody wants",
+    "assumed: AWS says neither when it reads an object nor whether it can be stopped",
+)
 WRONG_IDENTIFIER = rule(
     "document.identifier",
     "an identifier is of its data source's type",
