@@ -141,22 +141,30 @@ class DataStack(cdk.Stack):
         return users
 
     def _uploader_policy(self) -> iam.ManagedPolicy:
-        """For people and programs: whoever carries the tag `user_id` writes under that prefix."""
-        own_objects = self._deployment.document_arns(self, "${aws:PrincipalTag/user_id}/*")
+        """For people and programs: whoever carries the tag `user_id` works under that prefix."""
+        own_keys = "${aws:PrincipalTag/user_id}/*"
+        own_objects = self._deployment.document_arns(self, own_keys)
         policy = iam.ManagedPolicy(
             self,
             "Uploader",
             managed_policy_name=f"{self._deployment.project}-uploader-{self.region}",
-            description="Put documents under the prefix that the principal's user_id tag names.",
+            description="Documents under the prefix that the principal's user_id tag names.",
             statements=[
                 iam.PolicyStatement(
                     actions=[
                         "s3:PutObject",
+                        "s3:GetObject",
+                        "s3:DeleteObject",
                         "s3:AbortMultipartUpload",
                         "s3:ListMultipartUploadParts",
                     ],
                     resources=[own_objects],
-                )
+                ),
+                iam.PolicyStatement(
+                    actions=["s3:ListBucket"],
+                    resources=[self.bucket.bucket_arn],
+                    conditions={"StringLike": {"s3:prefix": own_keys}},
+                ),
             ],
         )
         accept_wildcard(

@@ -1,4 +1,4 @@
-"""boto3 clients of the local mode's own code, as anyone's would be made from `stackroom env`."""
+"""boto3 clients of the local mode's own code, with the keys of `stackroom env --operator`."""
 
 from functools import cache
 from typing import Any

@@ -6,6 +6,7 @@ What is served from a state directory, for the verbs that run in another process
       instance.json   where it serves and who serves (`Instance`)
       ministack/ s3/  what ministack persists        simulator/  the knowledge bases
       gateway/        the local issuer's key          logs/       one file per child
+      keys.json       the S3 keys of users, for whom `stackroom env --user` asked
 """
 
 import contextlib
@@ -23,7 +24,7 @@ from stackroom_local.problems import AlreadyUp, NotOurs, NotUp
 ACCOUNT = "000000000000"  # ministack's default account, which its root-like test/test keys act in
 REGION = "us-east-1"
 ACCESS_KEY = "test"
-SECRET_KEY = "test"  # noqa: S105 - every key is accepted locally; there is no secret
+SECRET_KEY = "test"  # noqa: S105 - whoever may use this machine may know it
 
 
 class Ports(BaseModel):
@@ -59,7 +60,7 @@ class Instance(BaseModel):
     state_dir: Path
 
     def environment(self) -> dict[str, str]:
-        """The variables with which the AWS CLI and any SDK talk to this instance."""
+        """The variables with which the AWS CLI and any SDK talk to this instance, as its root."""
         return {
             **endpoint_variables(self.aws_endpoint, self.simulator_endpoint),
             "AWS_ACCESS_KEY_ID": ACCESS_KEY,
@@ -91,6 +92,8 @@ _OURS = frozenset(
         "gateway.json",
         "instance.json",
         "instance.json.new",
+        "keys.json",
+        "keys.json.new",
         "logs",
         "ministack",
         "s3",

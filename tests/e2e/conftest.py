@@ -40,7 +40,7 @@ def aws(instance: Instance) -> Callable[[str], Any]:
 
 @pytest.fixture(scope="session")
 def shell(instance: Instance) -> dict[str, str]:
-    """The environment of a shell after `eval "$(stackroom env)"`, for other programs."""
+    """The environment of a shell after `eval "$(stackroom env --operator)"`, for other programs."""
     return {**os.environ, **instance.environment(), "PATH": _with_venv(os.environ["PATH"])}
 
 

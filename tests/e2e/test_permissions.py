@@ -4,19 +4,27 @@ Who may write where: the deployed policies, enforced against real IAM users.
 The root-like keys of the local mode may do anything, so every caller here is a user of its own.
 """
 
+import io
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import boto3
+import httpx2
 import pytest
+from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
 
 from stackroom.model import DocumentStatus
-from stackroom_local.state import Instance
-from tests.e2e.people import Person
+from stackroom_local.clients import client
+from stackroom_local.state import ACCESS_KEY, REGION, Instance
+from stackroom_local.user_keys import UserKeys
+from tests.e2e.people import Person, eventually
+from tests.local.running import stackroom
 
+KEY = "ida/harbour/pilot.txt"
 SIDECAR = "frank/papers/a.exe.metadata.json"
 ANYTHING = {"Effect": "Allow", "Action": "*", "Resource": "*"}
 
@@ -37,24 +45,13 @@ def administrator(instance: Instance, aws: Callable[[str], Any]) -> Iterator[Cal
 
 
 @pytest.fixture(scope="module")
-def uploader(instance: Instance, aws: Callable[[str], Any]) -> Iterator[Callable[[str], Any]]:
-    """
-    boto3 clients of frank with the deployed uploader policy.
-
-    ministack 1.5.33 leaves policy variables as they are, so `${aws:PrincipalTag/user_id}` is filled
-    in here with the user's tag, as IAM does it:
-    https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_variables.html
-    """
-    policies = aws("iam").list_policies(Scope="Local")["Policies"]
-    (policy,) = (each for each in policies if each["PolicyName"].startswith("stackroom-uploader"))
-    version = aws("iam").get_policy_version(
-        PolicyArn=policy["Arn"], VersionId=policy["DefaultVersionId"]
-    )
-    document = json.dumps(version["PolicyVersion"]["Document"])
-    assert "${aws:PrincipalTag/user_id}" in document
-    filled = json.loads(document.replace("${aws:PrincipalTag/user_id}", "frank"))
-    with user(instance, aws, "frank", *filled["Statement"]) as clients:
-        yield clients
+def uploader(instance: Instance) -> Callable[[str], Any]:
+    """boto3 clients with the keys that `stackroom env --user frank` prints."""
+    said = stackroom("env", "--user", "frank", state_dir=instance.state_dir)
+    assert said.returncode == 0, said.stderr
+    exported = dict(re.findall(r"^export (\w+)=(\S+)$", said.stdout, re.MULTILINE))
+    assert exported["AWS_ACCESS_KEY_ID"] != ACCESS_KEY
+    return clients_of(instance, exported["AWS_ACCESS_KEY_ID"], exported["AWS_SECRET_ACCESS_KEY"])
 
 
 def test_an_uploader_writes_under_the_own_prefix(
@@ -67,12 +64,129 @@ def test_an_uploader_writes_under_the_own_prefix(
     assert frank.await_status("papers/own.exe", DocumentStatus.FAILED).size == 7
 
 
-@pytest.mark.parametrize("key", ["alice/research/planted.txt", "frankly/a.txt", "planted.txt"])
-def test_an_uploader_cannot_write_under_another_prefix(
+def test_an_uploader_reads_lists_and_removes_what_lies_under_the_own_prefix(
+    frank: Person, uploader: Callable[[str], Any]
+) -> None:
+    s3, bucket, key = uploader("s3"), frank.instance.bucket, "frank/papers/passing.exe"
+    s3.put_object(Bucket=bucket, Key=key, Body=b"passing")
+
+    listed = s3.list_objects_v2(Bucket=bucket, Prefix="frank/papers/p")["Contents"]
+    body = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
+    s3.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": key}]})
+
+    assert (body, key in {each["Key"] for each in listed}) == (b"passing", True)
+    with pytest.raises(ClientError, match="404"):
+        client("s3", frank.instance.aws_endpoint).head_object(Bucket=bucket, Key=key)
+
+
+def test_an_uploader_sends_large_files_in_parts_and_through_links(
+    frank: Person, uploader: Callable[[str], Any]
+) -> None:
+    s3, bucket = uploader("s3"), frank.instance.bucket
+    parts = TransferConfig(multipart_threshold=5 * 2**20, multipart_chunksize=5 * 2**20)
+    link = {"Bucket": bucket, "Key": "frank/papers/linked.exe"}
+
+    large = io.BytesIO(bytes(11 * 2**20))
+    s3.upload_fileobj(large, bucket, "frank/papers/large.exe", Config=parts)
+    put = httpx2.put(s3.generate_presigned_url("put_object", Params=link), content=b"linked")
+    got = httpx2.get(s3.generate_presigned_url("get_object", Params=link))
+
+    assert s3.head_object(Bucket=bucket, Key="frank/papers/large.exe")["ETag"].endswith('-3"')
+    assert (put.status_code, got.content) == (200, b"linked")
+
+
+def test_a_link_opens_no_more_than_its_makers_keys(
+    frank: Person, uploader: Callable[[str], Any]
+) -> None:
+    foreign = {"Bucket": frank.instance.bucket, "Key": "alice/research/planted.txt"}
+    s3 = uploader("s3")
+
+    put = httpx2.put(s3.generate_presigned_url("put_object", Params=foreign), content=b"planted")
+    got = httpx2.get(s3.generate_presigned_url("get_object", Params=foreign))
+
+    assert (put.status_code, got.status_code) == (403, 403)
+
+
+@pytest.mark.parametrize("key", ["carol/papers/a.exe", "frankly/a.exe", "a.exe"])
+def test_an_uploader_cannot_touch_what_lies_under_another_prefix(
     frank: Person, uploader: Callable[[str], Any], key: str
 ) -> None:
-    with pytest.raises(ClientError, match="AccessDenied"):
-        uploader("s3").put_object(Bucket=frank.instance.bucket, Key=key, Body=b"planted")
+    s3, bucket = uploader("s3"), frank.instance.bucket
+    operator = client("s3", frank.instance.aws_endpoint)
+    operator.put_object(Bucket=bucket, Key=key, Body=b"somebody else's")
+    attempts: list[Callable[[], Any]] = [
+        lambda: s3.put_object(Bucket=bucket, Key=key, Body=b"planted"),
+        lambda: s3.create_multipart_upload(Bucket=bucket, Key=key),
+        lambda: s3.get_object(Bucket=bucket, Key=key),
+        lambda: s3.head_object(Bucket=bucket, Key=key),
+        lambda: s3.delete_object(Bucket=bucket, Key=key),
+        # AWS refuses this key by key, in an answer of status 200; ministack the whole call.
+        lambda: s3.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": key}]}),
+        lambda: s3.list_objects_v2(Bucket=bucket, Prefix=key),
+        lambda: s3.list_objects_v2(Bucket=bucket),
+        lambda: s3.list_object_versions(Bucket=bucket, Prefix="frank/"),
+        lambda: s3.copy_object(
+            Bucket=bucket, Key="frank/papers/copy.exe", CopySource={"Bucket": bucket, "Key": key}
+        ),
+    ]
+
+    for attempt in attempts:
+        with pytest.raises(ClientError, match=r"AccessDenied|403"):
+            attempt()
+
+    assert operator.get_object(Bucket=bucket, Key=key)["Body"].read() == b"somebody else's"
+    operator.delete_object(Bucket=bucket, Key=key)
+
+
+def test_a_user_has_the_same_keys_each_time_and_nobody_elses(instance: Instance) -> None:
+    first, again, other = (UserKeys(instance).of(each) for each in ("frank", "frank", "frankly"))
+
+    assert first == again
+    assert first != other
+
+
+def test_keys_are_made_anew_when_they_were_lost_on_either_side(
+    instance: Instance, aws: Callable[[str], Any]
+) -> None:
+    first = UserKeys(instance).of("lost@example.org")
+    used = clients_of(instance, first.access_key_id, first.secret_access_key)
+    name = used("sts").get_caller_identity()["Arn"].rpartition("/")[2]
+
+    aws("iam").delete_access_key(UserName=name, AccessKeyId=first.access_key_id)
+    second = UserKeys(instance).of("lost@example.org")
+    (instance.state_dir / "keys.json").unlink()
+    third = UserKeys(instance).of("lost@example.org")
+
+    assert len({first, second, third}) == 3
+    s3 = clients_of(instance, third.access_key_id, third.secret_access_key)("s3")
+    assert s3.list_objects_v2(Bucket=instance.bucket, Prefix="lost@example.org/")["KeyCount"] == 0
+
+
+def test_a_sidecar_that_an_operator_forged_shows_nobody_anothers_document(
+    instance: Instance,
+) -> None:
+    ida, kim = Person(instance, "ida"), Person(instance, "kim")
+    ida.settle([ida.put("harbour/pilot.txt", "The pilot of the quince harbour is called Ottokar")])
+    sidecar = f"{KEY}.metadata.json"
+    s3 = client("s3", instance.aws_endpoint)
+    ours = json.loads(s3.get_object(Bucket=instance.bucket, Key=sidecar)["Body"].read())
+    forged = {"metadataAttributes": {**ours["metadataAttributes"], "user_id": "kim"}}
+
+    s3.put_object(Bucket=instance.bucket, Key=sidecar, Body=json.dumps(forged).encode())
+    ida.settle([ida.put("harbour/tides.txt", "With it, the next job takes the sidecar up")])
+    answer = eventually(lambda: _withheld(kim), "kim's search meets the forged passage")
+
+    assert "Ottokar" not in json.dumps(answer)
+    log = instance.state_dir / "gateway" / "logs" / "stackroom-retrieve.log"
+    assert KEY in log.read_text()
+    for path in ("harbour/pilot.txt", "harbour/tides.txt"):
+        ida.remove(path)
+        ida.await_absence(path)
+
+
+def _withheld(person: Person) -> dict[str, Any] | None:
+    answer = person.call(query="the pilot of the quince harbour", top_k=20)
+    return answer if answer["metadata"].get("withheld_results") else None
 
 
 @pytest.mark.parametrize("who", ["administrator", "uploader"])
@@ -124,6 +238,18 @@ def test_an_uploader_reads_no_table_and_invokes_no_tool(
         uploader("lambda").invoke(FunctionName="stackroom-retrieve", Payload=b"{}")
 
 
+def clients_of(instance: Instance, key_id: str, secret: str) -> Callable[[str], Any]:
+    session = boto3.session.Session(
+        aws_access_key_id=key_id, aws_secret_access_key=secret, region_name=REGION
+    )
+
+    def of(service: str) -> Any:
+        # The service is a name known when it runs; types-boto3 has types for literal names only.
+        return session.client(service, endpoint_url=instance.aws_endpoint)  # type: ignore[call-overload]
+
+    return of
+
+
 @contextmanager
 def user(
     instance: Instance, aws: Callable[[str], Any], name: str, *statements: dict[str, Any]
@@ -134,19 +260,8 @@ def user(
     policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
     iam.put_user_policy(UserName=name, PolicyName="rights", PolicyDocument=policy)
     key = iam.create_access_key(UserName=name)["AccessKey"]
-    session = boto3.session.Session(
-        aws_access_key_id=key["AccessKeyId"],
-        aws_secret_access_key=key["SecretAccessKey"],
-        region_name="us-east-1",
-    )
-
-    def client(service: str) -> Any:
-        # the stubs know each service by its literal name
-        # The service is a name known when it runs; types-boto3 has types for literal names only.
-        return session.client(service, endpoint_url=instance.aws_endpoint)  # type: ignore[call-overload]
-
     try:
-        yield client
+        yield clients_of(instance, key["AccessKeyId"], key["SecretAccessKey"])
     finally:
         iam.delete_access_key(UserName=name, AccessKeyId=key["AccessKeyId"])
         iam.delete_user_policy(UserName=name, PolicyName="rights")

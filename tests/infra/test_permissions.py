@@ -146,16 +146,22 @@ def test_a_knowledge_base_reads_documents_and_writes_its_own_index(assembly: Ass
     }
 
 
-def test_uploaders_write_below_the_prefix_that_their_tag_names(assembly: Assembly) -> None:
+def test_uploaders_work_below_the_prefix_that_their_tag_names(assembly: Assembly) -> None:
     policy = assembly.one("data", "AWS::IAM::ManagedPolicy")
 
-    granted = _flattened(policy.properties["PolicyDocument"]["Statement"])
+    statements = policy.properties["PolicyDocument"]["Statement"]
 
-    assert granted == {
-        f"{DOCUMENTS}/${{aws:PrincipalTag/user_id}}/*": _actions(
-            "s3: PutObject AbortMultipartUpload ListMultipartUploadParts"
-        )
-    }
+    own_keys = "${aws:PrincipalTag/user_id}/*"
+    [(_, listed), (objects, changed)] = sorted(_flattened(statements).items())
+    assert (objects, changed) == (
+        f"{DOCUMENTS}/{own_keys}",
+        _actions(
+            "s3: PutObject GetObject DeleteObject AbortMultipartUpload ListMultipartUploadParts"
+        ),
+    )
+    assert listed == {"s3:ListBucket"}
+    [listing] = [each for each in statements if each["Action"] == "s3:ListBucket"]
+    assert listing["Condition"] == {"StringLike": {"s3:prefix": own_keys}}
 
 
 def test_only_a_signed_in_user_of_this_pool_becomes_an_uploader(assembly: Assembly) -> None:

@@ -40,7 +40,8 @@ def stackroom(
     "command",
     [
         ("down",),
-        ("env",),
+        ("env", "--user", "ada"),
+        ("env", "--operator"),
         ("status",),
         ("status", "--watch"),
         ("status", "--pool"),
@@ -81,6 +82,17 @@ def test_help_lists_every_verb(stackroom: Stackroom) -> None:
     listed = [line.split()[1] for line in answer.stdout.splitlines() if line.startswith("│ ")]
     verbs = {"up", "down", "env", "doctor", "drop", "status", "ask", "retrieve", "token", "whoami"}
     assert verbs | {"delete", "receipts", "retry", "reconcile"} <= set(listed)
+
+
+@pytest.mark.parametrize("whose", [(), ("--operator", "--user", "ada")], ids=" ".join)
+def test_whose_keys_are_meant_is_never_guessed(
+    stackroom: Stackroom, whose: tuple[str, ...]
+) -> None:
+    answer = stackroom("env", *whose)
+
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert "--user alice" in answer.stderr
+    assert "--operator" in answer.stderr
 
 
 def test_an_empty_path_is_refused_and_never_taken_for_the_present_folder(

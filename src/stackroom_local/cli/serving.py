@@ -53,10 +53,21 @@ def down(state_dir: Path) -> None:
     console().print("down; what was ingested is kept")
 
 
-def env(state_dir: Path) -> None:
+def env(state_dir: Path, *, user: str | None) -> None:
+    """`user` is None for the operator."""
     instance = StateDirectory(state_dir).instance()
-    for name, value in instance.environment().items():
+    for name, value in {**instance.environment(), **_keys(instance, user)}.items():
         print(f"export {name}={shlex.quote(value)}")  # noqa: T201 - for a shell to evaluate
+
+
+def _keys(instance: Instance, user: str | None) -> dict[str, str]:
+    if user is None:
+        return {}
+    # Imported here because boto3 takes longer to import than the rest does to run.
+    from stackroom_local.cli.asking import checked  # noqa: PLC0415
+    from stackroom_local.user_keys import UserKeys  # noqa: PLC0415
+
+    return UserKeys(instance).of(checked(user)).environment()
 
 
 def _unless_default(state_dir: Path) -> str:
@@ -67,7 +78,7 @@ def _unless_default(state_dir: Path) -> str:
 def _welcome(out: Console, instance: Instance, seconds: float) -> None:
     stackroom = ".venv/bin/stackroom"
     # once evaluated, the environment tells every verb which state directory is meant
-    env = f"{stackroom} env{_unless_default(instance.state_dir)}"
+    where = _unless_default(instance.state_dir)
     out.print(
         f"""
 [bold]Stackroom is up[/bold] after {seconds:.1f} s, AWS's delays {instance.speed:g} times shorter. \
@@ -79,12 +90,13 @@ Ctrl-C stops it; what was ingested is kept.
 
 In another shell:
 
-  eval "$({env})"   # any AWS SDK and the AWS CLI now talk to it
+  eval "$({stackroom} env --user alice{where})"   # any AWS SDK, and the AWS CLI, are alice's now
   .venv/bin/aws s3 cp report.pdf s3://$STACKROOM_BUCKET/alice/research/report.pdf
   {stackroom} drop examples/alice/handbook --user alice --catalog handbook --wait
   {stackroom} status --watch                      # how far every document has come
   {stackroom} ask "how many days of leave do I get?" --user alice
   {stackroom} token --user alice                  # a bearer token for any MCP client
+  {stackroom} env --operator{where}   # root's keys: for whoever runs it, not for uploads
   {stackroom} --help                              # down, retrieve, whoami, doctor, ...
 """,
         markup=True,

@@ -8,6 +8,7 @@ OMISSIONS = {
     "guardrails": "every one is said not to exist",
     "RetrieveAndGenerate's model, prompts and sessions": "an answer is extracted, and says so",
     "vectors' own operations (PutVectors, QueryVectors, ...) and their rates": "refused by name",
+    "callers' rights": "never checked: whoever reaches its port may do anything",
     "the knowledge base's role": "never checked; a data source whose deletion fails for want of its"
     " index ends as one whose role lost its rights does",
     "5,000,000 files and 100 GB per job": "more than a machine's bucket holds; not counted",

@@ -45,11 +45,23 @@ def down(state_dir: StateDir) -> None:
     serving.down(state_dir)
 
 
-def env(state_dir: StateDir) -> None:
-    """Print exports for a shell: eval "$(.venv/bin/stackroom env)"."""
+def env(
+    state_dir: StateDir,
+    user: Annotated[
+        str | None, typer.Option("--user", "-u", help="With this user's own keys to the bucket.")
+    ] = None,
+    operator: Annotated[
+        bool, typer.Option("--operator", help="With root's keys, which may do anything.")
+    ] = False,
+) -> None:
+    """Print exports for a shell: eval "$(.venv/bin/stackroom env --user alice)"."""
+    if operator == (user is not None):
+        raise typer.BadParameter(
+            "say whose keys: --user alice for a user's own, or --operator for root's"
+        )
     from stackroom_local.cli import serving
 
-    serving.env(state_dir)
+    serving.env(state_dir, user=user)
 
 
 def doctor(state_dir: StateDir) -> None:

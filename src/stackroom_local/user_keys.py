@@ -1,0 +1,95 @@
+"""
+A user's own keys to the bucket: those of an IAM user with the deployed uploader policy.
+
+On AWS the identity pool gives a signed-in person credentials with the tag `user_id`, and the policy
+opens that prefix. ministack 1.5.33 leaves a policy's variables as they are, so the tag's value is
+filled in here, as IAM does it for each request:
+https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_variables.html
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from stackroom_local.clients import client
+from stackroom_local.deployment.cloudformation import CloudFormation
+from stackroom_local.state import Instance
+
+
+class AccessKey(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    access_key_id: str
+    secret_access_key: str = Field(repr=False)
+
+    def environment(self) -> dict[str, str]:
+        return {
+            "AWS_ACCESS_KEY_ID": self.access_key_id,
+            "AWS_SECRET_ACCESS_KEY": self.secret_access_key,
+        }
+
+
+_TAG = "${aws:PrincipalTag/user_id}"
+_KEPT = TypeAdapter(dict[str, AccessKey])
+
+
+@dataclass(frozen=True)
+class UserKeys:
+    instance: Instance
+
+    def of(self, user_id: str) -> AccessKey:
+        """The same at every call while ministack knows them, with the rights deployed now."""
+        name = _iam_name(user_id)
+        with contextlib.suppress(self._iam.exceptions.EntityAlreadyExistsException):
+            self._iam.create_user(UserName=name, Tags=[{"Key": "user_id", "Value": user_id}])
+        self._iam.put_user_policy(
+            UserName=name, PolicyName="uploader", PolicyDocument=self._policy(user_id)
+        )
+        kept = self._kept()
+        listed = self._iam.list_access_keys(UserName=name)["AccessKeyMetadata"]
+        keys = kept.get(user_id)
+        if keys is None or keys.access_key_id not in {each["AccessKeyId"] for each in listed}:
+            keys = self._made(name)
+            self._keep({**kept, user_id: keys})
+        return keys
+
+    @property
+    def _iam(self) -> Any:
+        return client("iam", self.instance.aws_endpoint)
+
+    def _made(self, name: str) -> AccessKey:
+        made = self._iam.create_access_key(UserName=name)["AccessKey"]
+        return AccessKey(
+            access_key_id=made["AccessKeyId"], secret_access_key=made["SecretAccessKey"]
+        )
+
+    def _policy(self, user_id: str) -> str:
+        stacks = CloudFormation(client("cloudformation", self.instance.aws_endpoint))
+        arn = stacks.outputs()["UploaderPolicyArn"]
+        version = self._iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
+        found = self._iam.get_policy_version(PolicyArn=arn, VersionId=version)
+        # No user id has a character that means something in JSON or in a pattern.
+        return json.dumps(found["PolicyVersion"]["Document"]).replace(_TAG, user_id)
+
+    def _kept(self) -> dict[str, AccessKey]:
+        """By user; IAM tells a secret only once."""
+        try:
+            return _KEPT.validate_json((self.instance.state_dir / "keys.json").read_bytes())
+        except (FileNotFoundError, ValidationError):
+            return {}
+
+    def _keep(self, keys: dict[str, AccessKey]) -> None:
+        draft = self.instance.state_dir / "keys.json.new"
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(_KEPT.dump_json(keys, indent=2))
+        draft.replace(self.instance.state_dir / "keys.json")
+
+
+def _iam_name(user_id: str) -> str:
+    """A user id may be longer than the 64 characters of an IAM user's name [API: CreateUser]."""
+    return f"stackroom-{hashlib.sha256(user_id.encode()).hexdigest()[:24]}"
