@@ -64,7 +64,8 @@ class Servers:
             "MINISTACK_REGION": REGION,
             "TMPDIR": str(self.state / "tmp"),  # else it keeps files in the machine's /tmp
         }
-        return _server("ministack", {}, environment, health=f"{self.aws}/_ministack/health")
+        health = f"{self.aws}/_ministack/health"
+        return _server("stackroom_local.ministack", {}, environment, health=health)
 
     def simulator(self) -> Server:
         """Bedrock knowledge bases and S3 Vectors."""

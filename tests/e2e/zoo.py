@@ -54,6 +54,7 @@ GOOD = (
     _told("what?like=this&that;#1.txt", "badger", "earthworms in the rain"),
     _told("folder.txt/inside.txt", "meerkat", "scorpions without stings"),
     _told("folder.txt", "iguana", "hibiscus flowers"),
+    _told("on two\nlines.txt", "sturgeon", "snails from the bottom"),
     _told(
         "with attributes.txt",
         "tortoise",
@@ -97,6 +98,7 @@ BAD = (
     Bad("empty.txt", "the file is empty", lambda: b""),
     Bad("huge.txt", "File exceeds 50MB limit", lambda: b"The unicorn. " * (51 * MEGABYTE // 13)),
     Bad("setup.exe", r"File type '\.exe' not supported\. Allowed: pdf, docx, txt", _text()),
+    Bad("ends with a line.txt\n", r"File type '\.txt\n' not supported", _text()),
     Bad("README", r"File has no type in its name\. Allowed: pdf, docx, txt", _text()),
     Bad("truncated.pdf", "cut off", files.truncated_pdf),
     Bad("encrypted.pdf", "password", files.encrypted_pdf),
