@@ -100,7 +100,7 @@ def test_an_argument_that_the_tool_refuses_is_shown_as_its_error(instance: Insta
     asked = stackroom("ask", " ", "--user", "ida", state_dir=instance.state_dir)
 
     assert asked.returncode == 1
-    assert "ValidationError" in asked.stderr
+    assert "ValidationError: query: is empty" in asked.stderr
 
 
 def test_doctor_finds_nothing_wrong(instance: Instance) -> None:

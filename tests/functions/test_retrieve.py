@@ -147,7 +147,8 @@ def test_the_caller_is_the_header_whatever_the_arguments_say(
     [
         ({}, "query: Field required. Allowed: What to look for"),
         ({"query": None}, "query: Field required"),
-        ({"query": " \n "}, "query: Field required"),
+        ({"query": ""}, "query: is empty. Allowed: What to look for"),
+        ({"query": " \n "}, "query: is empty"),
         ({"query": "x" * 1001}, "query: String should have at most 1000 characters"),
         ({"query": ["annual leave"]}, "query: Input should be a valid string"),
         ({"query": 42}, "query: Input should be a valid string"),

@@ -52,7 +52,7 @@ class Tool(Generic[ArgumentsT]):
         try:
             return self.arguments.model_validate(given)
         except pydantic.ValidationError as error:
-            problems = (self._problem(detail) for detail in error.errors(include_url=False))
+            problems = (self._problem(each, given) for each in error.errors(include_url=False))
             raise ValidationError("; ".join(problems)) from None  # pydantic's repeats the input
 
     def definition(self) -> dict[str, object]:
@@ -63,7 +63,7 @@ class Tool(Generic[ArgumentsT]):
             "inputSchema": _reduced(self.arguments.model_json_schema()),
         }
 
-    def _problem(self, detail: ErrorDetails) -> str:
+    def _problem(self, detail: ErrorDetails, given: object) -> str:
         message = detail["msg"].removeprefix("Value error, ")
         if not detail["loc"]:
             return message
@@ -72,6 +72,10 @@ class Tool(Generic[ArgumentsT]):
         if field is None:
             known = ", ".join(self.arguments.model_fields)
             return f"{argument}: no such argument. Allowed: {known}"
+        # It was left out above for being blank, which is not what its caller did.
+        is_missing = detail["type"] == "missing"
+        if is_missing and isinstance(given, Mapping) and given.get(argument) is not None:
+            message = "is empty"
         return f"{argument}: {message}. Allowed: {field.description}"
 
 
