@@ -2,14 +2,19 @@
 The schedule: bucket, records, index and control table compared, and mended where they disagree.
 
 An invocation works for as long as a function may, and the next one goes on where it stopped.
+Whoever knows that what was under way has ended, as after a power cut, says since when:
+{"action": "reconcile", "idle_before": "2026-02-03T10:30:00Z"}. That invocation begins at the start,
+and leaves nothing of what is older to the next.
 """
 
 from collections import Counter
+from datetime import datetime
 from functools import cache
 from typing import Any
 
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from aws_lambda_powertools.utilities.typing import LambdaContext
+from pydantic import AwareDatetime, BaseModel
 
 from functions.observability import NAMESPACE, logger_for, metrics_for
 from stackroom.audits.discrepancies import Kind
@@ -35,25 +40,34 @@ class ReconcilerSettings(Settings):
     state_machine_arn: str
 
 
+class Request(BaseModel):
+    idle_before: AwareDatetime | None = None
+
+
 @cache
-def reconciliation() -> Reconciliation:
-    use_cases = UseCases.of(ReconcilerSettings.from_env(), client)
-    return reconciliation_of(use_cases, bookmark=use_cases.deployment.bookmark)
+def use_cases() -> UseCases:
+    return UseCases.of(ReconcilerSettings.from_env(), client)
+
+
+def reconciliation(idle_before: datetime | None) -> Reconciliation:
+    bookmark = use_cases().deployment.bookmark
+    if idle_before is not None:
+        bookmark.keep(None)
+    return reconciliation_of(use_cases(), bookmark=bookmark, idle_before=idle_before)
 
 
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     counts: Counter[Kind] = Counter()
-    steps = reconciliation().go_on(
-        has_time=lambda: context.get_remaining_time_in_millis() >= _ENOUGH
-    )
+    reconciling = reconciliation(Request.model_validate(event).idle_before)
+    steps = reconciling.go_on(has_time=lambda: context.get_remaining_time_in_millis() >= _ENOUGH)
     for each in steps:
         logger.warning(
             "discrepancy", kind=each.kind, what=each.what, remedy=each.remedy, mended=each.mended
         )
         counts[each.kind] += 1
-    finished = reconciliation().is_over
+    finished = reconciling.is_over
 
     count(counts)
     logger.info("reconciled", finished=finished, found=counts.total(), by_kind=counts)

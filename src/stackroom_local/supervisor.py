@@ -7,11 +7,13 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
+from stackroom.clock import utc_now
 from stackroom_local import synthesis
 from stackroom_local.processes import Child, require_free, spawn
 from stackroom_local.resumption import resume
@@ -21,12 +23,10 @@ from stackroom_local.state import Instance, Ports, StateDirectory
 if TYPE_CHECKING:
     from stackroom_local.deployment.deployer import Deployed
 
-# What EventBridge invokes on a schedule, by handler. Each is invoked at every start, too: no run
-# can be alive then, so what the last stop interrupted goes on at once.
-_SCHEDULED = {
-    "functions.ingest.handler.handler": {"action": "sweep", "thorough": True},
-    "functions.reconciler.handler.handler": {"action": "reconcile"},
-}
+# What EventBridge invokes on a schedule, by handler. Each is invoked at every start, too: nothing
+# of before can be under way then, so what the last stop interrupted goes on at once.
+_SWEEPER, _SWEEP = "functions.ingest.handler.handler", {"action": "sweep", "thorough": True}
+_RECONCILER = "functions.reconciler.handler.handler"
 _PORT_FREE_SECONDS = 10.0
 
 Announce = Callable[[str], None]
@@ -72,6 +72,7 @@ class LocalMode:
         return Servers(self.state, self.ports, self.speed, self.faults)
 
     def _start(self) -> Instance:
+        started_at = utc_now()
         self._require_ports()
         if self.fresh:
             self.state.forget()
@@ -84,7 +85,7 @@ class LocalMode:
         deployed = self._deploy(synthesis.assembly())
         (self.state / "gateway.json").write_text(deployed.gateway.model_dump_json(indent=2))
         self._spawn(self._servers.gateway())
-        self._catch_up(deployed)
+        self._catch_up(deployed, since=started_at)
         self._wait_for(self._servers.gateway())
         instance = self._instance(deployed)
         self.state.record(instance)
@@ -127,15 +128,16 @@ class LocalMode:
             announce=self.announce,
         ).deploy(assembly)
 
-    def _catch_up(self, deployed: "Deployed") -> None:
+    def _catch_up(self, deployed: "Deployed", *, since: datetime) -> None:
         """
         Takes up what an earlier stop cut off, and writes down what a power cut took from the
         tables; runs on its own, nobody waits for it.
         """
         from stackroom_local.clients import client  # noqa: PLC0415 - see _deploy
 
+        reconcile = {"action": "reconcile", "idle_before": since.isoformat()}
         aws_lambda = client("lambda", self._servers.aws)
-        for handler, event in _SCHEDULED.items():
+        for handler, event in {_SWEEPER: _SWEEP, _RECONCILER: reconcile}.items():
             aws_lambda.invoke(
                 FunctionName=deployed.functions[handler],
                 InvocationType="Event",

@@ -4,12 +4,13 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import psutil
 import pytest
 
 from stackroom.model import DocumentStatus
 from stackroom_local.clients import client
 from stackroom_local.state import Instance
-from tests.e2e.people import Person
+from tests.e2e.people import Person, eventually
 from tests.local.running import local_mode, stackroom
 
 pytestmark = pytest.mark.processes
@@ -48,6 +49,37 @@ def test_lost_records_are_rebuilt_and_the_second_time_nothing_is_found(judy: Per
         key: each.etag for key, each in before.items()
     }
     assert sorted(judy.files_found("A letter")) == ["letter.txt"] * len(CATALOGS)
+
+
+def test_an_upload_whose_function_died_is_told_as_waiting_until_it_is_taken_up(
+    judy: Person,
+) -> None:
+    judy.settle([judy.put("shelf-0/first.txt", "The first letter.")])
+    stopped = upload_workers(judy.instance)
+    for each in stopped:
+        each.suspend()
+
+    dropped = judy.put("shelf-0/second.txt", "The second letter.")
+    told = stackroom("status", state_dir=judy.instance.state_dir).stdout
+    for each in stopped:
+        each.kill()
+    told_after_its_death = stackroom("status", state_dir=judy.instance.state_dir).stdout
+    eventually(lambda: reconcile(judy) != NOTHING, "it is old enough to be registered")
+    judy.settle([dropped])
+
+    waiting = f"1 upload waits to be taken up:\n  {dropped.key}\n"
+    assert waiting in told
+    assert waiting in told_after_its_death
+    assert "to be taken up" not in stackroom("status", state_dir=judy.instance.state_dir).stdout
+
+
+def upload_workers(instance: Instance) -> list[psutil.Process]:
+    ministack = psutil.Process(instance.children["ministack"])
+    return [
+        each
+        for each in ministack.children(recursive=True)
+        if "functions.upload_handler.handler.handler" in each.cmdline()
+    ]
 
 
 def reconcile(person: Person, *options: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import functions.reconciler.handler as reconciler
 from stackroom.aws import session
 from stackroom.aws.bookmark import DynamoBookmark
 from stackroom.aws.documents import DynamoDocuments
+from stackroom.clock import utc_now
 from stackroom.keys import Location, locate
 from stackroom.model import Document, DocumentStatus
 from tests.aws.stores import (
@@ -70,7 +72,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 
 def _forget() -> None:
-    reconciler.reconciliation.cache_clear()
+    reconciler.use_cases.cache_clear()
     session.client.cache_clear()
     session._session.cache_clear()
 
@@ -80,8 +82,9 @@ def put(*keys: str) -> None:
         session.client("s3").put_object(Bucket=BUCKET, Key=key, Body=b"some text")
 
 
-def reconcile(context: Context | None = None) -> dict[str, Any]:
-    answer: dict[str, Any] = reconciler.handler({"action": "reconcile"}, context or Hurried())
+def reconcile(context: Context | None = None, **since: str) -> dict[str, Any]:
+    event = {"action": "reconcile", **since}
+    answer: dict[str, Any] = reconciler.handler(event, context or Hurried())
     return answer
 
 
@@ -177,3 +180,27 @@ def test_without_time_for_a_piece_nothing_is_begun(
     put(KEY)
 
     assert reconcile(Hurried(pieces=0))["found"] == {}
+
+
+def test_after_a_power_cut_what_came_just_before_is_registered_at_once(
+    world: None, printed: Printed
+) -> None:
+    put(KEY)
+    restart = utc_now() + timedelta(seconds=1)  # moto tells whole seconds
+
+    left_alone = reconcile()
+    caught_up = reconcile(idle_before=restart.isoformat())
+
+    assert left_alone["found"] == {}
+    assert caught_up["found"] == {"object_without_record": 1}
+
+
+def test_after_a_power_cut_all_is_compared_from_the_start(
+    world: None, later: None, printed: Printed
+) -> None:
+    reconcile(Hurried(pieces=2))  # the bucket has had its turn
+    put(KEY)
+
+    answer = reconcile(idle_before=utc_now().isoformat())
+
+    assert answer == {"finished": True, "found": {"object_without_record": 1}}

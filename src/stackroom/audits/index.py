@@ -60,7 +60,7 @@ class IndexAudit:
                 listed = window.pop(document.document_id)
                 said = listed.detail if listed is not None else NOT_FOUND
                 # Of a document that changed since it was listed, the listing tells nothing.
-                if listed_at - document.updated_at < self.mending.quiet:
+                if not self.mending.is_settled(document.updated_at, by=listed_at):
                     continue
                 if home is not None and lives_in == source and _suspicion(document, said):
                     yield from self._mend(home, source, document)

@@ -31,7 +31,10 @@ class LeftForLater(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Mending:
-    """`at_once` keys are reconciled at a time; 1 does it without threads."""
+    """
+    `at_once` keys are reconciled at a time; 1 does it without threads. `idle_before`: whatever was
+    under way at that moment has ended, as after a power cut.
+    """
 
     uploads: Uploads
     documents: Documents
@@ -39,11 +42,13 @@ class Mending:
     dry_run: bool = False
     at_once: int = _AT_ONCE
     quiet: timedelta = QUIET
+    idle_before: datetime | None = None
     now: Callable[[], datetime] = utc_now
 
-    def is_settled(self, moment: datetime) -> bool:
-        """Whether it is long enough ago that nothing of it should be under way."""
-        return self.now() - moment >= self.quiet
+    def is_settled(self, moment: datetime, *, by: datetime | None = None) -> bool:
+        """Whether it is long enough ago that nothing of it should be under way now, or by then."""
+        ended = self.idle_before is not None and moment < self.idle_before
+        return ended or (by or self.now()) - moment >= self.quiet
 
     def reconciled(self, suspects: Iterable[tuple[str, Kind]]) -> Iterator[Discrepancy]:
         """Do with each key what its event would have done; a run is asked for where one must go."""

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from stackroom.audits.auditors import Auditors
 from stackroom.audits.discrepancies import QUIET
@@ -18,6 +18,7 @@ def reconciliation_of(
     bookmark: Bookmark,
     dry_run: bool = False,
     quiet: timedelta = QUIET,
+    idle_before: datetime | None = None,
     seconds_between_pages: float = 0.5,
     on_step: Callable[[AuditStage], None] | None = None,
 ) -> Reconciliation:
@@ -40,6 +41,7 @@ def reconciliation_of(
             runs=use_cases.runs,
             dry_run=dry_run,
             quiet=quiet,
+            idle_before=idle_before,
         ),
         book=deployment.admission_book,
         slots=deployment.slots,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+from rich.text import Text
 
 from stackroom.errors import ValidationError
 from stackroom.keys import Unplaced, locate
@@ -19,8 +20,10 @@ from stackroom_local.dropping import Dropped, File, Found, NotDropped, find
 from stackroom_local.dropping import drop as drop_files
 from stackroom_local.following import Following
 from stackroom_local.problems import LocalModeError
+from stackroom_local.product import Product
 from stackroom_local.records import CatalogListing, Records
 from stackroom_local.state import Instance, StateDirectory
+from stackroom_local.waiting import objects, told, waiting
 
 
 class SomeFailed(LocalModeError):
@@ -64,9 +67,12 @@ def status(state_dir: Path, *, user: str | None, watch: bool) -> None:
     if user is not None:
         checked(user)
     if not watch:
+        lying = list(objects(Product(instance).stores.inventory, user))
         listings = Records(instance).listings(user)
         if not (out.is_terminal and _is_under_way(listings)):
             out.print(overview(listings, speed=instance.speed))
+            if left := waiting(lying, listings):
+                out.print(Text(told(left)))
             return
     following = Following(instance, user)
     with Watch.of(out, speed=instance.speed) as watching:

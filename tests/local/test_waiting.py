@@ -1,0 +1,36 @@
+from datetime import UTC, datetime, timedelta
+
+from stackroom.ports.inventory import ListedObject
+from stackroom_local.records import CatalogListing
+from stackroom_local.waiting import told, waiting
+from tests.records import a_document
+
+AT = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+
+
+def lying(key: str, *, etag: str = "e1", at: datetime = AT) -> ListedObject:
+    return ListedObject(key=key, size=10, etag=etag, last_modified=at)
+
+
+def known(key: str) -> CatalogListing:
+    document = a_document(s3_key=key, etag="e1", size=10, uploaded_at=AT)
+    return CatalogListing("ada", "home", (document,))
+
+
+def test_an_object_waits_until_a_record_tells_of_it_as_it_is_now() -> None:
+    objects = [
+        lying("ada/home/known.txt"),
+        lying("ada/home/new.txt"),
+    ]
+    replaced = [lying("ada/home/known.txt", etag="e2", at=AT + timedelta(minutes=1))]
+
+    assert waiting(objects, [known("ada/home/known.txt")]) == ["ada/home/new.txt"]
+    assert waiting(replaced, [known("ada/home/known.txt")]) == ["ada/home/known.txt"]
+
+
+def test_of_many_that_wait_some_are_named_and_the_others_counted() -> None:
+    text = told([f"ada/home/{number}.txt" for number in range(25)])
+
+    assert text.startswith("25 uploads wait to be taken up:\n  ada/home/0.txt\n")
+    assert text.endswith("  and 5 more")
+    assert told([]) == ""
