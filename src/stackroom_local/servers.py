@@ -29,7 +29,6 @@ class Servers:
     state: StateDirectory
     ports: Ports
     speed: float
-    faults: str = ""  # SEED[:RATE], of what goes wrong in the simulator
 
     @property
     def aws(self) -> str:
@@ -76,7 +75,6 @@ class Servers:
             "--s3-endpoint": self.aws,
             "--region": REGION,
             "--account": ACCOUNT,
-            "--faults": self.faults,
         }
         return _server("stackroom_local.simulator", options, {}, health=f"{self.bedrock}/health")
 

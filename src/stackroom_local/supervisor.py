@@ -69,7 +69,7 @@ class LocalMode:
 
     @cached_property
     def _servers(self) -> Servers:
-        return Servers(self.state, self.ports, self.speed, self.faults)
+        return Servers(self.state, self.ports, self.speed)
 
     def _start(self) -> Instance:
         started_at = utc_now()
@@ -87,6 +87,8 @@ class LocalMode:
         self._spawn(self._servers.gateway())
         self._catch_up(deployed, since=started_at)
         self._wait_for(self._servers.gateway())
+        if self.faults:
+            self._disturb()
         instance = self._instance(deployed)
         self.state.record(instance)
         return instance
@@ -143,6 +145,12 @@ class LocalMode:
                 InvocationType="Event",
                 Payload=json.dumps(event),
             )
+
+    def _disturb(self) -> None:
+        """From here on: the start's own calls are tried by nobody again."""
+        from stackroom_local.simulator.fault_orders import order  # noqa: PLC0415 - see _deploy
+
+        order(self._servers.bedrock, self.faults)
 
     def _instance(self, deployed: "Deployed") -> Instance:
         return Instance(

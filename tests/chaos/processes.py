@@ -25,7 +25,7 @@ from tests.local.running import instance_of, stackroom, start
 _RUNTIME = "stackroom_local.runtime"
 _SECONDS = 20.0
 _FILES = 12
-_PATIENCE = 480.0  # a message whose worker died is seen again after six minutes
+_PATIENCE = 480.0  # a message whose worker died is seen again after two minutes
 
 
 def workers(parent: int) -> Iterator[psutil.Process]:

@@ -1,9 +1,11 @@
 """Starting, stopping, dying: always with every process gone, and every document kept."""
 
+import json
 import os
 import signal
 import socket
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from stackroom_local.clients import client
 from stackroom_local.problems import ChildFailed
 from stackroom_local.processes import free_ports
+from stackroom_local.simulator.fault_orders import PATH
 from tests.local.running import (
     instance_of,
     kill_hard,
@@ -131,6 +134,17 @@ def test_what_was_put_just_before_a_power_cut_is_taken_up_by_the_next_start(
     assert all(f"{number}.txt" in told_at_once.stdout for number in range(20)), told_at_once.stdout
     assert settled
     assert checkup.returncode == 0, checkup.stdout
+
+
+def test_faults_begin_once_it_is_up_and_a_reconciliation_gets_through_them(state_dir: Path) -> None:
+    # By this seed a start's first two calls for data sources would fail.
+    with local_mode(state_dir, "--faults", "3:0.08") as instance:
+        with urllib.request.urlopen(instance.simulator_endpoint + PATH) as faults:
+            chance = json.load(faults)["chance"]
+        reconciled = stackroom("reconcile", state_dir=state_dir)
+
+    assert chance["seed"] == 3
+    assert reconciled.returncode == 0, reconciled.stderr
 
 
 def test_a_server_that_dies_ends_it_with_the_end_of_that_log(state_dir: Path) -> None:

@@ -7,6 +7,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from stackroom_local.deployment.bootstrap import bootstrap_archive
 from stackroom_local.deployment.intrinsics import REF
 from stackroom_local.deployment.localisation import localised
@@ -70,6 +72,17 @@ def test_a_pause_for_bedrocks_sake_is_shortened_as_the_simulators_clock_is_fast(
         "ADMISSION_JOBS": "5",
         "ADMISSION_SECONDS_BETWEEN_STARTS": "0.5",
     }
+
+
+@pytest.mark.parametrize(("speed", "seconds"), [(1, 365), (2, 182), (3, 121), (100, 121)])
+def test_a_message_of_a_dead_function_comes_sooner_but_never_while_one_may_be_at_work(
+    speed: float, seconds: int
+) -> None:
+    queue = {"Type": "AWS::SQS::Queue", "Properties": {"VisibilityTimeout": 365}}
+
+    made = localised(a_template(Queue=queue), {}, "assets", speed=speed)["Resources"]["Queue"]
+
+    assert made["Properties"]["VisibilityTimeout"] == seconds
 
 
 def test_a_task_that_waits_for_its_token_is_soon_given_up_for_nobody_tells_of_its_failure() -> None:

@@ -1,17 +1,21 @@
-"""reconcile: the reconciler's own work, here and now, to its end."""
+"""reconcile: the reconciler's own work, here and now, to its end, with what fails tried again."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
+from rich.text import Text
 
 from stackroom.audits.discrepancies import Discrepancy, Kind
 from stackroom.audits.reconciliation import AuditStage, Reconciliation
 from stackroom.aws.reconciliation import reconciliation_of
+from stackroom.errors import Unavailable
+from stackroom.ports.inventory import Bookmark
+from stackroom.retries import random_pauses
 from stackroom_local.cli.console import console
 from stackroom_local.product import Product
 from stackroom_local.state import Instance, StateDirectory
@@ -20,6 +24,8 @@ from stackroom_local.state import Instance, StateDirectory
 # two minutes on AWS.
 _QUIET = timedelta(seconds=10)
 _SECONDS_BETWEEN_PAGES = 0.25
+_TRIES = 8  # of one piece, over half a minute
+_pause = random_pauses(first=1, longest=10)
 
 
 class _OwnBookmark:
@@ -45,6 +51,7 @@ def reconcile(state_dir: Path, *, dry_run: bool) -> None:
 def _compared(instance: Instance, out: Console, *, dry_run: bool) -> Counter[tuple[Kind, bool]]:
     """Tells each discrepancy as it is found; how many of each kind were mended, and were not."""
     found: Counter[tuple[Kind, bool]] = Counter()
+    bookmark = _OwnBookmark()
     columns = (TextColumn("comparing {task.description}"), BarColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
         bar = progress.add_task("", total=len(AuditStage))
@@ -52,18 +59,41 @@ def _compared(instance: Instance, out: Console, *, dry_run: bool) -> Counter[tup
         def show(stage: AuditStage) -> None:
             progress.update(bar, description=stage, completed=list(AuditStage).index(stage))
 
-        for each in _reconciliation(instance, dry_run=dry_run, on_step=show).go_on():
+        reconciliation = _reconciliation(instance, bookmark, dry_run=dry_run, on_step=show)
+        for each in _to_the_end(reconciliation, bookmark, out):
             out.print(_line(each, dry_run=dry_run))
             found[(each.kind, each.mended)] += 1
     return found
 
 
+def _to_the_end(
+    reconciliation: Reconciliation, bookmark: Bookmark, out: Console
+) -> Iterator[Discrepancy]:
+    """A piece that a service's failure cut off is compared anew, as the function would."""
+    failures, at = 0, bookmark.read()
+    while True:
+        try:
+            yield from reconciliation.go_on()
+        except Unavailable as error:
+            failures, at = (failures + 1 if bookmark.read() == at else 1), bookmark.read()
+            if failures == _TRIES:
+                raise
+            out.print(Text(f"{error}; trying again"), style="dim")
+            _pause(failures)
+        else:
+            return
+
+
 def _reconciliation(
-    instance: Instance, *, dry_run: bool, on_step: Callable[[AuditStage], None]
+    instance: Instance,
+    bookmark: Bookmark,
+    *,
+    dry_run: bool,
+    on_step: Callable[[AuditStage], None],
 ) -> Reconciliation:
     return reconciliation_of(
         Product(instance).use_cases,
-        bookmark=_OwnBookmark(),
+        bookmark=bookmark,
         dry_run=dry_run,
         quiet=_QUIET,
         seconds_between_pages=_SECONDS_BETWEEN_PAGES,

@@ -5,7 +5,8 @@ What differs between a template for AWS and the same template here, and nothing 
 - what ministack can't make is taken out, and references to it become literals;
 - "only over TLS" is taken out of resource policies: servers on 127.0.0.1 speak plain HTTP;
 - an attribute that ministack doesn't know is put together from one that it does;
-- a pause that Bedrock's limits ask for is as much shorter as the simulator's clock is faster;
+- a pause that Bedrock's limits ask for is as much shorter as the simulator's clock is faster, and
+  so is the wait for a message whose function died, as far as the function's own time allows;
 - every other resource, policy, rule, alarm and output stays as synthesised.
 """
 
@@ -52,6 +53,8 @@ def localised(
             properties["BucketName"] = Scope(stack="").value(properties["BucketName"])
         if resource["Type"] in {"AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy"}:
             _without_tls(resource["Properties"]["PolicyDocument"])
+        if resource["Type"] == "AWS::SQS::Queue":
+            _shorten_visibility(resource["Properties"], speed)
         if resource["Type"] == "AWS::Lambda::Function":
             _run_from_checkout(resource["Properties"], assets)
             _shorten_pauses(resource["Properties"], speed)
@@ -129,6 +132,15 @@ def _shorten_pauses(properties: dict[str, Any], speed: float) -> None:
     variables = properties.get("Environment", {}).get("Variables", {})
     for name in _PAUSES & variables.keys():
         variables[name] = f"{float(variables[name]) / speed:g}"
+
+
+def _shorten_visibility(properties: dict[str, Any], speed: float) -> None:
+    """
+    On AWS six times what the function may take, most of which is for throttled invocations; here
+    none is throttled, so the least is one such time for its start and one for its work.
+    """
+    if seconds := properties.get("VisibilityTimeout"):
+        properties["VisibilityTimeout"] = int(max(seconds / speed, seconds / 3))
 
 
 def _shorten_callbacks(properties: dict[str, Any]) -> None:

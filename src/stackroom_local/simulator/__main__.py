@@ -10,8 +10,6 @@ def main() -> None:
     options = _options()
     from stackroom_local.simulator.server import (  # noqa: PLC0415 - `--help` answers at once
         Configuration,
-        Faults,
-        chance_of,
         create_app,
         listening,
         server_of,
@@ -26,7 +24,6 @@ def main() -> None:
             speed=options.speed,
             region=options.region,
             account=options.account,
-            faults=Faults(chance=chance_of(options.faults) if options.faults else None),
         )
     )
     with contextlib.suppress(KeyboardInterrupt):  # raised again once everything is closed
@@ -41,7 +38,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--speed", type=float, default=1.0, help="AWS seconds per real second")
     parser.add_argument("--region", default="us-east-1")
     parser.add_argument("--account", default="000000000000")
-    parser.add_argument("--faults", default="", metavar="SEED[:RATE]", help="what goes wrong")
     return parser.parse_args()
 
 

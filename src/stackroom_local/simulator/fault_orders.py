@@ -8,6 +8,7 @@ Faults over HTTP, at a path that no AWS service has.
 """
 
 import json
+import urllib.request
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated
@@ -68,6 +69,17 @@ def chance_of(text: str) -> Chance:
     """From `SEED` or `SEED:RATE`, as a command line has it. Raises ValueError."""
     seed, _, rate = text.partition(":")
     return ChanceOrder(seed=int(seed), rate=float(rate or DEFAULT_RATE)).chance()
+
+
+def order(endpoint: str, text: str) -> None:
+    """Let the simulator at `endpoint` fail by chance from now on; `text` as `chance_of` has it."""
+    chance = chance_of(text)
+    body = {"chance": {"seed": chance.seed, "rates": chance.rates}}
+    request = urllib.request.Request(  # noqa: S310 - our own server
+        endpoint + PATH, data=json.dumps(body).encode(), method="POST"
+    )
+    with urllib.request.urlopen(request, timeout=60):  # noqa: S310 - as above
+        pass
 
 
 def served(faults: Faults, method: str, body: bytes) -> tuple[int, bytes]:

@@ -9,7 +9,6 @@ import uvicorn
 
 from stackroom_local.patience import PatientProtocol
 from stackroom_local.simulator.assembly import Configuration, create_app
-from stackroom_local.simulator.fault_orders import chance_of
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.wire import Front
 
@@ -17,7 +16,6 @@ __all__ = [
     "Configuration",
     "Faults",
     "Simulator",
-    "chance_of",
     "create_app",
     "listening",
     "server_of",

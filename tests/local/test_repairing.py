@@ -1,0 +1,56 @@
+"""`stackroom reconcile` while services fail: what was cut off is compared anew."""
+
+from collections.abc import Iterator
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from stackroom.audits.discrepancies import Discrepancy, Kind, Step
+from stackroom.audits.reconciliation import AuditStage, Reconciliation
+from stackroom.errors import StoreUnavailable
+from stackroom_local.cli import repairing
+
+
+class Disturbed:
+    """An audit of three pieces, each of which fails so many times before it is compared."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = [failures] * 3
+
+    def step(self, cursor: str | None) -> Step:
+        piece = int(cursor or 0)
+        if self.failures[piece]:
+            self.failures[piece] -= 1
+            raise StoreUnavailable("Scan", "InternalServerError")
+        yield Discrepancy(
+            kind=Kind.STALE_RECORD, what=f"piece {piece}", remedy="mended", mended=True
+        )
+        return str(piece + 1) if piece < 2 else None
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repairing, "_pause", lambda _failures: None)
+
+
+def found_with(failures: int, out: StringIO) -> Iterator[str]:
+    bookmark = repairing._OwnBookmark()
+    audits = {stage: Disturbed(failures) for stage in AuditStage}
+    reconciliation = Reconciliation(audits=audits, bookmark=bookmark)
+    found = repairing._to_the_end(reconciliation, bookmark, Console(file=out))
+    return (each.what for each in found)
+
+
+def test_every_piece_is_compared_once_however_often_calls_fail_meanwhile() -> None:
+    out = StringIO()
+
+    found = list(found_with(repairing._TRIES - 1, out))
+
+    assert found == [f"piece {piece}" for _ in AuditStage for piece in range(3)]
+    assert "trying again" in out.getvalue()
+
+
+def test_a_service_that_stays_down_ends_it_with_its_error() -> None:
+    with pytest.raises(StoreUnavailable):
+        list(found_with(repairing._TRIES, StringIO()))
