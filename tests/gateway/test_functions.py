@@ -146,9 +146,9 @@ def test_a_process_killed_while_idle_is_replaced(make: Make) -> None:
     before = answer(function)["process"]
 
     os.kill(before, signal.SIGKILL)
-    # An invocation before its end was noticed would be answered with it.
     wait_until(lambda: not psutil.pid_exists(before))
-    time.sleep(0.2)
+    # An invocation before its end was noticed is answered with it.
+    wait_until(lambda: not function.invoke(b"{}").failed)
 
     assert answer(function)["process"] != before
 

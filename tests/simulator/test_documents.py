@@ -58,7 +58,7 @@ def test_a_call_takes_ten_identifiers_of_the_right_type(world: World) -> None:
 def test_a_document_reads_pending_while_its_job_has_not_come_to_it(
     world_at: Callable[[float], World],
 ) -> None:
-    world = world_at(50)
+    world = world_at(10)  # the job must not be over before it is looked at
     knowledge_base = world.knowledge_base()
     source = world.data_source(knowledge_base)
     for number in range(100):
@@ -125,7 +125,7 @@ def test_a_direct_document_without_text_fails(world: World) -> None:
 def test_direct_calls_and_jobs_of_a_knowledge_base_exclude_each_other(
     world_at: Callable[..., World],
 ) -> None:
-    world = world_at(5, patient=True)
+    world = world_at(2, patient=True)  # each must be at work while the other is tried
     knowledge_base = world.knowledge_base()
     synced = world.data_source(knowledge_base)
     custom = world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM)

@@ -65,7 +65,7 @@ def test_a_late_document_is_undecided_for_a_while_after_its_job(
     source = world.data_source(knowledge_base)
     world.put("late.txt", "A late fox.")
     world.put("good.txt", "A good fox.")
-    faults.ask(Fault(operation=START, kind=Kind.LATE, where="late.txt", seconds=60))
+    faults.ask(Fault(operation=START, kind=Kind.LATE, where="late.txt", seconds=300))
 
     job = world.sync(knowledge_base, source)
     after_the_job = world.statuses(knowledge_base, source)
@@ -97,7 +97,7 @@ def test_what_becomes_of_a_late_document_meanwhile_stands(
 def test_a_late_data_source_is_being_created_for_a_while(disturbed: tuple[World, Faults]) -> None:
     world, faults = disturbed
     knowledge_base = world.knowledge_base()
-    faults.ask(Fault(operation="CreateDataSource", kind=Kind.LATE, seconds=20))
+    faults.ask(Fault(operation="CreateDataSource", kind=Kind.LATE, seconds=300))
 
     late, prompt = world.data_source(knowledge_base), world.data_source(knowledge_base)
 
