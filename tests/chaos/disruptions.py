@@ -64,7 +64,7 @@ class Disruptions:
 
     def _drawn(self, operation: str) -> Fault | None:
         # No cryptography: the point is that it can be repeated.
-        drawn = random.Random(f"{self.seed}/{operation}/{self.calls[operation]}")  # noqa: S311
+        drawn = random.Random(f"{self.seed}/{operation}/{self.calls[operation]}")
         if drawn.random() >= self.rate:
             return None
         return Fault(operation=operation, kind=drawn.choice(kinds_of(operation)), times=0)
