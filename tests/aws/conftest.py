@@ -12,6 +12,7 @@ from moto import mock_aws
 from tests.aws.stores import create_bucket, create_tables
 
 ONCE = Config(retries={"total_max_attempts": 1})
+TWICE = Config(retries={"mode": "standard", "total_max_attempts": 2})
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,10 @@ from typing import Any
 
 import boto3
 import pytest
-from botocore.config import Config
 from botocore.exceptions import ConnectionClosedError
 
-_PATIENT = Config(retries={"mode": "standard", "total_max_attempts": 2})
+from tests.aws.conftest import TWICE
+
 _WRITES = ("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems")
 
 
@@ -19,7 +19,7 @@ def forgetful_client(
     patch: pytest.MonkeyPatch, **credentials: Any
 ) -> Iterator[tuple[Any, list[str]]]:
     """A client of DynamoDB that hears of each write the second time only, and what it missed."""
-    client = boto3.client("dynamodb", config=_PATIENT, **credentials)
+    client = boto3.client("dynamodb", config=TWICE, **credentials)
     lost: list[str] = []
     unheard: list[str] = []
 

@@ -2,16 +2,19 @@
 
 import json
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
+from botocore.awsrequest import AWSResponse
+from botocore.exceptions import ClientError, ConnectionClosedError
 from botocore.stub import Stubber
+from moto.core.botocore_stubber import MockRawResponse
 
 from stackroom.aws.task_tokens import StepFunctionsTaskTokens
 from stackroom.errors import StoreUnavailable
-from tests.aws.conftest import ONCE
+from tests.aws.conftest import ONCE, TWICE
 
 
 @pytest.fixture
@@ -62,3 +65,23 @@ def test_what_will_pass_is_tried_again_and_what_will_not_is_told(
         turns.wake("token")
     with pytest.raises(ClientError, match="InvalidOutput"):
         turns.wake("token")
+
+
+def test_a_run_that_the_first_of_two_calls_may_have_woken_counts_as_woken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("botocore.endpoint.time", SimpleNamespace(sleep=lambda _seconds: None))
+    client = boto3.client("stepfunctions", config=TWICE)
+    attempts: list[str] = []
+
+    def answer(request: Any, **_: Any) -> AWSResponse:
+        attempts.append(request.url)
+        if len(attempts) == 1:
+            raise ConnectionClosedError(endpoint_url=request.url)
+        gone = json.dumps({"__type": "TaskTimedOut", "message": "gone"})
+        return AWSResponse(request.url, 400, {}, MockRawResponse(gone))
+
+    client.meta.events.register("before-send", answer)
+
+    assert StepFunctionsTaskTokens(client=client).wake("token")
+    assert len(attempts) == 2
