@@ -152,6 +152,18 @@ def test_others_get_their_grant_when_one_has_had_a_minute(shared: Pipeline) -> N
     assert statuses(shared) == ["indexed", "pending"]
 
 
+def test_a_round_that_has_forgotten_since_when_is_no_round_without_a_deadline(
+    shared: Pipeline,
+) -> None:
+    shared.drop()
+    shared.bedrock.direct_seconds = 600.0
+    run = shared.work()
+    forgetful = run.progress.model_copy(update={"accepted_at": None})
+
+    with pytest.raises(AssertionError, match="accepted at some moment"):
+        shared.settlement.poll(run.model_copy(update={"progress": forgetful}))
+
+
 def test_what_takes_long_is_left_to_the_poller_and_keeps_its_slots(shared: Pipeline) -> None:
     shared.drop()
     shared.bedrock.direct_seconds = 600.0

@@ -41,7 +41,7 @@ class SharedSource:
     def at_work_since(self, round_: Round) -> datetime | None:
         documents = self.documents.of_catalog(round_.catalog.catalog_id)
         taken = [each for each in documents if round_.has(each)]
-        accepted_at = round_.accepted_at or self.now()
+        accepted_at = round_.taken_at
         if is_overdue(accepted_at, self.now(), DEADLINE):
             return None
         details = self._details(round_, taken).values()
@@ -50,9 +50,8 @@ class SharedSource:
     def decide(self, round_: Round, documents: Sequence[Document]) -> RoundVerdicts:
         taken = [each for each in documents if round_.has(each)]
         details = self._details(round_, taken)
-        accepted_at = round_.accepted_at or self.now()
         return RoundVerdicts(
-            decided=self.decide_on(round_.catalog, taken, details, accepted_at=accepted_at)
+            decided=self.decide_on(round_.catalog, taken, details, accepted_at=round_.taken_at)
         )
 
     def decide_on(

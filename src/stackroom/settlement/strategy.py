@@ -26,6 +26,12 @@ class Round:
     round_id: str
     accepted_at: datetime | None = None
 
+    @property
+    def taken_at(self) -> datetime:
+        """What the deadlines of direct calls go by; without it nothing would ever be overdue."""
+        assert self.accepted_at is not None, "direct calls are accepted at some moment"
+        return self.accepted_at
+
     def has(self, document: Document) -> bool:
         """Whether the round has taken the document up, and not settled it."""
         is_bound = document.ingestion_job_id == self.round_id
