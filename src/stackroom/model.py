@@ -172,6 +172,7 @@ class Receipt(Record):
     catalog_id: str
     document_id: str
     filename: str
+    s3_key: str | None = None  # tells the catalog by its name; older receipts have none
     asked_at: AwareDatetime
     searchable_before: AwareDatetime | None = None
     not_found_at: AwareDatetime | None = None

@@ -143,10 +143,10 @@ class Truth(Readings):
         for receipt in kept:
             if receipt.is_open:
                 yield f"receipt: that of {receipt.filename} is open"
-        removed = {each.document_id for each in kept if each.unsearchable_since is not None}
+        removed = Counter(each.document_id for each in kept if each.unsearchable_since is not None)
         for key in self.world.deleted:
-            if locate(key).document_id not in removed:
-                yield f"receipt: none tells that {key} is gone"
+            if (telling := removed[locate(key).document_id]) != 1:
+                yield f"receipt: {telling} tell that {key} is gone"
 
     def of_leftovers(self) -> Iterator[str]:
         for lease in DynamoLeases(client=self.dynamodb, table=CONTROL_TABLE).held():

@@ -105,3 +105,10 @@ def test_a_receipt_says_when_the_document_was_found_last_if_ever() -> None:
 
     assert "never found by a search" in lines[1]
     assert "searchable before 2026-03-01 11:00:00Z" in lines[3]
+
+
+def test_a_receipt_names_the_catalog_that_the_file_lay_in() -> None:
+    known = ASKED.model_copy(update={"s3_key": "ada/home/a.txt"})
+
+    assert "rcpt-1  ada/home/a.txt" in printed(told([known]))
+    assert "rcpt-1  a.txt" in printed(told([ASKED]))

@@ -75,6 +75,20 @@ def test_a_document_whose_removal_the_event_has_followed_already_has_that_receip
     assert receipt.is_open
 
 
+def test_a_removal_that_ends_while_it_is_asked_for_once_more_has_one_receipt(
+    pipeline: Pipeline, deletions: Deletions
+) -> None:
+    pipeline.drop()
+    first = deletions.delete_document("alice", CATALOG, DOCUMENT)
+    pipeline.clock.pass_by(3600)
+
+    pipeline.bucket.before("head", lambda _: pipeline.documents.kept.clear(), times=1)
+    again = deletions.delete_document("alice", CATALOG, DOCUMENT)
+
+    assert again == first
+    assert list(pipeline.receipts.kept.values()) == [first]
+
+
 def test_a_document_dropped_again_before_anything_followed_has_a_superseded_receipt(
     pipeline: Pipeline, deletions: Deletions
 ) -> None:

@@ -601,6 +601,19 @@ def test_the_receipt_of_a_rejected_file_is_closed_at_once(pipeline: Pipeline) ->
     assert receipt.searchable_before is None
 
 
+def test_a_removal_whose_receipt_a_crash_left_closed_goes_on_with_it(pipeline: Pipeline) -> None:
+    pipeline.drop("alice/research/a.exe")
+    pipeline.documents.fails("remove", ConnectionError(), times=1)
+    with pytest.raises(ConnectionError):
+        pipeline.delete("alice/research/a.exe")
+
+    again = pipeline.uploads.reconcile("alice/research/a.exe")
+
+    (receipt,) = receipts_of(pipeline)
+    assert again.receipt_id == receipt.receipt_id
+    assert pipeline.documents.kept == {}
+
+
 def test_the_receipt_of_a_rejected_file_that_may_be_in_the_index_stays_open(
     pipeline: Pipeline,
 ) -> None:

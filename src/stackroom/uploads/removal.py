@@ -47,17 +47,12 @@ def _receipted(
     if record.receipt_id is not None and receipt is None:
         # A crash came between naming and keeping it.
         return record, [KeepReceipt(receipt=receipt_of(record, user_id))]
-    if receipt is not None and _is_of_this_removal(record, receipt):
+    if receipt is not None and receipt.superseded_at is None:
+        # Open, or closed by whoever died before the record was forgotten: an upload that has come
+        # since would have made the record name none.
         return record, []
     named = record.model_copy(update={"receipt_id": receipt_id_of(record, now)})
     return named, [SaveRecord(document=named), KeepReceipt(receipt=receipt_of(named, user_id))]
-
-
-def _is_of_this_removal(record: Document, receipt: Receipt) -> bool:
-    if record.status is DocumentStatus.DELETING:
-        # Else its object was there again, and went before anyone could write that down.
-        return receipt.superseded_at is None
-    return receipt.is_open  # a closed one belongs to an earlier removal
 
 
 def _removal(outcome: UploadOutcome, record: Document, steps: list[Step]) -> Plan:
@@ -87,6 +82,7 @@ def receipt_of(document: Document, user_id: str) -> Receipt:
         catalog_id=document.catalog_id,
         document_id=document.document_id,
         filename=document.filename,
+        s3_key=document.s3_key,
         asked_at=asked_at,
         searchable_before=document.indexed_at,
     )

@@ -163,7 +163,7 @@ def _lines(receipt: Receipt) -> Text:
     asked = f"asked {_time(receipt.asked_at)}"
     return Text.assemble(
         f"{receipt.receipt_id}  ",
-        (receipt.filename, "bold"),
+        (receipt.s3_key or receipt.filename, "bold"),
         f"\n    {found}  {asked}  ",
         _end(receipt),
     )
