@@ -63,7 +63,7 @@ def test_a_use_case_is_made_once() -> None:
     made = use_cases(IngestSettings)
 
     assert made.run_tasks.admission is made.broken_runs.admission
-    assert made.run_tasks.documents is made.broken_runs.documents
+    assert made.run_tasks.documents is made.broken_runs.succession.documents
 
 
 @pytest.mark.parametrize(

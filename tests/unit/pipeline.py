@@ -21,6 +21,7 @@ from stackroom.settlement.own_source import OwnSource
 from stackroom.settlement.search_check import SearchCheck
 from stackroom.settlement.settlement import Settlement
 from stackroom.settlement.shared_source import SharedSource
+from stackroom.settlement.succession import Succession
 from stackroom.settlement.verdict_writer import VerdictWriter
 from stackroom.settlement.verdicts import Settled
 from stackroom.uploads.reconcile import Uploads
@@ -169,12 +170,11 @@ class Pipeline:
             admission=self.admission,
             now=self.clock,
         )
+        self.succession = Succession(
+            catalogs=self.catalogs, documents=self.documents, runs=self.runs, now=self.clock
+        )
         self.broken_runs = BrokenRuns(
-            catalogs=self.catalogs,
-            documents=self.documents,
-            admission=self.admission,
-            runs=self.runs,
-            now=self.clock,
+            admission=self.admission, runs=self.runs, succession=self.succession
         )
 
     def drop(self, key: str = KEY, body: str = "text", **attributes: str) -> Plan:

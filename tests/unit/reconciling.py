@@ -44,6 +44,7 @@ class Reconciled(Pipeline):
             leases=self.leases,
             executions=self.executions,
             runs=self.runs,
+            succession=self.succession,
             mending=Mending(
                 uploads=self.uploads,
                 documents=self.documents,

@@ -3,6 +3,8 @@
 import pytest
 
 from stackroom.audits.discrepancies import Kind
+from stackroom.model import DocumentStatus
+from stackroom.runs.leases import MAX_FAILURES
 from stackroom.runs.placement import data_source_name
 from tests.unit.pipeline import CATALOG, KEY
 from tests.unit.reconciling import Reconciled
@@ -24,6 +26,19 @@ def test_a_run_that_ended_without_a_word_is_followed(world: Reconciled) -> None:
     assert world.leases.kept[CATALOG].epoch == 2
     assert f"{CATALOG}-2" in world.executions.started
     assert world.found() == []
+
+
+def test_who_finds_a_dead_run_follows_it_as_everybody_does(world: Reconciled) -> None:
+    world.drop()
+    for epoch in range(1, MAX_FAILURES + 1):
+        world.executions.ended.add(f"{CATALOG}-{epoch}")
+        world.clock.pass_by(HOURS)
+        world.found()
+
+    delays = [each["progress"]["delay"] for each in world.executions.started.values()]  # type: ignore[index]
+    assert delays == [0, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]
+    assert world.document().status is DocumentStatus.FAILED
+    assert not world.leases.kept[CATALOG].held
 
 
 def test_a_run_that_was_never_started_is_started(world: Reconciled) -> None:

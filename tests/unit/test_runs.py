@@ -55,19 +55,18 @@ def test_whoever_finds_a_lease_without_execution_starts_it(pipeline: Pipeline) -
     assert pipeline.leases.kept[CATALOG].started
 
 
-def test_an_expired_lease_is_taken_over_only_if_its_execution_has_ended(
-    pipeline: Pipeline,
-) -> None:
+def test_a_dead_run_is_left_to_those_who_count_how_often_runs_broke(pipeline: Pipeline) -> None:
     pipeline.runs.ask(CATALOG)
     pipeline.clock.pass_by(LEASE.total_seconds() + 1)
-
-    pipeline.runs.ask(CATALOG)
-    while_running = names(pipeline)
     pipeline.executions.ended.add(f"{CATALOG}-1")
-    pipeline.runs.ask(CATALOG)
 
-    assert while_running == [f"{CATALOG}-1"]
+    pipeline.runs.ask(CATALOG)
+    asked = names(pipeline)
+    pipeline.broken_runs.sweep(pipeline.runs.expired())
+
+    assert asked == [f"{CATALOG}-1"]
     assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
+    assert pipeline.leases.kept[CATALOG].failures == 1
 
 
 def test_a_broken_run_is_followed_once_however_often_it_is_told(pipeline: Pipeline) -> None:

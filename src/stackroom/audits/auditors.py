@@ -26,6 +26,7 @@ from stackroom.ports.runs import Executions, Leases
 from stackroom.runs.leases import Runs
 from stackroom.settlement.details import details_by
 from stackroom.settlement.search_check import SearchCheck
+from stackroom.settlement.succession import Succession
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +43,7 @@ class Auditors:
     leases: Leases
     executions: Executions
     runs: Runs
+    succession: Succession
     mending: Mending
     book: AdmissionBook
     slots: Slots
@@ -58,7 +60,7 @@ class Auditors:
             AuditStage.CONTROL: ControlAudit(
                 leases=self.leases,
                 executions=self.executions,
-                runs=self.runs,
+                succession=self.succession,
                 book=self.book,
                 mending=self.mending,
                 pool=[member.knowledge_base_id for member in self.pool],

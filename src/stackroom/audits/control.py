@@ -9,7 +9,7 @@ from stackroom.audits.mending import Mending
 from stackroom.errors import RecordChanged
 from stackroom.ports.admission import AdmissionBook, Grant, Mode, Waiter
 from stackroom.ports.runs import Executions, Leases
-from stackroom.runs.leases import Runs
+from stackroom.settlement.succession import Succession
 
 # Of each queue, the oldest: those behind them are looked at when these have gone.
 _OLDEST = 100
@@ -21,7 +21,7 @@ class ControlAudit:
 
     leases: Leases
     executions: Executions
-    runs: Runs
+    succession: Succession
     book: AdmissionBook
     mending: Mending
     pool: Sequence[str]
@@ -30,8 +30,8 @@ class ControlAudit:
         assert cursor is None, "it is one step"
         for lease in self.leases.expired(self.mending.now()):
             if not self.executions.is_running(lease.execution_name):
-                ask = partial(self.runs.ask, lease.catalog_id)
-                yield from self.mending.mended(Kind.DEAD_RUN, lease.execution_name, by=ask)
+                follow = partial(self.succession.follow_if_silent, lease)
+                yield from self.mending.mended(Kind.DEAD_RUN, lease.execution_name, by=follow)
         yield from self._grants()
         for knowledge_base_id in self.pool:
             for mode in Mode:

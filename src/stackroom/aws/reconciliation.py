@@ -35,6 +35,7 @@ def reconciliation_of(
         leases=deployment.leases,
         executions=deployment.executions,
         runs=use_cases.runs,
+        succession=use_cases.succession,
         mending=Mending(
             uploads=use_cases.uploads,
             documents=deployment.documents,

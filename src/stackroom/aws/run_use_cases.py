@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from stackroom.settlement.evidence import Investigation
     from stackroom.settlement.settlement import Settlement
     from stackroom.settlement.shared_source import SharedSource
+    from stackroom.settlement.succession import Succession
     from stackroom.settlement.verdict_writer import VerdictWriter
 
 
@@ -94,11 +95,14 @@ class RunUseCases:
     def broken_runs(self) -> BrokenRuns:
         from stackroom.settlement.broken_runs import BrokenRuns
 
-        return BrokenRuns(
-            catalogs=self.deployment.catalogs,
-            documents=self.deployment.documents,
-            admission=self.admission,
-            runs=self.runs,
+        return BrokenRuns(admission=self.admission, runs=self.runs, succession=self.succession)
+
+    @cached_property
+    def succession(self) -> Succession:
+        from stackroom.settlement.succession import Succession
+
+        return Succession(
+            catalogs=self.deployment.catalogs, documents=self.deployment.documents, runs=self.runs
         )
 
     @cached_property

@@ -37,7 +37,12 @@ class Runs:
     now: Callable[[], datetime] = utc_now
 
     def ask(self, catalog_id: str) -> None:
-        """See to it that a run lists the catalog's work after this moment. Safe to repeat."""
+        """
+        See to it that a run lists the catalog's work after this moment. Safe to repeat.
+
+        A dead run is left to those who look for such, at most five minutes after it expired: they
+        alone count how often runs broke (stackroom.settlement.succession).
+        """
         self._enliven(self.leases.ask(catalog_id))
 
     def release(self, catalog_id: str, epoch: int, *, served: int) -> bool:
@@ -91,14 +96,10 @@ class Runs:
         return False
 
     def _enliven(self, lease: Lease) -> None:
-        if not lease.held or self._is_dead(lease):
+        if not lease.held:
             self._succeed(lease, failures=lease.failures, delay=0)
         elif not lease.started:
             self._start(lease, delay=0)
-
-    def _is_dead(self, lease: Lease) -> bool:
-        expired = lease.until is not None and lease.until < self.now()
-        return expired and lease.started and not self.executions.is_running(lease.execution_name)
 
     def _succeed(
         self, lease: Lease, *, failures: int, delay: int, epoch: int | None = None

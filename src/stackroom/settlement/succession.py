@@ -1,0 +1,76 @@
+"""
+The one way on for a catalog whose run is dead, whoever finds that out.
+
+Another run follows, later each time, and its documents wait, for a run mostly breaks over what a
+person mends soon; after `MAX_FAILURES` in a row they fail (docs/decisions/0002).
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from stackroom.clock import utc_now
+from stackroom.model import CatalogStatus, Document, DocumentStatus
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Documents
+from stackroom.ports.runs import Lease
+from stackroom.runs.leases import MAX_FAILURES, Runs
+from stackroom.runs.totals import update_totals
+from stackroom.settlement.verdicts import DocumentOutcome, Settled
+
+SILENT = "an execution that ended silently"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Succession:
+    """The dead run's grant is for others to give back."""
+
+    catalogs: Catalogs
+    documents: Documents
+    runs: Runs
+    now: Callable[[], datetime] = utc_now
+
+    def follow(self, lease: Lease, error: str) -> list[Settled]:
+        """
+        Follow the run that holds the lease, and broke with that error.
+
+        Safe to repeat; answers the documents that failed with the last of many.
+        """
+        catalog_id = lease.catalog_id
+        documents = list(self.documents.of_catalog(catalog_id))
+        if self.catalogs.get(catalog_id) is not None:
+            update_totals(self.catalogs, catalog_id, documents, CatalogStatus.FAILED, at=self.now())
+        if lease.failures + 1 < MAX_FAILURES:
+            self.runs.recover(lease)
+            return []
+        # Before the lease moves: a retry of this must still find it, and the documents.
+        settled = self._fail(filter(_is_waiting, documents), _broken(error))
+        if not self.runs.release(catalog_id, lease.epoch, served=lease.requested):
+            self.runs.recover(lease)  # more was dropped meanwhile
+        return settled
+
+    def follow_if_silent(self, lease: Lease) -> None:
+        """One that was never started is started; nothing if it lives, or was followed already."""
+        if not self.runs.is_silent(lease):
+            return
+        held = self.runs.held_by(lease.catalog_id, lease.epoch)
+        if held is not None:
+            self.follow(held, SILENT)
+
+    def _fail(self, documents: Iterable[Document], reason: str) -> list[Settled]:
+        at = self.now()
+        failed = self.documents.save_all(
+            document.moved(DocumentStatus.FAILED, at=at, reason=reason) for document in documents
+        )
+        return [Settled(document=each, outcome=DocumentOutcome.FAILED) for each in failed]
+
+
+def _is_waiting(document: Document) -> bool:
+    return document.status in (DocumentStatus.PENDING, DocumentStatus.INDEXING)
+
+
+def _broken(error: str) -> str:
+    return (
+        f"the ingestion run broke {MAX_FAILURES} times, the last time with {error}; once your "
+        "operator has mended it, drop the file again"
+    )
