@@ -157,6 +157,11 @@ def unplaced_partition(user_id: str) -> str:
     return f"REJECTED#{user_id}"
 
 
+def is_unplaced(catalog_id: str) -> bool:
+    """Whether a record with this for its catalog is that of an object that belongs to none."""
+    return catalog_id.startswith(unplaced_partition(""))
+
+
 def _folder_problem(user_id: str, folder: str) -> str | None:
     problem = catalog_name_problem(folder)
     if problem:

@@ -52,6 +52,34 @@ def test_unplaced_objects_are_shown_to_their_user_and_to_the_operator(
     assert re.search(r"!none/\(no catalog\) +stray\.txt .* failed .*it has no folder", everyones)
 
 
+def test_misplaced_files_are_deleted_by_their_keys(
+    instance: Instance,
+) -> None:
+    keys = ["adrift.txt", "!adrift/papers/a.txt", "eva/adrift.txt", "eva/papers//adrift.txt"]
+    dropped = [put(instance, key, "A page without a shelf.") for key in keys]
+    Person(instance, "eva").settle([each for each in dropped if each.key.startswith("eva/")])
+    Person(instance, "!none").settle([each for each in dropped if "eva" not in each.key])
+
+    deleted = stackroom("delete", *keys, state_dir=instance.state_dir)
+    shown = stackroom("status", state_dir=instance.state_dir)
+
+    assert (deleted.returncode, deleted.stderr) == (0, "")
+    assert deleted.stdout.count("is gone; it belonged to no catalog") == len(keys)
+    assert "adrift" not in shown.stdout
+
+
+def test_a_name_that_would_turn_its_line_on_a_terminal_is_shown_with_its_codes(
+    instance: Instance,
+) -> None:
+    eva = Person(instance, "eva")
+    eva.settle([eva.put("papers/invoice\u202etxt.exe", "x")])
+
+    shown = stackroom("status", "--user", "eva", state_dir=instance.state_dir)
+
+    assert "invoice\\u202etxt.exe" in shown.stdout
+    assert "\u202e" not in shown.stdout
+
+
 def test_an_unplaced_object_that_is_removed_is_shown_no_more(instance: Instance) -> None:
     eve = Person(instance, "eve")
     eve.settle([eve.put("blown away.txt", "A page that the wind took again.")])

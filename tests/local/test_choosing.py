@@ -3,7 +3,7 @@
 import pytest
 
 from stackroom.errors import ValidationError
-from stackroom.keys import catalog_id_of
+from stackroom.keys import catalog_id_of, is_unplaced
 from stackroom_local.cli.choosing import Choosing
 from tests.unit.pipeline import KEY, Pipeline
 
@@ -67,6 +67,39 @@ def test_what_is_not_there_is_named_with_what_is(
         choosing.chosen([target], user=user, catalog=catalog)
 
     assert problem in str(raised.value)
+
+
+@pytest.mark.parametrize("user", [None, "alice"])
+@pytest.mark.parametrize(
+    "key", ["alice/stray.txt", "alice/research//x.txt", "alice/Research/x.txt"]
+)
+def test_a_file_that_belongs_to_no_catalog_is_chosen_by_its_key(
+    pipeline: Pipeline, choosing: Choosing, key: str, user: str | None
+) -> None:
+    pipeline.drop(key)
+
+    (document,) = choosing.chosen([key], user=user, catalog=None)
+
+    assert document.s3_key == key
+    assert is_unplaced(document.catalog_id)
+
+
+def test_a_file_whose_user_is_none_is_chosen_by_its_key(
+    pipeline: Pipeline, choosing: Choosing
+) -> None:
+    pipeline.drop("stray.txt")
+
+    (document,) = choosing.chosen(["stray.txt"], user=None, catalog=None)
+
+    assert document.s3_key == "stray.txt"
+
+
+@pytest.mark.parametrize("target", ["alice/research", "alice/research/", "alice/RESEARCH"])
+def test_a_key_that_seems_to_be_a_catalog_points_to_the_options_that_name_it(
+    choosing: Choosing, target: str
+) -> None:
+    with pytest.raises(ValidationError, match=r"the whole catalog is: -u alice -c research$"):
+        choosing.chosen([target], user=None, catalog=None)
 
 
 def test_somebody_elses_catalog_is_not_chosen_by_its_id(choosing: Choosing) -> None:

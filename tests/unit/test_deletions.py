@@ -4,6 +4,7 @@ import pytest
 
 from stackroom.deletions.deletions import Deletions
 from stackroom.errors import CatalogNotFound, DocumentNotFound, RecordChanged
+from stackroom.keys import Unplaced, locate
 from stackroom.model import CatalogStatus, Document, DocumentStatus
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
@@ -45,6 +46,22 @@ def test_a_deleted_document_loses_its_object_and_is_removed_with_a_receipt(
     assert receipt.is_open
     assert receipt.searchable_before is not None
     assert pipeline.leases.kept[CATALOG].requested == asked_before + 1
+
+
+@pytest.mark.parametrize("key", ["stray.txt", "alice/stray.txt", "alice/research//x.txt"])
+def test_an_object_that_belongs_to_no_catalog_is_removed_with_its_record(
+    pipeline: Pipeline, deletions: Deletions, key: str
+) -> None:
+    pipeline.drop(key)
+    location = locate(key)
+    assert isinstance(location, Unplaced)
+    assert pipeline.documents.get(location.partition, location.document_id) is not None
+
+    deletions.delete_unplaced(key)
+    deletions.delete_unplaced(key)
+
+    assert key not in pipeline.bucket.objects
+    assert pipeline.documents.get(location.partition, location.document_id) is None
 
 
 def test_deleting_again_answers_with_the_same_receipt(

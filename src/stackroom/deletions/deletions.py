@@ -23,6 +23,7 @@ from stackroom.ports.receipts import Receipts
 from stackroom.runs.leases import Runs
 from stackroom.uploads.reconcile import Uploads
 from stackroom.uploads.removal import receipt_id_of, receipt_of
+from stackroom.uploads.steps import Plan
 
 _PASSES = 10
 # Each key takes a handful of calls one after another; boto3's pool has ten connections.
@@ -63,12 +64,12 @@ class Deletions:
         if document is None:
             raise DocumentNotFound(document_id)
         asked_at = self.now()
-        if self.bucket.head(document.s3_key) is not None:
-            self.bucket.remove(document.s3_key)
-        plan = self.uploads.reconcile(document.s3_key)
-        if plan.run_for is not None:
-            self.runs.ask(plan.run_for)
+        plan = self._remove(document.s3_key)
         return self._receipt(catalog, document, plan.receipt_id, asked_at)
+
+    def delete_unplaced(self, key: str) -> None:
+        """Remove an object that belongs to no catalog, and its record. Safe to repeat."""
+        self._remove(key)
 
     def delete_catalog(self, user_id: str, catalog_id: str) -> CatalogDeletion:
         """
@@ -97,6 +98,15 @@ class Deletions:
             size=sum(each.size for each in before),
             receipt_ids=tuple(sorted(receipt_ids)),
         )
+
+    def _remove(self, key: str) -> Plan:
+        """The object, and what its event would have set off; the plan that it was done by."""
+        if self.bucket.head(key) is not None:
+            self.bucket.remove(key)
+        plan = self.uploads.reconcile(key)
+        if plan.run_for is not None:
+            self.runs.ask(plan.run_for)
+        return plan
 
     def _catalog(self, user_id: str, catalog_id: str) -> Catalog:
         catalog = self.catalogs.get(catalog_id)

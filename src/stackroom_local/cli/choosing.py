@@ -1,12 +1,19 @@
 """Which documents are meant: by a key, or by a file's name in a catalog."""
 
 import difflib
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
 from stackroom.errors import ValidationError
-from stackroom.keys import Unplaced, catalog_id_of, locate
+from stackroom.keys import (
+    Unplaced,
+    catalog_id_of,
+    locate,
+    unplaced_id_of,
+    unplaced_partition,
+)
 from stackroom.model import Catalog, Document
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
@@ -68,9 +75,13 @@ class Choosing:
 
     def _document(self, key: str) -> Document:
         location = locate(key)
+        unplaced = self.documents.get(unplaced_partition(location.user_id), unplaced_id_of(key))
+        if unplaced is not None:
+            return unplaced
         if isinstance(location, Unplaced):
             raise ValidationError(
                 f"{key!r} is no document's key, {{user}}/{{catalog}}/{{file}}: {location.reason}"
+                f"{self._meant(key)}"
             )
         document = self.documents.get(location.catalog_id, location.document_id)
         if document is None or document.s3_key != key:
@@ -78,6 +89,14 @@ class Choosing:
                 f"there is no document {key!r}{self._alike(location.catalog_id, key)}"
             )
         return document
+
+    def _meant(self, key: str) -> str:
+        """How to name the catalog that the key seems to be, if it is one."""
+        user, _, name = key.removesuffix("/").partition("/")
+        found = self.catalogs.get(catalog_id_of(user, name)) if user and name else None
+        if found is None or found.user_id != user:
+            return ""
+        return f"; the whole catalog is: -u {user} -c {shlex.quote(found.name)}"
 
     def _alike(self, catalog_id: str, key: str) -> str:
         keys = [each.s3_key for each in self.documents.of_catalog(catalog_id)]

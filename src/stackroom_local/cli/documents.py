@@ -10,10 +10,11 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from rich.text import Text
 
 from stackroom.errors import ValidationError
-from stackroom.keys import Unplaced, locate
+from stackroom.keys import NO_USER, Unplaced, locate
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.asking import checked
 from stackroom_local.cli.console import Console, console
+from stackroom_local.cli.foreign import one_line
 from stackroom_local.cli.telling import overview
 from stackroom_local.cli.watching import Watch
 from stackroom_local.dropping import Dropped, File, Found, NotDropped, find
@@ -64,7 +65,7 @@ def _require_valid_prefix(user: str, catalog: str) -> None:
 def status(state_dir: Path, *, user: str | None, watch: bool) -> None:
     instance = StateDirectory(state_dir).instance()
     out = console()
-    if user is not None:
+    if user not in (None, NO_USER):
         checked(user)
     if not watch:
         lying = list(objects(Product(instance).stores.inventory, user))
@@ -143,10 +144,14 @@ def _found(paths: list[Path]) -> Found:
 
 def _tell(out: Console, found: Found, outcomes: list[Dropped | NotDropped]) -> None:
     for path in found.left_out:
-        out.print(escape(f"left out {path}: hidden, or a sidecar, which only Stackroom writes"))
+        out.print(
+            escape(
+                f"left out {one_line(str(path))}: hidden, or a sidecar, which only Stackroom writes"
+            )
+        )
     for each in outcomes:
         if isinstance(each, NotDropped):
-            out.print(escape(f"not dropped: {each.key}: {each.reason}"), style="red")
+            out.print(escape(one_line(f"not dropped: {each.key}: {each.reason}")), style="red")
 
 
 def _settled(listings: list[CatalogListing], dropped: list[Dropped]) -> dict[str, Document]:

@@ -13,10 +13,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from stackroom.errors import ValidationError
+from stackroom.keys import is_unplaced
 from stackroom.model import Catalog, CatalogStatus, Receipt
 from stackroom_local.cli.asking import checked
 from stackroom_local.cli.choosing import Choosing
 from stackroom_local.cli.console import console
+from stackroom_local.cli.foreign import one_line
 from stackroom_local.product import Product
 from stackroom_local.records import Records
 from stackroom_local.state import StateDirectory
@@ -75,8 +77,14 @@ def _delete_documents(
     deletions = product.use_cases.deletions
     asked = []
     for document in documents:
+        if is_unplaced(document.catalog_id):
+            deletions.delete_unplaced(document.s3_key)
+            out.print(escape(f"{one_line(document.s3_key)} is gone; it belonged to no catalog"))
+            continue
         owner = document.s3_key.partition("/")[0]
         asked.append(deletions.delete_document(owner, document.catalog_id, document.document_id))
+    if not asked:
+        return
     if wait:
         asked = _closed(product, asked, out)
     out.print(told(asked))
@@ -163,7 +171,7 @@ def _lines(receipt: Receipt) -> Text:
     asked = f"asked {_time(receipt.asked_at)}"
     return Text.assemble(
         f"{receipt.receipt_id}  ",
-        (receipt.s3_key or receipt.filename, "bold"),
+        (one_line(receipt.s3_key or receipt.filename), "bold"),
         f"\n    {found}  {asked}  ",
         _end(receipt),
     )
