@@ -147,9 +147,9 @@ class StateDirectory:
         draft.replace(self / "instance.json")
 
     def instance(self) -> Instance:
-        """The running instance; raises `NotUp` when there is none, or it is still starting."""
-        instance = self._recorded()
-        if instance is None or self.holder() != instance.pid:
+        """The running one; raises `NotUp` if none is up yet, `NotOurs` for what is no directory."""
+        holder, instance = self.holder(), self._recorded()
+        if instance is None or holder != instance.pid:
             raise NotUp(self.path)
         return instance
 
@@ -160,6 +160,8 @@ class StateDirectory:
                 return None if _try_lock(lock.fileno()) else int(lock.read() or 0)
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise NotOurs(self.path, error.strerror or str(error)) from error
 
     def forget(self) -> None:
         """Removes what we keep here, and nothing that anyone else put into the directory."""

