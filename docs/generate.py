@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from docs.fidelity import FIDELITY, fidelity
+from stackroom_local.cli.verbs import EXIT_CODES, FAILS_WHEN
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -66,6 +67,18 @@ def configuration() -> str:
     return _table(("variable", "what it is", "default", "read by"), rows)
 
 
+def exit_codes() -> str:
+    """What each exit code means, and of each verb what it fails at."""
+    codes = _table(
+        ("exit code", "meaning"), ((f"`{code}`", text) for code, text in EXIT_CODES.items())
+    )
+    verbs = _table(
+        ("verb", "exits with 1 when"),
+        ((f"`{verb}`", when) for verb, when in FAILS_WHEN.items()),
+    )
+    return f"{codes}\n\n{verbs}"
+
+
 def permissions(templates: Iterable[Mapping[str, Any]]) -> str:
     """A row for each function, from the policies of its role."""
     allowed: dict[str, set[str]] = {}
@@ -109,6 +122,7 @@ def main(assembly: Path) -> None:
     for name, table in {
         "configuration": configuration(),
         "permissions": permissions(templates),
+        "exit-codes": exit_codes(),
     }.items():
         old = text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0]
         text = text.replace(f"<!-- {name} -->{old}<!-- /", f"<!-- {name} -->\n{table}\n<!-- /")

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from docs.fidelity import FIDELITY, fidelity
-from docs.generate import README, ROOT, configuration, section
+from docs.generate import README, ROOT, configuration, exit_codes, section
 from stackroom_local.cli import app
+from stackroom_local.cli.verbs import FAILS_WHEN, VERBS
 
 TEXT = README.read_text("utf-8")
 DOCUMENTS = [README, *sorted((ROOT / "docs").rglob("*.md"))]
@@ -18,6 +19,11 @@ def test_the_table_of_variables_is_that_of_the_functions(monkeypatch: pytest.Mon
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
 
     assert section(TEXT, "configuration") == configuration(), "run: make docs"
+
+
+def test_the_table_of_exit_codes_has_every_verb() -> None:
+    assert section(TEXT, "exit-codes") == exit_codes(), "run: make docs"
+    assert list(FAILS_WHEN) == [verb.__name__ for verb in VERBS]
 
 
 def test_the_page_of_rules_is_that_of_the_simulator() -> None:

@@ -10,6 +10,7 @@ import sys
 import typer
 
 from stackroom.errors import StackroomError
+from stackroom_local.cli.foreign import lines
 from stackroom_local.cli.verbs import VERBS
 
 commands = typer.Typer(
@@ -27,5 +28,5 @@ def app() -> None:
     try:
         commands()
     except StackroomError as error:
-        print(f"stackroom: {error}", file=sys.stderr)  # noqa: T201 - this is the command line
+        print(f"stackroom: {lines(str(error))}", file=sys.stderr)  # noqa: T201 - a command line
         sys.exit(1)

@@ -11,8 +11,8 @@ from rich.markup import escape
 from stackroom.errors import ValidationError
 from stackroom.gateway.tokens import TokenVerifier
 from stackroom.identity import is_user_id
-from stackroom.keys import catalog_id_of
 from stackroom_local.cli.console import console
+from stackroom_local.cli.foreign import in_json, one_line
 from stackroom_local.gateway.client import call_tool
 from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
 from stackroom_local.state import Instance, StateDirectory
@@ -23,7 +23,8 @@ _BRIEF = 2
 
 def ask(state_dir: Path, question: str, *, user: str, catalog: str | None, top: int) -> None:
     instance = StateDirectory(state_dir).instance()
-    answer = search(instance, {"query": question, "top_k": top, **_within(catalog, user)}, user)
+    given = {"query": question, "top_k": top, **_within(instance, catalog, user)}
+    answer = search(instance, given, user)
     print_passages(console(), answer)
 
 
@@ -34,8 +35,10 @@ def retrieve(
     state_dir: Path, query: str, *, user: str, catalog: str | None, top: int, arguments: str
 ) -> None:
     instance = StateDirectory(state_dir).instance()
-    given = {"query": query, "top_k": top, **_within(catalog, user), **_object(arguments)}
-    print(json.dumps(search(instance, given, user), indent=2, ensure_ascii=False))  # noqa: T201
+    given = {"query": query, "top_k": top, **_within(instance, catalog, user), **_object(arguments)}
+    answer = search(instance, given, user)
+    print(in_json(json.dumps(answer, indent=2, ensure_ascii=False)))  # noqa: T201
+    _require_success(answer)
 
 
 def token(state_dir: Path, *, user: str, groups: list[str], minutes: int) -> None:
@@ -78,13 +81,13 @@ def issuer_of(instance: Instance) -> Issuer:
 
 def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False) -> None:
     """`brief`: the first passage whole, of the others two lines."""
-    if not answer["success"]:
-        raise ValidationError(f"{answer['errorType']}: {answer['error']}")
+    _require_success(answer)
     for number, result in enumerate(answer["results"], start=1):
         source = result["source"]
+        file = escape(one_line(str(source["filename"])))
         page = f", page {source['page']}" if source.get("page") is not None else ""
         out.print(
-            f"[bold]\\[{number}][/bold] [cyan]{escape(str(source['filename']))}{page}[/cyan]"
+            f"[bold]\\[{number}][/bold] [cyan]{file}{page}[/cyan]"
             f"  [dim]score {result['score']:.2f}[/dim]"
         )
         clip = _BRIEF if brief and number > 1 else None
@@ -93,16 +96,25 @@ def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False)
         out.print("nothing found in this user's documents")
 
 
+def _require_success(answer: dict[str, Any]) -> None:
+    if not answer["success"]:
+        raise ValidationError(f"{answer['errorType']}: {answer['error']}")
+
+
 def _indented(passage: str, clip: int | None = None) -> str:
     lines = [f"    {line}" for line in passage.strip().splitlines() if line.strip()]
     return "\n".join(lines if clip is None or len(lines) <= clip else [*lines[:clip], "    ..."])
 
 
-def _within(catalog: str | None, user: str) -> dict[str, str]:
+def _within(instance: Instance, catalog: str | None, user: str) -> dict[str, str]:
+    """Raises ValidationError for a catalog that the user hasn't, in the words that were typed."""
     if catalog is None:
         return {}
-    is_id = catalog.startswith("cat-")
-    return {"catalog_id": catalog if is_id else catalog_id_of(user, catalog)}
+    from stackroom_local.cli.choosing import Choosing  # noqa: PLC0415 - imports boto3 for the few
+    from stackroom_local.product import Product  # noqa: PLC0415
+
+    found = Choosing.among(Product(instance)).catalog(checked(user), catalog)
+    return {"catalog_id": found.catalog_id}
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from stackroom.errors import Unavailable
 from stackroom.ports.inventory import Bookmark
 from stackroom.retries import random_pauses
 from stackroom_local.cli.console import console
+from stackroom_local.cli.foreign import one_line
+from stackroom_local.problems import LocalModeError
 from stackroom_local.product import Product
 from stackroom_local.state import Instance, StateDirectory
 
@@ -46,6 +48,9 @@ def reconcile(state_dir: Path, *, dry_run: bool) -> None:
     out = console()
     found = _compared(instance, out, dry_run=dry_run)
     _sum_up(out, found, dry_run=dry_run)
+    left = sum(count for (_, mended), count in found.items() if not mended)
+    if left and not dry_run:
+        raise LocalModeError(f"{left} of {found.total()} could not be mended; see above")
 
 
 def _compared(instance: Instance, out: Console, *, dry_run: bool) -> Counter[tuple[Kind, bool]]:
@@ -104,7 +109,7 @@ def _reconciliation(
 def _line(each: Discrepancy, *, dry_run: bool) -> str:
     style = "yellow" if each.mended or dry_run else "red"
     kind = each.kind.replace("_", " ")
-    return f"[{style}]{kind}[/{style}]  {escape(each.what)}: {escape(each.remedy)}"
+    return f"[{style}]{kind}[/{style}]  {escape(one_line(f'{each.what}: {each.remedy}'))}"
 
 
 def _sum_up(out: Console, found: Counter[tuple[Kind, bool]], *, dry_run: bool) -> None:

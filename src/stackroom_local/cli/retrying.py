@@ -5,9 +5,12 @@ from pathlib import Path
 from rich.markup import escape
 
 from stackroom.errors import ValidationError
+from stackroom.keys import is_unplaced
 from stackroom_local.cli.asking import checked
 from stackroom_local.cli.choosing import Choosing
 from stackroom_local.cli.console import console
+from stackroom_local.cli.foreign import one_line
+from stackroom_local.problems import LocalModeError
 from stackroom_local.product import Product
 from stackroom_local.state import StateDirectory
 
@@ -19,6 +22,10 @@ def retry(state_dir: Path, targets: list[str], *, user: str, catalog: str | None
     wanted: dict[str, list[str] | None] = {}
     if targets:
         for document in choosing.chosen(targets, user=checked(user), catalog=catalog):
+            if is_unplaced(document.catalog_id):
+                raise ValidationError(
+                    f"{document.s3_key!r} belongs to no catalog: {document.status_reason}"
+                )
             named = wanted.setdefault(document.catalog_id, [])
             assert named is not None, "with targets every catalog has its list of documents"
             named.append(document.document_id)
@@ -34,9 +41,13 @@ def retry(state_dir: Path, targets: list[str], *, user: str, catalog: str | None
         again += len(retried.again)
         refused += len(retried.refused)
         for document in retried.again:
-            out.print(escape(f"trying again  {document.s3_key}"))
+            out.print(escape(f"trying again  {one_line(document.s3_key)}"))
         for document, why_not in retried.refused:
-            out.print(escape(f"not again     {document.s3_key}: {why_not}"), style="yellow")
+            out.print(
+                escape(one_line(f"not again     {document.s3_key}: {why_not}")), style="yellow"
+            )
     out.print(f"{again} tried again, {refused} not; see: stackroom status --user {user}")
-    if targets and not again:
-        raise ValidationError("none of them is tried again; see above")
+    if refused and targets:
+        raise LocalModeError(f"{refused} of {again + refused} are not tried again; see above")
+    if not again:
+        raise LocalModeError(f"nothing is tried again{'; see above' if refused else ''}")
