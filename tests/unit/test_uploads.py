@@ -614,6 +614,22 @@ def test_a_removal_whose_receipt_a_crash_left_closed_goes_on_with_it(pipeline: P
     assert pipeline.documents.kept == {}
 
 
+def test_a_removal_whose_catalog_is_lost_has_it_opened_to_end_and_to_close_its_receipt(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.index()
+    asked = pipeline.delete()
+    pipeline.catalogs.lose()
+
+    goes_on = pipeline.uploads.reconcile(KEY)
+
+    assert goes_on.receipt_id == asked.receipt_id
+    assert goes_on.run_for == CATALOG
+    assert pipeline.catalogs.kept[CATALOG].s3_prefix == "alice/research/"
+    assert pipeline.document().status is DocumentStatus.DELETING
+
+
 def test_the_receipt_of_a_rejected_file_that_may_be_in_the_index_stays_open(
     pipeline: Pipeline,
 ) -> None:

@@ -31,7 +31,7 @@ def planned_arrival(
     seen: Seen, found: StoredObject, now: datetime, correlation_id: str | None
 ) -> Plan:
     """`found` is the object that was seen."""
-    catalog = seen.catalog or _catalog_of(seen.location, now)
+    catalog = seen.catalog or catalog_of(seen.location, now)
     before = [*_opening(seen, catalog), *_calling_removal_off(seen, now)]
     # A removal that was called off is no more; the record must not name its receipt.
     record = seen.record and seen.record.model_copy(update={"receipt_id": None})
@@ -48,8 +48,8 @@ def planned_arrival(
     return replace(after, steps=(*before, *after.steps, kept_open))
 
 
-def _catalog_of(location: Location, now: datetime) -> Catalog:
-    """The catalog that the first object in its folder opens."""
+def catalog_of(location: Location, now: datetime) -> Catalog:
+    """The catalog as the first object in its folder opens it."""
     return Catalog(
         catalog_id=location.catalog_id,
         user_id=location.user_id,

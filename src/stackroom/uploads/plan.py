@@ -1,8 +1,9 @@
 """What one look at a key asks for, worked out from what was seen and nothing else."""
 
+from dataclasses import replace
 from datetime import datetime
 
-from stackroom.uploads.arrival import planned_arrival
+from stackroom.uploads.arrival import catalog_of, planned_arrival
 from stackroom.uploads.descriptions import (
     describe_unplaced,
     says_the_same,
@@ -10,6 +11,7 @@ from stackroom.uploads.descriptions import (
 from stackroom.uploads.removal import planned_removal
 from stackroom.uploads.seen import Seen, SeenUnplaced
 from stackroom.uploads.steps import (
+    OpenCatalog,
     Plan,
     RemoveRecord,
     RemoveSidecar,
@@ -27,13 +29,20 @@ def plan(seen: Seen | SeenUnplaced, now: datetime, correlation_id: str | None = 
         return planned_arrival(seen, seen.found, now, correlation_id)
     if seen.record is None:
         return Plan(outcome=UploadOutcome.IGNORED)
-    if seen.catalog is None:  # see KeepCatalogOpen
+    being_removed = seen.record.receipt_id is not None and not seen.location.names_a_catalog_id
+    if seen.catalog is None and not being_removed:  # see KeepCatalogOpen
         return Plan(
             outcome=UploadOutcome.FORGOTTEN,
             steps=(RemoveRecord(document=seen.record),),
             document_id=seen.record.document_id,
         )
-    return planned_removal(seen.record, seen.location.user_id, seen.receipt, now)
+    removal = planned_removal(seen.record, seen.location.user_id, seen.receipt, now)
+    if seen.catalog is None:
+        # Lost, for it is not closed while a removal is under way. Only a run of it can end that,
+        # and close the receipt.
+        opening = OpenCatalog(catalog=catalog_of(seen.location, now))
+        return replace(removal, steps=(opening, *removal.steps))
+    return removal
 
 
 def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None) -> Plan:
