@@ -1,11 +1,12 @@
 """
 Every story with everything that can go wrong in it, and interleavings: python -m tests.chaos
 
-    --share 1       all of it, half an hour on two cores; by default every other trial
-    --seed 1        the other half, and other interleavings
+    --share 1       all of it, some twelve thousand trials; by default every other one
+    --share 4 --seed 0, then 1, 2 and 3: all of it in four parts, which may run beside each other
     --only TEXT     the trials whose line has this text, to see one again
 
-Prints what disagrees, how much was injected, and ends with 1 if anything disagreed.
+Prints what disagrees, what was injected into which service, and ends with 1 if anything disagreed.
+Each seed has interleavings of its own.
 """
 
 import argparse
