@@ -34,6 +34,7 @@ from stackroom.settlement.own_source import OwnSource
 from stackroom.settlement.search_check import SearchCheck
 from stackroom.settlement.settlement import Settlement
 from stackroom.settlement.shared_source import SharedSource
+from stackroom.settlement.succession import Succession
 from stackroom.settlement.verdict_writer import VerdictWriter
 from stackroom.uploads.reconcile import Uploads
 from tests.fakes.inspection import FakeInspections, FakeMapShelf
@@ -186,11 +187,11 @@ class UseCases:
     @cached_property
     def broken_runs(self) -> BrokenRuns:
         return BrokenRuns(
-            catalogs=self._catalogs,
-            documents=self._documents,
             admission=self.admission,
             runs=self.runs,
-            now=self._now,
+            succession=Succession(
+                catalogs=self._catalogs, documents=self._documents, runs=self.runs, now=self._now
+            ),
         )
 
     @cached_property

@@ -8,6 +8,7 @@ from typing import Any
 import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
+from botocore.compat import HTTPHeaders
 from botocore.exceptions import ClientError, ConnectionClosedError
 from botocore.stub import Stubber
 from moto.core.botocore_stubber import MockRawResponse
@@ -71,7 +72,7 @@ def test_a_run_that_the_first_of_two_calls_may_have_woken_counts_as_woken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("botocore.endpoint.time", SimpleNamespace(sleep=lambda _seconds: None))
-    client = boto3.client("stepfunctions", config=TWICE)
+    client: Any = boto3.client("stepfunctions", config=TWICE)
     attempts: list[str] = []
 
     def answer(request: Any, **_: Any) -> AWSResponse:
@@ -79,7 +80,7 @@ def test_a_run_that_the_first_of_two_calls_may_have_woken_counts_as_woken(
         if len(attempts) == 1:
             raise ConnectionClosedError(endpoint_url=request.url)
         gone = json.dumps({"__type": "TaskTimedOut", "message": "gone"})
-        return AWSResponse(request.url, 400, {}, MockRawResponse(gone))
+        return AWSResponse(request.url, 400, HTTPHeaders(), MockRawResponse(gone))
 
     client.meta.events.register("before-send", answer)
 

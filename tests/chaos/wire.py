@@ -21,6 +21,7 @@ import boto3
 import pytest
 from botocore import xform_name
 from botocore.awsrequest import AWSResponse
+from botocore.compat import HTTPHeaders
 from botocore.exceptions import ClientError, ConnectionClosedError
 from greenlet import getcurrent, greenlet
 from moto import mock_aws
@@ -98,7 +99,12 @@ class Wire:
     def _send(self, service: str, event_name: str, request: Any, **_: Any) -> AWSResponse:
         assert self.line is not None, "there is a world"
         operation = event_name.rpartition(".")[2]
-        carry_out = partial(botocore_stubber, event_name=event_name, request=request)
+
+        def carry_out() -> AWSResponse:
+            answer = botocore_stubber(event_name=event_name, request=request)
+            assert answer is not None, f"moto has no {service}"
+            return answer
+
         return self.line.send(service, operation, self._given[getcurrent()], carry_out)
 
     def _after(self, **_: Any) -> None:
@@ -226,4 +232,4 @@ def _response(status: int, answer: Answer) -> AWSResponse:
 
 
 def _raw(status: int, body: str) -> AWSResponse:
-    return AWSResponse("https://aws", status, {}, MockRawResponse(body))
+    return AWSResponse("https://aws", status, HTTPHeaders(), MockRawResponse(body))

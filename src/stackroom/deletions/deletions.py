@@ -159,9 +159,9 @@ class Deletions:
             return receipt
         # The removal was under way when it was asked for, and is over by now.
         if document.receipt_id is not None and (
-            named := self.receipts.get(user_id, document.receipt_id)
+            kept := self.receipts.get(user_id, document.receipt_id)
         ):
-            return named
+            return kept
         # The event was quicker, and the document's record may even be gone by now.
         for receipt in self._receipts_since(user_id, asked_at - _SKEW):
             if receipt.document_id == document.document_id:
