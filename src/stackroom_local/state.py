@@ -10,15 +10,14 @@ What is served from a state directory, for the verbs that run in another process
 """
 
 import contextlib
-import fcntl
 import os
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from stackroom_local import locks
 from stackroom_local.problems import AlreadyUp, NotOurs, NotUp
 
 ACCOUNT = "000000000000"  # ministack's default account, which its root-like test/test keys act in
@@ -119,7 +118,7 @@ class StateDirectory:
         """
         self._claim()
         with (self / "lock").open("a") as lock:
-            if not _lock(lock.fileno()):
+            if not locks.taken_soon(lock.fileno()):
                 raise AlreadyUp(self.path, self.holder())
             lock.truncate(0)
             lock.write(str(os.getpid()))
@@ -157,7 +156,7 @@ class StateDirectory:
         """The process that serves or is about to, or None."""
         try:
             with (self / "lock").open("r") as lock:
-                return None if _try_lock(lock.fileno()) else int(lock.read() or 0)
+                return None if locks.taken(lock.fileno()) else int(lock.read() or 0)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -177,24 +176,6 @@ class StateDirectory:
             return Instance.model_validate_json((self / "instance.json").read_bytes())
         except (FileNotFoundError, ValueError):
             return None  # never up, or recorded by another version of us
-
-
-def _lock(descriptor: int) -> bool:
-    """Tries for a moment: a verb that looks whether the lock is held holds it itself meanwhile."""
-    deadline = time.monotonic() + 0.5
-    while not _try_lock(descriptor):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def default_state_dir() -> Path:
