@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.filters import AllOf, AnyOf, Has
-from stackroom.tenancy import Tenant, conditions
-from tests.fakes.knowledge_base import matches
+from stackroom.keys import document_id_of
+from stackroom.origins import Origin
+from stackroom.tenancy import Operator, Tenant, conditions
+from tests.fakes.knowledge_base import FakeKnowledgeBase, matches
 
 KEYS = st.sampled_from(["user_id", "catalog_id", "orAll", "equals", "domain", "city"]) | st.text()
 
@@ -98,3 +100,23 @@ def test_no_filter_whatever_it_says_reaches_another_tenants_passage(asked: objec
         whole = Tenant("alice", "cat-1").filter()
 
     assert not matches(whole, foreign)
+
+
+def test_an_operator_believes_of_a_document_what_its_own_id_proves_and_nothing_else() -> None:
+    asked, other = (document_id_of("cat-1", name) for name in ("asked.txt", "other.txt"))
+    shelf, attributes = FakeKnowledgeBase(), {"document_id": asked}
+    for name, custom_id in (
+        ("other.txt", other),
+        ("other.txt", asked),
+        ("asked.txt", None),
+        ("asked.txt", other),
+    ):
+        shelf.put("text", filename=name, attributes=attributes, custom_id=custom_id)
+    unproven = tuple(shelf.passages)
+    proven = shelf.put("text", filename="asked.txt", attributes=attributes, custom_id=asked)
+
+    operator = Operator()
+
+    assert operator.origin_of(asked, unproven) is None
+    assert operator.origin_of(asked, [*unproven, proven]) == Origin("cat-1", "asked.txt")
+    assert operator.filter(asked) == Has("document_id", asked)
