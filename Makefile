@@ -56,7 +56,7 @@ bench-cold: setup ## import time and zip size of each function
 	@$(BIN)/python -m benchmarks.cold
 
 .PHONY: bench-local
-bench-local: setup ## time from a start to up, and from a drop to searchable
+bench-local: setup ## time from a start to up, and from a drop to searchable; peak of memory
 	@$(BIN)/python -m benchmarks.local
 
 .PHONY: bench-burst

@@ -1,5 +1,6 @@
 """
-How long the local mode takes to start, and a dropped text file to become searchable.
+How long the local mode takes to start, and a dropped text file to become searchable; and how much
+memory it takes while it takes in many files.
 
     make bench-local
 
@@ -20,6 +21,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.drops import USER, Drop, Moments, drop
+from benchmarks.memory import report_memory
 from benchmarks.serving import (
     NotMeasured,
     agent_of,
@@ -51,6 +53,7 @@ def main() -> None:
     report_drops("the first file after a start, in a new catalog (all functions cold)", firsts)
     report_drops("the first file of a new catalog", new)
     report_drops("a file into an existing catalog", existing)
+    report_memory(SPEED)
 
 
 async def start() -> tuple[Moments, Drop]:

@@ -6,12 +6,15 @@ processes; one that waits for an answer from elsewhere would stay. PR_SET_PDEATH
 it watches the thread that forked, and ministack's come and go.
 """
 
+import fcntl
+import importlib
 import os
 import sys
+import tempfile
 import threading
 import time
-
-from awslambdaric.__main__ import main
+from contextlib import suppress
+from pathlib import Path
 
 _POLL_SECONDS = 0.5
 
@@ -22,6 +25,21 @@ def _exit_with(parent: int) -> None:
     os._exit(0)
 
 
+def _import_in_turn(handler: str) -> None:
+    """
+    As many processes start at a time as there are cores. If all of a burst did, each would take so
+    long that ministack starts others for what comes meanwhile, and these take longer still.
+    """
+    place = os.getpid() % (os.cpu_count() or 1)
+    with Path(tempfile.gettempdir(), f"starting-{place}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with suppress(Exception):  # the runtime client tells ministack of it in its own words
+            importlib.import_module(handler.rpartition(".")[0])
+
+
 if __name__ == "__main__":
     threading.Thread(target=_exit_with, args=(os.getppid(),), daemon=True).start()
+    _import_in_turn(sys.argv[1])
+    from awslambdaric.__main__ import main
+
     main(sys.argv)

@@ -51,6 +51,7 @@ class Servers:
             "BIND_HOST": HOST,  # it would listen on every interface otherwise
             "AUTH": "true",
             "LAMBDA_EXECUTOR": "local",
+            "LAMBDA_WARM_TTL_SECONDS": "30",  # a burst's processes take memory for no longer
             "SFN_WAIT_SCALE": f"{1 / self.speed:.6f}",
             "INGEST_SPEED": f"{self.speed:g}",  # a function's own waits
             "PERSIST_STATE": "1",

@@ -85,6 +85,15 @@ def test_a_message_of_a_dead_function_comes_sooner_but_never_while_one_may_be_at
     assert made["Properties"]["VisibilityTimeout"] == seconds
 
 
+def test_a_queue_has_no_more_processes_of_its_function_at_work_than_suit_the_machine() -> None:
+    mapping = {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"BatchSize": 100}}
+
+    made = localised(a_template(Mapping=mapping), {}, "assets")["Resources"]["Mapping"]
+
+    assert 2 <= made["Properties"]["ScalingConfig"]["MaximumConcurrency"] <= 5
+    assert made["Properties"]["BatchSize"] == 100
+
+
 def test_a_task_that_waits_for_its_token_is_soon_given_up_for_nobody_tells_of_its_failure() -> None:
     states = {
         "Waits": {"Resource": "arn:aws:states:::lambda:invoke.waitForTaskToken"},

@@ -7,11 +7,13 @@ What differs between a template for AWS and the same template here, and nothing 
 - an attribute that ministack doesn't know is put together from one that it does;
 - a pause that Bedrock's limits ask for is as much shorter as the simulator's clock is faster, and
   so is the wait for a message whose function died, as far as the function's own time allows;
+- a queue keeps as many processes of its function at work as the machine has cores, not five;
 - every other resource, policy, rule, alarm and output stays as synthesised.
 """
 
 import copy
 import json
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -32,6 +34,9 @@ _PAUSES = {"ADMISSION_SECONDS_BETWEEN_STARTS"}
 # Seconds, of tasks that wait for their token. On AWS such a task fails at once if its function
 # does, and is retried; ministack 1.5.33 waits until the timeout.
 _CALLBACK_TIMEOUT = 60
+
+# Processes of one function that take messages from its queue; AWS's least is 2.
+_CONSUMERS = max(2, min(5, os.cpu_count() or 2))
 
 _TLS = {"aws:SecureTransport", "s3:TlsVersion"}
 
@@ -55,6 +60,8 @@ def localised(
             _without_tls(resource["Properties"]["PolicyDocument"])
         if resource["Type"] == "AWS::SQS::Queue":
             _shorten_visibility(resource["Properties"], speed)
+        if resource["Type"] == "AWS::Lambda::EventSourceMapping":
+            resource["Properties"]["ScalingConfig"] = {"MaximumConcurrency": _CONSUMERS}
         if resource["Type"] == "AWS::Lambda::Function":
             _run_from_checkout(resource["Properties"], assets)
             _shorten_pauses(resource["Properties"], speed)
