@@ -9,6 +9,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from stackroom.errors import StackroomError
 from stackroom_local.clients import client
 from stackroom_local.gateway.client import GatewayError
 from tests.e2e.people import Person
@@ -93,7 +94,12 @@ class Actor(threading.Thread):
         poison = self.chance.choice(POISONS)
         key = poison.key_of(self.user, self.chance.choice(CATALOGS))
         body, content = poison.made(*self._text())
-        self._put(key, body, content, f"poison ({poison.kind})", **poison.options)
+        self._call(
+            {key: content},
+            f"poison ({poison.kind})",
+            lambda s3, bucket: s3.put_object(Bucket=bucket, Key=key, Body=body, **poison.options),
+            by_operator=poison.by_operator,
+        )
 
     def _delete(self) -> None:
         key = self._held_key()
@@ -131,6 +137,7 @@ class Actor(threading.Thread):
             lambda s3, bucket: s3.put_object(
                 Bucket=bucket, Key=f"{key}.metadata.json", Body=sidecar
             ),
+            by_operator=True,
         )
 
     def _ask(self) -> None:
@@ -151,21 +158,34 @@ class Actor(threading.Thread):
 
     # how they do it
 
-    def _put(self, key: str, body: bytes, content: Content, what: str, **options: Any) -> None:
+    def _put(self, key: str, body: bytes, content: Content, what: str) -> None:
         self._call(
             {key: content},
             what,
-            lambda s3, bucket: s3.put_object(Bucket=bucket, Key=key, Body=body, **options),
+            lambda s3, bucket: s3.put_object(Bucket=bucket, Key=key, Body=body),
         )
 
     def _call(
-        self, outcome: Mapping[str, Possible], what: str, call: Callable[[Any, str], Any]
+        self,
+        outcome: Mapping[str, Possible],
+        what: str,
+        call: Callable[[Any, str], Any],
+        *,
+        by_operator: bool = False,
     ) -> None:
+        """With the user's own keys, or with the operator's."""
         if not all(map(self._is_clear, outcome)):
             return
         instance = self.mode.instance
         try:
-            call(client("s3", instance.aws_endpoint), instance.bucket)
+            operators = client("s3", instance.aws_endpoint)
+            s3 = operators if by_operator else self.mode.s3_of(self.user)
+        except (BotoCoreError, ClientError, StackroomError, KeyError):
+            # It is down, or starts, and has not deployed the policy yet.
+            self.tally.count("keys not to be had", self.user)
+            return
+        try:
+            call(s3, instance.bucket)
         except ClientError as error:
             if error.response["ResponseMetadata"]["HTTPStatusCode"] < 500:
                 self.tally.count(f"refused {what}", f"{list(outcome)!a}: {error}")

@@ -6,16 +6,21 @@ import signal
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import boto3
 import psutil
+from botocore.config import Config
 
 from stackroom_local.problems import ChildFailed
 from stackroom_local.processes import Child
-from stackroom_local.state import Instance
+from stackroom_local.state import REGION, Instance
+from stackroom_local.user_keys import UserKeys
 from tests.local.running import instance_of, none_left, start
 
 _ATTEMPTS = 3
 _END_SECONDS = 120.0
+_S3 = Config(retries={"total_max_attempts": 2}, connect_timeout=3, read_timeout=60)
 
 
 @dataclass
@@ -30,6 +35,8 @@ class Mode:
     failed_starts: list[str] = field(default_factory=list)
     _up: Child | None = None
     _instance: Instance | None = None
+    _clients: dict[tuple[int, str], Any] = field(default_factory=dict)
+    _one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def state_dir(self) -> Path:
@@ -40,6 +47,17 @@ class Mode:
         """The one that serves or served last: names and endpoints stay from start to start."""
         assert self._instance is not None, "it was started"
         return self._instance
+
+    def s3_of(self, user: str) -> Any:
+        """With the user's own keys; a power cut takes them from IAM, so each start asks anew."""
+        instance = self.instance
+        with self._one_at_a_time:
+            if (instance.pid, user) not in self._clients:
+                keys = UserKeys(instance).of(user)
+                self._clients[instance.pid, user] = boto3.session.Session(
+                    keys.access_key_id, keys.secret_access_key, region_name=REGION
+                ).client("s3", endpoint_url=instance.aws_endpoint, config=_S3)
+            return self._clients[instance.pid, user]
 
     def start(self) -> None:
         """Only the main thread may (`spawn`); raises `ChildFailed` if it fails again and again."""

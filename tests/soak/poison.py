@@ -21,6 +21,7 @@ class Poison:
     end: End = End.FAILED
     reason: str = ""  # a pattern
     body: Callable[[], bytes] | None = None
+    by_operator: bool = False  # whose keys alone may put it there
     options: Mapping[str, Any] = field(default_factory=dict)  # of PutObject
 
     def key_of(self, user: str, catalog: str) -> str:
@@ -55,7 +56,7 @@ POISONS = (
         body=lambda: b"The unicorn. " * (51 * _MEGABYTE // 13),
     ),
     Poison("no catalog", "{user}/stray.txt", reason="no catalog folder"),
-    Poison("no user", "stray of {user}.txt", reason="no folder"),
+    Poison("no user", "stray of {user}.txt", reason="no folder", by_operator=True),
 )
 
 
