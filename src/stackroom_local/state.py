@@ -3,10 +3,9 @@ What is served from a state directory, for the verbs that run in another process
 
     .stackroom/
       lock            held by the serving process, whose id it holds; the kernel lets go of it
-      instance.json   where it serves and who serves (`Instance`)
+      instance.json   where it serves, who serves     keys.json  users' S3 keys, for `stackroom env`
       ministack/ s3/  what ministack persists        simulator/  the knowledge bases
       gateway/        the local issuer's key          logs/       one file per child
-      keys.json       the S3 keys of users, for whom `stackroom env --user` asked
 """
 
 import contextlib
