@@ -65,11 +65,11 @@ def recover(ending: Ending) -> dict[str, Any]:
 
 def sweep(asked: Sweep) -> dict[str, Any]:
     runs = use_cases().runs
-    state = use_cases().admission.state()
     swept = use_cases().broken_runs.sweep(runs.held() if asked.thorough else runs.expired())
     report(swept.settled, logger=logger, metrics=metrics)
     for name, error in swept.failures.items():
         logger.error("run not looked after", execution_name=name, exc_info=error)
+    state = use_cases().admission.state()  # last: should it fail, nobody's run waits for that
     logger.info("leases swept", followed=swept.followed, **asdict(state))
     metrics.add_metric(name="RunsFollowed", unit=MetricUnit.Count, value=len(swept.followed))
     metrics.add_metric(

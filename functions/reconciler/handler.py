@@ -64,7 +64,12 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     steps = reconciling.go_on(has_time=lambda: context.get_remaining_time_in_millis() >= _ENOUGH)
     for each in steps:
         logger.warning(
-            "discrepancy", kind=each.kind, what=each.what, remedy=each.remedy, mended=each.mended
+            "discrepancy",
+            kind=each.kind,
+            what=each.what,
+            remedy=each.remedy,
+            outcome=each.outcome,
+            exc_info=each.error,
         )
         counts[each.kind] += 1
     finished = reconciling.is_over

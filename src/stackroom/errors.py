@@ -11,6 +11,7 @@ StackroomError
 │   ├── DataSourceBroken        a data source that will never take an ingestion job
 │   ├── RunSuperseded           this execution no longer holds the catalog's lease
 │   ├── Unreadable              no text can be had from the file, and why
+│   ├── ObjectRefused           S3 keeps this one object from us, and why
 │   ├── MissingIdentity         no verified user in the call
 │   ├── TokenRefused            no valid access token of a user, and why
 │   ├── ValidationError         an argument of a tool call is wrong
@@ -20,6 +21,7 @@ StackroomError
 │   ├── StoreUnavailable        DynamoDB, S3 or Step Functions throttled or failed
 │   ├── KnowledgeBaseThrottled  Bedrock said ThrottlingException
 │   └── KnowledgeBaseUnavailable  Bedrock failed, or did not answer
+├── ServiceRefused              our own rights or credentials are wrong, whatever it is about
 ├── IssuerUnavailable           a token can't be checked now; no workflow knows this one
 └── RetrievalError              a search found no knowledge base that answers
     ├── RetrievalFailed
@@ -85,6 +87,14 @@ class Unreadable(Rejected):
         self.reason = reason
 
 
+class ObjectRefused(Rejected):
+    """`why` is the reason to show to the object's owner."""
+
+    def __init__(self, key: str, why: str) -> None:
+        super().__init__(f"{key!r}: {why}")
+        self.why = why
+
+
 class MissingIdentity(Rejected):
     def __init__(self) -> None:
         super().__init__("the call carries no verified user; sign in and call through the gateway")
@@ -128,6 +138,15 @@ class KnowledgeBaseThrottled(Unavailable):
 class KnowledgeBaseUnavailable(Unavailable):
     def __init__(self, operation: str, code: str) -> None:
         super().__init__(f"{operation} answered {code}")
+
+
+class ServiceRefused(StackroomError):
+    """Nobody's document is at fault, and nothing will do until an operator mends it."""
+
+    def __init__(self, operation: str, code: str) -> None:
+        super().__init__(
+            f"{operation} answered {code}: Stackroom's own credentials or rights are at fault"
+        )
 
 
 class IssuerUnavailable(StackroomError):

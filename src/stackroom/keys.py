@@ -17,6 +17,7 @@ from stackroom.model import Catalog
 
 SIDECAR_SUFFIX = ".metadata.json"
 PAGE_MAP_PREFIX = "_pagemaps/"
+LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
 # Bedrock: an S3 data source's inclusionPrefix has 1..300 characters (CloudFormation schema of
 # AWS::Bedrock::DataSource); we count bytes, which is never more lenient.
 MAX_PREFIX_BYTES = 300
@@ -121,6 +122,11 @@ def is_folder_marker(key: str) -> bool:
 def is_ours(key: str) -> bool:
     """Whether Stackroom itself wrote the object: a sidecar or a page map, never a document."""
     return key.endswith(SIDECAR_SUFFIX) or key.startswith(PAGE_MAP_PREFIX)
+
+
+def can_have_sidecar(key: str) -> bool:
+    """No key can be longer than S3's longest; what has none is ingested by nobody."""
+    return len((key + SIDECAR_SUFFIX).encode()) <= LONGEST_KEY
 
 
 def catalog_name_problem(name: str) -> str | None:

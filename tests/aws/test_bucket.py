@@ -4,13 +4,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from stackroom.aws.bucket import S3DocumentBucket
-from stackroom.errors import StoreUnavailable
+from stackroom.errors import ServiceRefused, StoreUnavailable
 from tests.aws.stores import BUCKET
 
+EARLIER = datetime(2000, 1, 1, tzinfo=UTC)
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 KEY = "alice/research/2026/Q1 résumé (final)+v2 100%.pdf"
 
@@ -62,7 +62,7 @@ def test_deleting_an_old_version_changes_nothing(bucket: S3DocumentBucket, s3: A
 def test_a_bucket_that_is_not_there_is_no_absent_object(s3: Any) -> None:
     elsewhere = S3DocumentBucket(client=s3, bucket="stackroom-elsewhere")
 
-    with pytest.raises(ClientError):
+    with pytest.raises(ServiceRefused):
         elsewhere.write_sidecar(KEY, b"{}")
 
 
@@ -102,7 +102,7 @@ def test_a_purge_leaves_no_version_and_no_marker(bucket: S3DocumentBucket, s3: A
     s3.put_object(Bucket=BUCKET, Key=f"{KEY}.2", Body=b"other")
     s3.delete_object(Bucket=BUCKET, Key=KEY)
 
-    told = list(bucket.purge("alice/research/", until=LATER))
+    told = list(bucket.purge("alice/research/", before=LATER))
 
     assert told == [[KEY, f"{KEY}.2"]]
     left = s3.list_object_versions(Bucket=BUCKET)
@@ -117,7 +117,7 @@ def test_a_purge_goes_on_over_all_pages(bucket: S3DocumentBucket, s3: Any) -> No
         "before-parameter-build.s3.ListObjectVersions", lambda params, **_: params.update(MaxKeys=3)
     )
 
-    pages = list(bucket.purge("alice/research/", until=LATER))
+    pages = list(bucket.purge("alice/research/", before=LATER))
 
     assert pages == [keys[:3], keys[3:]]
     assert "Versions" not in s3.list_object_versions(Bucket=BUCKET)
@@ -126,7 +126,7 @@ def test_a_purge_goes_on_over_all_pages(bucket: S3DocumentBucket, s3: Any) -> No
 def test_a_version_that_could_not_be_deleted_stops_a_purge(
     bucket: S3DocumentBucket, s3: Any
 ) -> None:
-    written = {"Key": KEY, "VersionId": "v1", "LastModified": LATER}
+    written = {"Key": KEY, "VersionId": "v1", "LastModified": EARLIER}
     listed = {"Versions": [written]}
     refused = {"Errors": [{"Key": KEY, "VersionId": "v1", "Code": "InternalError"}]}
 
@@ -134,9 +134,9 @@ def test_a_version_that_could_not_be_deleted_stops_a_purge(
         stub.add_response("list_object_versions", listed)
         stub.add_response("delete_objects", refused)
         with pytest.raises(StoreUnavailable, match="DeleteObjects answered InternalError"):
-            list(bucket.purge("alice/research/", until=LATER))
+            list(bucket.purge("alice/research/", before=LATER))
 
 
 def test_a_purge_takes_no_prefix_that_others_begin_with(bucket: S3DocumentBucket) -> None:
     with pytest.raises(AssertionError, match="slash"):
-        list(bucket.purge("alice/research", until=LATER))
+        list(bucket.purge("alice/research", before=LATER))

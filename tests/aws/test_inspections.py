@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from stackroom.aws.files import S3Files
 from stackroom.aws.inspections import DynamoInspections
+from stackroom.errors import ServiceRefused
 from stackroom.inspection.inspection import File
 from tests.records import a_document
 
@@ -96,5 +96,5 @@ def test_a_file_is_read_whole_or_not_at_all() -> None:
 def test_a_bucket_that_is_not_ours_is_no_missing_file() -> None:
     files = S3Files(client=connect("s3"), bucket="of-someone-else")
 
-    with pytest.raises(ClientError, match="NoSuchBucket"):
+    with pytest.raises(ServiceRefused, match="NoSuchBucket"):
         files.read("a/b/c.txt", limit=5)

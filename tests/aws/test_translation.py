@@ -9,6 +9,7 @@ from botocore.exceptions import (
     ConnectionClosedError,
     ConnectTimeoutError,
     EndpointConnectionError,
+    NoCredentialsError,
     ParamValidationError,
     ReadTimeoutError,
 )
@@ -17,6 +18,7 @@ from stackroom.aws.translation import THROTTLES, knowledge_base_errors, store_er
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
+    ServiceRefused,
     StackroomError,
     StoreUnavailable,
 )
@@ -70,11 +72,24 @@ def test_calls_that_were_not_answered_pass(error: Exception) -> None:
     assert type(raised(knowledge_base_errors(), error)) is KnowledgeBaseUnavailable
 
 
-@pytest.mark.parametrize("translation", TRANSLATIONS)
 @pytest.mark.parametrize(
     "error",
     [
         answered("AccessDeniedException", 403),
+        answered("ExpiredToken", 400),
+        answered("NoSuchBucket", 404),
+        NoCredentialsError(),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_with_our_own_rights_is_no_items_fault(error: Exception) -> None:
+    assert type(raised(store_errors(), error)) is ServiceRefused
+
+
+@pytest.mark.parametrize("translation", TRANSLATIONS)
+@pytest.mark.parametrize(
+    "error",
+    [
         answered("ResourceNotFoundException", 404),
         answered("ConditionalCheckFailedException", 400),
         ParamValidationError(report="Missing required parameter"),

@@ -20,7 +20,7 @@ import functions.ingest.handler as ingest
 import functions.reconciler.handler as reconciler
 import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
-import stackroom.audits.mending
+import stackroom.audits.attempts
 import stackroom.aws.bucket
 import stackroom.aws.documents
 import stackroom.aws.reconciliation
@@ -101,7 +101,7 @@ def simulated(
         for module in (
             stackroom.aws.bucket,
             stackroom.aws.documents,
-            stackroom.audits.mending,
+            stackroom.audits.attempts,
             stackroom.deletions.deletions,
         ):
             patch.setattr(module, "ThreadPoolExecutor", _InTurn)

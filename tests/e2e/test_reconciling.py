@@ -1,4 +1,8 @@
-"""What a disaster takes from the tables, the reconciler rebuilds from the bucket."""
+"""
+What a disaster takes from the tables, the reconciler rebuilds from the bucket.
+
+Whatever else lies there: what can't be read, and keys that nobody expects, keep nobody waiting.
+"""
 
 import time
 from collections.abc import Iterator
@@ -27,9 +31,26 @@ def judy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
         yield Person(running, "judy")
 
 
+# They sort before and among the others'.
+UNREADABLE: dict[str, dict[str, str]] = {
+    "ann/papers/secret.txt": {"SSECustomerAlgorithm": "AES256", "SSECustomerKey": "k" * 32},
+    "ann/papers/cold.txt": {"StorageClass": "GLACIER"},
+}
+ODD = ["key/cat/" + "a" * 1011 + ".txt", "key/cat/\x07.exe", "key/cat/....//x.txt"]
+REASONS = {
+    "ann/papers/secret.txt": "upload it again without --sse-c",
+    "ann/papers/cold.txt": "it is archived (GLACIER)",
+}
+
+
 def test_lost_records_are_rebuilt_and_the_second_time_nothing_is_found(judy: Person) -> None:
     files = {f"{name}/letter.txt": f"A letter from {name}." for name in CATALOGS}
+    ann = Person(judy.instance, "ann")
+    for key in (*ODD, *UNREADABLE):
+        upload(judy.instance, key, **UNREADABLE.get(key, {}))
     judy.settle(judy.put_all(files))
+    for key in UNREADABLE:
+        ann.await_status(key.removeprefix("ann/"), DocumentStatus.FAILED)
     before = judy.records()
     lose_records(judy.instance)
     time.sleep(QUIET_SECONDS)
@@ -43,12 +64,21 @@ def test_lost_records_are_rebuilt_and_the_second_time_nothing_is_found(judy: Per
 
     assert "this is what would be done" in rehearsed
     assert untouched == {}
-    assert "found 6 discrepancies; 6 mended" in first
+    assert "found 11 discrepancies; 11 mended" in first
+    reasons = {key: str(record.status_reason) for key, record in ann.records().items()}
+    assert {key for key, told in REASONS.items() if told in reasons[key]} == {*REASONS}
     assert reconcile(judy) == NOTHING
     assert {key: each.etag for key, each in judy.records().items()} == {
         key: each.etag for key, each in before.items()
     }
     assert sorted(judy.files_found("A letter")) == ["letter.txt"] * len(CATALOGS)
+    ann.settle([ann.put("papers/secret.txt", "It is no secret any more.")])
+    assert ann.files_found("secret") == ["secret.txt"]
+
+
+def upload(instance: Instance, key: str, **options: str) -> None:
+    s3: Any = client("s3", instance.aws_endpoint)
+    s3.put_object(Bucket=instance.bucket, Key=key, Body=b"text", **options)
 
 
 def test_an_upload_whose_function_died_is_told_as_waiting_until_it_is_taken_up(

@@ -39,7 +39,7 @@ class FakeAdmissionBook(Disturbed):
 
 
 @dataclass
-class FakeTaskTokens:
+class FakeTaskTokens(Disturbed):
     """A token wakes once; one that is `dead` wakes nobody. `failure` is raised instead."""
 
     woken: list[str] = field(default_factory=list)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from stackroom.errors import ObjectRefused
 from stackroom.inspection.inspection import File
 from stackroom.inspection.page_map import PageMap
 
@@ -13,6 +14,10 @@ class FakeFiles:
         self.objects: dict[str, tuple[str, bytes]] = {}
         self.reads: list[str] = []
         self.on_read: Callable[[], None] = lambda: None
+        self.refused: dict[str, str] = {}
+
+    def keep_from_us(self, key: str, why: str) -> None:
+        self.refused[key] = why
 
     def put(self, key: str, etag: str, body: bytes) -> None:
         self.objects[key] = (etag, body)
@@ -21,6 +26,8 @@ class FakeFiles:
         etag, body = self.objects.get(key, (None, b""))
         self.reads.append(key)
         self.on_read()
+        if key in self.refused:
+            raise ObjectRefused(key, self.refused[key])
         if etag is None:
             return None
         return File(etag=etag, body=body if len(body) <= limit else None)

@@ -7,11 +7,12 @@ from stackroom.model import Catalog, DataSource, DataSourceType, Document, PoolM
 from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, Page
 from stackroom.runs.placement import data_source_name
 from tests.fakes.bedrock import BUCKET, FakeBedrock
+from tests.fakes.disturbed import Disturbed
 from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments
 
 
 @dataclass(kw_only=True)
-class FakeInventory:
+class FakeInventory(Disturbed):
     """
     `page` bounds every page. `prefixes` and `statuses` are of data sources that the catalogs don't
     tell, by id; `failure` is raised once instead of a page of indexed documents.
@@ -27,6 +28,7 @@ class FakeInventory:
     statuses: dict[str, str] = field(default_factory=dict)
     reasons: dict[str, tuple[str, ...]] = field(default_factory=dict)
     failure: Exception | None = None
+    malformed: list[str] = field(default_factory=list)
     pages: int = 0  # given out
 
     def objects(self, *, after: str = "", prefix: str = "") -> Page[ListedObject]:
@@ -70,7 +72,8 @@ class FakeInventory:
         )
         self.pages += 1
         more = found[self.page - 1][0] if len(found) > self.page else None
-        return Page(items=[record for _, record in found[: self.page]], next=more)
+        items = [record for _, record in found[: self.page]]
+        return Page(items=items, next=more, malformed=() if cursor else self.malformed)
 
     def sources(self, knowledge_base_id: str) -> list[KnownSource]:
         of_catalogs = {

@@ -1,14 +1,14 @@
 """The pipeline's ports with state, in memory; tests/contract/ports holds them to the adapters."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from stackroom.errors import CatalogLimitReached, RecordChanged, RunSuperseded
-from stackroom.keys import SIDECAR_SUFFIX
+from stackroom.keys import SIDECAR_SUFFIX, can_have_sidecar
 from stackroom.model import Catalog, CatalogStatus, DataSource, DataSourceType, Document, Receipt
-from stackroom.ports.bucket import StoredObject, StoredSidecar
+from stackroom.ports.bucket import StoredObject, StoredSidecar, Version
 from stackroom.ports.runs import Lease
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.bedrock import BUCKET, FakeBedrock
@@ -31,7 +31,6 @@ __all__ = [
     "FakeTaskTokens",
 ]
 
-LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
 PAGE = 3  # keys that FakeBucket.purge takes at a time
 
 
@@ -180,6 +179,10 @@ class FakeBucket(Disturbed):
             attributes={name.replace("_", "-", 1): value for name, value in attributes.items()},
         )
 
+    def keep_from_us(self, key: str, why: str) -> None:
+        """The object that lies there now can't be read."""
+        self.objects[key] = replace(self.objects[key], unreadable=why)
+
     def delete(self, key: str) -> None:
         del self.objects[key]
 
@@ -211,7 +214,7 @@ class FakeBucket(Disturbed):
 
     def write_sidecar(self, key: str, body: bytes) -> None:
         assert not key.endswith(SIDECAR_SUFFIX), "a sidecar has no sidecar"
-        if len((key + SIDECAR_SUFFIX).encode()) > LONGEST_KEY:
+        if not can_have_sidecar(key):
             return
         self.sidecars[key] = StoredSidecar(body=body, last_modified=self.clock())
 
@@ -224,11 +227,20 @@ class FakeBucket(Disturbed):
     def holds_any(self, prefix: str) -> bool:
         return any(key.startswith(prefix) for key in self._all_keys())
 
-    def purge(self, prefix: str, *, until: datetime) -> Iterator[list[str]]:
+    def versions_since(self, prefix: str, moment: datetime) -> frozenset[Version]:
+        return frozenset(
+            (key, str(written))
+            for key, written in self._all_keys().items()
+            if key.startswith(prefix) and written >= moment
+        )
+
+    def purge(
+        self, prefix: str, *, before: datetime, recent: Collection[Version] = ()
+    ) -> Iterator[list[str]]:
         there = sorted(
             key
             for key, written in self._all_keys().items()
-            if key.startswith(prefix) and written <= until
+            if key.startswith(prefix) and (written < before or (key, str(written)) in recent)
         )
         for start in range(0, len(there), PAGE):
             keys = there[start : start + PAGE]

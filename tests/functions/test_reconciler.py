@@ -116,7 +116,7 @@ def test_a_lost_upload_is_registered_run_and_told(
     assert document().status is DocumentStatus.PENDING
     assert executions() == 1
     line = printed.line("discrepancy")
-    assert (line["kind"], line["what"], line["mended"]) == ("object_without_record", KEY, True)
+    assert (line["kind"], line["what"], line["outcome"]) == ("object_without_record", KEY, "mended")
 
 
 def test_discrepancies_are_counted_altogether_and_by_kind(

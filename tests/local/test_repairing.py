@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from stackroom.audits.discrepancies import Discrepancy, Kind, Step
+from stackroom.audits.discrepancies import Discrepancy, Kind, Outcome, Step
 from stackroom.audits.reconciliation import AuditStage, Reconciliation
 from stackroom.errors import StoreUnavailable
 from stackroom_local.cli import repairing
@@ -24,7 +24,10 @@ class Disturbed:
             self.failures[piece] -= 1
             raise StoreUnavailable("Scan", "InternalServerError")
         yield Discrepancy(
-            kind=Kind.STALE_RECORD, what=f"piece {piece}", remedy="mended", mended=True
+            kind=Kind.STALE_RECORD,
+            what=f"piece {piece}",
+            remedy="mended",
+            outcome=Outcome.MENDED,
         )
         return str(piece + 1) if piece < 2 else None
 

@@ -1,14 +1,28 @@
 """Objects, sidecars and records that disagree; what is young or in order is left alone."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stackroom.audits.discrepancies import Kind
-from stackroom.keys import unplaced_partition
+from stackroom.keys import SIDECAR_SUFFIX, unplaced_partition
 from stackroom.model import DocumentStatus
+from stackroom.uploads.steps import UploadOutcome
 from tests.unit.pipeline import CATALOG, KEY, place_of
 from tests.unit.reconciling import LONG, Reconciled
 
 KEYS = [f"alice/research/{number}.txt" for number in range(9)]
+
+LONGEST = "alice/research/" + "a" * 1005 + ".txt"
+
+_PARTS = ("", ".", "..", "....", "a", "\x07", "\n", "é", "e\u0301", "x.txt", "!")
+ODD_KEYS = st.just(LONGEST) | st.builds(
+    lambda user, folder, parts, suffix: "/".join((user, folder, *parts)) + suffix,
+    st.sampled_from(("alice", "", "!")),
+    st.sampled_from(("research", "Research", "research-2", "", "cat-0123456789abcdef01234567")),
+    st.lists(st.sampled_from(_PARTS), max_size=3),
+    st.sampled_from(("", ".txt", "/", SIDECAR_SUFFIX)),
+)
 
 
 @pytest.fixture
@@ -206,3 +220,53 @@ def test_two_catalogs_are_told_apart(world: Reconciled) -> None:
     assert world.found() == [(Kind.OBJECT_WITHOUT_RECORD, other)]
     assert world.leases.kept[place_of(other).catalog_id].held
     assert not world.leases.kept[CATALOG].held
+
+
+@pytest.mark.parametrize("odd", ["alice/research/....//x.txt", "alice/research/../x.txt"])
+def test_a_misplaced_key_takes_no_shelf_apart(world: Reconciled, odd: str) -> None:
+    keys = ["alice/research/!.txt", "alice/research/-.txt", *KEYS]
+    world.dropped_and_indexed(*keys)
+    world.bucket.upload(odd)
+    asked: list[str] = []
+    world.bucket.before("head", asked.append)
+
+    assert world.found() == [(Kind.OBJECT_WITHOUT_RECORD, odd)]
+    assert len({*asked} & {*keys}) <= len(keys) // world.page + 1  # one in each page of records
+    assert world.found() == []
+
+
+def test_a_key_too_long_for_a_sidecar_is_in_order_without_one(world: Reconciled) -> None:
+    world.drop(LONGEST)
+
+    again = world.deliver(LONGEST)
+
+    assert world.document(LONGEST).status is DocumentStatus.FAILED
+    assert again.outcome is UploadOutcome.UNCHANGED
+    assert world.found() == []
+
+
+@given(data=st.data())
+def test_whatever_the_keys_are_a_second_reconciliation_finds_nothing(data: st.DataObject) -> None:
+    world = Reconciled(page=data.draw(st.integers(1, 4)), capacity=data.draw(st.integers(1, 4)))
+    for key in data.draw(st.sets(ODD_KEYS, max_size=8)):
+        if key.endswith(SIDECAR_SUFFIX):
+            world.bucket.write_sidecar(key.removesuffix(SIDECAR_SUFFIX), b"{}")
+        else:
+            world.bucket.upload(key)
+    world.found()
+
+    assert world.found() == []
+
+
+def test_what_s3_keeps_from_us_is_recorded_once_with_the_reason(world: Reconciled) -> None:
+    for key in KEYS:
+        world.bucket.upload(key)
+    world.bucket.keep_from_us(KEYS[4], "it is archived")
+    world.clock.pass_by(LONG)
+
+    told = {each.what: each.remedy for each in world.reconcile()}
+
+    assert told.keys() == {*KEYS}
+    assert told[KEYS[4]] == "recorded as rejected: it is archived"
+    assert world.document(KEYS[4]).status_reason == "it is archived"
+    assert world.found() == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stackroom.audits.discrepancies import Kind
+from stackroom.audits.discrepancies import Kind, Outcome
 from stackroom.model import DocumentStatus
 from stackroom.runs.leases import MAX_FAILURES
 from stackroom.runs.placement import data_source_name
@@ -155,4 +155,4 @@ def test_a_data_source_that_can_not_be_deleted_is_reported_with_what_to_do(
     assert found.kind is Kind.BROKEN_DATA_SOURCE
     assert "Unable to delete data from vector store" in found.what
     assert "RETAIN" in found.remedy
-    assert not found.mended
+    assert found.outcome is Outcome.LEFT

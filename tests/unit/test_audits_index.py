@@ -2,7 +2,7 @@
 
 import pytest
 
-from stackroom.audits.discrepancies import Kind
+from stackroom.audits.discrepancies import Kind, Outcome
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import DataSourceType, DocumentStatus
 from stackroom.ports.ingestion import Busy
@@ -215,7 +215,7 @@ def test_nothing_is_deleted_directly_while_a_run_has_its_grant(crowded: Reconcil
     (found,) = crowded.reconcile()
 
     assert found.kind is Kind.INDEXED_WITHOUT_RECORD
-    assert not found.mended
+    assert found.outcome is Outcome.LEFT
     assert crowded.bedrock.details(SHARED, [ORPHAN])[ORPHAN].status == "INDEXED"
 
 
@@ -226,7 +226,7 @@ def test_a_refused_deletion_is_told_as_not_done(crowded: Reconciled) -> None:
 
     (found,) = crowded.reconcile()
 
-    assert not found.mended
+    assert found.outcome is Outcome.LEFT
 
 
 def test_what_somebody_else_put_there_is_reported_and_kept(crowded: Reconciled) -> None:
@@ -235,7 +235,7 @@ def test_what_somebody_else_put_there_is_reported_and_kept(crowded: Reconciled) 
 
     (found,) = crowded.reconcile()
 
-    assert not found.mended
+    assert found.outcome is Outcome.LEFT
     assert crowded.bedrock.details(SHARED, ["a handbook of theirs"])
 
 

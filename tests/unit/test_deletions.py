@@ -294,3 +294,29 @@ def test_a_catalog_that_is_dismantled_meanwhile_is_gone(
     assert deletion.documents == 1
     assert CATALOG not in pipeline.catalogs.kept
     assert not pipeline.documents.kept
+
+
+def test_what_is_dropped_in_the_same_second_after_it_was_asked_for_stays(
+    pipeline: Pipeline, deletions: Deletions
+) -> None:
+    old = dropped(pipeline, 3)
+    new = "alice/research/new.txt"
+    pipeline.bucket.after("versions_since", lambda *_: pipeline.bucket.upload(new), times=1)
+
+    deletions.delete_catalog("alice", CATALOG)
+
+    assert new in pipeline.bucket.objects
+    assert not {*old} & {*pipeline.bucket.objects}
+
+
+def test_what_s3s_clock_dates_later_than_ours_is_removed_all_the_same(
+    pipeline: Pipeline, deletions: Deletions
+) -> None:
+    pipeline.clock.pass_by(2)
+    pipeline.bucket.upload(KEY)
+    pipeline.clock.pass_by(-2)
+
+    pipeline.deliver()
+    deletions.delete_catalog("alice", CATALOG)
+
+    assert pipeline.bucket.objects == {}

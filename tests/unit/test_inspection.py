@@ -226,6 +226,19 @@ def test_a_removed_file_loses_its_page_map(
     assert page_maps.maps == {}
 
 
+def test_a_file_that_s3_keeps_from_us_is_left_to_its_record_and_loses_its_pages(
+    inspecting: Inspection, bucket: FakeFiles, page_maps: FakeMapShelf
+) -> None:
+    bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
+    inspecting.inspect(KEY)
+    bucket.keep_from_us(KEY, "it is archived")
+
+    inspected = inspecting.inspect(KEY)
+
+    assert (inspected.outcome, inspected.reason) == (InspectionOutcome.REFUSED, "it is archived")
+    assert page_maps.maps == {}
+
+
 def test_a_file_that_changes_meanwhile_is_inspected_again(
     inspecting: Inspection,
     bucket: FakeFiles,

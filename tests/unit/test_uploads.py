@@ -1,6 +1,6 @@
 import pytest
 
-from stackroom.errors import RecordChanged
+from stackroom.errors import ObjectRefused, RecordChanged
 from stackroom.keys import catalog_id_of, locate, unplaced_partition
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.uploads.steps import UploadOutcome
@@ -748,3 +748,49 @@ def test_a_record_is_dated_after_its_sidecar_lies_there(
     if status is DocumentStatus.PENDING:
         assert document.present_since is not None
         assert document.present_since > written_at
+
+
+WHY = "it is encrypted with a key that you hold (SSE-C)"
+
+
+@pytest.mark.parametrize("sidecars_denied", [False, True])
+def test_what_s3_keeps_from_us_fails_with_the_reason_and_heals_with_another_upload(
+    pipeline: Pipeline, *, sidecars_denied: bool
+) -> None:
+    pipeline.bucket.upload(KEY)
+    pipeline.bucket.keep_from_us(KEY, WHY)
+    if sidecars_denied:
+        pipeline.bucket.fails("write_sidecar", ObjectRefused(KEY, WHY), times=1)
+
+    refused = pipeline.deliver()
+    rejected = pipeline.document()
+    again = pipeline.deliver()
+    pipeline.drop(KEY, "text that we may read")
+
+    assert (refused.outcome, refused.reason) == (UploadOutcome.REJECTED, WHY)
+    assert (rejected.status, rejected.status_reason) == (DocumentStatus.FAILED, WHY)
+    assert again.outcome is UploadOutcome.UNCHANGED
+    assert pipeline.document().status is DocumentStatus.PENDING
+
+
+def test_what_was_indexed_is_taken_out_once_s3_keeps_its_next_version_from_us(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.bucket.upload(KEY, "another version")
+    pipeline.bucket.keep_from_us(KEY, WHY)
+
+    plan = pipeline.deliver()
+
+    assert plan.run_for == CATALOG
+    assert pipeline.document().lingering
+    assert pipeline.bucket.sidecar_attributes(KEY) == {"user_id": "!rejected"}
+
+
+def test_a_sidecar_of_a_readable_object_that_is_refused_is_no_rejection(pipeline: Pipeline) -> None:
+    pipeline.bucket.upload(KEY)
+    pipeline.bucket.fails("write_sidecar", ObjectRefused(KEY, WHY))
+
+    with pytest.raises(ObjectRefused):
+        pipeline.deliver()

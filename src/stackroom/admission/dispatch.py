@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from stackroom.admission.limits import Limits
 from stackroom.admission.schedule import Schedule
+from stackroom.isolation import is_everybodys
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
 from stackroom.retries import retried
 
@@ -80,8 +81,17 @@ class Dispatch:
         return retried(once, tries=TRIES, pause=self.pause)
 
     def _wake(self, waiter: Waiter, *, fresh: bool) -> bool:
-        """False if the grant fell to a run that no longer is, and goes to another."""
-        if self.task_tokens.wake(waiter.token):
+        """
+        False if the grant fell to a run that no longer is, and goes to another; or to one that no
+        call can wake, for those behind it must not wait for it.
+        """
+        try:
+            woken = self.task_tokens.wake(waiter.token)
+        except Exception as error:
+            if is_everybodys(error):
+                raise
+            woken = False
+        if woken:
             self.book.dequeue(waiter)
             return True
         # Nobody waits with that token. A retry may have brought a new one in the meantime; or an

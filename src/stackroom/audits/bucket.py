@@ -1,8 +1,8 @@
 """
-Objects against records, both ways, one catalog's prefix at a time.
+Objects against records, both ways, one shelf at a time: all that lies under one `{user}/{folder}/`.
 
-The listing brings what lies under one `{user}/{folder}/` in one piece, and the catalog's records
-are read beside it. Nothing is asked of S3 for an object that its record agrees
+The listing brings a shelf in one piece, whatever else lies on it, and the catalog's records are
+read beside it. Nothing is asked of S3 for an object that its record agrees
 with, and where nothing disagrees, nothing is written. Catalogs without any object are left to
 `stackroom.audits.records`.
 """
@@ -20,6 +20,7 @@ from stackroom.keys import (
     PAGE_MAP_PREFIX,
     SIDECAR_SUFFIX,
     Location,
+    Unplaced,
     is_folder_marker,
     locate,
     unplaced_id_of,
@@ -36,7 +37,7 @@ _STEP = 1000  # objects, as in a page of the listing
 
 
 class _Cursor(Record):
-    """After that key; under its prefix, ids above `low`."""
+    """After that key; on its shelf, ids above `low`."""
 
     after: str = ""
     low: str = ""
@@ -44,7 +45,7 @@ class _Cursor(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class BucketAudit:
-    """`capacity` is how many objects of a prefix are held at a time."""
+    """`capacity` is how many objects of a shelf are held at a time."""
 
     inventory: Inventory
     catalogs: Catalogs
@@ -56,13 +57,12 @@ class BucketAudit:
     def step(self, cursor: str | None) -> Step:
         at = _Cursor.model_validate_json(cursor) if cursor else _Cursor()
         listed = 0
-        for prefix, under_it in groupby(self._listing(at.after), key=_prefix_of):
-            counted = _Counted(under_it)
+        for shelf, on_it in groupby(self._listing(at.after), key=_shelf_of):
+            counted = _Counted(on_it)
             window: Window[Listed] = Window(self.capacity, low=at.low)
-            if prefix:
-                yield from self._of_prefix(prefix, counted, window)
-            else:
-                yield from self._unplaced(counted)
+            compared = self._of_shelf(shelf, counted, window)
+            yield from self.mending.apart(f"objects under {shelf!r}", compared)
+            counted.finish()
             if window.high is not None:
                 return _Cursor(after=at.after, low=window.high).model_dump_json()
             at = _Cursor(after=counted.last)
@@ -78,18 +78,24 @@ class BucketAudit:
             yield from (each for each in page.items if not each.key.startswith(PAGE_MAP_PREFIX))
             following = page.next
 
-    def _of_prefix(
-        self, prefix: str, under_it: Iterable[ListedObject], window: Window[Listed]
+    def _of_shelf(
+        self, shelf: str, on_it: Iterable[ListedObject], window: Window[Listed]
     ) -> Iterator[Discrepancy]:
-        for item in under_it:
-            document_id = _location_of(item.key).document_id
+        for item in on_it:
+            location = locate(item.key.removesuffix(SIDECAR_SUFFIX))
+            document_id = location.document_id
             if not item.key.endswith(SIDECAR_SUFFIX):
                 window.put(document_id, Listed(item))
             elif listed := window.get(document_id):
                 listed.sidecar = item.last_modified
-            elif window.covers(document_id):  # a document comes before its sidecar
-                yield from self._sidecar_alone(item)
-        yield from self._compared(_location_of(f"{prefix}any"), window)
+            elif window.covers(document_id) and isinstance(location, Location):
+                # A document comes before its sidecar.
+                alone = self._sidecar_alone(location, item)
+                yield from self.mending.apart(item.key, alone)
+        yield from self._of_no_catalog(window)
+        catalogs_own = locate(f"{shelf}any")
+        if isinstance(catalogs_own, Location):
+            yield from self._compared(catalogs_own, window)
 
     def _compared(self, location: Location, window: Window[Listed]) -> Iterator[Discrepancy]:
         catalog = self.catalogs.get(location.catalog_id)
@@ -128,9 +134,13 @@ class BucketAudit:
         known = record.status in (DocumentStatus.DELETING, DocumentStatus.UPLOADING)
         return not known and self.mending.is_settled(record.updated_at)
 
-    def _unplaced(self, items: Iterable[ListedObject]) -> Iterator[Discrepancy]:
-        documents = (each for each in items if not each.key.endswith(SIDECAR_SUFFIX))
-        yield from self.mending.reconciled(self._unlike_their_records(documents))
+    def _of_no_catalog(self, window: Window[Listed]) -> Iterator[Discrepancy]:
+        """Those of the shelf whose own key is at fault; the window is left with the others."""
+        held = [listed.item for listed in window.values()]
+        unplaced = [each for each in held if isinstance(locate(each.key), Unplaced)]
+        for item in unplaced:
+            window.pop(unplaced_id_of(item.key))
+        yield from self.mending.reconciled(self._unlike_their_records(unplaced))
 
     def _unlike_their_records(self, items: Iterable[ListedObject]) -> Iterator[tuple[str, Kind]]:
         for item in items:
@@ -143,16 +153,19 @@ class BucketAudit:
         record = self.documents.get(partition, unplaced_id_of(item.key))
         return record is not None and is_the_same(record, item)
 
-    def _sidecar_alone(self, sidecar: ListedObject) -> Iterator[Discrepancy]:
-        location = _location_of(sidecar.key)
+    def _sidecar_alone(self, location: Location, sidecar: ListedObject) -> Iterator[Discrepancy]:
         if not self.mending.is_settled(sidecar.last_modified):
             return
         if self.documents.get(location.catalog_id, location.document_id) is not None:
             return  # the comparison with the record follows, and takes the sidecar along
         if self.bucket.head(location.key) is not None:
             return
-        remove = partial(self.bucket.remove_sidecar, location.key)
-        yield from self.mending.mended(Kind.SIDECAR_WITHOUT_OBJECT, sidecar.key, by=remove)
+        yield from self.mending.mended(
+            Kind.SIDECAR_WITHOUT_OBJECT,
+            sidecar.key,
+            by=partial(self.bucket.remove_sidecar, location.key),
+            until=lambda: self.bucket.sidecar_of(location.key) is None,
+        )
 
 
 class _Counted:
@@ -170,18 +183,17 @@ class _Counted:
             if not is_folder_marker(item.key):
                 yield item
 
-
-def _prefix_of(item: ListedObject) -> str:
-    """`{user}/{folder}/`, or nothing for what can belong to no catalog."""
-    location = locate(_document_key(item.key))
-    return location.prefix if isinstance(location, Location) else ""
-
-
-def _location_of(key: str) -> Location:
-    location = locate(_document_key(key))
-    assert isinstance(location, Location), "only what has a location has a prefix"
-    return location
+    def finish(self) -> None:
+        """Whatever kept the others from being compared, the listing goes on after them."""
+        for _ in self:
+            pass
 
 
-def _document_key(key: str) -> str:
-    return key.removesuffix(SIDECAR_SUFFIX)
+def _shelf_of(item: ListedObject) -> str:
+    """
+    `{user}/{folder}/` as the key has it, or nothing if it has no two folders. By the text alone:
+    a misplaced key among a catalog's own must not take its shelf apart.
+    """
+    user_id, _, rest = item.key.partition("/")
+    folder, slash, _ = rest.partition("/")
+    return f"{user_id}/{folder}/" if slash else ""

@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from stackroom.audits.discrepancies import Kind
-from stackroom.keys import SIDECAR_SUFFIX
+from stackroom.keys import can_have_sidecar
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.inventory import ListedObject
-
-_LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
 
 
 @dataclass
@@ -35,7 +33,7 @@ def is_the_same(record: Document, item: ListedObject) -> bool:
 
 def _has_its_sidecar(record: Document, listed: Listed) -> bool:
     """Whoever writes a sidecar then writes the record: a later one is of somebody who failed to."""
-    if len((record.s3_key + SIDECAR_SUFFIX).encode()) > _LONGEST_KEY:
+    if not can_have_sidecar(record.s3_key):
         return True
     known_since = record.present_since or record.updated_at
     return listed.sidecar is not None and listed.sidecar <= known_since

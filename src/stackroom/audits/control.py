@@ -8,7 +8,7 @@ from stackroom.audits.discrepancies import Discrepancy, Kind, Step
 from stackroom.audits.mending import Mending
 from stackroom.errors import RecordChanged
 from stackroom.ports.admission import AdmissionBook, Grant, Mode, Waiter
-from stackroom.ports.runs import Executions, Leases
+from stackroom.ports.runs import Executions, Lease, Leases
 from stackroom.settlement.succession import Succession
 
 # Of each queue, the oldest: those behind them are looked at when these have gone.
@@ -29,28 +29,40 @@ class ControlAudit:
     def step(self, cursor: str | None) -> Step:
         assert cursor is None, "it is one step"
         for lease in self.leases.expired(self.mending.now()):
-            if not self.executions.is_running(lease.execution_name):
-                follow = partial(self.succession.follow_if_silent, lease)
-                yield from self.mending.mended(Kind.DEAD_RUN, lease.execution_name, by=follow)
-        yield from self._grants()
+            yield from self.mending.apart(lease.execution_name, self._of_lease(lease))
+        yield from self.mending.apart("the ledger", self._grants())
         for knowledge_base_id in self.pool:
             for mode in Mode:
                 for waiter in self.book.waiting(knowledge_base_id, mode, limit=_OLDEST):
-                    yield from self._of_waiter(waiter)
+                    yield from self.mending.apart(_what(waiter), self._of_waiter(waiter))
         return None
+
+    def _of_lease(self, lease: Lease) -> Iterator[Discrepancy]:
+        if not self.executions.is_running(lease.execution_name):
+            follow = partial(self.succession.follow_if_silent, lease)
+            yield from self.mending.mended(Kind.DEAD_RUN, lease.execution_name, by=follow)
 
     def _grants(self) -> Iterator[Discrepancy]:
         ledger = self.book.read()
-        dead = [
-            grant
-            for grant in ledger.grants
-            if self.mending.is_settled(grant.granted_at) and not self._is_live(grant)
-        ]
+        dead: list[Grant] = []
+        for grant in ledger.grants:
+            yield from self.mending.apart(_what(grant), self._of_grant(grant, dead))
         live = tuple(each for each in ledger.grants if each not in dead)
         # What is free now, the next dispatch hands out: the sweep's, if no other. If others write
         # the ledger at this moment, they drop what is void.
         drop = partial(self.book.write, replace(ledger, grants=live))
-        yield from self.mending.mended(Kind.DEAD_GRANT, *map(_what, dead), by=drop)
+        yield from self.mending.mended(
+            Kind.DEAD_GRANT,
+            *map(_what, dead),
+            by=drop,
+            until=lambda: not {*dead} & {*self.book.read().grants},
+        )
+
+    def _of_grant(self, grant: Grant, dead: list[Grant]) -> Iterator[Discrepancy]:
+        """Puts it among the dead if it is; all of them are dropped by one write."""
+        if self.mending.is_settled(grant.granted_at) and not self._is_live(grant):
+            dead.append(grant)
+        yield from ()
 
     def _of_waiter(self, waiter: Waiter) -> Iterator[Discrepancy]:
         if not self.mending.is_settled(waiter.since) or self._is_live(waiter):
@@ -60,7 +72,12 @@ class ControlAudit:
             if not self.book.dequeue(waiter):  # another token stands there by now: somebody waits
                 raise RecordChanged(waiter.catalog_id)
 
-        yield from self.mending.mended(Kind.DEAD_WAITER, _what(waiter), by=dequeue)
+        yield from self.mending.mended(
+            Kind.DEAD_WAITER,
+            _what(waiter),
+            by=dequeue,
+            until=lambda: True,  # the answer says whether it was there
+        )
 
     def _is_live(self, holder: Grant | Waiter) -> bool:
         lease = self.leases.get(holder.catalog_id)

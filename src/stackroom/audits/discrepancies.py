@@ -33,6 +33,8 @@ class Kind(StrEnum):
     LOST_SLOT = "lost_slot"
     ORPHAN_DATA_SOURCE = "orphan_data_source"
     BROKEN_DATA_SOURCE = "broken_data_source"
+    MALFORMED_RECORD = "malformed_record"
+    NOT_COMPARED = "not_compared"
 
 
 REMEDIES = {
@@ -64,17 +66,33 @@ REMEDIES = {
         " UpdateDataSource with all of its configuration and dataDeletionPolicy RETAIN; then"
         " DeleteDataSource again"
     ),
+    Kind.MALFORMED_RECORD: (
+        "left alone: its catalog can't be worked on until you mend or remove the item in DynamoDB;"
+        " what is removed is made anew from the bucket"
+    ),
+    Kind.NOT_COMPARED: "left for the next time",
 }
+
+
+class Outcome(StrEnum):
+    MENDED = "mended"  # and looked at again: nothing of it is out of step any more
+    ASKED_FOR = "asked for"  # a run, or the knowledge base, has the rest to do
+    LEFT = "left"  # for a person, or for the next time; all that a dry run finds
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Discrepancy:
-    """`remedy` is what was done about it or, unless `mended`, what would be or is for a person."""
+    """
+    `remedy` is what was done about it or, of what is left, what would be or is for a person.
+    `error` is why it failed, if it did so unexpectedly.
+    """
 
     kind: Kind
     what: str
     remedy: str
-    mended: bool
+    outcome: Outcome
+    error: BaseException | None = None
 
 
 # Yields what is found, as it is found, and returns where to go on; None at the end.

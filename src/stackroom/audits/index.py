@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from stackroom.audits.discrepancies import Discrepancy, Kind, Step
-from stackroom.audits.listings import Cursor, Listings
+from stackroom.audits.listings import Cursor, Listings, Unlisted, where
 from stackroom.audits.mending import Mending
 from stackroom.audits.orphans import Orphans
 from stackroom.audits.window import Window
@@ -40,9 +40,14 @@ class IndexAudit:
 
     def step(self, cursor: str | None) -> Step:
         at = Cursor.model_validate_json(cursor) if cursor else Cursor()
-        listing = self.listings.next(at)
+        try:
+            listing = self.listings.next(at)
+        except Unlisted as unlisted:
+            yield self.mending.not_compared(unlisted.what, unlisted.__cause__ or unlisted)
+            return unlisted.following
         if listing is not None and listing.window is not None:
-            yield from self._compare(listing.source, listing.catalog, listing.window)
+            compared = self._compare(listing.source, listing.catalog, listing.window)
+            yield from self.mending.apart(where(listing.source), compared)
         return self.listings.after(at, listing)
 
     def _compare(
@@ -63,11 +68,14 @@ class IndexAudit:
                 if not self.mending.is_settled(document.updated_at, by=listed_at):
                     continue
                 if home is not None and lives_in == source and _suspicion(document, said):
-                    yield from self._mend(home, source, document)
+                    found = self._mend(home, source, document)
+                    yield from self.mending.apart(document.s3_key, found)
                 elif lives_in not in (None, source) and listed is not None:
-                    yield from self.orphans.surplus(source, listed)
+                    found = self.orphans.surplus(source, listed)
+                    yield from self.mending.apart(listed.identifier, found)
         for listed in window.values():
-            yield from self.orphans.follow(source, catalog, listed)
+            found = self.orphans.follow(source, catalog, listed)
+            yield from self.mending.apart(listed.identifier, found)
 
     def _records(self, catalog: Catalog | None) -> Iterator[Document]:
         if catalog is not None:

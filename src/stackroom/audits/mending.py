@@ -1,28 +1,27 @@
-"""What is done about discrepancies; in a dry run nothing, and each tells what would be done."""
+"""
+What is done about discrepancies; in a dry run nothing, and each tells what would be done.
+
+"Mended" is said only of what was looked at again and found in order. What goes wrong with one item
+is told with its name, and the next one's turn comes (stackroom.isolation).
+"""
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import islice
-from typing import TypeVar
 
-from stackroom.audits.discrepancies import QUIET, REMEDIES, Discrepancy, Kind
+from stackroom.audits.attempts import AT_ONCE, Attempts, chunks, runs_after
+from stackroom.audits.discrepancies import QUIET, REMEDIES, Discrepancy, Kind, Outcome
 from stackroom.clock import utc_now
 from stackroom.errors import RecordChanged
+from stackroom.isolation import is_everybodys
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.documents import Documents
 from stackroom.runs.leases import Runs
 from stackroom.uploads.reconcile import Uploads
 from stackroom.uploads.steps import Plan
 
-# Each reconciliation of a key is a handful of calls one after another; boto3's pool has ten
-# connections.
-_AT_ONCE = 8
 _CHUNK = 100
-
-T = TypeVar("T")
 
 
 class LeftForLater(Exception):
@@ -40,44 +39,74 @@ class Mending:
     documents: Documents
     runs: Runs
     dry_run: bool = False
-    at_once: int = _AT_ONCE
+    at_once: int = AT_ONCE
     quiet: timedelta = QUIET
     idle_before: datetime | None = None
     now: Callable[[], datetime] = utc_now
+
+    @property
+    def _attempts(self) -> Attempts:
+        return Attempts(
+            uploads=self.uploads, runs=self.runs, dry_run=self.dry_run, at_once=self.at_once
+        )
 
     def is_settled(self, moment: datetime, *, by: datetime | None = None) -> bool:
         """Whether it is long enough ago that nothing of it should be under way now, or by then."""
         ended = self.idle_before is not None and moment < self.idle_before
         return ended or (by or self.now()) - moment >= self.quiet
 
+    def apart(self, what: str, found: Iterable[Discrepancy]) -> Iterator[Discrepancy]:
+        """What is found in looking at one item; and if the look fails, that it did."""
+        try:
+            yield from found
+        except Exception as error:
+            if is_everybodys(error):
+                raise
+            yield self.not_compared(what, error)
+
     def reconciled(self, suspects: Iterable[tuple[str, Kind]]) -> Iterator[Discrepancy]:
         """Do with each key what its event would have done; a run is asked for where one must go."""
-        for chunk in _chunks(suspects):
-            plans = self._plans([key for key, _ in chunk])
-            self._ask({catalog_id for plan in plans if plan for catalog_id in _runs_after(plan)})
-            for (key, kind), plan in zip(chunk, plans, strict=True):
-                if plan is not None and plan.changes_records:
-                    yield self._told(kind, key, remedy=self._remedy(plan))
+        for chunk in chunks(suspects, of=_CHUNK):
+            attempts = self._attempts.at([key for key, _ in chunk])
+            for (key, kind), each in zip(chunk, attempts, strict=True):
+                if each.error is not None:
+                    yield self._failed(kind, key, each.error)
+                elif each.first is not None and each.first.changes_records:
+                    yield self._judged(kind, key, each.first, each.again)
 
     def mended(
-        self, kind: Kind, *what: str, by: Callable[[], object], remedy: str | None = None
+        self,
+        kind: Kind,
+        *what: str,
+        by: Callable[[], object],
+        until: Callable[[], bool] | None = None,
+        remedy: str | None = None,
     ) -> Iterator[Discrepancy]:
         """
         Mend all of it by one act, and tell of each. If it has changed since it was found, which the
         act says by RecordChanged, nothing is told: it is in good hands.
-        What it leaves for later, by LeftForLater, is told as not mended.
+
+        `until` looks again, and says whether that was all; without it, the act was to ask somebody
+        else. What is left for later, by LeftForLater, is told as not mended.
         """
         if not what:
             return
+        outcome = Outcome.LEFT
         if not self.dry_run:
             try:
                 by()
+                outcome = _outcome(until)
             except RecordChanged:
                 return
             except LeftForLater as why:
                 yield from (self.left(kind, each, remedy=str(why)) for each in what)
                 return
-        yield from (self._told(kind, each, remedy=remedy) for each in what)
+            except Exception as error:
+                if is_everybodys(error):
+                    raise
+                yield from (self._failed(kind, each, error) for each in what)
+                return
+        yield from (self._told(kind, each, outcome, remedy=remedy) for each in what)
 
     def run_again(self, document: Document, kind: Kind) -> Iterator[Discrepancy]:
         """Have the document taken up anew, as it is now."""
@@ -94,52 +123,48 @@ class Mending:
         yield from self.mended(kind, document.s3_key, by=mend)
 
     def forgotten(self, document: Document, kind: Kind) -> Iterator[Discrepancy]:
-        remove = partial(self.documents.remove, document)
-        yield from self.mended(kind, document.s3_key, by=remove)
+        yield from self.mended(
+            kind,
+            document.s3_key,
+            by=partial(self.documents.remove, document),
+            until=lambda: self.documents.get(document.catalog_id, document.document_id) is None,
+        )
 
     def left(self, kind: Kind, what: str, *, remedy: str | None = None) -> Discrepancy:
         """One that nothing is done about here: a person, or the next time, has to."""
-        return Discrepancy(kind=kind, what=what, remedy=remedy or REMEDIES[kind], mended=False)
+        return self._told(kind, what, Outcome.LEFT, remedy=remedy)
 
-    def _told(self, kind: Kind, what: str, *, remedy: str | None) -> Discrepancy:
+    def not_compared(self, what: str, error: BaseException) -> Discrepancy:
+        """One that could not even be looked at."""
+        return self._failed(Kind.NOT_COMPARED, what, error)
+
+    def _told(
+        self, kind: Kind, what: str, outcome: Outcome, *, remedy: str | None = None
+    ) -> Discrepancy:
         told = remedy or REMEDIES[kind]
-        return Discrepancy(kind=kind, what=what, remedy=told, mended=not self.dry_run)
+        if outcome is Outcome.FAILED:
+            told = f"not mended, it is out of step again: {told}"
+        return Discrepancy(kind=kind, what=what, remedy=told, outcome=outcome)
 
-    def _plans(self, keys: list[str]) -> list[Plan | None]:
-        if self.at_once == 1:
-            return list(map(self._planned, keys))
-        with ThreadPoolExecutor(self.at_once) as workers:
-            return list(workers.map(self._planned, keys))
+    def _failed(self, kind: Kind, what: str, error: BaseException) -> Discrepancy:
+        why = (
+            f"{'' if kind is Kind.NOT_COMPARED else 'not mended, '}{type(error).__name__}: {error}"
+        )
+        return Discrepancy(kind=kind, what=what, remedy=why, outcome=Outcome.FAILED, error=error)
 
-    def _planned(self, key: str) -> Plan | None:
-        """The plan that was carried out, or would be; None if others keep writing the record."""
-        if self.dry_run:
-            return self.uploads.plan(key)
-        try:
-            return self.uploads.reconcile(key)
-        except RecordChanged:
-            return None
-
-    def _remedy(self, plan: Plan) -> str | None:
-        if self.dry_run:
-            return ", ".join((str(plan), *("ask for a run" for _ in _runs_after(plan))))
-        return plan.reason and f"recorded as rejected: {plan.reason}"
-
-    def _ask(self, catalog_ids: Iterable[str]) -> None:
-        if not self.dry_run:
-            for catalog_id in catalog_ids:
-                self.runs.ask(catalog_id)
+    def _judged(self, kind: Kind, key: str, plan: Plan, again: Plan | None) -> Discrepancy:
+        """`again` is what there was to do once the plan had been carried out."""
+        if again is None:
+            asking = ("ask for a run" for _ in runs_after(plan))
+            return self._told(kind, key, Outcome.LEFT, remedy=", ".join((str(plan), *asking)))
+        if again.changes_records:
+            return self._told(kind, key, Outcome.FAILED, remedy=str(again))
+        outcome = Outcome.ASKED_FOR if plan.receipt_id and plan.run_for else Outcome.MENDED
+        rejected = plan.reason and f"recorded as rejected: {plan.reason}"
+        return self._told(kind, key, outcome, remedy=rejected)
 
 
-def _runs_after(plan: Plan) -> set[str]:
-    """
-    The catalog that needs a run, if any. One that is opened again needs its data source, whether or
-    not a document needs a run.
-    """
-    opened = plan.opens.catalog_id if plan.opens is not None else None
-    return {catalog_id for catalog_id in (plan.run_for, opened) if catalog_id is not None}
-
-
-def _chunks(items: Iterable[T]) -> Iterator[list[T]]:
-    remaining = iter(items)
-    yield from iter(lambda: list(islice(remaining, _CHUNK)), [])
+def _outcome(until: Callable[[], bool] | None) -> Outcome:
+    if until is None:
+        return Outcome.ASKED_FOR
+    return Outcome.MENDED if until() else Outcome.FAILED

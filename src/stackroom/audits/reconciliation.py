@@ -13,7 +13,8 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from stackroom.audits.discrepancies import Audit, Discrepancy
+from stackroom.audits.discrepancies import Audit, Discrepancy, Kind, Outcome, Step
+from stackroom.isolation import is_everybodys
 from stackroom.model import Record
 from stackroom.ports.inventory import Bookmark
 
@@ -54,10 +55,31 @@ class Reconciliation:
         while position is not None and has_time():
             if self.on_step is not None:
                 self.on_step(position.stage)
-            cursor = yield from self.audits[position.stage].step(position.cursor)
+            cursor = yield from self._step(position)
             position = _after(position.stage, cursor)
             kept = position.model_dump_json(by_alias=True) if position is not None else None
             self.bookmark.keep(kept)
+
+    def _step(self, position: _Position) -> Step:
+        """
+        Where a piece can't be compared at all, the stage ends there: what comes before is done,
+        and the other stages must not wait for it.
+        """
+        try:
+            return (yield from self.audits[position.stage].step(position.cursor))
+        except Exception as error:
+            if is_everybodys(error):
+                raise
+            what = f"the rest of {position.stage}, from {position.cursor or 'its start'} on"
+            why = f"{type(error).__name__}: {error}"
+            yield Discrepancy(
+                kind=Kind.NOT_COMPARED,
+                what=what,
+                remedy=why,
+                outcome=Outcome.FAILED,
+                error=error,
+            )
+            return None
 
     @property
     def is_over(self) -> bool:

@@ -38,17 +38,21 @@ class RecordAudit:
 
     def step(self, cursor: str | None) -> Step:
         page = self.inventory.records(cursor)
+        for malformed in page.malformed:
+            yield self.mending.left(Kind.MALFORMED_RECORD, malformed)
         for catalog_id, records in groupby(page.items, key=lambda each: each.catalog_id):
             if catalog_id.startswith(_UNPLACED):
-                yield from self._of_unplaced(_documents(list(records)))
+                for document in _documents(list(records)):
+                    found = self._of_unplaced(document)
+                    yield from self.mending.apart(document.s3_key, found)
             else:
-                yield from self._of_catalog(catalog_id, list(records))
+                found = self._of_catalog(catalog_id, list(records))
+                yield from self.mending.apart(f"records of {catalog_id}", found)
         return page.next
 
-    def _of_unplaced(self, unplaced: list[Document]) -> Iterator[Discrepancy]:
-        for document in unplaced:
-            if self.bucket.head(document.s3_key) is None:
-                yield from self.mending.forgotten(document, Kind.UNPLACED_WITHOUT_OBJECT)
+    def _of_unplaced(self, document: Document) -> Iterator[Discrepancy]:
+        if self.bucket.head(document.s3_key) is None:
+            yield from self.mending.forgotten(document, Kind.UNPLACED_WITHOUT_OBJECT)
 
     def _of_catalog(
         self, catalog_id: str, records: list[Catalog | Document]
@@ -91,7 +95,16 @@ class RecordAudit:
         One that is still at it finds the catalog open, marks it again and goes on.
         """
         unmark = partial(self.catalogs.unmark_deleting, catalog.catalog_id, at=self.mending.now())
-        yield from self.mending.mended(Kind.HALF_DELETED_CATALOG, catalog.catalog_id, by=unmark)
+        yield from self.mending.mended(
+            Kind.HALF_DELETED_CATALOG,
+            catalog.catalog_id,
+            by=unmark,
+            until=lambda: not self._is_deleting(catalog.catalog_id),
+        )
+
+    def _is_deleting(self, catalog_id: str) -> bool:
+        catalog = self.catalogs.get(catalog_id)
+        return catalog is not None and catalog.status is CatalogStatus.DELETING
 
     def _stalled(
         self, catalog: Catalog, documents: list[Document], *, is_stuck: bool

@@ -43,16 +43,19 @@ class SourceAudit:
             if each.name.startswith(_OWN) and each.status != _DELETING
         ]
         for each in known:
-            yield from self._of_source(each)
+            yield from self.mending.apart(_where(each), self._of_source(each))
         names = {each.name for each in known}
         for catalog_id in sorted(holders):
             if data_source_name(catalog_id) not in names:
-                yield from self._of_holder(knowledge_base_id, catalog_id)
-        yield from self._of_lost(self.pool[number], holders)
+                what = f"{knowledge_base_id}: {catalog_id}"
+                found = self._of_holder(knowledge_base_id, catalog_id, what)
+                yield from self.mending.apart(what, found)
+        found = self._of_lost(self.pool[number], holders)
+        yield from self.mending.apart(f"lost slots of {knowledge_base_id}", found)
         return str(number + 1) if number + 1 < len(self.pool) else None
 
     def _of_source(self, known: KnownSource) -> Iterator[Discrepancy]:
-        where = f"{known.source.knowledge_base_id}/{known.source.data_source_id} ({known.name})"
+        where = _where(known)
         if known.status in _BROKEN:
             told = "; ".join((known.status, *known.reasons))
             yield self.mending.left(Kind.BROKEN_DATA_SOURCE, f"{where}: {told}")
@@ -69,15 +72,20 @@ class SourceAudit:
         # One without a data source adopts it with its next run.
         return catalog.data_source_id in (None, known.source.data_source_id)
 
-    def _of_holder(self, knowledge_base_id: str, catalog_id: str) -> Iterator[Discrepancy]:
+    def _of_holder(
+        self, knowledge_base_id: str, catalog_id: str, what: str
+    ) -> Iterator[Discrepancy]:
         catalog = self.catalogs.get(catalog_id)
         if catalog is not None and catalog.data_source_id is None:
             return  # its data source may be about to be made
         if catalog is not None and catalog.knowledge_base_id == knowledge_base_id:
             return  # its data source is being deleted, or gone: the next run finds out
-        what = f"{knowledge_base_id}: {catalog_id}"
-        free = partial(self.slots.free, knowledge_base_id, catalog_id)
-        yield from self.mending.mended(Kind.UNUSED_SLOT, what, by=free)
+        yield from self.mending.mended(
+            Kind.UNUSED_SLOT,
+            what,
+            by=partial(self.slots.free, knowledge_base_id, catalog_id),
+            until=lambda: catalog_id not in self.slots.holders(knowledge_base_id),
+        )
 
     def _of_lost(self, member: PoolMember, holders: frozenset[str]) -> Iterator[Discrepancy]:
         """A slot is lost for as long as a data source that holds none takes its place."""
@@ -93,8 +101,19 @@ class SourceAudit:
             if name not in ours and data_source_id != member.data_source_id
         ]
         for each in lost[len(strangers) :]:
-            free = partial(self.slots.free, knowledge_base_id, each)
-            yield from self.mending.mended(Kind.LOST_SLOT, f"{knowledge_base_id}: {each}", by=free)
+            yield from self.mending.mended(
+                Kind.LOST_SLOT,
+                f"{knowledge_base_id}: {each}",
+                by=partial(self.slots.free, knowledge_base_id, each),
+                until=partial(self._is_free, knowledge_base_id, each),
+            )
+
+    def _is_free(self, knowledge_base_id: str, lost: str) -> bool:
+        return lost not in self.slots.lost(knowledge_base_id)
+
+
+def _where(known: KnownSource) -> str:
+    return f"{known.source.knowledge_base_id}/{known.source.data_source_id} ({known.name})"
 
 
 def owner_of(known: KnownSource) -> str | None:

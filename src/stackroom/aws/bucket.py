@@ -1,6 +1,6 @@
 """The documents' bucket: objects as they are now, and their sidecars."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,14 +8,13 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from stackroom.aws.refusals import ABSENT, refusal, refusal_of_reading, why_unreadable
 from stackroom.aws.translation import code_of, store_errors
-from stackroom.errors import StoreUnavailable
-from stackroom.keys import SIDECAR_SUFFIX
-from stackroom.ports.bucket import StoredObject, StoredSidecar
+from stackroom.errors import ServiceRefused, StoreUnavailable
+from stackroom.keys import SIDECAR_SUFFIX, can_have_sidecar
+from stackroom.ports.bucket import StoredObject, StoredSidecar, Version
 
 _READERS = 10  # as many as boto3's pool has connections
-_LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
-_ABSENT = frozenset({"404", "NoSuchKey", "NotFound"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +33,9 @@ class S3DocumentBucket:
             with store_errors():
                 found = self.client.head_object(Bucket=self.bucket, Key=key)
         except ClientError as error:
-            if code_of(error) in _ABSENT:
+            if code_of(error) in ABSENT:
                 return None
-            raise
+            return self._unreadable(key, error)
         return StoredObject(
             key=key,
             size=found["ContentLength"],
@@ -45,19 +44,40 @@ class S3DocumentBucket:
             content_type=found.get("ContentType", ""),
             last_modified=found["LastModified"],
             attributes=found.get("Metadata", {}),
+            unreadable=why_unreadable(self.client, self.bucket, key, found),
+        )
+
+    def _unreadable(self, key: str, error: ClientError) -> StoredObject | None:
+        """Whose HEAD was refused; None if it has gone meanwhile."""
+        refused = refusal_of_reading(self.client, self.bucket, key)
+        with store_errors():
+            listed = self.client.list_objects_v2(Bucket=self.bucket, Prefix=key, MaxKeys=1)
+        found = next(iter(listed.get("Contents", ())), None)
+        if found is None or found["Key"] != key:
+            return None
+        if refused is None:  # another has been uploaded meanwhile
+            raise StoreUnavailable(error.operation_name, code_of(error)) from error
+        return StoredObject(
+            key=key,
+            size=found["Size"],
+            etag=found["ETag"].strip('"'),
+            version_id=None,
+            content_type="",
+            last_modified=found["LastModified"],
+            unreadable=refused.why,
         )
 
     def sidecar_of(self, key: str) -> StoredSidecar | None:
-        if not _can_have_sidecar(key):
+        if not can_have_sidecar(key):
             return None
         try:
             with store_errors():
                 found = self.client.get_object(Bucket=self.bucket, Key=key + SIDECAR_SUFFIX)
                 return StoredSidecar(body=found["Body"].read(), last_modified=found["LastModified"])
         except ClientError as error:
-            if code_of(error) in _ABSENT:
-                return None
-            raise
+            if code_of(error) not in ABSENT:
+                refusal(self.client, self.bucket, key + SIDECAR_SUFFIX, error)
+            return None
 
     def sidecars_of(self, keys: Sequence[str]) -> dict[str, StoredSidecar]:
         with ThreadPoolExecutor(_READERS) as readers:
@@ -65,18 +85,24 @@ class S3DocumentBucket:
             return {key: sidecar for key, sidecar in found if sidecar is not None}
 
     def write_sidecar(self, key: str, body: bytes) -> None:
-        if not _can_have_sidecar(key):
+        if not can_have_sidecar(key):
             return
-        with store_errors():
-            self.client.put_object(
-                Bucket=self.bucket,
-                Key=key + SIDECAR_SUFFIX,
-                Body=body,
-                ContentType="application/json",
-            )
+        try:
+            with store_errors():
+                self.client.put_object(
+                    Bucket=self.bucket,
+                    Key=key + SIDECAR_SUFFIX,
+                    Body=body,
+                    ContentType="application/json",
+                )
+        except ClientError as error:
+            if code_of(error) != "AccessDenied":
+                raise
+            refused = refusal_of_reading(self.client, self.bucket, key)
+            raise refused or ServiceRefused(error.operation_name, code_of(error)) from error
 
     def remove_sidecar(self, key: str) -> None:
-        if not _can_have_sidecar(key):
+        if not can_have_sidecar(key):
             return
         with store_errors():
             self.client.delete_object(Bucket=self.bucket, Key=key + SIDECAR_SUFFIX)
@@ -85,16 +111,34 @@ class S3DocumentBucket:
         with store_errors():
             self.client.delete_object(Bucket=self.bucket, Key=key)
 
-    def purge(self, prefix: str, *, until: datetime) -> Iterator[list[str]]:
+    def versions_since(self, prefix: str, moment: datetime) -> frozenset[Version]:
+        since = moment.replace(microsecond=0)  # LastModified has whole seconds [S3 API reference]
+        pages = self.client.get_paginator("list_object_versions")
+        with store_errors():
+            return frozenset(
+                _version(each)
+                for page in pages.paginate(Bucket=self.bucket, Prefix=prefix)
+                for each in _versions_in(page)
+                if each["LastModified"] >= since
+            )
+
+    def purge(
+        self, prefix: str, *, before: datetime, recent: Collection[Version] = ()
+    ) -> Iterator[list[str]]:
+        before = before.replace(microsecond=0)
         assert prefix.endswith("/"), "a prefix without its slash is the beginning of others, too"
         found = True
         while found:  # again: of one key there may be more versions than a page holds
             found = False
             for page in self._pages_of_versions(prefix):
-                if written := [each for each in page if each["LastModified"] <= until]:
+                if due := [
+                    each
+                    for each in page
+                    if each["LastModified"] < before or _version(each) in recent
+                ]:
                     found = True
-                    self._delete(written)
-                    yield sorted({each["Key"] for each in written})
+                    self._delete(due)
+                    yield sorted({each["Key"] for each in due})
 
     def holds_any(self, prefix: str) -> bool:
         with store_errors():
@@ -110,7 +154,7 @@ class S3DocumentBucket:
         while True:
             with store_errors():
                 page = self.client.list_object_versions(Bucket=self.bucket, Prefix=prefix, **marker)
-            versions = [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
+            versions = _versions_in(page)
             yield versions
             if not page.get("IsTruncated") or not versions:
                 return
@@ -130,5 +174,9 @@ class S3DocumentBucket:
         return f"s3://{self.bucket}/{key}"
 
 
-def _can_have_sidecar(key: str) -> bool:
-    return len((key + SIDECAR_SUFFIX).encode()) <= _LONGEST_KEY
+def _versions_in(page: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
+
+
+def _version(listed: dict[str, Any]) -> Version:
+    return listed["Key"], listed["VersionId"]

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from botocore.exceptions import ClientError
+
+from stackroom.aws.refusals import ABSENT, refusal
 from stackroom.aws.translation import code_of, store_errors
 from stackroom.inspection.inspection import File
 
@@ -23,16 +26,18 @@ class S3Files:
                 body = answer["Body"].read() if fits else None
                 if not fits:
                     answer["Body"].close()
-        except self.client.exceptions.NoSuchKey:
-            return None
+        except ClientError as error:
+            if code_of(error) in ABSENT:
+                return None
+            raise refusal(self.client, self.bucket, key, error) from error
         return File(etag=_bare(answer["ETag"]), body=body)
 
     def etag_of(self, key: str) -> str | None:
         try:
             with store_errors():
                 return _bare(self.client.head_object(Bucket=self.bucket, Key=key)["ETag"])
-        except self.client.exceptions.ClientError as error:
-            if code_of(error) == "404":  # HEAD has no body that could say NoSuchKey
+        except ClientError as error:
+            if code_of(error) in ABSENT:
                 return None
             raise
 

@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from stackroom.aws.catalogs import METADATA, to_catalog
 from stackroom.aws.document_details import ids, to_detail
 from stackroom.aws.documents import to_document
@@ -56,9 +58,18 @@ class AwsInventory:
         with store_errors():
             answer = self.dynamodb.scan(TableName=self.catalog_table, Limit=self.page, **start)
         last = answer.get("LastEvaluatedKey")
+        items: list[Catalog | Document] = []
+        malformed: list[str] = []
+        for values in map(from_item, answer["Items"]):
+            try:
+                items.append(_to_record(values))
+            except (ValidationError, KeyError, TypeError) as error:
+                why = " ".join(str(error).split())
+                malformed.append(f"{values['catalog_id']} {values['sk']}: {why}")
         return Page(
-            items=[_to_record(from_item(item)) for item in answer["Items"]],
+            items=items,
             next=json.dumps(from_item(last)) if last else None,
+            malformed=malformed,
         )
 
     def sources(self, knowledge_base_id: str) -> list[KnownSource]:

@@ -8,12 +8,15 @@ from botocore.exceptions import (
     ClientError,
     ConnectionClosedError,
     ConnectionError,  # noqa: A004 - botocore's own, base of its connection errors
+    CredentialRetrievalError,
     HTTPClientError,
+    NoCredentialsError,
 )
 
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
+    ServiceRefused,
     StoreUnavailable,
 )
 
@@ -27,6 +30,24 @@ THROTTLES = frozenset(
         "ThrottlingException",
         "TooManyRequestsException",
         "TransactionInProgressException",  # our own, whose answer got lost, is still at work
+    }
+)
+# Of our credentials, clock or rights, never of one item [AWS General Reference: Common Errors; S3
+# API reference: ErrorResponses]. S3's AccessDenied is not among them: see aws/refusals.py.
+REFUSALS = frozenset(
+    {
+        "AccessDeniedException",
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "IncompleteSignature",
+        "InvalidAccessKeyId",
+        "InvalidClientTokenId",
+        "InvalidSignatureException",
+        "NoSuchBucket",
+        "NotAuthorized",
+        "RequestTimeTooSkewed",
+        "SignatureDoesNotMatch",
+        "UnrecognizedClientException",
     }
 )
 
@@ -58,16 +79,23 @@ def knowledge_base_errors() -> Iterator[None]:
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Raises StoreUnavailable for what will pass, of DynamoDB, S3 and Step Functions."""
+    """
+    Of DynamoDB, S3 and Step Functions. Raises StoreUnavailable for what will pass, and
+    ServiceRefused for what is the fault of our own credentials or rights.
+    """
     try:
         yield
     except ClientError as error:
         if code_of(error) in THROTTLES or _is_servers_fault(error):
             raise StoreUnavailable(error.operation_name, code_of(error)) from error
+        if code_of(error) in REFUSALS:
+            raise ServiceRefused(error.operation_name, code_of(error)) from error
         raise
     except BotoCoreError as error:
         if _is_transient(error):
             raise StoreUnavailable("the call", type(error).__name__) from error
+        if isinstance(error, NoCredentialsError | CredentialRetrievalError):
+            raise ServiceRefused("the call", type(error).__name__) from error
         raise
 
 

@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import takewhile
 
 from stackroom.clock import utc_now
 from stackroom.errors import CatalogNotFound, DocumentNotFound, RecordChanged
+from stackroom.isolation import is_everybodys
 from stackroom.keys import is_ours
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.ports.bucket import DocumentBucket
@@ -28,8 +30,10 @@ from stackroom.uploads.steps import Plan
 _PASSES = 10
 # Each key takes a handful of calls one after another; boto3's pool has ten connections.
 _AT_ONCE = 8
-# Whoever follows the same event may have another clock.
+# Whoever follows the same event may have another clock; so has S3, which tells whole seconds.
 _SKEW = timedelta(minutes=1)
+
+_Purge = Callable[[], Iterator[list[str]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,15 +86,21 @@ class Deletions:
         catalog = self._catalog(user_id, catalog_id)
         before = [each for each in self.documents.of_catalog(catalog_id) if not _is_deleting(each)]
         asked_at = self.now()
+        prefix, before_that = catalog.s3_prefix, asked_at - _SKEW
+        there = self.bucket.versions_since(prefix, before_that)
+        purge = partial(self.bucket.purge, prefix, before=before_that, recent=there)
+        failures: list[Exception] = []  # of single keys
         for _ in range(_PASSES):
-            if self._is_emptied(catalog, asked_at):
+            if self._is_emptied(catalog, purge, failures):
                 break
         else:
             raise RecordChanged(catalog_id)
-        receipt_ids = self._remove_records(catalog_id)
+        receipt_ids = self._remove_records(catalog_id, failures)
+        self.runs.ask(catalog_id)
+        if failures:  # what is marked by now waits for none of them
+            raise failures[0]
         recent = self._receipts_since(user_id, asked_at)
         receipt_ids |= {each.receipt_id for each in recent if each.catalog_id == catalog_id}
-        self.runs.ask(catalog_id)
         return CatalogDeletion(
             catalog_id=catalog_id,
             name=catalog.name,
@@ -114,7 +124,7 @@ class Deletions:
             raise CatalogNotFound(catalog_id)
         return catalog
 
-    def _is_emptied(self, catalog: Catalog, asked_at: datetime) -> bool:
+    def _is_emptied(self, catalog: Catalog, purge: _Purge, failures: list[Exception]) -> bool:
         """
         Remove what lies under the catalog's prefix; False if it must be done again.
 
@@ -125,14 +135,14 @@ class Deletions:
             self.catalogs.mark_deleting(catalog.catalog_id, at=self.now())
         except RecordChanged:
             return True  # gone already
-        for keys in self.bucket.purge(catalog.s3_prefix, until=asked_at):
-            self._reconcile(key for key in keys if not is_ours(key))
+        for keys in purge():
+            self._reconcile((key for key in keys if not is_ours(key)), failures)
         now = self.catalogs.get(catalog.catalog_id)
         if now is None or now.status is CatalogStatus.DELETING:
             return True
         return self.bucket.holds_any(catalog.s3_prefix)
 
-    def _remove_records(self, catalog_id: str) -> set[str]:
+    def _remove_records(self, catalog_id: str, failures: list[Exception]) -> set[str]:
         """Whatever is still on record, though its object is gone; the receipts of all there are."""
         left: list[str] = []
         receipt_ids: set[str] = set()
@@ -141,13 +151,22 @@ class Deletions:
                 receipt_ids.add(document.receipt_id)
             else:
                 left.append(document.s3_key)
-        return receipt_ids | self._reconcile(left)
+        return receipt_ids | self._reconcile(left, failures)
 
-    def _reconcile(self, keys: Iterable[str]) -> set[str]:
-        """The receipts of what is removed."""
+    def _reconcile(self, keys: Iterable[str], failures: list[Exception]) -> set[str]:
+        """The receipts of what is removed; each key has its turn, whatever fails with others."""
         with ThreadPoolExecutor(_AT_ONCE) as workers:
-            plans = workers.map(self.uploads.reconcile, keys)
-            return {plan.receipt_id for plan in plans if plan.receipt_id is not None}
+            tried = list(workers.map(self._tried, keys))
+        failures += [each for each in tried if isinstance(each, Exception)]
+        return {each.receipt_id for each in tried if isinstance(each, Plan) and each.receipt_id}
+
+    def _tried(self, key: str) -> Plan | Exception:
+        try:
+            return self.uploads.reconcile(key)
+        except Exception as error:
+            if is_everybodys(error):
+                raise
+            return error
 
     def _receipt(
         self, catalog: Catalog, document: Document, receipt_id: str | None, asked_at: datetime
@@ -167,8 +186,8 @@ class Deletions:
             if receipt.document_id == document.document_id:
                 return receipt
         # Someone dropped the file again before anything followed from its removal.
-        named = document.model_copy(update={"receipt_id": receipt_id_of(document, asked_at)})
-        receipt = receipt_of(named, user_id).model_copy(update={"superseded_at": self.now()})
+        later = document.model_copy(update={"receipt_id": receipt_id_of(document, asked_at)})
+        receipt = receipt_of(later, user_id).model_copy(update={"superseded_at": self.now()})
         self.receipts.keep(receipt)
         return receipt
 

@@ -83,7 +83,7 @@ class Retrying:
                 return self.documents.save(pending.model_copy(update={"attempts": 0})), None
             except RecordChanged:
                 seen = self.documents.get(document.catalog_id, document.document_id)
-        raise RecordChanged(document.document_id)
+        return document, "others kept changing its record; try again"
 
 
 def _why_not(document: Document) -> str | None:

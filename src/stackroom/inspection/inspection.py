@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from stackroom.clock import utc_now
-from stackroom.errors import RecordChanged, Unreadable
+from stackroom.errors import ObjectRefused, RecordChanged, Unreadable
 from stackroom.formats import MAX_FILE_BYTES, unsupported
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.page_map import PageMap
@@ -35,7 +35,11 @@ class File:
 
 class Files(Protocol):
     def read(self, key: str, *, limit: int) -> File | None:
-        """The object, or None if there is none; a body of more than `limit` bytes is left."""
+        """
+        The object, or None if there is none; a body of more than `limit` bytes is left.
+
+        Raises ObjectRefused if it is kept from us.
+        """
         ...
 
     def etag_of(self, key: str) -> str | None: ...
@@ -62,6 +66,7 @@ class InspectionOutcome(StrEnum):
     GONE = "gone"
     SOUND = "sound"
     DEFECTIVE = "defective"
+    REFUSED = "refused"  # S3 keeps it from us; its record says so already
     UNDECIDED = "undecided"  # the reader crashed or took too long
 
 
@@ -95,13 +100,24 @@ class Inspection:
         if location is None or self._is_somebody_elses(location):
             return InspectionResult(outcome=InspectionOutcome.IGNORED)
         for _ in range(_TRIES):
-            file = self.files.read(key, limit=MAX_FILE_BYTES)
+            try:
+                file = self.files.read(key, limit=MAX_FILE_BYTES)
+            except ObjectRefused as refused:
+                return self._kept_from_us(location, refused)
             inspected = self._inspect(location, file)
             # Another inspection may have read a newer version and written before us: whoever
             # writes last looks again, so that the last word is about the object that is there.
             if self.files.etag_of(key) == (file.etag if file else None):
                 return inspected
         raise RecordChanged(key)
+
+    def _kept_from_us(self, location: Location, refused: ObjectRefused) -> InspectionResult:
+        self.page_maps.remove(location.document_id)
+        return InspectionResult(
+            outcome=InspectionOutcome.REFUSED,
+            document_id=location.document_id,
+            reason=refused.why,
+        )
 
     def _is_somebody_elses(self, location: Location) -> bool:
         """

@@ -1,6 +1,6 @@
 """The documents' bucket: objects as they are now, and their sidecars."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -8,7 +8,12 @@ from typing import Protocol
 
 @dataclass(frozen=True, kw_only=True)
 class StoredObject:
-    """An object as HEAD finds it now; `attributes` are its `x-amz-meta-*` values, undecoded."""
+    """
+    An object as HEAD finds it now; `attributes` are its `x-amz-meta-*` values, undecoded.
+
+    `unreadable` is why we can't read it, in words for its owner. HEAD itself may be refused then:
+    the object is described as far as a listing tells.
+    """
 
     key: str
     size: int
@@ -17,6 +22,7 @@ class StoredObject:
     content_type: str
     last_modified: datetime
     attributes: Mapping[str, str] = field(default_factory=dict)
+    unreadable: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,16 +31,23 @@ class StoredSidecar:
     last_modified: datetime
 
 
+Version = tuple[str, str]  # key and version id; a delete marker is one, too
+
+
 class DocumentBucket(Protocol):
     def head(self, key: str) -> StoredObject | None: ...
 
-    def sidecar_of(self, key: str) -> StoredSidecar | None: ...
+    def sidecar_of(self, key: str) -> StoredSidecar | None:
+        """None also for one that we can't read; who needs one writes it anew."""
+        ...
 
     def sidecars_of(self, keys: Sequence[str]) -> dict[str, StoredSidecar]:
         """By key, of those that have one; read beside each other."""
         ...
 
-    def write_sidecar(self, key: str, body: bytes) -> None: ...
+    def write_sidecar(self, key: str, body: bytes) -> None:
+        """Raises ObjectRefused where we may write as little as read."""
+        ...
 
     def remove_sidecar(self, key: str) -> None: ...
 
@@ -42,9 +55,16 @@ class DocumentBucket(Protocol):
         """Delete the object; a versioned bucket keeps what it was for a while."""
         ...
 
-    def purge(self, prefix: str, *, until: datetime) -> Iterator[list[str]]:
+    def versions_since(self, prefix: str, moment: datetime) -> frozenset[Version]:
+        """Those under the prefix now that were written then or later, sidecars among them."""
+        ...
+
+    def purge(
+        self, prefix: str, *, before: datetime, recent: Collection[Version] = ()
+    ) -> Iterator[list[str]]:
         """
-        Delete for good every version under the prefix that was written by then, page by page.
+        Delete for good, page by page, every version under the prefix that was written before that
+        moment, and of the others the `recent` ones.
 
         Answers each page's keys once they are deleted; sidecars are among them.
         """

@@ -13,10 +13,14 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Page(Generic[T_co]):
-    """A part of a listing, and where it goes on; None at its end."""
+    """
+    A part of a listing, and where it goes on; None at its end. `malformed` names what lies there
+    and is none of what is listed.
+    """
 
     items: Sequence[T_co]
     next: str | None = None
+    malformed: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,8 +40,11 @@ class BrokenRuns:
         `leases` are of runs that may have ended so (`Runs.expired`). What goes wrong with one of
         them is told with the rest, and keeps no other from being looked after.
         """
-        self.admission.dispatch()  # first, so that no broken run keeps the others waiting
         swept = SweepResult()
+        try:
+            self.admission.dispatch()  # first, so that no broken run keeps the others waiting
+        except Exception as error:  # whatever it is, dead runs are followed all the same
+            swept.failures["what is free, to be handed out"] = error
         for lease in list(leases):
             try:
                 if self.runs.is_silent(lease):

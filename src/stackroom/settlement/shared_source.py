@@ -15,7 +15,7 @@ from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import NOT_FOUND, DirectDocuments, DocumentDetail
 from stackroom.settlement.details import SharedDetails
 from stackroom.settlement.evidence import Investigation, Standing
-from stackroom.settlement.statuses import ABSENT, UNDER_WAY, require_known
+from stackroom.settlement.statuses import ABSENT, UNDER_WAY
 from stackroom.settlement.strategy import (
     NEVER_TAKEN_UP,
     REMOVAL_DEADLINE,
@@ -86,7 +86,6 @@ class SharedSource:
 def _standing(
     document: Document, detail: DocumentDetail, *, accepted_at: datetime, at: datetime
 ) -> Standing:
-    require_known(detail.status)
     removal = document.status is not DocumentStatus.INDEXING
     # What was deleted while a call ingested it: nobody has asked Bedrock yet to remove it.
     is_asked_for = not removal or document.attempts > 0

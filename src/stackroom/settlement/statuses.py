@@ -21,5 +21,10 @@ FAILURES = {
 KNOWN_STATUSES = INDEXED | UNDER_WAY | ABSENT | FAILURES.keys()
 
 
-def require_known(status: str) -> None:
-    assert status in KNOWN_STATUSES, f"Bedrock has a document status unknown to us: {status}"
+def failure_of(status: str) -> str:
+    """One that we don't know is its own document's affair, and not the whole round's."""
+    return FAILURES.get(
+        status,
+        f"Bedrock gives the file a status that Stackroom doesn't know, {status}; tell your "
+        "operator, and drop it again to retry",
+    )

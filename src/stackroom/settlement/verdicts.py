@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from stackroom.model import UNEXPLAINED_FAILURE, Document, DocumentStatus
 from stackroom.settlement.evidence import Evidence
-from stackroom.settlement.statuses import ABSENT, FAILURES, INDEXED, UNDER_WAY, require_known
+from stackroom.settlement.statuses import ABSENT, INDEXED, UNDER_WAY, failure_of
 
 MAX_ATTEMPTS = 3
 NOT_FOUND = (
@@ -75,7 +75,6 @@ def _of_removed(document: Document, evidence: Evidence) -> Verdict:
 def _of_ingested(document: Document, evidence: Evidence) -> Verdict:
     standing = evidence.standing
     status = standing.detail.status
-    require_known(status)
     if standing.may_change:
         return Verdict(outcome=DocumentOutcome.WAIT)
     unsaid = status in UNDER_WAY or (status in ABSENT and standing.job_failure_reason is None)
@@ -88,7 +87,7 @@ def _of_ingested(document: Document, evidence: Evidence) -> Verdict:
         return _of_indexed(document, evidence)
     if _may_be_passing(document, evidence):
         return Verdict(outcome=DocumentOutcome.AGAIN)
-    return _failed(document, evidence, standing.detail.reason or FAILURES[status])
+    return _failed(document, evidence, standing.detail.reason or failure_of(status))
 
 
 def _of_indexed(document: Document, evidence: Evidence) -> Verdict:

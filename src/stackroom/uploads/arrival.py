@@ -5,7 +5,7 @@ What follows from an object that lies in its catalog: its sidecar, its record, a
 from dataclasses import replace
 from datetime import datetime
 
-from stackroom.keys import Location
+from stackroom.keys import Location, can_have_sidecar
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ports.bucket import StoredObject
 from stackroom.uploads import sidecars
@@ -37,7 +37,7 @@ def planned_arrival(
     record = seen.record and seen.record.model_copy(update={"receipt_id": None})
     described = describe(seen.location, catalog, record, found, correlation_id, at=now)
     if seen.record is not None and record is not None and described.is_known:
-        if seen.sidecar is not None and seen.sidecar.body == described.sidecar:
+        if not _lacks_its_sidecar(seen, found, described.sidecar):
             return _unchanged(seen.record, record, before)
         after = _with_sidecar_mended(seen, record, found, described.sidecar, now)
     elif described.problem is not None:
@@ -90,6 +90,13 @@ def _unchanged(before: Document, record: Document, steps: list[Step]) -> Plan:
         run_for=record.catalog_id if record.is_unfinished else None,
         document_id=record.document_id,
     )
+
+
+def _lacks_its_sidecar(seen: Seen, found: StoredObject, right: bytes) -> bool:
+    if seen.sidecar is None:
+        # Where we may not read, we may not write either; and without a sidecar it is nobody's.
+        return can_have_sidecar(seen.location.key) and found.unreadable is None
+    return seen.sidecar.body != right
 
 
 def _with_sidecar_mended(

@@ -108,7 +108,7 @@ def _judged(
     location: Location, catalog: Catalog, found: StoredObject, *, uploaded_at: datetime
 ) -> tuple[str | None, bytes]:
     """What is wrong with the object, if anything, and the sidecar that it should have."""
-    if problem := _file_problem(location.filename, found.size):
+    if problem := _file_problem(location.filename, found.size) or found.unreadable:
         return problem, sidecars.QUARANTINED
     try:
         sidecar = sidecars.sidecar(

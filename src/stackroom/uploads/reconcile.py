@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from stackroom.clock import utc_now
-from stackroom.errors import CatalogLimitReached, RecordChanged
+from stackroom.errors import CatalogLimitReached, ObjectRefused, RecordChanged
 from stackroom.keys import (
     Location,
     Unplaced,
@@ -140,8 +140,8 @@ class Uploads:
                     self._open(catalog)
                 case UnmarkDeleting(catalog_id=catalog_id):
                     self.catalogs.unmark_deleting(catalog_id, at=self.now())
-                case WriteSidecar(key=key, body=body):
-                    self.bucket.write_sidecar(key, body)
+                case WriteSidecar():
+                    self._write_sidecar(step)
                 case RemoveSidecar(key=key):
                     self.bucket.remove_sidecar(key)
                 case KeepReceipt(receipt=receipt):
@@ -154,6 +154,14 @@ class Uploads:
                     self.documents.remove(_at_version(document, versions))
                 case KeepCatalogOpen(catalog_id=catalog_id):
                     self._keep_open(catalog_id)
+
+    def _write_sidecar(self, step: WriteSidecar) -> None:
+        try:
+            self.bucket.write_sidecar(step.key, step.body)
+        except ObjectRefused:
+            if not step.quarantines:
+                raise
+            # Its record shall say so all the same: without any sidecar it is nobody's, too.
 
     def _open(self, catalog: Catalog) -> None:
         opened = self.catalogs.open(catalog)

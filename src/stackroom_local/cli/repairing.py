@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
-from stackroom.audits.discrepancies import Discrepancy, Kind
+from stackroom.audits.discrepancies import Discrepancy, Outcome
 from stackroom.audits.reconciliation import AuditStage, Reconciliation
 from stackroom.aws.reconciliation import reconciliation_of
 from stackroom.errors import Unavailable
@@ -28,6 +28,12 @@ _QUIET = timedelta(seconds=10)
 _SECONDS_BETWEEN_PAGES = 0.25
 _TRIES = 8  # of one piece, over half a minute
 _pause = random_pauses(first=1, longest=10)
+_SUMS = {
+    Outcome.MENDED: "mended",
+    Outcome.ASKED_FOR: "to be mended by the runs asked for",
+    Outcome.LEFT: "left as told above",
+    Outcome.FAILED: "failed as told above",
+}
 
 
 class _OwnBookmark:
@@ -48,14 +54,16 @@ def reconcile(state_dir: Path, *, dry_run: bool) -> None:
     out = console()
     found = _compared(instance, out, dry_run=dry_run)
     _sum_up(out, found, dry_run=dry_run)
-    left = sum(count for (_, mended), count in found.items() if not mended)
+    left = found[Outcome.LEFT] + found[Outcome.FAILED]
     if left and not dry_run:
         raise LocalModeError(f"{left} of {found.total()} could not be mended; see above")
+    if found[Outcome.FAILED]:
+        raise LocalModeError(f"{found[Outcome.FAILED]} could not be compared; see above")
 
 
-def _compared(instance: Instance, out: Console, *, dry_run: bool) -> Counter[tuple[Kind, bool]]:
-    """Tells each discrepancy as it is found; how many of each kind were mended, and were not."""
-    found: Counter[tuple[Kind, bool]] = Counter()
+def _compared(instance: Instance, out: Console, *, dry_run: bool) -> Counter[Outcome]:
+    """Tells each discrepancy as it is found; how many had which outcome."""
+    found: Counter[Outcome] = Counter()
     bookmark = _OwnBookmark()
     columns = (TextColumn("comparing {task.description}"), BarColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
@@ -67,7 +75,7 @@ def _compared(instance: Instance, out: Console, *, dry_run: bool) -> Counter[tup
         reconciliation = _reconciliation(instance, bookmark, dry_run=dry_run, on_step=show)
         for each in _to_the_end(reconciliation, bookmark, out):
             out.print(_line(each, dry_run=dry_run))
-            found[(each.kind, each.mended)] += 1
+            found[each.outcome] += 1
     return found
 
 
@@ -107,12 +115,13 @@ def _reconciliation(
 
 
 def _line(each: Discrepancy, *, dry_run: bool) -> str:
-    style = "yellow" if each.mended or dry_run else "red"
+    is_well = each.outcome in (Outcome.MENDED, Outcome.ASKED_FOR)
+    style = "yellow" if is_well or (dry_run and each.error is None) else "red"
     kind = each.kind.replace("_", " ")
     return f"[{style}]{kind}[/{style}]  {escape(one_line(f'{each.what}: {each.remedy}'))}"
 
 
-def _sum_up(out: Console, found: Counter[tuple[Kind, bool]], *, dry_run: bool) -> None:
+def _sum_up(out: Console, found: Counter[Outcome], *, dry_run: bool) -> None:
     if not found:
         out.print("found nothing: bucket, records, index and control table agree")
         return
@@ -121,6 +130,5 @@ def _sum_up(out: Console, found: Counter[tuple[Kind, bool]], *, dry_run: bool) -
     if dry_run:
         out.print(f"found {discrepancies}; this is what would be done, and a dry run does nothing")
         return
-    mended = sum(number for (_, was_mended), number in found.items() if was_mended)
-    left = f", {count - mended} left as told above" if mended < count else ""
-    out.print(f"found {discrepancies}; {mended} mended{left}")
+    told = (f"{found[outcome]} {words}" for outcome, words in _SUMS.items() if found[outcome])
+    out.print(f"found {discrepancies}; {', '.join(told)}")

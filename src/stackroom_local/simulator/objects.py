@@ -8,7 +8,16 @@ from typing import Any, Protocol
 from stackroom_local.simulator.rules import FORMATS
 from stackroom_local.simulator.sidecars import SUFFIX
 
-_MISSING = ("NoSuchKey", "404")
+# Gone, or kept from whoever reads: archived, of a customer's own key, or denied. HEAD has no words.
+_MISSING = (
+    "NoSuchKey",
+    "404",
+    "InvalidObjectState",
+    "InvalidRequest",
+    "AccessDenied",
+    "400",
+    "403",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +50,7 @@ class S3Object:
 
 
 class ObjectMissing(Exception):
-    """The object went away between listing and reading."""
+    """The object went away between listing and reading, or can't be read at all."""
 
 
 class Objects(Protocol):

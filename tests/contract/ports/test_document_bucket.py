@@ -197,19 +197,19 @@ def test_a_purge_takes_all_under_the_prefix_and_nothing_beside_it(shelf: Shelf) 
         shelf.put(key, "text")
         shelf.port.write_sidecar(key, b"{}")
 
-    told = [key for page in shelf.port.purge("alice/research/", until=LATER) for key in page]
+    told = [key for page in shelf.port.purge("alice/research/", before=LATER) for key in page]
 
     assert sorted(told) == sorted(gone + [f"{key}.metadata.json" for key in gone])
     assert [shelf.port.head(key) for key in gone] == [None, None]
     assert [shelf.port.sidecar_of(key) for key in gone] == [None, None]
     assert all(shelf.port.head(key) and shelf.port.sidecar_of(key) for key in kept)
-    assert list(shelf.port.purge("alice/research/", until=LATER)) == []
+    assert list(shelf.port.purge("alice/research/", before=LATER)) == []
 
 
 def test_a_purge_leaves_what_was_written_since(shelf: Shelf) -> None:
     shelf.put("alice/research/new.txt", "text")
 
-    told = list(shelf.port.purge("alice/research/", until=EARLIER))
+    told = list(shelf.port.purge("alice/research/", before=EARLIER))
 
     assert told == []
     assert shelf.port.head("alice/research/new.txt") is not None
@@ -221,3 +221,18 @@ def test_a_prefix_holds_what_lies_under_it_and_nothing_beside_it(shelf: Shelf) -
     held = [shelf.port.holds_any(f"alice/{name}/") for name in ("research", "res", "notes")]
 
     assert held == [True, False, False]
+
+
+def test_of_what_is_recent_a_purge_takes_what_was_there_when_it_was_asked_for(
+    shelf: Shelf,
+) -> None:
+    shelf.put("alice/research/before.txt", "text")
+    shelf.port.write_sidecar("alice/research/before.txt", b"{}")
+    recent = shelf.port.versions_since("alice/research/", EARLIER)
+    shelf.put("alice/research/after.txt", "text")  # mostly in the same second
+
+    told = list(shelf.port.purge("alice/research/", before=EARLIER, recent=recent))
+
+    assert told == [["alice/research/before.txt", "alice/research/before.txt.metadata.json"]]
+    assert shelf.port.head("alice/research/before.txt") is None
+    assert shelf.port.head("alice/research/after.txt") is not None

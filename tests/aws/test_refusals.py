@@ -1,0 +1,199 @@
+"""What S3 keeps from us, by its answers: moto encrypts nothing and archives nothing."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from botocore.stub import Stubber
+
+from stackroom.aws.bucket import S3DocumentBucket
+from stackroom.aws.files import S3Files
+from stackroom.errors import ObjectRefused, ServiceRefused, StoreUnavailable
+from tests.aws.stores import BUCKET
+
+KEY = "alice/research/secret.txt"
+AT = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+LISTED = {"Contents": [{"Key": KEY, "Size": 4, "ETag": '"abc"', "LastModified": AT}]}
+HEAD = {"ContentLength": 4, "ETag": '"abc"', "LastModified": AT, "VersionId": "v1"}
+SSE_C = (
+    "The object was stored using a form of Server Side Encryption. "
+    "The correct parameters must be provided to retrieve the object."
+)
+KMS = (
+    "User: arn:aws:sts::123456789012:assumed-role/upload-handler/f is not authorized to perform: "
+    "kms:Decrypt on the resource associated with this ciphertext"
+)
+
+
+@pytest.fixture
+def answers(s3: Any) -> Iterator[Stubber]:
+    with Stubber(s3) as stub:
+        yield stub
+        stub.assert_no_pending_responses()
+
+
+@pytest.fixture
+def bucket(s3: Any) -> S3DocumentBucket:
+    return S3DocumentBucket(client=s3, bucket=BUCKET)
+
+
+def refuse(
+    answers: Stubber, operation: str, code: str, message: str = "", status: int = 403
+) -> None:
+    answers.add_client_error(operation, code, message, status)
+
+
+@pytest.mark.parametrize(
+    ("refused", "told"),
+    [
+        (("InvalidRequest", SSE_C, 400), "upload it again without --sse-c"),
+        (("AccessDenied", KMS, 403), "a KMS key that Stackroom may not use"),
+        (("KMS.DisabledException", "the key is disabled", 400), "without naming a key"),
+        (("InvalidObjectState", "", 403), "it is archived"),
+    ],
+    ids=["SSE-C", "foreign key", "disabled key", "archived"],
+)
+def test_an_object_whose_head_is_refused_is_described_as_listed_and_says_why(
+    bucket: S3DocumentBucket, answers: Stubber, refused: tuple[str, str, int], told: str
+) -> None:
+    refuse(answers, "head_object", str(refused[2]), status=refused[2])
+    refuse(answers, "get_object", *refused)
+    answers.add_response("list_objects_v2", LISTED)
+
+    found = bucket.head(KEY)
+
+    assert found is not None
+    assert (found.key, found.size, found.etag, found.last_modified) == (KEY, 4, "abc", AT)
+    assert told in str(found.unreadable)
+
+
+def test_one_that_we_may_not_read_among_others_that_we_may_says_so(
+    bucket: S3DocumentBucket, answers: Stubber
+) -> None:
+    refuse(answers, "head_object", "403")
+    refuse(answers, "get_object", "AccessDenied", "Access Denied")
+    refuse(answers, "head_object", "404", status=404)  # of what was never there
+    answers.add_response("list_objects_v2", LISTED)
+
+    found = bucket.head(KEY)
+
+    assert found is not None
+    assert "S3 denies Stackroom to read it" in str(found.unreadable)
+
+
+def test_where_we_may_read_nothing_no_object_is_at_fault(
+    bucket: S3DocumentBucket, answers: Stubber
+) -> None:
+    refuse(answers, "head_object", "403")
+    refuse(answers, "get_object", "AccessDenied", "Access Denied")
+    refuse(answers, "head_object", "403")
+
+    with pytest.raises(ServiceRefused):
+        bucket.head(KEY)
+
+
+@pytest.mark.parametrize("code", ["ExpiredToken", "SignatureDoesNotMatch"])
+def test_credentials_that_are_over_are_no_objects_fault(
+    bucket: S3DocumentBucket, answers: Stubber, code: str
+) -> None:
+    refuse(answers, "head_object", "400", status=400)
+    refuse(answers, "get_object", code, status=400)
+
+    with pytest.raises(ServiceRefused):
+        bucket.head(KEY)
+
+
+def test_one_that_is_gone_by_then_is_absent_and_one_replaced_by_then_is_looked_at_again(
+    bucket: S3DocumentBucket, answers: Stubber
+) -> None:
+    for listed in ({}, LISTED):
+        refuse(answers, "head_object", "403")
+        answers.add_response("get_object", {"Body": BytesIO(b"t")})
+        answers.add_response("list_objects_v2", listed)
+
+    assert bucket.head(KEY) is None
+    with pytest.raises(StoreUnavailable):
+        bucket.head(KEY)
+
+
+@pytest.mark.parametrize(
+    ("head", "is_told"),
+    [
+        ({"StorageClass": "GLACIER"}, True),
+        ({"StorageClass": "DEEP_ARCHIVE", "Restore": 'ongoing-request="true"'}, True),
+        ({"StorageClass": "INTELLIGENT_TIERING", "ArchiveStatus": "ARCHIVE_ACCESS"}, True),
+        ({"StorageClass": "GLACIER", "Restore": 'ongoing-request="false", expiry-date="x"'}, False),
+        ({"StorageClass": "GLACIER_IR"}, False),
+        ({"ServerSideEncryption": "AES256"}, False),
+        ({}, False),
+    ],
+    ids=str,
+)
+def test_what_is_archived_shows_in_its_head(
+    bucket: S3DocumentBucket, answers: Stubber, head: dict[str, str], *, is_told: bool
+) -> None:
+    answers.add_response("head_object", HEAD | head)
+
+    found = bucket.head(KEY)
+
+    assert found is not None
+    assert found.version_id == "v1"
+    assert (found.unreadable is not None) is is_told
+
+
+@pytest.mark.parametrize("may_decrypt", [False, True])
+def test_whether_we_may_use_a_kms_key_is_tried(
+    bucket: S3DocumentBucket, answers: Stubber, *, may_decrypt: bool
+) -> None:
+    answers.add_response("head_object", HEAD | {"ServerSideEncryption": "aws:kms"})
+    if may_decrypt:
+        answers.add_response("get_object", {"Body": BytesIO(b"t")})
+    else:
+        refuse(answers, "get_object", "AccessDenied", KMS)
+
+    found = bucket.head(KEY)
+
+    assert found is not None
+    assert (found.unreadable is None) is may_decrypt
+
+
+def test_a_sidecar_that_can_not_be_read_is_as_good_as_none(
+    bucket: S3DocumentBucket, answers: Stubber
+) -> None:
+    refuse(answers, "get_object", "InvalidRequest", SSE_C, 400)
+
+    assert bucket.sidecar_of(KEY) is None
+
+
+@pytest.mark.parametrize("is_readable", [False, True])
+def test_a_sidecar_that_may_not_be_written_is_the_objects_fault_if_that_can_not_be_read_either(
+    bucket: S3DocumentBucket, answers: Stubber, *, is_readable: bool
+) -> None:
+    refuse(answers, "put_object", "AccessDenied")
+    if is_readable:
+        answers.add_response("get_object", {"Body": BytesIO(b"t")})
+    else:
+        refuse(answers, "get_object", "InvalidRequest", SSE_C, 400)
+
+    with pytest.raises(ServiceRefused if is_readable else ObjectRefused):
+        bucket.write_sidecar(KEY, b"{}")
+
+
+def test_an_inspection_is_told_why_it_can_not_read_a_file(s3: Any, answers: Stubber) -> None:
+    refuse(answers, "get_object", "InvalidRequest", SSE_C, 400)
+
+    with pytest.raises(ObjectRefused, match="SSE-C"):
+        S3Files(client=s3, bucket=BUCKET).read(KEY, limit=5)
+
+
+def test_an_error_of_another_kind_is_left_as_it_is(
+    bucket: S3DocumentBucket, answers: Stubber
+) -> None:
+    refuse(answers, "head_object", "400", status=400)
+    refuse(answers, "get_object", "InvalidArgument", status=400)
+
+    with pytest.raises(ClientError, match="InvalidArgument"):
+        bucket.head(KEY)
