@@ -47,6 +47,7 @@ class DataStack(cdk.Stack):
             bucket_name=self._deployment.bucket_name("kb-docs"),
             versioned=True,
             encryption=s3.BucketEncryption.S3_MANAGED,
+            blocked_encryption_types=[s3.BlockedEncryptionType.SSE_C],
             enforce_ssl=True,
             minimum_tls_version=1.2,
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
@@ -79,6 +80,7 @@ class DataStack(cdk.Stack):
                 event_bridge_enabled=True
             )
         )
+        self._only_what_we_can_read(bucket)
         accept(
             bucket,
             "S1",
@@ -91,6 +93,29 @@ class DataStack(cdk.Stack):
         )
         self._only(bucket, "inspect", write=PAGE_MAPS, sid="PageMapsAreTheInspections")
         return bucket
+
+    def _only_what_we_can_read(self, bucket: s3.Bucket) -> None:
+        """
+        Refuse what is encrypted with anybody's own key. S3 blocks SSE-C by itself only for buckets
+        made since April 2026 [S3 user guide: default-s3-c-encryption-setting-faq].
+        """
+        algorithm = "s3:x-amz-server-side-encryption"
+        by_customer = {"Null": {f"{algorithm}-customer-algorithm": "false"}}
+        self._refuse(bucket, "NoKeysOfCustomers", by_customer)
+        by_kms = {"Null": {algorithm: "false"}, "StringNotEquals": {algorithm: "AES256"}}
+        self._refuse(bucket, "NoKeysOfKms", by_kms)
+
+    def _refuse(self, bucket: s3.Bucket, sid: str, conditions: dict[str, dict[str, str]]) -> None:
+        bucket.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid=sid,
+                effect=iam.Effect.DENY,
+                principals=[iam.AnyPrincipal()],
+                actions=["s3:PutObject"],
+                resources=[bucket.arn_for_objects("*")],
+                conditions=conditions,
+            )
+        )
 
     def _only(self, bucket: s3.Bucket, *functions: str, write: str, sid: str) -> None:
         """A sidecar says whose a document is, so no other role may write one."""

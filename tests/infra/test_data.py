@@ -10,8 +10,29 @@ def test_the_bucket_is_private_encrypted_and_versioned(assembly: Assembly) -> No
     assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
     assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
     [rule] = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
-    assert rule == {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
+    assert rule == {
+        "ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"},
+        "BlockedEncryptionTypes": {"EncryptionType": ["SSE-C"]},
+    }
     assert bucket["OwnershipControls"] == {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]}
+
+
+def test_what_is_encrypted_with_anybodys_own_key_is_refused(assembly: Assembly) -> None:
+    policy = assembly.one("data", "AWS::S3::BucketPolicy").properties["PolicyDocument"]
+
+    refused = {
+        each["Sid"]: (each["Effect"], each["Principal"], each["Action"], each["Condition"])
+        for each in policy["Statement"]
+        if str(each.get("Sid")).startswith("NoKeysOf")
+    }
+
+    algorithm = "s3:x-amz-server-side-encryption"
+    customers = {"Null": {f"{algorithm}-customer-algorithm": "false"}}
+    foreign = {"Null": {algorithm: "false"}, "StringNotEquals": {algorithm: "AES256"}}
+    assert refused == {
+        "NoKeysOfCustomers": ("Deny", {"AWS": "*"}, "s3:PutObject", customers),
+        "NoKeysOfKms": ("Deny", {"AWS": "*"}, "s3:PutObject", foreign),
+    }
 
 
 def test_the_bucket_tells_eventbridge_without_a_function_of_its_own(assembly: Assembly) -> None:
