@@ -20,6 +20,7 @@ from operator import itemgetter
 from pathlib import Path
 from statistics import median
 
+from benchmarks import promises
 from benchmarks.drops import USER, Drop, Moments, drop
 from benchmarks.memory import report_memory
 from benchmarks.serving import (
@@ -53,6 +54,7 @@ def main() -> None:
     report_drops("the first file after a start, in a new catalog (all functions cold)", firsts)
     report_drops("the first file of a new catalog", new)
     report_drops("a file into an existing catalog", existing)
+    promises.report(promises.measured(SPEED))
     report_memory(SPEED)
 
 

@@ -16,6 +16,8 @@ _SUFFIX = "-kb-control"
 class StoreSettings(LimitSettings):
     """What whoever serves has told us; enough to look at what is there."""
 
+    ingest_speed: float
+
     kb_catalog_table: str
     kb_control_table: str
     kb_docs_bucket: str
@@ -51,6 +53,7 @@ class Product:
             kb_catalog_table=self.instance.catalog_table,
             kb_control_table=self.instance.control_table,
             kb_docs_bucket=self.instance.bucket,
+            ingest_speed=self.instance.speed,
         )
         return UseCases.of(settings, self.client)
 

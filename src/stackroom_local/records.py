@@ -8,7 +8,8 @@ from stackroom.aws.catalogs import METADATA
 from stackroom.aws.deployment import Deployment
 from stackroom.aws.items import scan, to_item
 from stackroom.aws.use_cases import UseCases
-from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate, QueuePosition
+from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate
+from stackroom.ingestion.standing import QueuePosition
 from stackroom.keys import unplaced_partition
 from stackroom.model import Catalog, Document
 from stackroom_local.product import Product
@@ -41,7 +42,7 @@ def listed(seen: CatalogEstimate) -> CatalogListing:
         estimates={
             each.document.document_id: each
             for each in seen.documents
-            if each.eta_seconds is not None
+            if each.so_far_seconds is not None
         },
         queue_position=seen.queue_position,
     )

@@ -11,7 +11,7 @@ from botocore.stub import Stubber
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.items import from_item
 from stackroom.errors import StoreUnavailable
-from stackroom.ports.admission import Grant, Ledger, Mode, Waiter
+from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
 from tests.aws.stores import CONTROL_TABLE
 from tests.records import NOW
 
@@ -57,7 +57,11 @@ def test_a_full_ledger_is_read_with_one_capacity_unit(
     phases = {f"KB{number:08}": NOW for number in range(5)}
     grants = tuple(map(a_grant, range(15)))  # five jobs and ten direct calls
 
-    book.write(Ledger(grants=grants, next_start=NOW, phases=phases))
+    rate = Rate(base_ms=100_000, beyond_ms=10_000_000, size=50_000_000)
+
+    book.write(
+        Ledger(grants=grants, next_start=NOW, phases=phases, rates=dict.fromkeys(Mode, rate))
+    )
 
     key = {"pk": {"S": "ADMISSION"}, "sk": {"S": "LEDGER"}}
     found = from_item(dynamodb.get_item(TableName=CONTROL_TABLE, Key=key)["Item"])

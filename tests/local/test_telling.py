@@ -6,7 +6,8 @@ from io import StringIO
 import pytest
 from rich.console import Console, RenderableType
 
-from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage, QueuePosition
+from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage
+from stackroom.ingestion.standing import QueuePosition
 from stackroom.model import Document, DocumentStatus, Receipt
 from stackroom_local.cli.removing import told
 from stackroom_local.cli.telling import overview
@@ -47,7 +48,7 @@ def listing(estimate: DocumentEstimate, position: QueuePosition | None = None) -
 
 def test_a_waiting_document_is_shown_with_its_position_its_attempt_and_the_time_it_takes() -> None:
     estimate = DocumentEstimate(
-        document=WAITING, stage=DocumentStage.WAITING, attempt=2, eta_seconds=1200
+        document=WAITING, stage=DocumentStage.WAITING, attempt=2, eta_seconds=1200, so_far_seconds=0
     )
 
     shown = printed(overview([listing(estimate, QueuePosition(position=3, length=8))], speed=10))
@@ -56,9 +57,23 @@ def test_a_waiting_document_is_shown_with_its_position_its_attempt_and_the_time_
     assert stage in shown
 
 
+def test_a_time_that_nobody_knows_or_that_has_run_out_is_not_told() -> None:
+    unknown, late = (
+        DocumentEstimate(
+            document=WAITING, stage=DocumentStage.INGESTING, so_far_seconds=2400, is_late=is_late
+        )
+        for is_late in (False, True)
+    )
+
+    shown = [printed(overview([listing(each)], speed=10)) for each in (unknown, late)]
+
+    assert "being ingested, 4m so far, time to go unknown" in shown[0]
+    assert "being ingested, longer than usual: 4m so far" in shown[1]
+
+
 def test_a_position_that_was_not_found_is_told_as_behind_those_that_were() -> None:
     estimate = DocumentEstimate(
-        document=WAITING, stage=DocumentStage.WAITING, attempt=1, eta_seconds=1
+        document=WAITING, stage=DocumentStage.WAITING, attempt=1, eta_seconds=1, so_far_seconds=0
     )
 
     shown = printed(

@@ -14,6 +14,7 @@ from stackroom.model import (
     DataSourceType,
     DocumentStatus,
 )
+from stackroom.ports.admission import Mode
 from stackroom.ports.ingestion import Busy
 from stackroom.runs.progress import Run, RunOutcome
 from stackroom.settlement.strategy import REMOVAL_DEADLINE
@@ -470,3 +471,34 @@ def test_a_document_that_waits_for_another_round_is_not_judged_by_the_one_before
     shared.settlement.settle(run)
 
     assert shared.document().status is DocumentStatus.PENDING
+
+
+def test_what_has_changed_since_it_was_listed_is_in_no_call(shared: Pipeline) -> None:
+    drop(shared, 2)
+    listed = list(shared.documents.kept.values())
+    shared.delete("alice/research/0.txt")
+
+    bound = shared.direct.calls.bind(listed, "direct-1-0")
+
+    assert [each.filename for each in bound.documents.values()] == ["1.txt"]
+    assert shared.document("alice/research/0.txt").status is DocumentStatus.DELETING
+
+
+def test_a_grant_is_given_back_once(shared: Pipeline) -> None:
+    shared.drop()
+    run = shared.admitted()
+    left = shared.book.read().version
+
+    shared.ingestion.start(run)
+
+    assert shared.book.read().version == left + 2  # claimed, and given back with its time
+    assert shared.book.read().rates[Mode.SHARED].base_ms == 4_000
+
+
+def test_the_time_of_a_refused_call_tells_nothing(shared: Pipeline) -> None:
+    shared.drop()
+    shared.bedrock.direct_busy = Busy(why="ValidationException: can't exceed (10)")
+
+    shared.work()
+
+    assert shared.book.read().rates == {}

@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import pytest
 
 from stackroom.admission.limits import Limits
-from stackroom.ingestion.estimates import CatalogEstimate, DocumentStage, Estimates, QueuePosition
+from stackroom.ingestion.estimates import CatalogEstimate, DocumentStage, Estimates
+from stackroom.ingestion.standing import QueuePosition
 from stackroom.model import CatalogStatus, DataSource, DataSourceType, DocumentStatus
-from stackroom.ports.admission import Mode, Waiter
+from stackroom.ports.admission import Mode, Rate, Waiter
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
 SHARED = DataSource(knowledge_base_id="KB1", data_source_id="SHARED1", type=DataSourceType.CUSTOM)
@@ -25,7 +28,22 @@ def of(estimate: Estimates, pipeline: Pipeline) -> CatalogEstimate:
     return estimate.of(pipeline.catalogs.kept[CATALOG])
 
 
-def queue_up(pipeline: Pipeline, catalog_id: str, mode: Mode, *, calls: int = 1) -> None:
+def measure(pipeline: Pipeline, mode: Mode, *, size: int, seconds: float) -> None:
+    """As if so much had been ingested in so long, beside what any work takes."""
+    rate = Rate(beyond_ms=round(seconds * 1000), size=size)
+    ledger = pipeline.book.read()
+    pipeline.book.write(replace(ledger, rates={**ledger.rates, mode: rate}))
+
+
+def queue_up(
+    pipeline: Pipeline,
+    catalog_id: str,
+    mode: Mode,
+    *,
+    calls: int = 1,
+    size: int = 0,
+    is_large: bool = False,
+) -> None:
     pipeline.clock.pass_by(1)
     waiter = Waiter(
         catalog_id=catalog_id,
@@ -35,6 +53,8 @@ def queue_up(pipeline: Pipeline, catalog_id: str, mode: Mode, *, calls: int = 1)
         since=pipeline.clock(),
         calls=calls,
         token=f"token of {catalog_id}",
+        size=size,
+        is_large=is_large,
     )
     pipeline.book.enqueue(waiter)
 
@@ -49,7 +69,7 @@ def test_a_document_of_a_catalog_that_is_not_placed_is_about_to_begin(
     (document,) = seen.documents
     assert (document.stage, document.attempt) == (DocumentStage.BEGINNING, 1)
     assert seen.queue_position is None
-    assert seen.eta_seconds == document.eta_seconds == 21  # 20 s and 0.3 s
+    assert seen.eta_seconds == document.eta_seconds == 28  # 8 s until it begins, and 20 s
 
 
 def test_a_catalog_waits_behind_those_that_came_before_it(
@@ -64,7 +84,7 @@ def test_a_catalog_waits_behind_those_that_came_before_it(
 
     assert seen.queue_position == QueuePosition(position=3, length=4)
     assert seen.documents[0].stage is DocumentStage.WAITING
-    assert seen.eta_seconds == 61  # two jobs ahead of its own
+    assert seen.eta_seconds == 60  # two jobs ahead of its own
 
 
 def test_direct_calls_are_shared_with_those_ahead(pipeline: Pipeline, estimate: Estimates) -> None:
@@ -106,18 +126,20 @@ def test_what_is_being_ingested_says_so_with_its_attempt_and_what_is_left(
 
     (document,) = seen.documents
     assert (document.stage, document.attempt) == (DocumentStage.INGESTING, 1)
-    assert document.eta_seconds == 6  # of 20.3 s
+    assert document.eta_seconds == 5  # of 20 s
     assert seen.queue_position is None
 
 
-def test_a_job_that_takes_longer_is_about_to_end_and_never_late(
+def test_of_a_job_that_takes_longer_it_is_told_how_long_and_not_when_it_ends(
     pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop()
     pipeline.started()
     pipeline.clock.pass_by(10_000)
 
-    assert of(estimate, pipeline).eta_seconds == 1
+    seen = of(estimate, pipeline)
+    assert (seen.eta_seconds, seen.documents[0].is_late) == (None, True)
+    assert seen.documents[0].remaining(speed=1) == "longer than usual: 2h so far"
 
 
 def test_waiting_has_no_end_but_its_grant(pipeline: Pipeline, estimate: Estimates) -> None:
@@ -128,7 +150,9 @@ def test_waiting_has_no_end_but_its_grant(pipeline: Pipeline, estimate: Estimate
 
     pipeline.clock.pass_by(30 * 24 * 3600)
 
-    assert of(estimate, pipeline) == at_first
+    then = of(estimate, pipeline)
+    assert then.queue_position == at_first.queue_position
+    assert (then.eta_seconds, then.documents[0].is_late) == (at_first.eta_seconds, False)
     assert pipeline.document().status is DocumentStatus.PENDING
 
 
@@ -144,6 +168,7 @@ def test_documents_that_follow_a_broken_run_say_so_and_when(
     seen = of(estimate, pipeline)
 
     assert seen.documents[0].stage is DocumentStage.FOLLOWING
+    assert seen.eta_seconds is not None
     assert 60 < seen.eta_seconds < 5 * 60  # the first follows after a minute
 
 
@@ -155,6 +180,7 @@ def test_a_document_that_is_being_removed_says_so(pipeline: Pipeline, estimate: 
     seen = of(estimate, pipeline)
 
     assert seen.documents[0].stage is DocumentStage.REMOVING
+    assert seen.eta_seconds is not None
     assert seen.eta_seconds > 0
 
 
@@ -194,4 +220,82 @@ def test_direct_calls_wait_for_the_job_that_has_the_knowledge_base(
 
     seen = of(estimate, pipeline)
 
-    assert seen.eta_seconds == 20 + 6
+    assert seen.eta_seconds == 20 - 1 + 6  # it was granted a second ago
+
+
+def test_a_job_that_waits_for_a_large_document_is_told_what_is_left_of_it(
+    pipeline: Pipeline, estimate: Estimates
+) -> None:
+    measure(pipeline, Mode.SHARED, size=1_000_000, seconds=600)
+    pipeline.drop()
+    pipeline.catalogs.place(CATALOG, OWN)
+    queue_up(pipeline, "cat-1", Mode.SHARED, size=2_000_000, is_large=True)
+    pipeline.admission.dispatch()
+    queue_up(pipeline, CATALOG, Mode.EXCLUSIVE)
+    pipeline.clock.pass_by(199)
+
+    seen = of(estimate, pipeline)
+    pipeline.clock.pass_by(1100)
+    late = of(estimate, pipeline)
+
+    assert seen.eta_seconds == 6 + 1200 - 200 + 20
+    assert late.eta_seconds is None  # nobody knows how much longer the large one takes
+    assert late.documents[0].remaining(speed=1) == "21m so far, time to go unknown"
+
+
+def test_what_is_much_larger_than_all_that_was_measured_has_no_time(
+    pipeline: Pipeline, estimate: Estimates
+) -> None:
+    pipeline.drop("alice/research/a.csv", "x" * 1_000_000)
+
+    before = of(estimate, pipeline)
+    measure(pipeline, Mode.EXCLUSIVE, size=500_000, seconds=100)
+    then = of(estimate, pipeline)
+
+    assert before.eta_seconds is None
+    assert then.eta_seconds == 8 + 20 + 2 * 100
+
+
+def test_a_document_deleted_while_it_is_ingested_says_what_holds_it_up(
+    pipeline: Pipeline, estimate: Estimates
+) -> None:
+    pipeline.drop()
+    pipeline.started()
+    pipeline.delete()
+
+    (document,) = of(estimate, pipeline).documents
+
+    assert document.stage is DocumentStage.HELD_UP
+    assert "still ingesting it and can't be stopped" in document.stage
+
+
+def test_a_document_deleted_after_it_was_ingested_is_held_up_by_nothing(
+    pipeline: Pipeline, estimate: Estimates
+) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.drop("alice/research/b.txt")
+    pipeline.started()
+    pipeline.delete()
+
+    by_name = {each.document.filename: each for each in of(estimate, pipeline).documents}
+
+    assert by_name["report.pdf"].stage is DocumentStage.REMOVING
+    assert by_name["b.txt"].stage is DocumentStage.INGESTING
+
+
+def test_finished_work_tells_how_long_the_next_takes(
+    pipeline: Pipeline, estimate: Estimates
+) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+    pipeline.clock.pass_by(300)
+    pipeline.bedrock.finish(run.progress.job_id or "")
+    pipeline.settlement.poll(run)
+    rate = pipeline.book.read().rates[Mode.EXCLUSIVE]
+    pipeline.settle(run)
+    pipeline.drop("alice/research/b.txt")
+
+    assert rate.base_ms is not None
+    assert 300_000 <= rate.base_ms < 305_000
+    assert (of(estimate, pipeline).eta_seconds or 0) > 300

@@ -593,3 +593,26 @@ def test_settling_twice_changes_nothing_more(pipeline: Pipeline) -> None:
 
     assert (len(first), len(second), outcome) == (2, 0, RunOutcome.SETTLED)
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+
+
+def test_a_failed_document_that_only_reads_as_indexed_and_is_not_found_stays_as_it_was(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+    pipeline.bedrock.say(KEY, "FAILED")
+    pipeline.bedrock.finish(run.progress.job_id or "")
+    settled, _ = pipeline.settlement.settle(pipeline.settlement.poll(run))
+    pipeline.ingestion.release(settled)
+    failed = pipeline.document()
+    pipeline.bedrock.say(KEY, "INDEXED")  # by nobody's job, and no search finds it
+
+    pipeline.drop("alice/research/b.txt")
+    again = pipeline.started()
+    pipeline.bedrock.say("alice/research/b.txt", "INDEXED")
+    pipeline.bedrock.finish(again.progress.job_id or "")
+    pipeline.settlement.settle(pipeline.settlement.poll(again))
+
+    assert failed.status is DocumentStatus.FAILED
+    assert pipeline.document() == failed
+    assert pipeline.document("alice/research/b.txt").status is DocumentStatus.INDEXED

@@ -20,6 +20,18 @@ from tests.fakes.pipeline import FakeDocuments, FakeInspectionResults
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
 
+A_CATALOG = Catalog(
+    catalog_id="cat",
+    user_id="alice",
+    name="research",
+    s3_prefix="alice/research/",
+    knowledge_base_id="KB1",
+    data_source_id="DS1",
+    created_at=NOW,
+    updated_at=NOW,
+)
+
+
 def a_document(status: DocumentStatus = DocumentStatus.INDEXING, attempts: int = 1) -> Document:
     return Document(
         catalog_id="cat",
@@ -51,6 +63,29 @@ def evidence(
 
 def test_without_evidence_it_is_too_early() -> None:
     assert verdict(a_document(), None).outcome is DocumentOutcome.WAIT
+
+
+@pytest.mark.parametrize("is_removal", [False, True])
+def test_a_status_that_bedrock_never_had_is_refused_whatever_the_round_was_for(
+    is_removal: bool,
+) -> None:
+    with pytest.raises(AssertionError, match="unknown to us: THINKING"):
+        verdict(a_document(), evidence("THINKING", is_removal=is_removal))
+
+
+def test_one_task_proves_five_hundred_removals_and_leaves_the_others_to_the_next() -> None:
+    investigation = Investigation(
+        inspections=FakeInspectionResults(),
+        search_check=SearchCheck(knowledge_base=lambda _: FakeKnowledgeBase()),
+    )
+    standing = evidence("NOT_FOUND", is_removal=True, is_out=True).standing
+    removed = [(a_document(DocumentStatus.DELETING), standing)] * 502
+    ingested = (a_document(), evidence("INDEXED").standing)
+
+    known = investigation.complete(A_CATALOG, [*removed, ingested])
+
+    assert [each is None for _, each in known].count(True) == 2
+    assert (a_document(), None) not in known  # what needs no search waits for none
 
 
 @pytest.mark.parametrize("status", ["INDEXED", "FAILED", "IGNORED"])

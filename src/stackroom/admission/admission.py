@@ -106,6 +106,18 @@ class Admission:
         if grant_of(self.book.read(), catalog_id, epoch) is not None:
             self._dispatch.hand_out(leaving=frozenset({(catalog_id, epoch)}))
 
+    def finish(self, catalog_id: str, epoch: int, *, did: int | None = None) -> None:
+        """
+        As `leave`, of a grant whose work is done: its time is measured. `did` is in bytes of text;
+        None is what it was given for.
+        """
+        grant = grant_of(self.book.read(), catalog_id, epoch)
+        if grant is not None:
+            self._dispatch.hand_out(
+                leaving=frozenset({(catalog_id, epoch)}),
+                finished=(grant, grant.size if did is None else did),
+            )
+
     def dispatch(self) -> None:
         """Hand out what is free, and wake whom it falls to."""
         self._dispatch.hand_out()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from stackroom.admission.limits import Limits
+from stackroom.admission.rates import with_measured
 from stackroom.admission.schedule import Schedule
 from stackroom.isolation import is_everybodys
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
@@ -33,11 +34,20 @@ class Dispatch:
     now: Callable[[], datetime]
     pause: Callable[[int], None]
 
-    def hand_out(self, *, leaving: frozenset[tuple[str, int]] = frozenset()) -> None:
-        """What `leaving` runs, by catalog and epoch, give back is free, too."""
+    def hand_out(
+        self,
+        *,
+        leaving: frozenset[tuple[str, int]] = frozenset(),
+        finished: tuple[Grant, int] | None = None,
+    ) -> None:
+        """
+        What `leaving` runs, by catalog and epoch, give back is free, too. `finished` is the grant
+        of one of them whose work is done, and its bytes of text.
+        """
         dead = leaving
         while True:
-            granted, unwoken = self._grant(dead)
+            granted, unwoken = self._grant(dead, finished)
+            finished = None
             woken = [(each, self._wake(each, fresh=True)) for each in granted]
             woken += [(each, self._wake(each, fresh=False)) for each in unwoken]
             dead = frozenset((each.catalog_id, each.epoch) for each, alive in woken if not alive)
@@ -67,12 +77,18 @@ class Dispatch:
             for waiter in self.book.waiting(knowledge_base_id, mode, limit=limit)
         ]
 
-    def _grant(self, leaving: frozenset[tuple[str, int]]) -> tuple[list[Waiter], list[Waiter]]:
+    def _grant(
+        self, leaving: frozenset[tuple[str, int]], finished: tuple[Grant, int] | None
+    ) -> tuple[list[Waiter], list[Waiter]]:
         """Who has got a grant just now, and who has one and may not know it."""
 
         def once() -> tuple[list[Waiter], list[Waiter]]:
             before = self.book.read()
-            schedule = self.schedule(before, leaving=leaving)
+            ledger = before
+            if finished is not None:
+                grant, did = finished
+                ledger = with_measured(before, grant, did=did, at=self.now())
+            schedule = self.schedule(ledger, leaving=leaving)
             granted = schedule.grant()
             if schedule.ledger != before:
                 self.book.write(schedule.ledger)

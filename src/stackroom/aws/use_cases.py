@@ -102,4 +102,5 @@ class UseCases(RunUseCases):
             leases=self.deployment.leases,
             book=self.deployment.admission_book,
             limits=self.limits,
+            pace=self._pace,
         )

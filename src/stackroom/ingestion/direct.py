@@ -58,9 +58,15 @@ class DirectRounds:
         work.left += len(small + large) - len(taken)
         if work.at_work:
             return self._left_to_the_poller(run, round_id, work, served), work
-        # Refused, it queues up again in its old position after a while: others may get through.
-        self.admission.leave(run.catalog_id, run.epoch)
-        return (busy(run) if work.refused else self._after(run, work, served)), work
+        if work.refused:
+            # It queues up again in its old position after a while: others may get through.
+            self.admission.leave(run.catalog_id, run.epoch)
+            return busy(run), work
+        if work.calls <= grant.slots:  # all of them at once: it is known how long they take
+            self.admission.finish(run.catalog_id, run.epoch, did=work.size)
+        else:
+            self.admission.leave(run.catalog_id, run.epoch)
+        return self._after(run, work, served), work
 
     def _left_to_the_poller(self, run: Run, round_id: str, work: DirectWork, served: int) -> Run:
         # The grant is kept while calls are at work, and what else there is waits for them.

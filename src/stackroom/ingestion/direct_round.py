@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from stackroom.admission.admission import Admission
+from stackroom.admission.demand import text_size
 from stackroom.clock import Pace, RealTime, utc_now
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.ingestion.direct_calls import Call, DirectCalls
@@ -112,6 +113,7 @@ class DirectRound:
             self.batches.appendleft(list(bound.documents.values()))
             return False
         self.came_to.calls += 1
+        self.came_to.size += sum(map(text_size, bound.documents.values()))
         self.calls.append(
             Call(
                 documents=bound.documents,

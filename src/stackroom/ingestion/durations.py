@@ -1,86 +1,76 @@
 """
-About how long ingestion takes, and how long until it begins, by a simple model.
+About how long work takes, and how long until its turn comes: by what finished work has taken here.
 
-- Jobs take about 20 s, and 0.3 s a document, one at a time in a knowledge base and at least 10 s
-  apart in the account. Of those ahead only the number is known, so each counts as 20 s.
-- Direct calls carry 10 documents and take about 6 s, 10 at a time in the account, shared with
-  whoever is ahead, and after the job that has the knowledge base, if one has.
+Of what nothing like it has been measured, nothing is said; nor of what takes longer than it should.
 """
 
-import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
-from stackroom.admission.demand import BATCH
 from stackroom.admission.limits import Limits
-from stackroom.model import PerSourceType
-from stackroom.ports.admission import Ledger, Mode
+from stackroom.admission.rates import expected
+from stackroom.clock import Pace
+from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
 
-_JOB_SECONDS = 20.0
-_JOB_SECONDS_A_DOCUMENT = 0.3
-_CALL_SECONDS = 6.0
+# Seconds on AWS, until some work has been measured: a job, and a call of small documents, as the
+# simulator's rules job.shortest and document.duration have them; and what our own functions take.
+_BASES = {Mode.EXCLUSIVE: 18.0, Mode.SHARED: 4.0}
+_OWN = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ahead:
-    """Who waits longer for the same knowledge base in the same mode, and their direct calls."""
+class Durations:
+    """In seconds by our clock; None where it is not known. `size` is in bytes of text."""
 
-    runs: int
-    calls: int
-
-
-class Durations(Protocol):
-    """In seconds."""
-
-    def work(self, documents: int) -> float: ...
-
-    def wait(
-        self, knowledge_base_id: str, ahead: Ahead, ledger: Ledger, *, at: datetime
-    ) -> float: ...
-
-
-@dataclass(frozen=True)
-class _OfJobs:
+    ledger: Ledger
     limits: Limits
+    pace: Pace
+    at: datetime
 
-    def work(self, documents: int) -> float:
-        return _JOB_SECONDS + _JOB_SECONDS_A_DOCUMENT * documents
+    def of(self, mode: Mode, size: int) -> float | None:
+        rate = self.ledger.rates.get(mode, Rate())
+        return expected(rate, size, base=self.pace.here(_BASES[mode]) + _OWN)
 
-    def wait(self, knowledge_base_id: str, ahead: Ahead, ledger: Ledger, *, at: datetime) -> float:
-        here = [each for each in ledger.grants if each.knowledge_base_id == knowledge_base_id]
-        seconds = _JOB_SECONDS * (ahead.runs + len(here))
-        if ledger.next_start is not None:
-            seconds = max(seconds, (ledger.next_start - at).total_seconds())
-        return max(seconds, self.limits.seconds_between_starts * ahead.runs)
+    def left(self, mode: Mode, size: int, *, since: datetime) -> float | None:
+        """Of work that began then; None, too, if it takes longer than expected."""
+        whole = self.of(mode, size)
+        if whole is None:
+            return None
+        left = whole - (self.at - since).total_seconds()
+        return left if left > 0 else None
 
+    def is_late(self, mode: Mode, size: int, *, since: datetime) -> bool:
+        return self.of(mode, size) is not None and self.left(mode, size, since=since) is None
 
-@dataclass(frozen=True)
-class _OfDirectCalls:
-    limits: Limits
+    def until_turn(self, mode: Mode, home: str, ahead: Iterable[Waiter]) -> float | None:
+        """Of a run that waits for that knowledge base; `ahead` are those before it there."""
+        here = [each for each in self.ledger.grants if each.knowledge_base_id == home]
+        waiters = list(ahead)
+        # Where a job is among them, calls at work end first.
+        modes = {mode, *(each.mode for each in waiters)}
+        in_the_way = [each for each in here if Mode.EXCLUSIVE in (*modes, each.mode)]
+        if Mode.EXCLUSIVE not in modes:
+            in_the_way += self._that_take_all_calls()
+        held_up = [self._left_of(each) for each in in_the_way]
+        before = [self._beside(each) for each in waiters]
+        known = [each for each in held_up + before if each is not None]
+        if len(known) < len(held_up) + len(before):
+            return None
+        return max(known[: len(held_up)], default=0.0) + sum(known[len(held_up) :])
 
-    def work(self, documents: int) -> float:
-        return self._seconds(max(1, math.ceil(documents / BATCH)))
+    def _that_take_all_calls(self) -> list[Grant]:
+        holders = [each for each in self.ledger.grants if each.mode is Mode.SHARED]
+        if sum(each.slots for each in holders) < self.limits.direct_calls:
+            return []
+        return [min(holders, key=lambda each: each.granted_at)]
 
-    def wait(
-        self,
-        knowledge_base_id: str,
-        ahead: Ahead,
-        ledger: Ledger,
-        *,
-        at: datetime,  # noqa: ARG002 - no call waits for a moment
-    ) -> float:
-        has_job = any(
-            each.mode is Mode.EXCLUSIVE
-            for each in ledger.grants
-            if each.knowledge_base_id == knowledge_base_id
-        )
-        at_work = sum(each.slots for each in ledger.grants if each.mode is Mode.SHARED)
-        return (_JOB_SECONDS if has_job else 0) + self._seconds(at_work + ahead.calls)
+    def _left_of(self, grant: Grant) -> float | None:
+        return self.left(grant.mode, grant.size, since=grant.start_at or grant.granted_at)
 
-    def _seconds(self, calls: int) -> float:
-        return math.ceil(calls / self.limits.direct_calls) * _CALL_SECONDS
-
-
-def durations(limits: Limits) -> PerSourceType[Durations]:
-    return PerSourceType(own=_OfJobs(limits), shared=_OfDirectCalls(limits))
+    def _beside(self, waiter: Waiter) -> float | None:
+        """Of small direct calls, as many as the account has are at work beside each other."""
+        whole, least = self.of(waiter.mode, waiter.size), self.of(waiter.mode, 0)
+        if whole is None or least is None or waiter.mode is Mode.EXCLUSIVE or waiter.is_large:
+            return whole
+        return whole - least + least * waiter.calls / self.limits.direct_calls

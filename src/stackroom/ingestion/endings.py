@@ -19,13 +19,16 @@ class Endings:
     now: Callable[[], datetime] = utc_now
 
     def done(self, run: Run, documents: Sequence[Document], served: int) -> Run:
-        """All these documents are settled."""
+        """All these documents are settled, and the grant is given back."""
         self.update_totals(run, documents, CatalogStatus.READY)
         # An emptied catalog may be one to take down: having served no request, the run looks.
-        return self.nothing(run, served if documents else 0)
+        return self._nothing(run, served if documents else 0)
 
     def nothing(self, run: Run, served: int) -> Run:
         self.admission.leave(run.catalog_id, run.epoch)
+        return self._nothing(run, served)
+
+    def _nothing(self, run: Run, served: int) -> Run:
         return run.went(RunOutcome.NOTHING, served=served, waiting_since=None, polls=0)
 
     def update_totals(self, run: Run, documents: Sequence[Document], status: CatalogStatus) -> None:

@@ -1,28 +1,23 @@
 """
 What a catalog's owner can expect: how far each document is, who waits before it, and how long.
 
-The time is an estimate (stackroom.ingestion.durations) and no promise: a document that waits longer
-goes on waiting, for nothing here or elsewhere ends a wait.
+The time is an estimate (stackroom.ingestion.remaining) and no promise: a document that waits longer
+goes on waiting, for nothing here or elsewhere ends a wait. What is not known is not told.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from stackroom.admission.demand import DEMANDS
 from stackroom.admission.limits import Limits
-from stackroom.clock import utc_now
-from stackroom.ingestion.durations import Ahead, Durations, durations
-from stackroom.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.clock import Pace, RealTime, utc_now
+from stackroom.ingestion.standing import QueuePosition, Standing, Standings
+from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.admission import AdmissionBook
 from stackroom.ports.documents import Documents
 from stackroom.ports.runs import Leases
-from stackroom.runs.leases import LONGEST_DELAY
-
-# Of the queue this many are looked at; a position behind them is told as "after" them.
-_LOOKED_AT = 1000
 
 
 class DocumentStage(StrEnum):
@@ -32,46 +27,49 @@ class DocumentStage(StrEnum):
     WAITING = "waiting for its turn"
     INGESTING = "being ingested"
     REMOVING = "being removed"
+    HELD_UP = "Bedrock is still ingesting it and can't be stopped; it will be removed at the end"
     FOLLOWING = "waiting to follow a run that broke"
     SEARCHABLE = "searchable"
     FAILED = "failed"
 
 
 @dataclass(frozen=True, kw_only=True)
-class QueuePosition:
-    """In the queue of a knowledge base, from 1; None if it is beyond `length`."""
-
-    position: int | None
-    length: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class DocumentEstimate:
-    """`attempt` counts from 1; `eta_seconds` is None for what is settled."""
+    """
+    Of what is settled only the stage is told. `attempt` counts from 1; the seconds are AWS's.
+    `eta_seconds` is None where nobody knows, and `is_late` says that it was known and is over.
+    """
 
     document: Document
     stage: DocumentStage
     attempt: int | None = None
     eta_seconds: int | None = None
+    so_far_seconds: int | None = None  # at work, or waiting for it
+    is_late: bool = False
+
+    def remaining(self, speed: float) -> str:
+        """In words, where AWS's time passes at `speed`; empty for what is settled."""
+        if self.so_far_seconds is None:
+            return ""
+        so_far = in_words(self.so_far_seconds / speed)
+        if self.is_late:
+            return f"longer than usual: {so_far} so far"
+        if self.eta_seconds is None:
+            return f"{so_far} so far, time to go unknown"
+        return f"about {in_words(max(1, self.eta_seconds / speed))} to go"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogEstimate:
-    """`queue_position` is None if the catalog's run doesn't wait; 0 seconds: all is settled."""
+    """
+    `queue_position` is None if the catalog's run doesn't wait. Its seconds are those of the last
+    document: 0 if all is settled, None if that of any is not known.
+    """
 
     catalog: Catalog
     queue_position: QueuePosition | None
-    eta_seconds: int
+    eta_seconds: int | None
     documents: tuple[DocumentEstimate, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Standing:
-    """How the catalog stands among those that want the same."""
-
-    seconds_ahead: float = 0.0
-    queue_position: QueuePosition | None = None
-    follows: bool = False  # a run that broke, after a while that has yet to pass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,95 +78,66 @@ class Estimates:
     leases: Leases
     book: AdmissionBook
     limits: Limits
+    pace: Pace = field(default_factory=RealTime)
     now: Callable[[], datetime] = utc_now
 
     def of(self, catalog: Catalog) -> CatalogEstimate:
         documents = sorted(
             self.documents.of_catalog(catalog.catalog_id), key=lambda each: each.filename
         )
-        unsettled = sum(map(_is_unsettled, documents))
-        standing = self._standing(catalog) if unsettled else _Standing()
-        work = self._durations(catalog).work(unsettled)
-        estimates = tuple(self._of(each, standing, work) for each in documents)
+        unsettled = [each for each in documents if _is_unsettled(each)]
+        standing = self._standings.of(catalog, unsettled)
+        estimates = tuple(self._of(each, standing) for each in documents)
+        etas = [each.eta_seconds for each in estimates if each.so_far_seconds is not None]
+        known = [each for each in etas if each is not None]
         return CatalogEstimate(
             catalog=catalog,
             queue_position=standing.queue_position,
-            eta_seconds=max((each.eta_seconds or 0 for each in estimates), default=0),
+            eta_seconds=max(known, default=0) if len(known) == len(etas) else None,
             documents=estimates,
         )
 
-    def _of(self, document: Document, standing: _Standing, work: float) -> DocumentEstimate:
+    @property
+    def _standings(self) -> Standings:
+        return Standings(
+            leases=self.leases,
+            book=self.book,
+            limits=self.limits,
+            pace=self.pace,
+            now=self.now,
+        )
+
+    def _of(self, document: Document, standing: Standing) -> DocumentEstimate:
         stage = _stage(document, standing)
         if not _is_unsettled(document):
             return DocumentEstimate(document=document, stage=stage)
-        if document.status is DocumentStatus.INDEXING:
-            gone_by = (self.now() - document.updated_at).total_seconds()
-            seconds = max(1.0, work - gone_by)
-        else:
-            seconds = work + standing.seconds_ahead
+        remaining = standing.remaining
+        left = remaining.seconds(document)
+        since = remaining.at_work_since(document) or document.updated_at
+        so_far = (self.now() - since).total_seconds()
         return DocumentEstimate(
             document=document,
             stage=stage,
             attempt=_attempt(document),
-            eta_seconds=math.ceil(seconds),
+            eta_seconds=None if left is None else math.ceil(round(self.pace.on_aws(left), 3)),
+            so_far_seconds=max(0, math.floor(self.pace.on_aws(so_far))),
+            is_late=remaining.is_late(document),
         )
-
-    def _standing(self, catalog: Catalog) -> _Standing:
-        source = catalog.source
-        if source is None:
-            return self._following(catalog.catalog_id)
-        ledger = self.book.read()
-        if any(each.catalog_id == catalog.catalog_id for each in ledger.grants):
-            return _Standing()
-        position, ahead = self._queue(catalog, source)
-        if position is None:
-            return self._following(catalog.catalog_id)
-        seconds = self._durations(catalog).wait(
-            source.knowledge_base_id, ahead, ledger, at=self.now()
-        )
-        return _Standing(queue_position=position, seconds_ahead=seconds)
-
-    def _following(self, catalog_id: str) -> _Standing:
-        """Its run is about to begin; at once, or with a delay if it follows one that broke."""
-        lease = self.leases.get(catalog_id)
-        if lease is None or not lease.held or not lease.failures or lease.until is None:
-            return _Standing()
-        # The lease of a run that has yet to begin lasts until shortly after it must have.
-        delay = (lease.until - self.now()).total_seconds()
-        return _Standing(seconds_ahead=min(max(0.0, delay), LONGEST_DELAY), follows=True)
-
-    def _queue(self, catalog: Catalog, source: DataSource) -> tuple[QueuePosition | None, Ahead]:
-        mode = DEMANDS.of(source).mode
-        queue = self.book.waiting(source.knowledge_base_id, mode, limit=_LOOKED_AT)
-        calls = 0
-        for runs, waiter in enumerate(queue):
-            if waiter.catalog_id == catalog.catalog_id:
-                position = QueuePosition(position=runs + 1, length=len(queue))
-                return position, Ahead(runs=runs, calls=calls)
-            calls += waiter.calls
-        ahead = Ahead(runs=len(queue), calls=calls)
-        if len(queue) < _LOOKED_AT:
-            return None, ahead  # it has its grant, or is about to queue up
-        return QueuePosition(position=None, length=len(queue)), ahead
-
-    def _durations(self, catalog: Catalog) -> Durations:
-        by_type = durations(self.limits)
-        # One that has yet to be placed is told the time of a data source of its own.
-        return by_type.of(catalog.source) if catalog.source is not None else by_type.own
 
 
 def _is_unsettled(document: Document) -> bool:
     return document.status not in (DocumentStatus.INDEXED, DocumentStatus.FAILED)
 
 
-def _stage(document: Document, standing: _Standing) -> DocumentStage:
+def _stage(document: Document, standing: Standing) -> DocumentStage:
     match document.status:
         case DocumentStatus.FAILED:
             return DocumentStage.FAILED
         case DocumentStatus.INDEXED:
             return DocumentStage.SEARCHABLE
         case DocumentStatus.DELETING:
-            return DocumentStage.REMOVING
+            is_held_up = standing.remaining.is_held_up(document)
+            return DocumentStage.HELD_UP if is_held_up else DocumentStage.REMOVING
         case DocumentStatus.INDEXING:
             return DocumentStage.INGESTING
         case DocumentStatus.UPLOADING | DocumentStatus.PENDING:
@@ -183,3 +152,12 @@ def _attempt(document: Document) -> int:
     if document.status is DocumentStatus.PENDING:
         return document.attempts + 1
     return max(1, document.attempts)
+
+
+def in_words(exact: float) -> str:
+    """Seconds, in their largest unit."""
+    seconds = max(0, int(exact))
+    for unit, length in (("d", 86_400), ("h", 3600), ("m", 60)):
+        if seconds >= length:
+            return f"{seconds // length}{unit}"
+    return f"{seconds}s"

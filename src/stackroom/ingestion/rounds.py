@@ -25,6 +25,7 @@ class DirectWork:
     calls_at_work: int = 0
     accepted_at: datetime | None = None
     calls: int = 0
+    size: int = 0  # bytes of text that were sent, about
     again: bool = False  # some document needs another round
     passed_over: set[str] = field(default_factory=set)  # documents that are not this run's to do
     refused: bool = False  # Bedrock was busy, and nothing got through

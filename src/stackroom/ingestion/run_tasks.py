@@ -89,6 +89,7 @@ class RunTasks:
             return self.endings.nothing(run, served), DirectWork()
         documents = list(self.documents.of_catalog(run.catalog_id))
         if not (work := open_of(documents)):  # an earlier try of this task has done it all
+            self.admission.leave(run.catalog_id, run.epoch)
             return self.endings.done(run, documents, served), DirectWork()
         calls = DEMANDS.of(source).of(work).calls
         grant = self.admission.claim(run.catalog_id, run.epoch, calls=calls)

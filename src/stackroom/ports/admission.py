@@ -55,14 +55,27 @@ class Grant:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Rate:
+    """
+    How long finished work has taken, the newest counting most: the milliseconds of what is
+    small, and for what is not those beyond, of so many bytes of text.
+    """
+
+    base_ms: int | None = None
+    beyond_ms: int = 0
+    size: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ledger:
-    """Every grant there is at the moment, in the whole account."""
+    """Every grant there is at the moment, in the whole account, and what earlier ones took."""
 
     version: int = 0
     grants: tuple[Grant, ...] = ()
     next_start: datetime | None = None  # of an ingestion job, by the rate of StartIngestionJob
     # By knowledge base: since when jobs have it, one after another.
     phases: Mapping[str, datetime] = field(default_factory=dict)
+    rates: Mapping[Mode, Rate] = field(default_factory=dict)
 
 
 class AdmissionBook(Protocol):

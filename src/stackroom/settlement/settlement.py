@@ -53,7 +53,7 @@ class Settlement:
             seconds = (self.now() - began).total_seconds()
             wanted = self.admission.is_wanted(source.knowledge_base_id)
             return self._look_again(run, until_next_look(seconds, wanted=wanted))
-        self.admission.leave(run.catalog_id, run.epoch)
+        self.admission.finish(run.catalog_id, run.epoch)
         # Polls go on counting while documents are unsettled, or the waits would never grow.
         unsettled = run.progress.outcome is RunOutcome.UNSETTLED
         return run.went(RunOutcome.OVER, polls=run.progress.polls if unsettled else 0)

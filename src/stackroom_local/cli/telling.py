@@ -8,7 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from stackroom.ingestion.estimates import DocumentStage, QueuePosition
+from stackroom.ingestion.estimates import DocumentStage, in_words
+from stackroom.ingestion.standing import QueuePosition
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.console import size
 from stackroom_local.cli.foreign import one_line
@@ -59,14 +60,14 @@ def _cells(listing: CatalogListing, document: Document, speed: float) -> list[Re
 def stage(listing: CatalogListing, document: Document, speed: float) -> str:
     """How far a document is that has yet to settle; empty for all others."""
     estimate = listing.estimates.get(document.document_id)
-    if estimate is None or estimate.eta_seconds is None:
+    if estimate is None or estimate.so_far_seconds is None:
         return ""
     told = [str(estimate.stage)]
     if estimate.stage is DocumentStage.WAITING and listing.queue_position is not None:
         told.append(_position(listing.queue_position))
     if estimate.attempt is not None and estimate.attempt > 1:
         told.append(f"attempt {estimate.attempt}")
-    told.append(f"about {duration(max(1, estimate.eta_seconds / speed))} to go")
+    told.append(estimate.remaining(speed))
     return ", ".join(told)
 
 
@@ -77,12 +78,4 @@ def _position(queue: QueuePosition) -> str:
 
 
 def _age(since: datetime) -> str:
-    return duration((datetime.now(UTC) - since).total_seconds())
-
-
-def duration(exact: float) -> str:
-    seconds = max(0, int(exact))
-    for unit, length in (("d", 86_400), ("h", 3600), ("m", 60)):
-        if seconds >= length:
-            return f"{seconds // length}{unit}"
-    return f"{seconds}s"
+    return in_words((datetime.now(UTC) - since).total_seconds())

@@ -14,10 +14,11 @@ from datetime import datetime
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
+from stackroom.ingestion.estimates import in_words
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.console import size
 from stackroom_local.cli.foreign import one_line
-from stackroom_local.cli.telling import STYLES, duration, stage
+from stackroom_local.cli.telling import STYLES, stage
 from stackroom_local.records import NO_CATALOG, CatalogListing
 
 _WAITING = (DocumentStatus.PENDING, DocumentStatus.UPLOADING)
@@ -127,7 +128,7 @@ def _line(row: _Row, width: int, *, speed: float, now: datetime) -> Text:
         _columns(
             width,
             str(document.status),
-            duration((now - document.updated_at).total_seconds()),
+            in_words((now - document.updated_at).total_seconds()),
             _path(row),
             size(document.size),
             one_line(document.status_reason or stage(listing, document, speed)),

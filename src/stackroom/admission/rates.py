@@ -1,0 +1,53 @@
+"""
+How long work takes here, measured by the grants that end: pure.
+
+Nobody documents how fast Bedrock reads and embeds, and a laptop does it at its own pace. So every
+grant whose work is finished tells, in the ledger that is written anyway when it goes back.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+
+from stackroom.ports.admission import Grant, Ledger, Rate
+
+# Bytes of text, below which work takes no longer than any does.
+_SMALL = 20_000
+# What has been measured tells of work this many times as large, and of no larger.
+_FURTHEST = 20
+_NEWEST = 0.3  # its share of what is believed
+
+
+def with_measured(ledger: Ledger, grant: Grant, *, did: int, at: datetime) -> Ledger:
+    """`did` is in bytes of text."""
+    seconds = (at - (grant.start_at or grant.granted_at)).total_seconds()
+    rate = _after(ledger.rates.get(grant.mode, Rate()), did, max(0, round(seconds * 1000)))
+    return replace(ledger, rates={**ledger.rates, grant.mode: rate})
+
+
+def expected(rate: Rate, size: int, *, base: float) -> float | None:
+    """
+    Seconds that so many bytes of text take; None if nothing like it has been measured yet. `base`
+    is what small work takes until some has been.
+    """
+    least = base if rate.base_ms is None else rate.base_ms / 1000
+    if size < _SMALL:
+        return least
+    if size > rate.size * _FURTHEST:
+        return None
+    return least + size * rate.beyond_ms / 1000 / rate.size
+
+
+def _after(rate: Rate, size: int, took_ms: int) -> Rate:
+    if size < _SMALL:
+        return replace(rate, base_ms=_blend(rate.base_ms, took_ms))
+    beyond = max(0, took_ms - (rate.base_ms or 0))
+    if not rate.size:
+        return replace(rate, beyond_ms=beyond, size=size)
+    kept = 1 - _NEWEST
+    return replace(
+        rate, beyond_ms=round(rate.beyond_ms * kept + beyond), size=round(rate.size * kept + size)
+    )
+
+
+def _blend(before: int | None, now: int) -> int:
+    return now if before is None else round(before * (1 - _NEWEST) + now * _NEWEST)

@@ -1,0 +1,101 @@
+"""How long the documents of one catalog have yet to go, from how its run stands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from stackroom.admission.demand import is_large, text_size
+from stackroom.ingestion.durations import Durations
+from stackroom.model import Document, DocumentStatus
+from stackroom.ports.admission import Grant, Mode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remaining:
+    """
+    Seconds by our clock; None where nobody knows. `documents` are the unsettled ones, `ahead` is
+    how long until the catalog's turn comes, and `grant` what its run has.
+    """
+
+    durations: Durations
+    mode: Mode
+    documents: Sequence[Document]
+    ahead: float | None = 0.0
+    grant: Grant | None = None
+
+    def seconds(self, document: Document) -> float | None:
+        if (since := self.at_work_since(document)) is None:
+            return _sum(
+                self._until_next_round(), self.durations.of(self.mode, self._up_to(document))
+            )
+        left = self.durations.left(self.mode, self._at_work(document), since=since)
+        if not self.is_held_up(document):
+            return left
+        return _sum(left, self.durations.of(self.mode, 0))
+
+    def is_late(self, document: Document) -> bool:
+        since = self.at_work_since(document)
+        size = self._at_work(document)
+        return since is not None and self.durations.is_late(self.mode, size, since=since)
+
+    def at_work_since(self, document: Document) -> datetime | None:
+        """None while it waits."""
+        if document.status is DocumentStatus.INDEXING:
+            return document.updated_at
+        if self.grant is None or document.status is not DocumentStatus.DELETING:
+            return None
+        is_taken_up = document.attempts > 0 and self.grant.claimed
+        return self.grant.granted_at if is_taken_up or self.is_held_up(document) else None
+
+    def is_held_up(self, document: Document) -> bool:
+        """Whether it was deleted while Bedrock was at it, which can't be stopped."""
+        if document.status is not DocumentStatus.DELETING or self.grant is None:
+            return False
+        was_ingested = document.ingestion_job_id is not None and _is_newer_than_index(document)
+        since = self.grant.granted_at <= document.updated_at
+        return was_ingested and self.grant.claimed and since and document.attempts == 0
+
+    def _at_work(self, document: Document) -> int:
+        """Bytes of text that are at work together with the document."""
+        if document.status is DocumentStatus.INDEXING or self.grant is None:
+            return sum(map(text_size, self._being_ingested()))
+        return self.grant.size
+
+    def _being_ingested(self) -> list[Document]:
+        return [each for each in self.documents if each.status is DocumentStatus.INDEXING]
+
+    def _until_next_round(self) -> float | None:
+        """Whatever its run is at comes first."""
+        busy = [each for each in self.documents if self.at_work_since(each) is not None]
+        if not busy:
+            return self.ahead
+        left = [self.seconds(each) for each in busy]
+        known = [each for each in left if each is not None]
+        return max(known) if len(known) == len(left) else None
+
+    def _up_to(self, document: Document) -> int:
+        """Bytes of text of what waits and is done no later than the document."""
+        waiting = [each for each in self.documents if self.at_work_since(each) is None]
+        if self.mode is Mode.EXCLUSIVE:
+            return sum(map(text_size, waiting))
+        small = sum(text_size(each) for each in waiting if not is_large(each))
+        if not is_large(document):
+            return small
+        large = [each for each in waiting if is_large(each)]
+        return small + sum(
+            map(text_size, (each for each in large if not _is_after(each, document)))
+        )
+
+
+def _is_newer_than_index(document: Document) -> bool:
+    indexed_at, present_since = document.indexed_at, document.present_since
+    return indexed_at is None or present_since is None or indexed_at < present_since
+
+
+def _is_after(document: Document, other: Document) -> bool:
+    return (document.updated_at, document.document_id) > (other.updated_at, other.document_id)
+
+
+def _sum(*seconds: float | None) -> float | None:
+    known = [each for each in seconds if each is not None]
+    return sum(known) if len(known) == len(seconds) else None

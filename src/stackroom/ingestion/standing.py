@@ -1,0 +1,106 @@
+"""How a catalog's run stands among those that want the same knowledge base."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from stackroom.admission.demand import DEMANDS
+from stackroom.admission.limits import Limits
+from stackroom.clock import Pace
+from stackroom.ingestion.durations import Durations
+from stackroom.ingestion.remaining import Remaining
+from stackroom.model import Catalog, DataSource, Document
+from stackroom.ports.admission import AdmissionBook, Ledger, Mode, Waiter
+from stackroom.ports.runs import Leases
+from stackroom.runs.leases import LONGEST_DELAY
+
+# Of the queue this many are looked at; a position behind them is told as "after" them.
+_LOOKED_AT = 1000
+# Seconds on AWS from a drop until its run queues up: the queue's window, and the first states.
+_BEGINS = 8.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueuePosition:
+    """In the queue of a knowledge base, from 1; None if it is beyond `length`."""
+
+    position: int | None
+    length: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """How the catalog stands among those that want the same."""
+
+    remaining: Remaining
+    queue_position: QueuePosition | None = None
+    follows: bool = False  # a run that broke, after a while that has yet to pass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standings:
+    leases: Leases
+    book: AdmissionBook
+    limits: Limits
+    pace: Pace
+    now: Callable[[], datetime]
+
+    def of(self, catalog: Catalog, unsettled: list[Document]) -> Standing:
+        if not unsettled:
+            return Standing(remaining=self._remaining(catalog, Ledger(), unsettled))
+        ledger = self.book.read()
+        remaining = self._remaining(catalog, ledger, unsettled)
+        if remaining.grant is not None or (source := catalog.source) is None:
+            return self._following(catalog.catalog_id, remaining)
+        position, ahead = self._queue(catalog, source)
+        seconds = remaining.durations.until_turn(remaining.mode, source.knowledge_base_id, ahead)
+        standing = Standing(queue_position=position, remaining=replace(remaining, ahead=seconds))
+        if position is not None:
+            return standing
+        return self._following(catalog.catalog_id, standing.remaining)
+
+    def _remaining(self, catalog: Catalog, ledger: Ledger, unsettled: list[Document]) -> Remaining:
+        # One that has yet to be placed is told the time of a data source of its own.
+        demand = DEMANDS.own if catalog.source is None else DEMANDS.of(catalog.source)
+        mine = (each for each in ledger.grants if each.catalog_id == catalog.catalog_id)
+        return Remaining(
+            durations=Durations(ledger=ledger, limits=self.limits, pace=self.pace, at=self.now()),
+            mode=demand.mode,
+            documents=unsettled,
+            grant=next(mine, None),
+        )
+
+    def _following(self, catalog_id: str, remaining: Remaining) -> Standing:
+        """Its run is about to begin; at once, or with a delay if it follows one that broke."""
+        if remaining.grant is not None:
+            return Standing(remaining=remaining)
+        lease = self.leases.get(catalog_id)
+        if lease is None or not lease.held or not lease.failures or lease.until is None:
+            ahead = None if remaining.ahead is None else remaining.ahead + self.pace.here(_BEGINS)
+            return Standing(remaining=replace(remaining, ahead=ahead))
+        # The lease of a run that has yet to begin lasts until shortly after it must have.
+        delay = (lease.until - self.now()).total_seconds()
+        seconds = min(max(0.0, delay), LONGEST_DELAY)
+        return Standing(remaining=replace(remaining, ahead=seconds), follows=True)
+
+    def _queue(
+        self, catalog: Catalog, source: DataSource
+    ) -> tuple[QueuePosition | None, list[Waiter]]:
+        """Its position among those that want the same, and who comes before it in either queue."""
+        queues = {
+            mode: self.book.waiting(source.knowledge_base_id, mode, limit=_LOOKED_AT)
+            for mode in Mode
+        }
+        queue = queues[DEMANDS.of(source).mode]
+        everybody = sorted((each for all_ in queues.values() for each in all_), key=_since)
+        for number, waiter in enumerate(queue, start=1):
+            if waiter.catalog_id == catalog.catalog_id:
+                ahead = [each for each in everybody if each.since < waiter.since]
+                return QueuePosition(position=number, length=len(queue)), ahead
+        if len(queue) < _LOOKED_AT:
+            return None, everybody  # it is about to queue up
+        return QueuePosition(position=None, length=len(queue)), everybody
+
+
+def _since(waiter: Waiter) -> datetime:
+    return waiter.since
