@@ -1,6 +1,7 @@
 """What a user does in a second shell while `make up` serves in the first."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -35,6 +36,8 @@ def test_dropped_files_become_searchable_for_their_owner_alone(
 
     assert dropped.returncode == 0, dropped.stderr
     assert "dropped 2 of 2 files" in dropped.stdout
+    assert re.search(r"^ *[\d.]+ s  2 indexed$", dropped.stdout, re.MULTILINE), dropped.stdout
+    assert "\x1b" not in dropped.stdout
     assert "lamps.txt" in hers.stdout
     assert "every Tuesday" in hers.stdout
     assert "nothing found" in others.stdout
