@@ -58,7 +58,7 @@ def test_a_job_that_was_killed_is_failed_and_the_next_one_finishes_its_work(
         for number in range(60):
             world.put(f"{number:02}.txt", f"Otter number {number} holds hands.")
         # The last, and so long that the job is not over before the kill.
-        world.put("long.txt", "A wall of granite. " * 6_000, {"kind": "long"})
+        world.put("long.txt", "A wall of granite. " * 2_000, {"kind": "long"})
         job = world.start(knowledge_base, source)
         eventually(lambda: world.job(job)["statistics"]["numberOfNewDocumentsIndexed"] > 3)
 
