@@ -65,12 +65,12 @@ def test_without_evidence_it_is_too_early() -> None:
     assert verdict(a_document(), None).outcome is DocumentOutcome.WAIT
 
 
-@pytest.mark.parametrize("is_removal", [False, True])
-def test_a_status_that_bedrock_never_had_is_refused_whatever_the_round_was_for(
-    is_removal: bool,
-) -> None:
-    with pytest.raises(AssertionError, match="unknown to us: THINKING"):
-        verdict(a_document(), evidence("THINKING", is_removal=is_removal))
+def test_a_status_that_nobody_knows_is_no_proof_of_a_removal() -> None:
+    said = evidence("THINKING", is_removal=True)
+    tired = a_document(DocumentStatus.DELETING, attempts=MAX_ATTEMPTS)
+
+    assert verdict(a_document(DocumentStatus.DELETING), said).outcome is DocumentOutcome.AGAIN
+    assert verdict(tired, said).outcome is DocumentOutcome.LEFT
 
 
 def test_one_task_proves_five_hundred_removals_and_leaves_the_others_to_the_next() -> None:

@@ -52,7 +52,6 @@ def verdict(document: Document, evidence: Evidence | None) -> Verdict:
     """Without evidence it is too early for one."""
     if evidence is None:
         return Verdict(outcome=DocumentOutcome.WAIT)
-    require_known(evidence.standing.detail.status)
     if evidence.standing.is_removal:
         return _of_removed(document, evidence)
     return _of_ingested(document, evidence)
