@@ -272,6 +272,14 @@ def test_no_large_document_begins_while_a_job_waits() -> None:
     assert schedule.must_yield(ledger.grants[0], after=MINUTE)
 
 
+def test_nor_does_it_while_the_job_waits_for_the_account() -> None:
+    waiters = (a_large_one("large", 15), a_job("job", 1), a_waiter("small", 0.5))
+
+    granted = a_schedule(*waiters, limits=Limits(jobs=0)).grant()
+
+    assert names(granted) == ["small"]
+
+
 def test_a_large_document_has_its_turn_before_the_jobs_that_came_much_later() -> None:
     long_ago = PATIENCE.total_seconds() + 20
 
