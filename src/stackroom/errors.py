@@ -95,6 +95,14 @@ class ObjectRefused(Rejected):
         self.why = why
 
 
+class DocumentsRefused(Rejected):
+    """A knowledge base takes none of a call's documents, now or later; `why` in its words."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"refused by the knowledge base: {why}")
+        self.why = why
+
+
 class MissingIdentity(Rejected):
     def __init__(self) -> None:
         super().__init__("the call carries no verified user; sign in and call through the gateway")

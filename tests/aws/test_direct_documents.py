@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from stackroom.aws.direct_documents import BedrockDirectDocuments
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.errors import DocumentsRefused, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.model import DataSource, DataSourceType
 from stackroom.ports.ingestion import Busy, DocumentDetail, Submission
 from tests.aws.refusals import BUSY, NOT_BUSY
@@ -134,9 +134,12 @@ def test_answers_that_mean_never_are_not_waited_out(
     direct: BedrockDirectDocuments, bedrock: Stubber, operation: str, refusal: tuple[str, str, int]
 ) -> None:
     bedrock.add_client_error(operation, *refusal)
+    is_of_documents = refusal[0] == "ValidationException" and operation.startswith("ingest")
 
-    with pytest.raises(ClientError, match=refusal[0]):
+    with pytest.raises(DocumentsRefused if is_of_documents else ClientError) as refused:
         call(direct, operation)
+
+    assert refusal[1] in str(refused.value)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from stackroom.errors import Unavailable
+from stackroom.errors import DocumentsRefused, Unavailable
 from stackroom.model import DataSource, DataSourceType
 from stackroom.ports.ingestion import Busy, DocumentDetail, Submission
 from tests.fakes.clock import FakeClock
@@ -52,6 +52,7 @@ class FakeDirectDocuments(Disturbed):
     direct_calls: list[DirectCall] = field(default_factory=list)  # accepted, in order
     direct_tokens: set[str] = field(default_factory=set)
     fates: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+    unwelcome: set[str] = field(default_factory=set)  # documents that no call may bring
     undying: set[str] = field(default_factory=set)  # documents whose deletion never ends
     _at_work: list[DirectCall] = field(default_factory=list)
     _stale: dict[str, list[DocumentDetail]] = field(default_factory=dict)
@@ -84,6 +85,8 @@ class FakeDirectDocuments(Disturbed):
         self, source: DataSource, documents: Sequence[Submission], *, token: str
     ) -> dict[str, DocumentDetail] | Busy:
         ids = [each.document_id for each in documents]
+        if self.unwelcome.intersection(ids):
+            raise DocumentsRefused("a member must satisfy a pattern")
         if refused := self._accept(source, ids, token=token, deletes=False):
             return refused
         for each in documents:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from stackroom.admission.demand import BATCH, LARGE
-from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.errors import DocumentsRefused, KnowledgeBaseThrottled
 from stackroom.model import (
     UNEXPLAINED_FAILURE,
     Catalog,
@@ -232,6 +232,33 @@ def test_throttled_reads_are_waited_out(shared: Pipeline) -> None:
 
     assert run.progress.outcome is RunOutcome.STARTED
     assert shared.document().status is DocumentStatus.INDEXED
+
+
+def test_a_document_that_bedrock_refuses_costs_only_itself(shared: Pipeline) -> None:
+    drop(shared, 12)
+    shared.drop(KEY)
+    shared.bedrock.unwelcome.add(DOCUMENT)
+
+    run = shared.work()
+
+    assert run.progress.outcome is RunOutcome.NOTHING
+    refused = shared.document()
+    assert refused.status is DocumentStatus.FAILED
+    assert "must satisfy a pattern" in str(refused.status_reason)
+    others = [each for each in shared.documents.kept.values() if each != refused]
+    assert {each.status for each in others} == {DocumentStatus.INDEXED}
+    assert len(others) == 12
+
+
+def test_a_refusal_that_may_be_everybodys_fails_no_document(shared: Pipeline) -> None:
+    drop(shared, 3)
+    shared.bedrock.unwelcome |= {each.document_id for each in shared.documents.kept.values()}
+    run = shared.admitted()
+
+    with pytest.raises(DocumentsRefused, match="pattern"):
+        shared.ingestion.start(run)
+
+    assert statuses(shared) == ["indexing"]  # for the run that follows to take up
 
 
 def test_what_a_crash_left_under_way_is_taken_up_again(shared: Pipeline) -> None:

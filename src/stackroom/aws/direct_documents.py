@@ -1,12 +1,16 @@
 """Documents of CUSTOM data sources, ingested and deleted without a job."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from botocore.exceptions import ClientError
+
 from stackroom.aws.back_pressure import BUSY_CODES, back_pressure
 from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, to_detail
-from stackroom.aws.translation import knowledge_base_errors
+from stackroom.aws.translation import code_of, knowledge_base_errors, message_of
+from stackroom.errors import DocumentsRefused
 from stackroom.model import DataSource
 from stackroom.ports.ingestion import NOT_FOUND, Busy, DocumentDetail, Submission
 
@@ -39,7 +43,8 @@ class BedrockDirectDocuments:
                     **ids(source), clientToken=token, documents=list(map(_to_document, documents))
                 )
         except Exception as error:
-            return back_pressure(error, _BUSY_CODES)
+            with _refusals():
+                return back_pressure(error, _BUSY_CODES)
         return _details(answer)
 
     def delete(
@@ -69,6 +74,17 @@ class BedrockDirectDocuments:
                 )
             found |= dict.fromkeys(asked, NOT_FOUND) | _details(answer)
         return found
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Bedrock checks a call as a whole, and names what is wrong with any document in it."""
+    try:
+        yield
+    except ClientError as error:
+        if code_of(error) != "ValidationException":
+            raise
+        raise DocumentsRefused(message_of(error)) from error
 
 
 def _check(documents: Sequence[object]) -> None:

@@ -11,7 +11,8 @@ from stackroom.keys import locate
 from stackroom.model import DataSource, Document, DocumentStatus
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.documents import Documents
-from stackroom.ports.ingestion import Busy, DirectDocuments, Submission
+from stackroom.ports.ingestion import Busy, DirectDocuments, DocumentDetail, Submission
+from stackroom.settlement.statuses import UNDER_WAY
 from stackroom.uploads import sidecars
 
 _TAKEN = (DocumentStatus.INDEXING, DocumentStatus.DELETING, DocumentStatus.FAILED)
@@ -37,6 +38,21 @@ class Call:
     began: datetime
     look_at: datetime
     is_over: bool = False
+
+    def done_by(self, details: Mapping[str, DocumentDetail]) -> list[Document]:
+        """Those that Bedrock works on no more; `details` by document id, as everywhere here."""
+        return [
+            document
+            for document_id, document in self.documents.items()
+            if details[document_id].status not in UNDER_WAY
+        ]
+
+    def is_at_work(self, details: Mapping[str, DocumentDetail]) -> bool:
+        """What is to be ingested and not decided on is, though Bedrock may not show it yet."""
+        return any(
+            each.status is DocumentStatus.INDEXING or details[document_id].status in UNDER_WAY
+            for document_id, each in self.documents.items()
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,14 +16,14 @@ from datetime import datetime, timedelta
 from stackroom.admission.admission import Admission
 from stackroom.admission.demand import text_size
 from stackroom.clock import Pace, RealTime, utc_now
-from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.errors import DocumentsRefused, KnowledgeBaseThrottled
 from stackroom.ingestion.direct_calls import Call, DirectCalls
+from stackroom.ingestion.direct_refusals import DirectRefusals
 from stackroom.ingestion.rounds import DirectWork
-from stackroom.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.model import Catalog, DataSource, Document
 from stackroom.ports.admission import Grant
 from stackroom.ports.ingestion import Busy, DocumentDetail
 from stackroom.settlement.shared_source import SharedSource
-from stackroom.settlement.statuses import UNDER_WAY
 from stackroom.settlement.verdict_writer import VerdictWriter
 from stackroom.settlement.verdicts import DocumentOutcome
 
@@ -68,6 +68,7 @@ class DirectRound:
     began: datetime
     calls: list[Call] = field(default_factory=list)
     came_to: DirectWork = field(default_factory=DirectWork)
+    refusals: DirectRefusals = field(default_factory=DirectRefusals)
     refused_until: datetime | None = None
     first_look: float = FIRST_LOOK
 
@@ -81,6 +82,8 @@ class DirectRound:
                 break
             self._look()
         work = self.came_to
+        refused = self.refusals.decided(others_were_taken=work.calls > 0)
+        work.settled += self.ports.verdict_writer.write(self.catalog, refused)
         work.calls_at_work = self._at_work()
         if work.calls_at_work:
             self._shrink()
@@ -108,7 +111,11 @@ class DirectRound:
         self.came_to.passed_over |= {each.document_id for each in batch} - bound.documents.keys()
         if not bound.documents:
             return True
-        accepted_at = self.ports.calls.send(self.source, bound, self.round_id)
+        try:
+            accepted_at = self.ports.calls.send(self.source, bound, self.round_id)
+        except DocumentsRefused as refusal:
+            self.batches.extendleft(self.refusals.apart(bound.documents.values(), refusal))
+            return True
         if isinstance(accepted_at, Busy):
             self.batches.appendleft(list(bound.documents.values()))
             return False
@@ -137,11 +144,7 @@ class DirectRound:
         except KnowledgeBaseThrottled:
             call.look_at = self._in(_AFTER_REFUSAL)
             return
-        # What is to be ingested and not decided on is at work, though Bedrock may not show it yet.
-        at_work = any(
-            each.status is DocumentStatus.INDEXING or details[document_id].status in UNDER_WAY
-            for document_id, each in call.documents.items()
-        )
+        at_work = call.is_at_work(details)
         call.look_at = self._in(_NEXT_LOOK if at_work else _NEXT_SEARCH)
         if not call.documents:
             self.calls.remove(call)
@@ -149,12 +152,7 @@ class DirectRound:
             self._call_is_over(call)
 
     def _settle(self, call: Call, details: Mapping[str, DocumentDetail]) -> None:
-        over = [
-            document
-            for document_id, document in call.documents.items()
-            if details[document_id].status not in UNDER_WAY
-        ]
-        if not over:
+        if not (over := call.done_by(details)):
             return
         decided = self.ports.settlement.decide_on(
             self.catalog, over, details, accepted_at=call.accepted_at

@@ -81,7 +81,9 @@ class DirectDocuments(Protocol):
 
     def ingest(
         self, source: DataSource, documents: Sequence[Submission], *, token: str
-    ) -> dict[str, DocumentDetail] | Busy: ...
+    ) -> dict[str, DocumentDetail] | Busy:
+        """Raises DocumentsRefused; one of them is enough for that."""
+        ...
 
     def delete(
         self, source: DataSource, document_ids: Sequence[str], *, token: str
