@@ -1,14 +1,14 @@
 """
-Uploads that wait to be taken up: objects in the bucket that no record tells of as they are now.
+Uploads that wait to be taken up: objects in the bucket that no record tells of with this content.
 
 Their events are on the way, in the queue, or with a worker that died: then they come again once the
-queue's visibility timeout has passed, as on AWS.
+queue's visibility timeout has passed, as on AWS. The same file put again changes no record.
 """
 
 from collections.abc import Iterable, Iterator
 from textwrap import indent
 
-from stackroom.audits.comparison import is_the_same
+from stackroom.audits.comparison import has_the_same_content
 from stackroom.keys import is_document
 from stackroom.ports.inventory import Inventory, ListedObject
 from stackroom_local.records import CatalogListing
@@ -32,7 +32,7 @@ def waiting(lying: Iterable[ListedObject], listings: Iterable[CatalogListing]) -
     return [
         each.key
         for each in lying
-        if (record := records.get(each.key)) is None or not is_the_same(record, each)
+        if (record := records.get(each.key)) is None or not has_the_same_content(record, each)
     ]
 
 

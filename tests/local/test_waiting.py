@@ -25,6 +25,9 @@ def test_an_object_waits_until_a_record_tells_of_it_as_it_is_now() -> None:
     replaced = [lying("ada/home/known.txt", etag="e2", at=AT + timedelta(minutes=1))]
 
     assert waiting(objects, [known("ada/home/known.txt")]) == ["ada/home/new.txt"]
+    again = [lying("ada/home/known.txt", at=AT + timedelta(minutes=1))]
+
+    assert waiting(again, [known("ada/home/known.txt")]) == []
     assert waiting(replaced, [known("ada/home/known.txt")]) == ["ada/home/known.txt"]
 
 

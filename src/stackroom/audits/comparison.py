@@ -27,8 +27,12 @@ def difference(record: Document, listed: Listed) -> Kind | None:
 
 def is_the_same(record: Document, item: ListedObject) -> bool:
     """By what a listing tells; a HEAD gives whole seconds, and a listing may give fractions."""
-    described = (record.etag, record.size, record.uploaded_at.replace(microsecond=0))
-    return described == (item.etag, item.size, item.last_modified.replace(microsecond=0))
+    at = record.uploaded_at.replace(microsecond=0)
+    return has_the_same_content(record, item) and at == item.last_modified.replace(microsecond=0)
+
+
+def has_the_same_content(record: Document, item: ListedObject) -> bool:
+    return (record.etag, record.size) == (item.etag, item.size)
 
 
 def _has_its_sidecar(record: Document, listed: Listed) -> bool:
