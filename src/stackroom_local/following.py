@@ -2,9 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
+
+from pydantic import ValidationError as Malformed
 
 from stackroom.aws.catalogs import METADATA, to_catalog
 from stackroom.aws.documents import DynamoDocuments, to_document
@@ -98,10 +101,11 @@ class _Table:
 
     def _keep(self, items: Iterable[dict[str, Any]]) -> None:
         for item in items:
-            if item["sk"] == METADATA:
-                self.catalogs[item["catalog_id"]] = to_catalog(item)
-            else:
-                self.documents[item["catalog_id"]][item["sk"]] = to_document(item)
+            with suppress(Malformed):  # `status` without --watch tells of such a record
+                if item["sk"] == METADATA:
+                    self.catalogs[item["catalog_id"]] = to_catalog(item)
+                else:
+                    self.documents[item["catalog_id"]][item["sk"]] = to_document(item)
 
     @property
     def _client(self) -> Any:

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from pydantic import ValidationError as Malformed
+
 from stackroom.aws.catalogs import METADATA
 from stackroom.aws.deployment import Deployment
 from stackroom.aws.items import scan, to_item
@@ -16,6 +18,7 @@ from stackroom_local.product import Product
 from stackroom_local.state import Instance
 
 NO_CATALOG = "(no catalog)"
+UNREADABLE = "a record of it is none that Stackroom writes; `stackroom reconcile` names it"
 _REJECTED = unplaced_partition("")
 
 
@@ -24,7 +27,8 @@ class CatalogListing:
     """
     A catalog with its documents, or those of a user's objects that belong to no catalog.
 
-    `estimates` are by document id, of what has yet to settle.
+    `estimates` are by document id, of what has yet to settle. `trouble` says why the documents
+    can't be told.
     """
 
     user_id: str
@@ -32,6 +36,7 @@ class CatalogListing:
     documents: tuple[Document, ...]
     estimates: Mapping[str, DocumentEstimate] = field(default_factory=dict)
     queue_position: QueuePosition | None = None
+    trouble: str | None = None
 
 
 def listed(seen: CatalogEstimate) -> CatalogListing:
@@ -76,8 +81,16 @@ class Records:
         return [each for user_id in self.users() for each in self._stores.catalogs.of_user(user_id)]
 
     def _of_user(self, user_id: str) -> Iterator[CatalogListing]:
-        for catalog in self._stores.catalogs.of_user(user_id):
-            yield listed(self._looking.estimates.of(catalog))
+        try:
+            catalogs = list(self._stores.catalogs.of_user(user_id))
+        except Malformed:
+            catalogs = []
+            yield CatalogListing(user_id, "(all catalogs)", (), trouble=UNREADABLE)
+        for catalog in catalogs:
+            try:
+                yield listed(self._looking.estimates.of(catalog))
+            except Malformed:
+                yield CatalogListing(user_id, catalog.name, (), trouble=UNREADABLE)
         unplaced = self._stores.documents.of_catalog(unplaced_partition(user_id))
         if found := tuple(sorted(unplaced, key=lambda document: document.filename)):
             yield CatalogListing(user_id, NO_CATALOG, found)

@@ -4,7 +4,10 @@ import re
 
 import pytest
 
+from stackroom.aws.items import to_item
+from stackroom.keys import catalog_id_of
 from stackroom.model import DocumentStatus
+from stackroom_local.product import Product
 from stackroom_local.state import Instance
 from tests.e2e.people import Person, put
 from tests.local.running import stackroom
@@ -115,3 +118,23 @@ def test_a_failed_file_that_is_removed_is_forgotten_and_its_catalog_stays(
 
     dora.await_absence("papers/a.exe")
     assert dora.catalog("papers").name == "papers"
+
+
+def test_a_record_that_is_none_costs_only_its_own_catalog(instance: Instance) -> None:
+    mallory, nora = Person(instance, "mallory"), Person(instance, "nora")
+    mallory.settle([put(instance, "mallory/papers/a.txt", "A page among others.")])
+    nora.settle([put(instance, "nora/papers/a.txt", "Another page.")])
+    table = Product(instance).stores.documents
+    key = {"catalog_id": catalog_id_of("mallory", "papers"), "sk": "DOC#broken"}
+    table.client.put_item(TableName=table.table, Item=to_item({**key, "status": "sleepy"}))
+
+    try:
+        everyones = stackroom("status", state_dir=instance.state_dir)
+        reconciled = stackroom("reconcile", state_dir=instance.state_dir)
+    finally:
+        table.client.delete_item(TableName=table.table, Key=to_item(key))
+
+    assert re.search(r"nora/papers +a\.txt .* indexed", everyones.stdout)
+    assert re.search(r"mallory/papers .*stackroom reconcile", everyones.stdout)
+    assert reconciled.returncode == 1
+    assert "DOC#broken" in reconciled.stdout

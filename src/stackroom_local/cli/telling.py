@@ -36,12 +36,15 @@ def overview(listings: Iterable[CatalogListing], *, speed: float) -> RenderableT
     table.add_column("Stage, or reason", overflow="fold")
     counts: Counter[DocumentStatus] = Counter()
     for listing in listings:
+        if listing.trouble is not None:
+            trouble = Text(listing.trouble, style="red")
+            table.add_row(Text(f"{listing.user_id}/{listing.name}"), "", "", "", "", trouble)
         for document in listing.documents:
             counts[document.status] += 1
             table.add_row(
                 Text(f"{listing.user_id}/{listing.name}"), *_cells(listing, document, speed)
             )
-    if not counts:
+    if not table.row_count:
         return Text("no documents yet")
     total = ", ".join(f"{counts[each]} {each}" for each in DocumentStatus if counts[each])
     return Group(table, Text(total, style="dim"))
