@@ -102,7 +102,7 @@ class Judge:
     def of_verbs(self) -> Iterator[str]:
         for arguments, good in (
             (("reconcile", "--dry-run"), "found nothing"),
-            (("doctor",), "no upload is in a dead-letter queue"),
+            (("doctor",), "no event was given up"),
         ):
             ended = stackroom(*arguments, state_dir=self.instance.state_dir)
             if ended.returncode or good not in ended.stdout:
