@@ -173,7 +173,9 @@ class DataStack(cdk.Stack):
             self,
             "Uploader",
             managed_policy_name=f"{self._deployment.project}-uploader-{self.region}",
-            description="Documents under the prefix that the principal's user_id tag names.",
+            # Unchanged since the first release: for another one CloudFormation makes the policy
+            # anew, and its name is taken [AWS::IAM::ManagedPolicy, Description: replacement].
+            description="Put documents under the prefix that the principal's user_id tag names.",
             statements=[
                 iam.PolicyStatement(
                     actions=[

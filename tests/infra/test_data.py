@@ -123,3 +123,14 @@ def test_what_is_kept_outlives_its_stack(assembly: Assembly, stack: str) -> None
     others = {each.type for each in assembly.all(stack)} - kept
 
     assert others <= {"AWS::S3::BucketPolicy", "AWS::IAM::ManagedPolicy"}
+
+
+def test_the_uploader_policy_keeps_the_description_that_goes_with_its_name(
+    assembly: Assembly,
+) -> None:
+    # CloudFormation replaces a policy whose description changes, and can't under a fixed name.
+    policies = assembly.all("data", "AWS::IAM::ManagedPolicy")
+
+    assert [each.properties["Description"] for each in policies] == [
+        "Put documents under the prefix that the principal's user_id tag names."
+    ]

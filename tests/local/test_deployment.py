@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 
 from stackroom_local.clients import client
+from stackroom_local.deployment.assembly import Template
+from stackroom_local.deployment.cloudformation import CloudFormation
+from stackroom_local.problems import DeploymentFailed
 from stackroom_local.state import Instance
 from tests.local.running import local_mode
 
@@ -69,3 +72,28 @@ def variables_of(instance: Instance, function: str) -> dict[str, str]:
 
 def as_strings(item: dict[str, str]) -> dict[str, Any]:
     return {name: {"S": value} for name, value in item.items()}
+
+
+def a_policy(description: str, *actions: str) -> Template:
+    allowed = {"Effect": "Allow", "Action": list(actions), "Resource": "*"}
+    properties = {
+        "ManagedPolicyName": "a-policy-of-a-fixed-name",
+        "Description": description,
+        "PolicyDocument": {"Version": "2012-10-17", "Statement": [allowed]},
+    }
+    return {"Resources": {"Policy": {"Type": "AWS::IAM::ManagedPolicy", "Properties": properties}}}
+
+
+def test_a_stack_takes_another_update_after_one_that_failed(instance: Instance) -> None:
+    client_ = client("cloudformation", instance.aws_endpoint)
+    cloudformation = CloudFormation(client_)
+    cloudformation.deploy("rolled-back", a_policy("as it was", "s3:GetObject"))
+
+    with pytest.raises(DeploymentFailed, match="already exists"):
+        cloudformation.deploy("rolled-back", a_policy("another", "s3:GetObject"))
+    cloudformation.deploy("rolled-back", a_policy("as it was", "s3:GetObject"))
+    cloudformation.deploy("rolled-back", a_policy("as it was", "s3:GetObject", "s3:PutObject"))
+
+    [stack] = client_.describe_stacks(StackName="rolled-back")["Stacks"]
+    client_.delete_stack(StackName="rolled-back")
+    assert stack["StackStatus"] == "UPDATE_COMPLETE"

@@ -13,6 +13,8 @@ from stackroom_local.problems import DeploymentFailed
 _POLL_SECONDS = 0.02
 _DEADLINE_SECONDS = 60.0
 _DONE = {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
+# It stands as it was before an update that failed, and takes another.
+_STANDS = _DONE | {"UPDATE_ROLLBACK_COMPLETE"}
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,9 @@ class CloudFormation:
             "Capabilities": ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"],
         }
         try:
-            if self._status(stack) in _DONE:
-                self._update(request)
+            if self._status(stack) in _STANDS:
+                if not self._update(request):
+                    return
             else:
                 self._create(stack, request)
         except ClientError as error:
@@ -37,12 +40,15 @@ class CloudFormation:
         if status not in _DONE:
             raise DeploymentFailed(stack, str(status), self._reasons(stack))
 
-    def _update(self, request: dict[str, Any]) -> None:
+    def _update(self, request: dict[str, Any]) -> bool:
+        """False if the stack is as the template says already."""
         try:
             self.client.update_stack(**request)
         except ClientError as error:
             if "No updates are to be performed" not in str(error):
                 raise
+            return False
+        return True
 
     def _create(self, stack: str, request: dict[str, Any]) -> None:
         """
