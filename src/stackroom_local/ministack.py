@@ -1,5 +1,6 @@
 """
-ministack, with one fault of version 1.5.33 mended: its IAM takes a line break for the end of a key.
+ministack, with a process that functions' processes are forked from, and with one fault of version
+1.5.33 mended: its IAM takes a line break for the end of a key.
 
 `python -m stackroom_local.ministack`. S3 takes line breaks in keys, and a wildcard of a policy any
 character [IAM user guide: reference_policies_elements_resource]; ministack compiles `*` to `.*`, so
@@ -7,12 +8,19 @@ that no policy but `*` itself allows, or denies, anything about such a key. A ne
 look here: tests/local/test_ministack.py says whether it still has the fault.
 """
 
+import os
 import re
+import subprocess
+import sys
+import threading
+import time
 from functools import lru_cache
+from pathlib import Path
 
 from ministack.core import iam_evaluator
 
 _ANY = {"*": ".*", "?": "."}
+_PAUSE = 1.0  # seconds, between looks and if it fails again and again
 
 
 @lru_cache(4096)
@@ -26,7 +34,27 @@ def mend() -> None:
     iam_evaluator._fnmatch_compile = wildcard
 
 
+def fork_functions(up: Path) -> None:
+    """
+    Has their processes forked as long as this one lives, once `up` exists: until then the start
+    needs the cores. Before, and on other systems, each imports for itself.
+    """
+    if sys.platform != "linux":  # libraries of macOS break in a process that was only forked
+        return
+    command = [sys.executable, "-m", "stackroom_local.forking", str(os.getpid())]
+
+    def keep_one_running() -> None:
+        while not up.exists():
+            time.sleep(_PAUSE)
+        while True:
+            subprocess.run(command, stdin=subprocess.DEVNULL, check=False)  # noqa: S603 - our own
+            time.sleep(_PAUSE)
+
+    threading.Thread(target=keep_one_running, daemon=True).start()
+
+
 if __name__ == "__main__":
+    fork_functions(up=Path(os.environ["STATE_DIR"]).parent / "instance.json")
     from ministack.app import main
 
     mend()

@@ -37,9 +37,15 @@ def _import_in_turn(handler: str) -> None:
             importlib.import_module(handler.rpartition(".")[0])
 
 
+def run(handler: str) -> None:
+    """Returns never, unless by an exception."""
+    _import_in_turn(handler)
+    # Imported here because it reads the environment.
+    from awslambdaric.__main__ import main  # noqa: PLC0415
+
+    main(["", handler])
+
+
 if __name__ == "__main__":
     threading.Thread(target=_exit_with, args=(os.getppid(),), daemon=True).start()
-    _import_in_turn(sys.argv[1])
-    from awslambdaric.__main__ import main
-
-    main(sys.argv)
+    run(sys.argv[1])

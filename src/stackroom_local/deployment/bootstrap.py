@@ -5,6 +5,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+from stackroom_local import launching
+
 BOOTSTRAP_KEY = "stackroom-local-bootstrap.zip"
 
 
@@ -18,7 +20,8 @@ def bootstrap_archive(checkout: Path) -> bytes:
     script = (
         "#!/bin/sh\n"
         f'export PYTHONPATH="{checkout}:{checkout}/src" PYTHONUNBUFFERED=1\n'
-        f'exec "{sys.executable}" -m stackroom_local.runtime "$_HANDLER"\n'
+        f'exec "{sys.executable}" -I -S "{launching.__file__}"'
+        ' -m stackroom_local.runtime "$_HANDLER"\n'
     )
     # A fixed date keeps the archive, and with it the function's code hash, the same every time.
     entry = zipfile.ZipInfo("bootstrap", date_time=(2026, 1, 1, 0, 0, 0))
