@@ -32,10 +32,10 @@ def retried(
     *,
     tries: int,
     pause: Callable[[int], None] = at_once,
-    after: type[Unavailable] = RecordChanged,
+    after: type[Unavailable] | tuple[type[Unavailable], ...] = RecordChanged,
 ) -> _Answer:
     """
-    What `once` answers, tried again after errors of that kind; the last try's error is raised.
+    What `once` answers, tried again after errors of those kinds; the last try's error is raised.
 
     `once` must read anew what it decides on. `pause` is told how many attempts were before.
     """

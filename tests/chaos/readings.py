@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from stackroom.audits.sources import known_sources
 from stackroom.aws.inventory import AwsInventory
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.keys import Location, is_ours, locate, unplaced_id_of, unplaced_partition
@@ -56,7 +57,7 @@ class Readings:
         """By data source and identifier."""
         found = {}
         for member in self.world.pool:
-            for known in self.inventory.sources(member.knowledge_base_id):
+            for known in known_sources(self.inventory, member.knowledge_base_id):
                 page = self.inventory.indexed(known.source, None)
                 for each in page.items if page else ():
                     found[known.source.data_source_id, each.identifier] = each

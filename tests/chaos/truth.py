@@ -7,6 +7,7 @@ It looks with its own eyes, through the adapters' plain readings, and never thro
 from collections import Counter
 from collections.abc import Iterator
 
+from stackroom.audits.sources import known_sources
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
@@ -129,7 +130,9 @@ class Truth(Readings):
         named = {data_source_name(each): each for each in self.catalogs}
         slots = DynamoSlots(client=self.dynamodb, table=CONTROL_TABLE)
         for member in self.world.pool:
-            names = Counter(each.name for each in self.inventory.sources(member.knowledge_base_id))
+            names = Counter(
+                each.name for each in known_sources(self.inventory, member.knowledge_base_id)
+            )
             for name in names:
                 if name.startswith("ds-") and name not in named:
                     yield f"data source: {name} is nobody's"

@@ -75,7 +75,14 @@ class FakeInventory(Disturbed):
         items = [record for _, record in found[: self.page]]
         return Page(items=items, next=more, malformed=() if cursor else self.malformed)
 
-    def sources(self, knowledge_base_id: str) -> list[KnownSource]:
+    def source_ids(self, knowledge_base_id: str) -> list[str]:
+        return [each.source.data_source_id for each in self._sources(knowledge_base_id)]
+
+    def source(self, knowledge_base_id: str, data_source_id: str) -> KnownSource | None:
+        found = self._sources(knowledge_base_id)
+        return next((each for each in found if each.source.data_source_id == data_source_id), None)
+
+    def _sources(self, knowledge_base_id: str) -> list[KnownSource]:
         of_catalogs = {
             data_source_name(each.catalog_id): each.s3_prefix
             for each in self.catalogs.kept.values()
@@ -117,7 +124,7 @@ class FakeInventory(Disturbed):
                 for (made, document_id), verdict in self.bedrock.held.items()
                 if made == source.data_source_id
             ]
-        known = self.sources(source.knowledge_base_id)
+        known = self._sources(source.knowledge_base_id)
         prefix = next(each.prefix for each in known if each.source == source)
         return [
             ListedDocument(identifier=uri, detail=verdict)

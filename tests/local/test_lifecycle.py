@@ -138,7 +138,7 @@ def test_what_was_put_just_before_a_power_cut_is_taken_up_by_the_next_start(
 
 def test_faults_begin_once_it_is_up_and_a_reconciliation_gets_through_them(state_dir: Path) -> None:
     # By this seed a start's first two calls for data sources would fail.
-    with local_mode(state_dir, "--faults", "3:0.08") as instance:
+    with local_mode(state_dir, "--faults", "3:0.1") as instance:
         with urllib.request.urlopen(instance.simulator_endpoint + PATH) as faults:
             chance = json.load(faults)["chance"]
         reconciled = stackroom("reconcile", state_dir=state_dir)

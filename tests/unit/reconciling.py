@@ -7,8 +7,10 @@ from typing import Any
 from stackroom.audits.auditors import Auditors
 from stackroom.audits.discrepancies import Discrepancy, Kind
 from stackroom.audits.mending import Mending
+from stackroom.audits.patience import Patience
 from stackroom.audits.reconciliation import Reconciliation
 from stackroom.model import DataSource, DataSourceType, Document
+from stackroom.retries import at_once
 from tests.fakes.inventory import FakeBookmark, FakeInventory
 from tests.unit.pipeline import Pipeline, place_of
 
@@ -62,6 +64,7 @@ class Reconciled(Pipeline):
             pool=self.pool,
             pause=lambda: None,
             capacity=self.capacity,
+            patience=Patience(pause=at_once),
         )
         return Reconciliation(audits=auditors.audits(), bookmark=self.bookmark)
 

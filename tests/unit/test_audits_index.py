@@ -3,7 +3,8 @@
 import pytest
 
 from stackroom.audits.discrepancies import Kind, Outcome
-from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.audits.patience import TRIES
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.model import DataSourceType, DocumentStatus
 from stackroom.ports.ingestion import Busy
 from tests.unit.pipeline import CATALOG, KEY, place_of
@@ -113,11 +114,56 @@ def test_a_data_source_that_was_never_synced_lists_nothing(world: Reconciled) ->
     assert world.found() == []
 
 
-def test_a_throttled_listing_is_tried_again(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    world.inventory.failure = KnowledgeBaseThrottled("ListKnowledgeBaseDocuments")
+@pytest.mark.parametrize(
+    "error", [KnowledgeBaseThrottled("any"), KnowledgeBaseUnavailable("any", "any")]
+)
+@pytest.mark.parametrize(
+    ("port", "call"),
+    [
+        ("inventory", "source_ids"),
+        ("inventory", "source"),
+        ("inventory", "indexed"),
+        ("bedrock", "details"),
+        ("knowledge_base", "retrieve"),
+    ],
+)
+def test_a_knowledge_base_that_fails_for_a_while_is_asked_again(
+    crowded: Reconciled, port: str, call: str, error: Exception
+) -> None:
+    document = crowded.forget(KEYS[3])
+    crowded.bucket.delete(KEYS[3])
+    crowded.bucket.remove_sidecar(KEYS[3])
 
-    assert world.found() == []
+    met = getattr(crowded, port).fails(call, error, times=TRIES - 1)
+
+    assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, KEYS[3])]
+    assert met.left == 0
+    assert crowded.document(KEYS[3]).document_id == document.document_id
+
+
+def test_what_a_data_source_of_its_own_says_of_a_document_is_asked_again(world: Reconciled) -> None:
+    world.dropped_and_indexed(*KEYS)
+    world.bedrock.forget(KEYS[3])
+    world.bedrock.fails("details", KnowledgeBaseUnavailable("any", "any"), times=TRIES - 1)
+
+    assert world.found() == [(Kind.MISSING_FROM_INDEX, KEYS[3])]
+
+
+def test_a_knowledge_base_that_stays_down_is_told_once_and_costs_its_tries_once(
+    world: Reconciled,
+) -> None:
+    world.dropped_and_indexed(KEY)
+    calls: list[str] = []
+
+    def fail(knowledge_base_id: str) -> None:
+        calls.append(knowledge_base_id)
+        raise KnowledgeBaseUnavailable("ListDataSources", "InternalServerException")
+
+    world.inventory.before("source_ids", fail)
+    found = world.found()
+
+    assert {kind for kind, _ in found} == {Kind.NOT_COMPARED}
+    assert len(calls) == TRIES + 1  # the second stage's
 
 
 def test_a_shared_data_source_in_order_is_left_alone(crowded: Reconciled) -> None:

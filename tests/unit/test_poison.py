@@ -235,7 +235,7 @@ LOOPS = {
     ),
     "data sources": Loop(
         breaks=indexed_by_mistake,
-        fails=lambda world: fails_for(world.inventory, "sources", "KB1"),
+        fails=lambda world: fails_for(world.inventory, "source_ids", "KB1"),
         named="data sources of KB1",
         is_mended=lambda world: True,  # it was the only one
     ),

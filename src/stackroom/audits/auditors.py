@@ -1,7 +1,7 @@
 """Everybody who looks for discrepancies, and what they look at."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from stackroom.audits.bucket import BucketAudit
 from stackroom.audits.control import ControlAudit
@@ -10,6 +10,7 @@ from stackroom.audits.index import IndexAudit
 from stackroom.audits.listings import Listings
 from stackroom.audits.mending import Mending
 from stackroom.audits.orphans import Orphans
+from stackroom.audits.patience import Patience
 from stackroom.audits.reconciliation import AuditStage
 from stackroom.audits.records import RecordAudit
 from stackroom.audits.sources import SourceAudit
@@ -54,8 +55,21 @@ class Auditors:
     pool: Sequence[PoolMember]
     pause: Callable[[], None]
     capacity: int = 20_000
+    patience: Patience = field(default_factory=Patience)
 
     def audits(self) -> dict[AuditStage, Audit]:
+        """Each asks the knowledge bases with patience."""
+        patient = self.patience.with_
+        return replace(
+            self,
+            inventory=patient(self.inventory, "source_ids", "source", "indexed"),
+            data_sources=patient(self.data_sources, "all"),
+            jobs=patient(self.jobs, "details"),
+            direct=patient(self.direct, "details", "delete"),
+            knowledge_base=lambda each: patient(self.knowledge_base(each), "retrieve"),
+        )._audits()
+
+    def _audits(self) -> dict[AuditStage, Audit]:
         return {
             AuditStage.CONTROL: ControlAudit(
                 leases=self.leases,

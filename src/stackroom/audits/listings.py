@@ -4,17 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from stackroom.audits.sources import owner_of
+from stackroom.audits.sources import known_sources, owner_of
 from stackroom.audits.window import Window
-from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.isolation import is_everybodys
 from stackroom.model import Catalog, DataSource, PerSourceType, PoolMember, Record
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.inventory import Inventory, KnownSource, ListedDocument, Page
-from stackroom.retries import retried
 from stackroom.settlement.details import Details
 
-_TRIES = 6
 _AVAILABLE = "AVAILABLE"  # DataSourceStatus [API model bedrock-agent]
 
 
@@ -63,7 +60,7 @@ class Listings:
             return None
         member = self.pool[at.member]
         with _or_unlisted(f"data sources of {member.knowledge_base_id}", self.after(at, None)):
-            known = self.inventory.sources(member.knowledge_base_id)
+            known = known_sources(self.inventory, member.knowledge_base_id)
         for each in sorted(known, key=lambda each: each.source.data_source_id):
             if each.source.data_source_id <= at.after:
                 continue
@@ -110,11 +107,8 @@ class Listings:
         return window
 
     def _page(self, source: DataSource, cursor: str | None) -> Page[ListedDocument] | None:
-        def once() -> Page[ListedDocument] | None:
-            self.pause()
-            return self.inventory.indexed(source, cursor)
-
-        return retried(once, tries=_TRIES, after=KnowledgeBaseThrottled)
+        self.pause()
+        return self.inventory.indexed(source, cursor)
 
 
 def where(source: DataSource) -> str:

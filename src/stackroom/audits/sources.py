@@ -39,7 +39,7 @@ class SourceAudit:
         holders = self.slots.holders(knowledge_base_id)
         known = [
             each
-            for each in self.inventory.sources(knowledge_base_id)
+            for each in known_sources(self.inventory, knowledge_base_id)
             if each.name.startswith(_OWN) and each.status != _DELETING
         ]
         for each in known:
@@ -110,6 +110,12 @@ class SourceAudit:
 
     def _is_free(self, knowledge_base_id: str, lost: str) -> bool:
         return lost not in self.slots.lost(knowledge_base_id)
+
+
+def known_sources(inventory: Inventory, knowledge_base_id: str) -> list[KnownSource]:
+    ids = inventory.source_ids(knowledge_base_id)
+    found = [inventory.source(knowledge_base_id, each) for each in ids]
+    return [each for each in found if each is not None]
 
 
 def _where(known: KnownSource) -> str:

@@ -72,13 +72,22 @@ class AwsInventory:
             malformed=malformed,
         )
 
-    def sources(self, knowledge_base_id: str) -> list[KnownSource]:
+    def source_ids(self, knowledge_base_id: str) -> list[str]:
         with knowledge_base_errors():
             # All of them: a page holds 1,000, a knowledge base five.
             answer = self.bedrock_agent.list_data_sources(knowledgeBaseId=knowledge_base_id)
-            ids_of_all = [each["dataSourceId"] for each in answer["dataSourceSummaries"]]
-            found = [self._source(knowledge_base_id, each) for each in ids_of_all]
-        return [each for each in found if each is not None]
+        return [str(each["dataSourceId"]) for each in answer["dataSourceSummaries"]]
+
+    def source(self, knowledge_base_id: str, data_source_id: str) -> KnownSource | None:
+        try:
+            with knowledge_base_errors():
+                answer = self.bedrock_agent.get_data_source(
+                    knowledgeBaseId=knowledge_base_id, dataSourceId=data_source_id
+                )
+        except self.bedrock_agent.exceptions.ResourceNotFoundException:
+            return None  # its deletion has just ended
+        found = answer["dataSource"]
+        return _to_source(found) if found["dataSourceConfiguration"]["type"] in _TYPES else None
 
     def indexed(self, source: DataSource, cursor: str | None) -> Page[ListedDocument] | None:
         more = {"nextToken": cursor} if cursor is not None else {}
@@ -93,16 +102,6 @@ class AwsInventory:
             return None
         items = [_to_listed(each) for each in answer["documentDetails"]]
         return Page(items=items, next=answer.get("nextToken"))
-
-    def _source(self, knowledge_base_id: str, data_source_id: str) -> KnownSource | None:
-        try:
-            answer = self.bedrock_agent.get_data_source(
-                knowledgeBaseId=knowledge_base_id, dataSourceId=data_source_id
-            )
-        except self.bedrock_agent.exceptions.ResourceNotFoundException:
-            return None  # its deletion has just ended
-        found = answer["dataSource"]
-        return _to_source(found) if found["dataSourceConfiguration"]["type"] in _TYPES else None
 
 
 def _to_record(values: dict[str, Any]) -> Catalog | Document:

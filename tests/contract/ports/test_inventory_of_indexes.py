@@ -6,6 +6,7 @@ from typing import Protocol
 
 import pytest
 
+from stackroom.audits.sources import known_sources
 from stackroom.aws.direct_documents import BedrockDirectDocuments
 from stackroom.aws.inventory import AwsInventory
 from stackroom.errors import KnowledgeBaseThrottled
@@ -146,7 +147,8 @@ def listed(base: Base, source: DataSource) -> list[ListedDocument] | None:
 
 def test_data_sources_are_known_with_their_kind_name_and_prefix(base: Base) -> None:
     found = {
-        each.source.data_source_id: each for each in base.port.sources(base.own.knowledge_base_id)
+        each.source.data_source_id: each
+        for each in known_sources(base.port, base.own.knowledge_base_id)
     }
 
     own, shared = found[base.own.data_source_id], found[base.shared.data_source_id]
