@@ -149,6 +149,10 @@ def test_an_orphan_that_is_left_to_a_person_makes_the_reconciler_exit_with_1(
 
     assert code == 1
     assert "left alone" in printed
+    command = "aws bedrock-agent delete-data-source --knowledge-base-id"
+    there = f"{base['knowledgeBaseId']} --data-source-id {made['dataSourceId']}"
+    assert f"{command} {there}" in " ".join(printed.split())
+    assert f"env --operator --state-dir {instance.state_dir}" in printed
     assert "could not be mended; see above" in told
 
 

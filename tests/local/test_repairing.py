@@ -57,3 +57,41 @@ def test_every_piece_is_compared_once_however_often_calls_fail_meanwhile() -> No
 def test_a_service_that_stays_down_ends_it_with_its_error() -> None:
     with pytest.raises(StoreUnavailable):
         list(found_with(repairing._TRIES, StringIO()))
+
+
+@pytest.mark.parametrize(
+    ("kinds", "dry_run", "told", "bad"),
+    [
+        ([], False, "found nothing: bucket, records, index and control table agree", []),
+        (
+            [Kind.NOT_COMPARED] * 2,
+            False,
+            "found 0 discrepancies; 2 could not be compared, as told above",
+            ["2 could not be compared"],
+        ),
+        (
+            [Kind.STALE_RECORD, Kind.NOT_COMPARED],
+            False,
+            "found 1 discrepancy; 1 failed as told above; 1 could not be compared, as told above",
+            ["1 of 1 could not be mended", "1 could not be compared"],
+        ),
+        (
+            [Kind.STALE_RECORD],
+            True,
+            "found 1 discrepancy; this is what would be done, and a dry run does nothing",
+            [],
+        ),
+    ],
+)
+def test_what_could_not_be_compared_is_no_discrepancy(
+    kinds: list[Kind], dry_run: bool, told: str, bad: list[str]
+) -> None:
+    out = StringIO()
+    found = [
+        Discrepancy(kind=kind, what="any", remedy="any", outcome=Outcome.FAILED) for kind in kinds
+    ]
+
+    repairing._sum_up(Console(file=out, width=200), found, dry_run=dry_run)
+
+    assert out.getvalue() == f"{told}\n"
+    assert list(repairing._bad(found, dry_run=dry_run)) == bad

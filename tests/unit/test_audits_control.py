@@ -134,6 +134,7 @@ def test_a_data_source_of_no_catalog_is_reported_and_kept(world: Reconciled) -> 
 
     assert found == [(Kind.ORPHAN_DATA_SOURCE, f"KB1/{made} (ds-abc)")]
     assert world.bedrock.all("KB1") == {"ds-abc": made}
+    assert f"--knowledge-base-id KB1 --data-source-id {made}" in world.reconcile()[0].remedy
 
 
 def test_a_data_source_of_other_people_is_none_of_our_business(world: Reconciled) -> None:

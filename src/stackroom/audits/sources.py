@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from stackroom.audits.discrepancies import Discrepancy, Kind, Step
+from stackroom.audits.discrepancies import REMEDIES, Discrepancy, Kind, Step
 from stackroom.audits.mending import Mending
 from stackroom.keys import Location, locate
 from stackroom.model import PoolMember
@@ -60,7 +60,13 @@ class SourceAudit:
             told = "; ".join((known.status, *known.reasons))
             yield self.mending.left(Kind.BROKEN_DATA_SOURCE, f"{where}: {told}")
         elif not self._is_lived_in(known):
-            yield self.mending.left(Kind.ORPHAN_DATA_SOURCE, where)
+            there = known.source
+            remedy = (
+                f"{REMEDIES[Kind.ORPHAN_DATA_SOURCE]} aws bedrock-agent delete-data-source"
+                f" --knowledge-base-id {there.knowledge_base_id}"
+                f" --data-source-id {there.data_source_id}"
+            )
+            yield self.mending.left(Kind.ORPHAN_DATA_SOURCE, where, remedy=remedy)
 
     def _is_lived_in(self, known: KnownSource) -> bool:
         catalog_id = owner_of(known)

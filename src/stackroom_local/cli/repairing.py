@@ -1,7 +1,8 @@
 """reconcile: the reconciler's own work, here and now, to its end, with what fails tried again."""
 
+import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
-from stackroom.audits.discrepancies import Discrepancy, Outcome
+from stackroom.audits.discrepancies import Discrepancy, Kind, Outcome
 from stackroom.audits.reconciliation import AuditStage, Reconciliation
 from stackroom.aws.reconciliation import reconciliation_of
 from stackroom.errors import Unavailable
@@ -54,16 +55,26 @@ def reconcile(state_dir: Path, *, dry_run: bool) -> None:
     out = console()
     found = _compared(instance, out, dry_run=dry_run)
     _sum_up(out, found, dry_run=dry_run)
-    left = found[Outcome.LEFT] + found[Outcome.FAILED]
+    if any(each.kind is Kind.ORPHAN_DATA_SOURCE for each in found):
+        keys = f"stackroom env --operator --state-dir {shlex.quote(str(instance.state_dir))}"
+        out.print(f'the AWS CLI, .venv/bin/aws, comes here after: eval "$(.venv/bin/{keys})"')
+    if bad := list(_bad(found, dry_run=dry_run)):
+        raise LocalModeError(f"{', '.join(bad)}; see above")
+
+
+def _bad(found: Sequence[Discrepancy], *, dry_run: bool) -> Iterator[str]:
+    """What a person should look at: no dry run mends, but it can fail to compare."""
+    compared = [each for each in found if each.kind is not Kind.NOT_COMPARED]
+    left = [each for each in compared if each.outcome in (Outcome.LEFT, Outcome.FAILED)]
     if left and not dry_run:
-        raise LocalModeError(f"{left} of {found.total()} could not be mended; see above")
-    if found[Outcome.FAILED]:
-        raise LocalModeError(f"{found[Outcome.FAILED]} could not be compared; see above")
+        yield f"{len(left)} of {len(compared)} could not be mended"
+    if len(compared) < len(found):
+        yield f"{len(found) - len(compared)} could not be compared"
 
 
-def _compared(instance: Instance, out: Console, *, dry_run: bool) -> Counter[Outcome]:
-    """Tells each discrepancy as it is found; how many had which outcome."""
-    found: Counter[Outcome] = Counter()
+def _compared(instance: Instance, out: Console, *, dry_run: bool) -> list[Discrepancy]:
+    """Tells each discrepancy as it is found."""
+    found = []
     bookmark = _OwnBookmark()
     columns = (TextColumn("comparing {task.description}"), BarColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
@@ -75,7 +86,7 @@ def _compared(instance: Instance, out: Console, *, dry_run: bool) -> Counter[Out
         reconciliation = _reconciliation(instance, bookmark, dry_run=dry_run, on_step=show)
         for each in _to_the_end(reconciliation, bookmark, out):
             out.print(_line(each, dry_run=dry_run))
-            found[each.outcome] += 1
+            found.append(each)
     return found
 
 
@@ -121,14 +132,18 @@ def _line(each: Discrepancy, *, dry_run: bool) -> str:
     return f"[{style}]{kind}[/{style}]  {escape(one_line(f'{each.what}: {each.remedy}'))}"
 
 
-def _sum_up(out: Console, found: Counter[Outcome], *, dry_run: bool) -> None:
+def _sum_up(out: Console, found: Sequence[Discrepancy], *, dry_run: bool) -> None:
     if not found:
         out.print("found nothing: bucket, records, index and control table agree")
         return
-    count = found.total()
-    discrepancies = f"{count} {'discrepancy' if count == 1 else 'discrepancies'}"
-    if dry_run:
-        out.print(f"found {discrepancies}; this is what would be done, and a dry run does nothing")
-        return
-    told = (f"{found[outcome]} {words}" for outcome, words in _SUMS.items() if found[outcome])
-    out.print(f"found {discrepancies}; {', '.join(told)}")
+    had = Counter(each.outcome for each in found if each.kind is not Kind.NOT_COMPARED)
+    count = had.total()
+    parts = [f"found {count} {'discrepancy' if count == 1 else 'discrepancies'}"]
+    if count and dry_run:
+        parts.append("this is what would be done, and a dry run does nothing")
+    elif count:
+        told = (f"{had[outcome]} {words}" for outcome, words in _SUMS.items() if had[outcome])
+        parts.append(", ".join(told))
+    if count < len(found):
+        parts.append(f"{len(found) - count} could not be compared, as told above")
+    out.print("; ".join(parts))
