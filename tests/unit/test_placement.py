@@ -86,6 +86,27 @@ def test_a_data_source_whose_id_a_crash_lost_is_adopted_by_name(pipeline: Pipeli
     assert len(pipeline.bedrock.sources) == 1
 
 
+def test_whatever_comes_back_first_after_the_tables_were_lost_all_data_sources_are_adopted(
+    pipeline: Pipeline,
+) -> None:
+    keys = [f"alice/shelf {number}/a.txt" for number in range(7)]
+    for key in keys[:4]:
+        catalog_id = place_of(key).catalog_id
+        pipeline.bedrock.create("KB1", data_source_name(catalog_id), prefix="", token="t")
+    made = dict(pipeline.bedrock.sources)
+    pipeline.bedrock.source_limit = 4
+
+    for key in reversed(keys):
+        place(pipeline, key)
+
+    assert pipeline.bedrock.sources == made
+    for key in keys[:4]:
+        catalog_id = place_of(key).catalog_id
+        source = pipeline.catalogs.kept[catalog_id].data_source_id
+        assert source == made["KB1", data_source_name(catalog_id)]
+    assert (pipeline.slots.taken("KB1"), pipeline.slots.lost("KB1")) == (4, frozenset())
+
+
 def test_a_data_source_that_is_being_deleted_is_waited_for_and_costs_no_slot(
     pipeline: Pipeline,
 ) -> None:

@@ -46,7 +46,10 @@ class Placements:
 
     def _own(self, catalog: Catalog) -> DataSource | None:
         for knowledge_base_id in self._candidates(catalog.catalog_id):
-            if not self.slots.take(knowledge_base_id, catalog.catalog_id, limit=OWN_SLOTS):
+            if not (
+                self._takes_slot(knowledge_base_id, catalog)
+                or self._takes_lost_slot(knowledge_base_id, catalog)
+            ):
                 continue
             try:
                 return self._adopt_or_create(knowledge_base_id, catalog)
@@ -54,6 +57,24 @@ class Placements:
                 # Someone else's data sources are there: what we counted as free is not.
                 self.slots.exhaust(knowledge_base_id, catalog.catalog_id)
         return None
+
+    def _takes_slot(self, knowledge_base_id: str, catalog: Catalog) -> bool:
+        return self.slots.take(knowledge_base_id, catalog.catalog_id, limit=OWN_SLOTS)
+
+    def _takes_lost_slot(self, knowledge_base_id: str, catalog: Catalog) -> bool:
+        """
+        A data source of its own needs no room. It is there where the tables were lost: slots were
+        then counted lost for the data sources of catalogs that had yet to come back.
+        """
+        lost = sorted(self.slots.lost(knowledge_base_id))
+        name = data_source_name(catalog.catalog_id)
+        if not lost or self.data_sources.find(knowledge_base_id, name) is None:
+            return False
+        for each in lost:
+            self.slots.free(knowledge_base_id, each)
+            if self._takes_slot(knowledge_base_id, catalog):
+                return True
+        return False
 
     def _shared(self, catalog: Catalog) -> DataSource:
         """Spread by a hash (rendezvous), so that a crash can't have counted anybody twice."""
