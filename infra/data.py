@@ -173,8 +173,7 @@ class DataStack(cdk.Stack):
             self,
             "Uploader",
             managed_policy_name=f"{self._deployment.project}-uploader-{self.region}",
-            # Unchanged since the first release: for another one CloudFormation makes the policy
-            # anew, and its name is taken [AWS::IAM::ManagedPolicy, Description: replacement].
+            # Never another: for that the policy is made anew, and its name is taken by then.
             description="Put documents under the prefix that the principal's user_id tag names.",
             statements=[
                 iam.PolicyStatement(
@@ -194,9 +193,5 @@ class DataStack(cdk.Stack):
                 ),
             ],
         )
-        accept_wildcard(
-            policy,
-            own_objects,
-            because="The wildcard stands for the keys below one person's own prefix.",
-        )
+        accept_wildcard(policy, own_objects, because="It stands for keys below one's own prefix.")
         return policy

@@ -12,6 +12,7 @@ StackroomError
 │   ├── RunSuperseded           this execution no longer holds the catalog's lease
 │   ├── Unreadable              no text can be had from the file, and why
 │   ├── ObjectRefused           S3 keeps this one object from us, and why
+│   ├── DocumentsRefused        a knowledge base takes none of these documents, and why
 │   ├── MissingIdentity         no verified user in the call
 │   ├── TokenRefused            no valid access token of a user, and why
 │   ├── ValidationError         an argument of a tool call is wrong
