@@ -71,7 +71,8 @@ def locate(key: str) -> Location | Unplaced:
     if not rest:
         return _unplaced(key, NO_USER, "it has no folder; drop it under {user}/{catalog}/")
     if not is_user_id(user_id):
-        return _unplaced(key, NO_USER, f"{user_id!r} can't be a user id")
+        fault = f"{user_id!r} can't be a user id" if user_id else "its key begins with '/'"
+        return _unplaced(key, NO_USER, f"{fault}; drop it under {{user}}/{{catalog}}/")
     if not has_file:
         return _unplaced(
             key, user_id, f"it has no catalog folder; drop it under {user_id}/{{catalog}}/"

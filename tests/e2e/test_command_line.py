@@ -115,7 +115,12 @@ def test_doctor_finds_nothing_wrong(instance: Instance) -> None:
 
 @pytest.mark.parametrize(
     ("user", "catalog", "named"),
-    [("a/b", "c", "'/'"), ("ü", "c", "can't be a user id"), ("ida", "har_bour", "har_bour")],
+    [
+        ("a/b", "c", "can't be a user id"),
+        ("ü", "c", "can't be a user id"),
+        ("ida", "b/c", "'/'"),
+        ("ida", "har_bour", "har_bour"),
+    ],
 )
 def test_a_drop_to_where_nothing_can_lie_uploads_nothing_and_says_why(
     instance: Instance, notes: Path, user: str, catalog: str, named: str

@@ -98,7 +98,9 @@ def test_a_file_whose_user_is_none_is_chosen_by_its_key(
 def test_a_key_that_seems_to_be_a_catalog_points_to_the_options_that_name_it(
     choosing: Choosing, target: str
 ) -> None:
-    with pytest.raises(ValidationError, match=r"the whole catalog is: -u alice -c research$"):
+    with pytest.raises(
+        ValidationError, match=r"is a catalog, .* all of it with: -u alice -c research$"
+    ):
         choosing.chosen([target], user=None, catalog=None)
 
 

@@ -11,7 +11,7 @@ from stackroom.ingestion.standing import QueuePosition
 from stackroom.model import Document, DocumentStatus, Receipt
 from stackroom_local.cli.removing import told
 from stackroom_local.cli.telling import overview
-from stackroom_local.records import CatalogListing
+from stackroom_local.records import NO_CATALOG, CatalogListing
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WAITING = Document(
@@ -30,6 +30,9 @@ ASKED = Receipt(
     document_id="doc-1",
     filename="a.txt",
     asked_at=NOON,
+)
+ESTIMATE = DocumentEstimate(
+    document=WAITING, stage=DocumentStage.WAITING, eta_seconds=1, so_far_seconds=0
 )
 
 
@@ -127,3 +130,13 @@ def test_a_receipt_names_the_catalog_that_the_file_lay_in() -> None:
 
     assert "rcpt-1  ada/home/a.txt" in printed(told([known]))
     assert "rcpt-1  a.txt" in printed(told([ASKED]))
+
+
+def test_files_of_nobody_are_explained_once_below_the_table() -> None:
+    nobodys = [CatalogListing("!none", NO_CATALOG, (WAITING, WAITING))]
+
+    shown = printed(overview([listing(ESTIMATE), *nobodys], speed=10))
+
+    assert shown.count("no user's folder") == 1
+    assert "stackroom status -u '!none'" in shown
+    assert "!none" not in printed(overview([listing(ESTIMATE)], speed=10))

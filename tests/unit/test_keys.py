@@ -66,6 +66,7 @@ def test_a_catalogs_id_as_folder_names_that_catalog() -> None:
         ("alice/research/../a.pdf", "alice", "'..' folder"),
         ("alice/research//a.pdf", "alice", "empty"),
         ("_sys/research/a.pdf", "!none", "'_sys' can't be a user id"),
+        ("/abs/a.pdf", "!none", "its key begins with '/'"),
         (f"{'u' * 120}/{'é' * 100}/a.pdf", "u" * 120, "exceed 300 bytes"),
     ],
 )

@@ -70,7 +70,9 @@ def test_a_file_that_was_rejected_is_not_tried_again_and_its_owner_is_told_why(
 
     ((document, why),) = retried.refused
     assert document.filename == "a.exe"
-    assert "another try would end the same: File type '.exe' not supported" in why
+    assert (
+        "another try would end the same, drop a mended file: File type '.exe' not supported" in why
+    )
     assert pipeline.document(REJECTED).status is DocumentStatus.FAILED
     assert CATALOG not in pipeline.leases.kept
 

@@ -91,5 +91,5 @@ def _why_not(document: Document) -> str | None:
         return f"it has not failed: it is {document.status}"
     # It never lay there with a sidecar of its own: it was rejected before it could be ingested.
     if document.present_since is None:
-        return f"another try would end the same: {document.status_reason}; drop a mended file"
+        return f"another try would end the same, drop a mended file: {document.status_reason}"
     return None

@@ -79,10 +79,7 @@ class Choosing:
         if unplaced is not None:
             return unplaced
         if isinstance(location, Unplaced):
-            raise ValidationError(
-                f"{key!r} is no document's key, {{user}}/{{catalog}}/{{file}}: {location.reason}"
-                f"{self._meant(key)}"
-            )
+            raise ValidationError(self._no_documents(key))
         document = self.documents.get(location.catalog_id, location.document_id)
         if document is None or document.s3_key != key:
             raise ValidationError(
@@ -90,13 +87,17 @@ class Choosing:
             )
         return document
 
-    def _meant(self, key: str) -> str:
-        """How to name the catalog that the key seems to be, if it is one."""
+    def _no_documents(self, key: str) -> str:
+        """What is wrong with the key, and how to name the catalog that it seems to be."""
         user, _, name = key.removesuffix("/").partition("/")
         found = self.catalogs.get(catalog_id_of(user, name)) if user and name else None
-        if found is None or found.user_id != user:
-            return ""
-        return f"; the whole catalog is: -u {user} -c {shlex.quote(found.name)}"
+        if found is not None and found.user_id == user:
+            name = shlex.quote(found.name)
+            return f"{key!r} is a catalog, not a document; name all of it with: -u {user} -c {name}"
+        return (
+            f"{key!r} is no document's key, which is {{user}}/{{catalog}}/{{file}}; "
+            "stackroom status shows what there is"
+        )
 
     def _alike(self, catalog_id: str, key: str) -> str:
         keys = [each.s3_key for each in self.documents.of_catalog(catalog_id)]

@@ -55,11 +55,11 @@ def drop(state_dir: Path, paths: list[Path], *, user: str, catalog: str, wait: b
 
 def _require_valid_prefix(user: str, catalog: str) -> None:
     """Before anything is uploaded to where it would be rejected, or to somebody else's prefix."""
-    location = locate(f"{user}/{catalog}/file.txt")
+    location = locate(f"{checked(user)}/{catalog}/file.txt")
     if isinstance(location, Unplaced):
         raise ValidationError(f"--user {user!r} --catalog {catalog!r}: {location.reason}")
     if location.prefix != f"{user}/{catalog}/":
-        raise ValidationError(f"--user {user!r} and --catalog {catalog!r} must not contain '/'")
+        raise ValidationError(f"--catalog {catalog!r} must not contain '/'")
 
 
 def status(state_dir: Path, *, user: str | None, watch: bool) -> None:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from stackroom.ingestion.estimates import DocumentStage, in_words
 from stackroom.ingestion.standing import QueuePosition
+from stackroom.keys import NO_USER
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.console import size
 from stackroom_local.cli.foreign import one_line
@@ -24,6 +25,11 @@ STYLES = {
     DocumentStatus.DELETING: "magenta",
 }
 
+_OF_NOBODY = (
+    f"{NO_USER}: keys that begin with no user's folder, so nobody finds these files; only they: "
+    f"stackroom status -u '{NO_USER}'"
+)
+
 
 def overview(listings: Iterable[CatalogListing], *, speed: float) -> RenderableType:
     """One row per document, and how many are in which status; AWS's time passes at `speed`."""
@@ -35,7 +41,10 @@ def overview(listings: Iterable[CatalogListing], *, speed: float) -> RenderableT
     table.add_column("Age", justify="right", no_wrap=True)
     table.add_column("Stage, or reason", overflow="fold")
     counts: Counter[DocumentStatus] = Counter()
+    notes: list[RenderableType] = []
     for listing in listings:
+        if listing.user_id == NO_USER and not notes:
+            notes.append(Text(_OF_NOBODY, style="dim"))
         if listing.trouble is not None:
             trouble = Text(listing.trouble, style="red")
             table.add_row(Text(f"{listing.user_id}/{listing.name}"), "", "", "", "", trouble)
@@ -47,7 +56,7 @@ def overview(listings: Iterable[CatalogListing], *, speed: float) -> RenderableT
     if not table.row_count:
         return Text("no documents yet")
     total = ", ".join(f"{counts[each]} {each}" for each in DocumentStatus if counts[each])
-    return Group(table, Text(total, style="dim"))
+    return Group(table, *notes, Text(total, style="dim"))
 
 
 def _cells(listing: CatalogListing, document: Document, speed: float) -> list[RenderableType]:
