@@ -1,4 +1,4 @@
-"""Everybody's catalogs and documents, read from the tables for people to look at."""
+"""Everybody's catalogs, documents and receipts, read from the tables for people to look at."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,11 +9,12 @@ from pydantic import ValidationError as Malformed
 from stackroom.aws.catalogs import METADATA
 from stackroom.aws.deployment import Deployment
 from stackroom.aws.items import scan, to_item
+from stackroom.aws.receipts import RECEIPTS, to_receipt
 from stackroom.aws.use_cases import UseCases
 from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate
 from stackroom.ingestion.standing import QueuePosition
 from stackroom.keys import unplaced_partition
-from stackroom.model import Catalog, Document
+from stackroom.model import Catalog, Document, Receipt
 from stackroom_local.product import Product
 from stackroom_local.state import Instance
 
@@ -79,6 +80,17 @@ class Records:
     def catalogs(self) -> list[Catalog]:
         """Everybody's."""
         return [each for user_id in self.users() for each in self._stores.catalogs.of_user(user_id)]
+
+    def receipts(self) -> list[Receipt]:
+        """Everybody's, also of whoever has no catalog any more."""
+        found = scan(
+            self._stores.receipts.client,
+            TableName=self.instance.control_table,
+            FilterExpression="begins_with(pk, :receipts)",
+            ExpressionAttributeValues=to_item({":receipts": RECEIPTS}),
+            ConsistentRead=True,
+        )
+        return [to_receipt(item) for item in found]
 
     def _of_user(self, user_id: str) -> Iterator[CatalogListing]:
         try:

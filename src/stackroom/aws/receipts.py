@@ -21,6 +21,7 @@ from stackroom.model import Receipt
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
+RECEIPTS = "RECEIPTS#"  # a user's id follows
 # Long enough for whoever must prove a deletion in a yearly audit.
 _KEPT = timedelta(days=400)
 _STILL_OPEN = "attribute_not_exists(unsearchable_since) AND attribute_not_exists(superseded_at)"
@@ -36,7 +37,7 @@ class DynamoReceipts:
             answer = self.client.get_item(
                 TableName=self.table, Key=_key(user_id, receipt_id), ConsistentRead=True
             )
-        return _to_receipt(from_item(answer["Item"])) if "Item" in answer else None
+        return to_receipt(from_item(answer["Item"])) if "Item" in answer else None
 
     def keep(self, receipt: Receipt) -> None:
         values = {
@@ -56,17 +57,17 @@ class DynamoReceipts:
             ConsistentRead=True,
             ScanIndexForward=False,
         )
-        return map(_to_receipt, found)
+        return map(to_receipt, found)
 
 
 def _partition(user_id: str) -> str:
-    return f"RECEIPTS#{user_id}"
+    return RECEIPTS + user_id
 
 
 def _key(user_id: str, receipt_id: str) -> Item:
     return to_item({"pk": _partition(user_id), "sk": receipt_id})
 
 
-def _to_receipt(values: dict[str, Any]) -> Receipt:
+def to_receipt(values: dict[str, Any]) -> Receipt:
     ours = {"pk", "sk", "expires_at"}
     return Receipt.model_validate({name: each for name, each in values.items() if name not in ours})

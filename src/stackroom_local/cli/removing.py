@@ -48,20 +48,14 @@ def delete(
 
 def receipts(state_dir: Path, receipt_id: str | None, *, user: str | None) -> None:
     instance = StateDirectory(state_dir).instance()
-    product, users = (
-        Product(instance),
-        Records(instance).users() if user is None else [checked(user)],
-    )
-    if receipt_id is None:
-        found = [each for user_id in users for each in product.stores.receipts.of_user(user_id)]
+    if user is None:
+        found = Records(instance).receipts()
     else:
-        asked_for = (
-            product.stores.receipts.get(user_id, receipt_id) for user_id in users if receipt_id
-        )
-        found = [each for each in asked_for if each is not None]
+        found = list(Product(instance).stores.receipts.of_user(checked(user)))
+    if receipt_id is not None:
+        found = [each for each in found if each.receipt_id == receipt_id]
         if not found:
-            # A user of whose documents and catalogs none is left is not among these users.
-            of = f" of {user!r}" if user else "; if nothing of its owner's is left, name --user"
+            of = f" of {user!r}" if user is not None else ""
             raise ValidationError(
                 f"there is no receipt {receipt_id!r}{of}; see: stackroom receipts"
             )
@@ -93,7 +87,9 @@ def _delete_documents(
 
 def _delete_catalog(product: Product, catalog: Catalog, *, yes: bool, wait: bool) -> None:
     out = console()
-    what = f"{catalog.user_id}/{catalog.name} and its {catalog.document_count} documents"
+    count = catalog.document_count
+    documents = "document" if count == 1 else f"{count} documents"
+    what = f"{catalog.user_id}/{catalog.name} and its {documents}"
     if not yes:
         typer.confirm(f"Delete {what}?", abort=True, err=True)
     deletion = product.use_cases.deletions.delete_catalog(catalog.user_id, catalog.catalog_id)
