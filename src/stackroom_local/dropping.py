@@ -98,6 +98,8 @@ def drop(
                 answer = s3.put_object(Bucket=instance.bucket, Key=key, Body=body)
         except (OSError, BotoCoreError, ClientError) as error:
             return NotDropped(key, str(error))
+        except UnicodeEncodeError:
+            return NotDropped(key, "its name is not UTF-8, and a key must be; rename the file")
         finally:
             on_put(file)
         return Dropped(key, answer["ETag"].strip('"'), answer.get("VersionId"), at)

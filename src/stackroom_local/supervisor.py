@@ -46,6 +46,7 @@ class LocalMode:
     fresh: bool = False  # forget what was kept, once it is clear that we can start
     left_behind: Instance | None = None  # by a killed supervisor: its servers take a moment to end
     _children: dict[str, Child] = field(default_factory=dict)
+    signals: list[int] = field(default_factory=list)  # those that told it to stop
 
     @contextlib.contextmanager
     def running(self) -> Iterator[Instance]:
@@ -54,7 +55,7 @@ class LocalMode:
 
         The state directory must be held (`StateDirectory.held`).
         """
-        with _signals_raise():
+        with signals_raise(self.signals):
             try:
                 yield self._start()
             finally:
@@ -63,6 +64,9 @@ class LocalMode:
     def watch(self) -> NoReturn:
         """Returns never: raises `Stopped` on a signal, `ChildFailed` when a server dies."""
         while True:
+            # Python drops what a signal raises while a module is being imported, at some moments.
+            if self.signals:
+                raise Stopped
             for child in self._children.values():
                 child.check()
             time.sleep(0.2)
@@ -180,8 +184,9 @@ class LocalMode:
 
 
 @contextlib.contextmanager
-def _signals_raise() -> Iterator[None]:
-    def stop(_signal: int, _frame: FrameType | None) -> None:
+def signals_raise(arrived: list[int]) -> Iterator[None]:
+    def stop(number: int, _frame: FrameType | None) -> None:
+        arrived.append(number)
         raise Stopped
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -1,16 +1,22 @@
 """Every verb fails when what it was asked failed, and says why on standard error."""
 
+import os
+import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from stackroom.model import Receipt
 from stackroom_local.cli import app
 from stackroom_local.clients import client
+from stackroom_local.product import Product
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
 
+ROOT = Path(__file__).parents[2]
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -89,7 +95,7 @@ def test_a_verb_that_failed_exits_with_1_and_says_why(
         ("ask", "why?", "-u", "vera"),
         ("receipts",),
         ("token", "-u", "vera"),
-        ("env",),
+        ("env", "--operator"),
     ],
     ids=" ".join,
 )
@@ -118,14 +124,67 @@ def test_what_a_dead_letter_queue_holds_is_told_with_the_commands_that_mend_it(
     sqs.send_message(QueueUrl=queue, MessageBody="{}")
 
     code, printed, _ = run("doctor")
-    sqs.purge_queue(QueueUrl=queue)
+    [bad] = [line for line in printed.splitlines() if line.startswith("bad")]
+    emptied = in_a_new_shell(bad.partition("then empty it: ")[2])
     after, _, _ = run("doctor")
 
-    [bad] = [line for line in printed.splitlines() if line.startswith("bad")]
-    assert (code, after) == (1, 0)
-    assert "-uploads-dead holds 1 event that was given up" in bad
+    assert (code, emptied.returncode, after) == (1, 0, 0), emptied.stderr
+    assert f"{queue.rpartition('/')[2]} holds 1 event that was given up" in bad
     assert f"stackroom reconcile --state-dir {instance.state_dir}" in bad
-    assert f"purge-queue --endpoint-url {instance.aws_endpoint} --queue-url {queue}" in bad
+
+
+def in_a_new_shell(command: str) -> subprocess.CompletedProcess[str]:
+    """With none of this process's variables, which say whose keys are used and where."""
+    return subprocess.run(
+        ["bash", "-c", command],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ['{"query": NaN}', '{"top_k": 1e999}', '{"query": "\\ud800"}', "[]", "{", "[" * 99999],
+)
+def test_arguments_that_json_cannot_carry_are_refused_before_they_are_sent(
+    run: Run, arguments: str
+) -> None:
+    code, printed, told = run("retrieve", "why?", "-u", "vera", "--arguments", arguments)
+
+    assert (code, printed, told.count("\n")) == (2, "", 1)
+    assert told.startswith("stackroom: --arguments ")
+
+
+def test_receipts_of_everybody_show_those_of_a_user_who_has_nothing_left(
+    run: Run, vera: Person
+) -> None:
+    receipt = Receipt(
+        receipt_id="rcpt-20260101T000000-gone",
+        user_id="gone",
+        catalog_id="cat-1",
+        document_id="doc-1",
+        filename="a.txt",
+        asked_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    Product(vera.instance).stores.receipts.keep(receipt)
+
+    everybodys = run("receipts")
+    one = run("receipts", receipt.receipt_id)
+
+    assert receipt.receipt_id in everybodys[1]
+    assert (one[0], receipt.receipt_id in one[1]) == (0, True)
+
+
+def test_a_file_whose_name_is_not_utf_8_is_left_behind_and_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("x")
+
+    code, printed, told = run("drop", str(tmp_path), "-u", "vera", "-c", "papers")
+
+    assert (code, "Traceback" in told) == (1, False)
+    assert "its name is not UTF-8" in printed
 
 
 def test_an_orphan_that_is_left_to_a_person_makes_the_reconciler_exit_with_1(
@@ -159,8 +218,8 @@ def test_an_orphan_that_is_left_to_a_person_makes_the_reconciler_exit_with_1(
 def test_a_state_directory_that_is_a_file_is_told_by_every_verb(run: Run, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("not a directory")
 
-    for verb in ("status", "env", "down", "doctor"):
-        code, printed, told = run(verb, "--state-dir", str(tmp_path / "notes.txt"))
+    for verb in (["status"], ["env", "--operator"], ["down"], ["doctor"]):
+        code, printed, told = run(*verb, "--state-dir", str(tmp_path / "notes.txt"))
 
         assert code == 1
         assert "notes.txt can't be the state directory: Not a directory" in printed + told

@@ -1,5 +1,9 @@
 """Every verb that needs the local mode says so when there is none."""
 
+import os
+import re
+import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from stackroom_local.cli import app
+from stackroom_local.state import Ports, StateDirectory
+from stackroom_local.supervisor import LocalMode, Stopped, signals_raise
+from tests.local.running import STACKROOM
 
 
 @dataclass(frozen=True)
@@ -102,3 +109,68 @@ def test_an_empty_path_is_refused_and_never_taken_for_the_present_folder(
 
     assert answer.returncode == 2
     assert "a path is empty" in answer.stderr
+
+
+CAFE = os.fsdecode(b"caf\xe9")  # as Python has what a shell in Latin-1 passes
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("ask", CAFE, "-u", "zed"),
+        ("ask", "why?", "-u", "zed", "-c", CAFE),
+        ("retrieve", CAFE, "-u", "zed"),
+        ("delete", "zed/first/a.txt", f"zed/first/{CAFE}"),
+        ("retry", CAFE, "-u", "zed"),
+        ("status", "-u", CAFE),
+        ("drop", ".", "-u", "zed", "-c", CAFE),
+        ("token", "-u", "zed", "--group", CAFE),
+        ("whoami", "--token", CAFE),
+    ],
+    ids=ascii,
+)
+def test_an_argument_that_is_not_utf_8_is_named_in_one_line(
+    stackroom: Stackroom, command: tuple[str, ...]
+) -> None:
+    answer = stackroom(*command)
+
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert re.fullmatch(r"stackroom: the argument '.*caf\\xe9' must be UTF-8.*\n", answer.stderr)
+
+
+def test_a_path_to_drop_may_be_of_any_bytes(stackroom: Stackroom) -> None:
+    answer = stackroom("drop", CAFE, "-u", "zed", "-c", "first")
+
+    assert (answer.returncode, "nothing is up" in answer.stderr) == (1, True)
+
+
+@pytest.mark.processes
+def test_ctrl_c_while_the_command_line_is_being_imported_ends_it_quietly(tmp_path: Path) -> None:
+    # A module that is found before the real one stands for a moment of the import.
+    (tmp_path / "typer.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+
+    ended = subprocess.run(
+        [STACKROOM, "up", "--state-dir", tmp_path / "state"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_stops_what_is_up_though_python_drops_what_it_raised(tmp_path: Path) -> None:
+    mode = LocalMode(
+        state=StateDirectory(tmp_path), ports=Ports(aws=1), speed=1.0, announce=lambda _: None
+    )
+
+    class Interrupted:
+        def __del__(self) -> None:  # whatever is raised here is dropped, as in a weak reference
+            signal.raise_signal(signal.SIGINT)
+
+    with signals_raise(mode.signals):
+        Interrupted()
+        with pytest.raises(Stopped):
+            mode.watch()

@@ -13,6 +13,7 @@ from stackroom.gateway.tokens import TokenVerifier
 from stackroom.identity import is_user_id
 from stackroom_local.cli.console import console
 from stackroom_local.cli.foreign import in_json, one_line
+from stackroom_local.cli.usage import WrongUsage
 from stackroom_local.gateway.client import call_tool
 from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
 from stackroom_local.state import Instance, StateDirectory
@@ -120,8 +121,20 @@ def _within(instance: Instance, catalog: str | None, user: str) -> dict[str, str
 def _object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
-    except ValueError as error:
-        raise ValidationError(f"--arguments is no JSON: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise WrongUsage(f"--arguments is no JSON: {error}") from error
     if not isinstance(value, dict):
-        raise ValidationError("--arguments must be a JSON object")
+        raise WrongUsage("--arguments must be a JSON object")
+    # Python reads more than the client can send: it would send null, or leave the argument out.
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise WrongUsage(
+            "--arguments has half of a surrogate pair, \\ud800 to \\udfff; write the character"
+        ) from None
+    except ValueError:
+        raise WrongUsage(
+            "--arguments has NaN, Infinity, or a number as large as that; a number of JSON is "
+            "finite, at most 1.8e308"
+        ) from None
     return value

@@ -129,8 +129,12 @@ def _dead_letters(instance: Instance) -> Iterator[CheckResult]:
         yield CheckResult(True, "no event was given up")
     for url, count in dead.items():
         events = "1 event that was" if count == 1 else f"{count} events that were"
-        # The pinned AWS CLI goes to an address of its own for SQS, whatever AWS_ENDPOINT_URL says.
-        empty = f".venv/bin/aws sqs purge-queue --endpoint-url {instance.aws_endpoint}"
+        # Users' keys may not do it; and the pinned AWS CLI goes to an address of its own for SQS,
+        # whatever AWS_ENDPOINT_URL says.
+        empty = (
+            f'eval "$({_command(instance, "env --operator")})" && '
+            f".venv/bin/aws sqs purge-queue --endpoint-url {instance.aws_endpoint}"
+        )
         yield CheckResult(
             False,
             f"queue {url.rpartition('/')[2]} holds {events} given up after several tries; see why "

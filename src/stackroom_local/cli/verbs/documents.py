@@ -8,17 +8,19 @@ import typer
 from stackroom_local.cli.verbs.options import CatalogId, CatalogName, SomeUser, StateDir, User
 
 
-def _named(paths: list[str]) -> list[str]:
+def _named(path: str) -> Path:
     """An empty path is the present folder to the system, and to nobody who left a variable out."""
-    if "" in paths:
+    if not path:
         raise typer.BadParameter("a path is empty; name a file or a folder, '.' for this one")
-    return paths
+    return Path(path)
 
 
 def drop(
     paths: Annotated[
-        list[str],
-        typer.Argument(callback=_named, help="Files, or folders with all below them."),
+        list[Path],
+        typer.Argument(
+            metavar="PATHS", parser=_named, help="Files, or folders with all below them."
+        ),
     ],
     state_dir: StateDir,
     user: User,
@@ -28,8 +30,7 @@ def drop(
     """Put files into the bucket, as `aws s3 cp` would; folders keep their structure."""
     from stackroom_local.cli import documents
 
-    files = [Path(each) for each in paths]
-    documents.drop(state_dir, files, user=user, catalog=catalog, wait=wait)
+    documents.drop(state_dir, paths, user=user, catalog=catalog, wait=wait)
 
 
 def status(

@@ -62,4 +62,5 @@ def whoami(
     """Tell the user of a token, and with it the prefix to drop files under."""
     from stackroom_local.cli import asking
 
-    asking.whoami(state_dir, token or sys.stdin.read().strip())
+    given = token or sys.stdin.buffer.read().decode(errors="backslashreplace")
+    asking.whoami(state_dir, given.strip())
