@@ -87,6 +87,7 @@ SLOTS = {
     "taken": _GET,
     "holder_of": _GET,
     "holders": _GET,
+    "lost": _GET,
     "exhaust": _PUT,
     "free": _PUT,
 }

@@ -187,34 +187,6 @@ def test_a_file_whose_name_is_not_utf_8_is_left_behind_and_named(run: Run, tmp_p
     assert "its name is not UTF-8" in printed
 
 
-def test_an_orphan_that_is_left_to_a_person_makes_the_reconciler_exit_with_1(
-    run: Run, instance: Instance
-) -> None:
-    bedrock = client("bedrock-agent", instance.simulator_endpoint)
-    [base] = bedrock.list_knowledge_bases()["knowledgeBaseSummaries"]
-    made = bedrock.create_data_source(
-        knowledgeBaseId=base["knowledgeBaseId"],
-        name="ds-0123456789abcdef01234567",
-        dataSourceConfiguration={
-            "type": "S3",
-            "s3Configuration": {"bucketArn": f"arn:aws:s3:::{instance.bucket}"},
-        },
-    )["dataSource"]
-
-    code, printed, told = run("reconcile")
-    bedrock.delete_data_source(
-        knowledgeBaseId=base["knowledgeBaseId"], dataSourceId=made["dataSourceId"]
-    )
-
-    assert code == 1
-    assert "left alone" in printed
-    command = "aws bedrock-agent delete-data-source --knowledge-base-id"
-    there = f"{base['knowledgeBaseId']} --data-source-id {made['dataSourceId']}"
-    assert f"{command} {there}" in " ".join(printed.split())
-    assert f"env --operator --state-dir {instance.state_dir}" in printed
-    assert "could not be mended; see above" in told
-
-
 def test_a_state_directory_that_is_a_file_is_told_by_every_verb(run: Run, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("not a directory")
 

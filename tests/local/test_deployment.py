@@ -11,7 +11,7 @@ from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.cloudformation import CloudFormation
 from stackroom_local.problems import DeploymentFailed
 from stackroom_local.state import Instance
-from tests.local.running import local_mode
+from tests.local.running import local_mode, stackroom
 
 
 @pytest.fixture(scope="module")
@@ -97,3 +97,31 @@ def test_a_stack_takes_another_update_after_one_that_failed(instance: Instance) 
     [stack] = client_.describe_stacks(StackName="rolled-back")["Stacks"]
     client_.delete_stack(StackName="rolled-back")
     assert stack["StackStatus"] == "UPDATE_COMPLETE"
+
+
+def test_an_orphan_that_is_left_to_a_person_makes_the_reconciler_exit_with_1(
+    instance: Instance,
+) -> None:
+    bedrock = client("bedrock-agent", instance.simulator_endpoint)
+    [base] = bedrock.list_knowledge_bases()["knowledgeBaseSummaries"]
+    made = bedrock.create_data_source(
+        knowledgeBaseId=base["knowledgeBaseId"],
+        name="ds-0123456789abcdef01234567",
+        dataSourceConfiguration={
+            "type": "S3",
+            "s3Configuration": {"bucketArn": f"arn:aws:s3:::{instance.bucket}"},
+        },
+    )["dataSource"]
+
+    reconciled = stackroom("reconcile", state_dir=instance.state_dir)
+    bedrock.delete_data_source(
+        knowledgeBaseId=base["knowledgeBaseId"], dataSourceId=made["dataSourceId"]
+    )
+
+    assert reconciled.returncode == 1
+    assert "left alone" in reconciled.stdout
+    command = "aws bedrock-agent delete-data-source --knowledge-base-id"
+    there = f"{base['knowledgeBaseId']} --data-source-id {made['dataSourceId']}"
+    assert f"{command} {there}" in " ".join(reconciled.stdout.split())
+    assert f"env --operator --state-dir {instance.state_dir}" in reconciled.stdout
+    assert "could not be mended; see above" in reconciled.stderr
