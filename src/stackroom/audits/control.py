@@ -33,7 +33,7 @@ class ControlAudit:
         yield from self.mending.apart("the ledger", self._grants())
         for knowledge_base_id in self.pool:
             for mode in Mode:
-                for waiter in self.book.waiting(knowledge_base_id, mode, limit=_OLDEST):
+                for waiter in self._oldest(knowledge_base_id, mode):
                     yield from self.mending.apart(_what(waiter), self._of_waiter(waiter))
         return None
 
@@ -43,26 +43,29 @@ class ControlAudit:
             yield from self.mending.mended(Kind.DEAD_RUN, lease.execution_name, by=follow)
 
     def _grants(self) -> Iterator[Discrepancy]:
-        ledger = self.book.read()
-        dead: list[Grant] = []
-        for grant in ledger.grants:
-            yield from self.mending.apart(_what(grant), self._of_grant(grant, dead))
-        live = tuple(each for each in ledger.grants if each not in dead)
-        # What is free now, the next dispatch hands out: the sweep's, if no other. If others write
-        # the ledger at this moment, they drop what is void.
-        drop = partial(self.book.write, replace(ledger, grants=live))
+        for grant in self.book.read().grants:
+            yield from self.mending.apart(_what(grant), self._of_grant(grant))
+
+    def _of_grant(self, grant: Grant) -> Iterator[Discrepancy]:
+        if not self.mending.is_settled(grant.granted_at) or self._is_live(grant):
+            return
+
+        def drop() -> None:
+            # What is free then, the next dispatch hands out: the sweep's, if no other. If others
+            # write the ledger at this moment, they drop what is void.
+            ledger = self.book.read()
+            left = tuple(each for each in ledger.grants if each != grant)
+            self.book.write(replace(ledger, grants=left))
+
         yield from self.mending.mended(
             Kind.DEAD_GRANT,
-            *map(_what, dead),
+            _what(grant),
             by=drop,
-            until=lambda: not {*dead} & {*self.book.read().grants},
+            until=lambda: grant not in self.book.read().grants,
         )
 
-    def _of_grant(self, grant: Grant, dead: list[Grant]) -> Iterator[Discrepancy]:
-        """Puts it among the dead if it is; all of them are dropped by one write."""
-        if self.mending.is_settled(grant.granted_at) and not self._is_live(grant):
-            dead.append(grant)
-        yield from ()
+    def _oldest(self, knowledge_base_id: str, mode: Mode) -> list[Waiter]:
+        return self.book.waiting(knowledge_base_id, mode, limit=_OLDEST)
 
     def _of_waiter(self, waiter: Waiter) -> Iterator[Discrepancy]:
         if not self.mending.is_settled(waiter.since) or self._is_live(waiter):
@@ -76,7 +79,7 @@ class ControlAudit:
             Kind.DEAD_WAITER,
             _what(waiter),
             by=dequeue,
-            until=lambda: True,  # the answer says whether it was there
+            until=lambda: waiter not in self._oldest(waiter.knowledge_base_id, waiter.mode),
         )
 
     def _is_live(self, holder: Grant | Waiter) -> bool:

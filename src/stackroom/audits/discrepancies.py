@@ -4,7 +4,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, Self
 
 # What is younger may be under way: its event, its run, the index that follows. S3's events come
 # within seconds mostly [S3 user guide: EventNotifications, "typically delivered in seconds"], and
@@ -58,7 +58,7 @@ REMEDIES = {
     Kind.DEAD_WAITER: "taken out of the queue",
     Kind.UNUSED_SLOT: "freed",
     Kind.LOST_SLOT: "counted as free, for there is room for a data source again",
-    Kind.ORPHAN_DATA_SOURCE: ("left alone: no catalog lives there; if it is yours to delete, run"),
+    Kind.ORPHAN_DATA_SOURCE: "left alone: no catalog lives there; if it is yours to delete, run",
     Kind.BROKEN_DATA_SOURCE: (
         "left alone: give the knowledge base's role its rights and the index back, or use"
         " UpdateDataSource with all of its configuration and dataDeletionPolicy RETAIN; then"
@@ -91,6 +91,17 @@ class Discrepancy:
     remedy: str
     outcome: Outcome
     error: BaseException | None = None
+
+    @classmethod
+    def not_compared(cls, what: str, error: BaseException) -> Self:
+        """One that could not even be looked at."""
+        return cls(
+            kind=Kind.NOT_COMPARED,
+            what=what,
+            remedy=f"{type(error).__name__}: {error}",
+            outcome=Outcome.FAILED,
+            error=error,
+        )
 
 
 # Yields what is found, as it is found, and returns where to go on; None at the end.

@@ -43,7 +43,7 @@ class IndexAudit:
         try:
             listing = self.listings.next(at)
         except Unlisted as unlisted:
-            yield self.mending.not_compared(unlisted.what, unlisted.__cause__ or unlisted)
+            yield Discrepancy.not_compared(unlisted.what, unlisted.__cause__ or unlisted)
             return unlisted.following
         if listing is not None and listing.window is not None:
             compared = self._compare(listing.source, listing.catalog, listing.window)

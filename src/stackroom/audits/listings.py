@@ -53,9 +53,7 @@ class Listings:
     capacity: int = 20_000
 
     def next(self, at: Cursor) -> Listing | None:
-        """
-        None if the pool's member has no data source after that one. Raises Unlisted.
-        """
+        """None if the pool's member has no data source after that one. Raises Unlisted."""
         if at.member >= len(self.pool):
             return None
         member = self.pool[at.member]

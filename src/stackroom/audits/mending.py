@@ -62,7 +62,7 @@ class Mending:
         except Exception as error:
             if is_everybodys(error):
                 raise
-            yield self.not_compared(what, error)
+            yield Discrepancy.not_compared(what, error)
 
     def reconciled(self, suspects: Iterable[tuple[str, Kind]]) -> Iterator[Discrepancy]:
         """Do with each key what its event would have done; a run is asked for where one must go."""
@@ -134,10 +134,6 @@ class Mending:
         """One that nothing is done about here: a person, or the next time, has to."""
         return self._told(kind, what, Outcome.LEFT, remedy=remedy)
 
-    def not_compared(self, what: str, error: BaseException) -> Discrepancy:
-        """One that could not even be looked at."""
-        return self._failed(Kind.NOT_COMPARED, what, error)
-
     def _told(
         self, kind: Kind, what: str, outcome: Outcome, *, remedy: str | None = None
     ) -> Discrepancy:
@@ -147,9 +143,7 @@ class Mending:
         return Discrepancy(kind=kind, what=what, remedy=told, outcome=outcome)
 
     def _failed(self, kind: Kind, what: str, error: BaseException) -> Discrepancy:
-        why = (
-            f"{'' if kind is Kind.NOT_COMPARED else 'not mended, '}{type(error).__name__}: {error}"
-        )
+        why = f"not mended, {type(error).__name__}: {error}"
         return Discrepancy(kind=kind, what=what, remedy=why, outcome=Outcome.FAILED, error=error)
 
     def _judged(self, kind: Kind, key: str, plan: Plan, again: Plan | None) -> Discrepancy:

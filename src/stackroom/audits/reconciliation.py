@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from stackroom.audits.discrepancies import Audit, Discrepancy, Kind, Outcome, Step
+from stackroom.audits.discrepancies import Audit, Discrepancy, Step
 from stackroom.isolation import is_everybodys
 from stackroom.model import Record
 from stackroom.ports.inventory import Bookmark
@@ -71,14 +71,7 @@ class Reconciliation:
             if is_everybodys(error):
                 raise
             what = f"the rest of {position.stage}, from {position.cursor or 'its start'} on"
-            why = f"{type(error).__name__}: {error}"
-            yield Discrepancy(
-                kind=Kind.NOT_COMPARED,
-                what=what,
-                remedy=why,
-                outcome=Outcome.FAILED,
-                error=error,
-            )
+            yield Discrepancy.not_compared(what, error)
             return None
 
     @property

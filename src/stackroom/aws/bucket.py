@@ -113,14 +113,12 @@ class S3DocumentBucket:
 
     def versions_since(self, prefix: str, moment: datetime) -> frozenset[Version]:
         since = moment.replace(microsecond=0)  # LastModified has whole seconds [S3 API reference]
-        pages = self.client.get_paginator("list_object_versions")
-        with store_errors():
-            return frozenset(
-                _version(each)
-                for page in pages.paginate(Bucket=self.bucket, Prefix=prefix)
-                for each in _versions_in(page)
-                if each["LastModified"] >= since
-            )
+        return frozenset(
+            _version(each)
+            for page in self._pages_of_versions(prefix)
+            for each in page
+            if each["LastModified"] >= since
+        )
 
     def purge(
         self, prefix: str, *, before: datetime, recent: Collection[Version] = ()
@@ -154,7 +152,7 @@ class S3DocumentBucket:
         while True:
             with store_errors():
                 page = self.client.list_object_versions(Bucket=self.bucket, Prefix=prefix, **marker)
-            versions = _versions_in(page)
+            versions = [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
             yield versions
             if not page.get("IsTruncated") or not versions:
                 return
@@ -172,10 +170,6 @@ class S3DocumentBucket:
 
     def uri_of(self, key: str) -> str:
         return f"s3://{self.bucket}/{key}"
-
-
-def _versions_in(page: dict[str, Any]) -> list[dict[str, Any]]:
-    return [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
 
 
 def _version(listed: dict[str, Any]) -> Version:
