@@ -52,12 +52,8 @@ class Durations:
         in_the_way = [each for each in here if Mode.EXCLUSIVE in (*modes, each.mode)]
         if Mode.EXCLUSIVE not in modes:
             in_the_way += self._that_take_all_calls()
-        held_up = [self._left_of(each) for each in in_the_way]
-        before = [self._beside(each) for each in waiters]
-        known = [each for each in held_up + before if each is not None]
-        if len(known) < len(held_up) + len(before):
-            return None
-        return max(known[: len(held_up)], default=0.0) + sum(known[len(held_up) :])
+        held_up = longest(self._left_of(each) for each in in_the_way)
+        return total([held_up, *(self._beside(each) for each in waiters)])
 
     def _that_take_all_calls(self) -> list[Grant]:
         holders = [each for each in self.ledger.grants if each.mode is Mode.SHARED]
@@ -74,3 +70,21 @@ class Durations:
         if whole is None or least is None or waiter.mode is Mode.EXCLUSIVE or waiter.is_large:
             return whole
         return whole - least + least * waiter.calls / self.limits.direct_calls
+
+
+def total(seconds: Iterable[float | None]) -> float | None:
+    """None if any of them is not known."""
+    known = _known(seconds)
+    return None if known is None else sum(known)
+
+
+def longest(seconds: Iterable[float | None]) -> float | None:
+    """None if any of them is not known; 0 if there are none."""
+    known = _known(seconds)
+    return None if known is None else max(known, default=0.0)
+
+
+def _known(seconds: Iterable[float | None]) -> list[float] | None:
+    given = list(seconds)
+    known = [each for each in given if each is not None]
+    return known if len(known) == len(given) else None

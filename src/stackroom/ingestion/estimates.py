@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from stackroom.admission.limits import Limits
 from stackroom.clock import Pace, RealTime, utc_now
+from stackroom.ingestion.durations import longest
 from stackroom.ingestion.standing import QueuePosition, Standing, Standings
 from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.admission import AdmissionBook
@@ -88,12 +89,11 @@ class Estimates:
         unsettled = [each for each in documents if _is_unsettled(each)]
         standing = self._standings.of(catalog, unsettled)
         estimates = tuple(self._of(each, standing) for each in documents)
-        etas = [each.eta_seconds for each in estimates if each.so_far_seconds is not None]
-        known = [each for each in etas if each is not None]
+        eta = longest(each.eta_seconds for each in estimates if each.so_far_seconds is not None)
         return CatalogEstimate(
             catalog=catalog,
             queue_position=standing.queue_position,
-            eta_seconds=max(known, default=0) if len(known) == len(etas) else None,
+            eta_seconds=None if eta is None else round(eta),
             documents=estimates,
         )
 

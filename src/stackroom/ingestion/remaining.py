@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from stackroom.admission.demand import is_large, text_size
-from stackroom.ingestion.durations import Durations
+from stackroom.ingestion.durations import Durations, longest, total
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.admission import Grant, Mode
 
@@ -25,13 +25,12 @@ class Remaining:
 
     def seconds(self, document: Document) -> float | None:
         if (since := self.at_work_since(document)) is None:
-            return _sum(
-                self._until_next_round(), self.durations.of(self.mode, self._up_to(document))
-            )
+            work = self.durations.of(self.mode, self._up_to(document))
+            return total([self._until_next_round(), work])
         left = self.durations.left(self.mode, self._at_work(document), since=since)
         if not self.is_held_up(document):
             return left
-        return _sum(left, self.durations.of(self.mode, 0))
+        return total([left, self.durations.of(self.mode, 0)])
 
     def is_late(self, document: Document) -> bool:
         since = self.at_work_since(document)
@@ -69,9 +68,7 @@ class Remaining:
         busy = [each for each in self.documents if self.at_work_since(each) is not None]
         if not busy:
             return self.ahead
-        left = [self.seconds(each) for each in busy]
-        known = [each for each in left if each is not None]
-        return max(known) if len(known) == len(left) else None
+        return longest(map(self.seconds, busy))
 
     def _up_to(self, document: Document) -> int:
         """Bytes of text of what waits and is done no later than the document."""
@@ -94,8 +91,3 @@ def _is_newer_than_index(document: Document) -> bool:
 
 def _is_after(document: Document, other: Document) -> bool:
     return (document.updated_at, document.document_id) > (other.updated_at, other.document_id)
-
-
-def _sum(*seconds: float | None) -> float | None:
-    known = [each for each in seconds if each is not None]
-    return sum(known) if len(known) == len(seconds) else None

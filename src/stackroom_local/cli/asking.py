@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from stackroom.errors import ValidationError
+from stackroom.gateway.encoding import is_encodable
 from stackroom.gateway.tokens import TokenVerifier
 from stackroom.identity import is_user_id
 from stackroom_local.cli.console import console
@@ -125,16 +126,9 @@ def _object(text: str) -> dict[str, Any]:
         raise WrongUsage(f"--arguments is no JSON: {error}") from error
     if not isinstance(value, dict):
         raise WrongUsage("--arguments must be a JSON object")
-    # Python reads more than the client can send: it would send null, or leave the argument out.
-    try:
-        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
+    if not is_encodable(value):  # the client would send null, or leave the argument out
         raise WrongUsage(
-            "--arguments has half of a surrogate pair, \\ud800 to \\udfff; write the character"
-        ) from None
-    except ValueError:
-        raise WrongUsage(
-            "--arguments has NaN, Infinity, or a number as large as that; a number of JSON is "
-            "finite, at most 1.8e308"
-        ) from None
+            "--arguments has what JSON in UTF-8 can't carry: NaN, Infinity, a number as large as "
+            "1e999, or half of a surrogate pair (\\ud800 to \\udfff)"
+        )
     return value
