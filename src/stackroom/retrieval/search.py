@@ -9,10 +9,8 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
 
 from stackroom.errors import (
-    KnowledgeBaseNotFound,
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
     RetrievalFailed,
@@ -25,7 +23,7 @@ from stackroom.ports.retrieval import KnowledgeBase, PageMaps, Passage
 from stackroom.retrieval.arguments import RetrieveArguments
 from stackroom.retrieval.citations import Source, attributes_of, sources_of
 from stackroom.retrieval.passages import ranked, within_budget
-from stackroom.tenancy import Tenant
+from stackroom.retrieval.scope import Scope, scope_of
 
 # Retrieve is allowed 20 times a second and account, so more at once would only be throttled.
 # https://docs.aws.amazon.com/general/latest/gr/bedrock.html
@@ -84,8 +82,9 @@ class Retrieval:
         RetrievalFailed if all do, KnowledgeBaseNotFound for what isn't the caller's.
         """
         started = time.perf_counter()
-        targets, tenant = self._targets(asked, caller)
-        replies = self._ask_all(targets, asked, tenant)
+        scope = scope_of(asked, caller, pool=self.pool, catalogs=self.catalogs)
+        targets = scope.targets
+        replies = self._ask_all(scope, asked)
         failures = {key: reply for key, reply in replies.items() if isinstance(reply, Unavailable)}
         if failures and len(failures) == len(targets):
             raise _search_error(failures)
@@ -103,49 +102,22 @@ class Retrieval:
             failures={key: str(failure) for key, failure in failures.items()},
         )
 
-    def _targets(self, asked: RetrieveArguments, caller: Caller) -> tuple[tuple[str, ...], Tenant]:
-        """The ids of the knowledge bases that may hold what the caller looks for, and may see."""
-        try:
-            homes, tenant = self._homes(asked.catalog_id, caller)
-        except Unavailable as error:
-            raise RetrievalFailed("your catalogs could not be read; try again") from error
-        if asked.knowledge_base_id is None:
-            return homes, tenant
-        if asked.knowledge_base_id not in self.pool:
-            raise KnowledgeBaseNotFound(f"Knowledge base '{asked.knowledge_base_id}'")
-        return tuple(home for home in homes if home == asked.knowledge_base_id), tenant
-
-    def _homes(self, catalog_id: str | None, caller: Caller) -> tuple[tuple[str, ...], Tenant]:
-        tenant = Tenant(caller.user_id)
-        if catalog_id is not None:
-            catalog = self.catalogs.get(catalog_id)
-            # Someone else's is as unknown as none: who asks must not learn that it exists.
-            if catalog is None or catalog.user_id != caller.user_id:
-                raise KnowledgeBaseNotFound(f"Catalog '{catalog_id}'")
-            catalogs, tenant = [catalog], Tenant.of(catalog)
-        elif len(self.pool) == 1:
-            return tuple(self.pool), tenant  # no table to read: it is there or nowhere
-        else:
-            catalogs = list(self.catalogs.of_user(caller.user_id))
-        homes = (catalog.knowledge_base_id for catalog in catalogs)
-        return tuple(dict.fromkeys(home for home in homes if home is not None)), tenant
-
-    def _ask_all(
-        self, targets: tuple[str, ...], asked: RetrieveArguments, tenant: Tenant
-    ) -> dict[str, _Reply | Unavailable]:
+    def _ask_all(self, scope: Scope, asked: RetrieveArguments) -> dict[str, _Reply | Unavailable]:
+        targets = scope.targets
         if len(targets) <= 1:
-            return {target: self._ask(target, asked, tenant) for target in targets}
+            return {target: self._ask(target, asked, scope) for target in targets}
         with ThreadPoolExecutor(min(len(targets), _MAX_PARALLEL)) as threads:
-            replies = threads.map(lambda target: self._ask(target, asked, tenant), targets)
+            replies = threads.map(lambda target: self._ask(target, asked, scope), targets)
             return dict(zip(targets, replies, strict=True))
 
-    def _ask(self, target: str, asked: RetrieveArguments, tenant: Tenant) -> _Reply | Unavailable:
+    def _ask(self, target: str, asked: RetrieveArguments, scope: Scope) -> _Reply | Unavailable:
         knowledge_base = self.pool.get(target)
         if knowledge_base is None:  # the pool was shrunk under a catalog
             return KnowledgeBaseUnavailable("Retrieve", "not in the pool")
+        tenant = scope.tenant
         try:
             found = knowledge_base.retrieve(asked.query, tenant.filter(asked.filter), asked.top_k)
-            own = tenant.own(found.passages, owner_of=cache(self._owner_of))
+            own = tenant.own(found.passages, owner_of=scope.owner_of)
         except Unavailable as error:
             return error
         return _Reply(
@@ -153,10 +125,6 @@ class Retrieval:
             withheld=len(found.passages) - len(own),
             guardrail_action=found.guardrail_action,
         )
-
-    def _owner_of(self, catalog_id: str) -> str | None:
-        catalog = self.catalogs.get(catalog_id)
-        return catalog.user_id if catalog is not None else None
 
     def _results(
         self, found: list[_Reply], asked: RetrieveArguments
