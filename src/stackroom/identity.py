@@ -29,8 +29,11 @@ _USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}")
 
 @dataclass(frozen=True)
 class Caller:
+    """`session_id` outlives a refresh of the token; None where the issuer tells none."""
+
     user_id: str
     groups: tuple[str, ...] = ()
+    session_id: str | None = None
 
 
 @dataclass(frozen=True)
