@@ -10,10 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from stackroom.catalog_tools.tools import TOOLS
 from stackroom.gateway.tool import Tool
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 
-TARGETS: Mapping[str, tuple[Tool[Any], ...]] = {"knowledge": (KNOWLEDGE_BASE_RETRIEVE,)}
+TARGETS: Mapping[str, tuple[Tool[Any], ...]] = {
+    "catalogs": TOOLS,
+    "knowledge": (KNOWLEDGE_BASE_RETRIEVE,),
+}
 SCHEMAS = Path(__file__).parents[1] / "infra" / "tool_schemas"
 
 

@@ -6,7 +6,18 @@ StackroomError
 │   ├── MalformedEvent          not an event that we know; belongs in the dead-letter queue
 │   ├── CatalogLimitReached     the user already has as many catalogs as allowed
 │   ├── CatalogNotFound         there is none of that id, or it is somebody else's
+│   ├── CatalogDeleting         it is being deleted
+│   ├── CatalogNameTaken        the user has one of that name
+│   ├── CatalogNameInvalid      a catalog can't be called that
+│   ├── CatalogEmpty            nothing in it is indexed yet
+│   ├── NoCatalogSelected       the call names none, and none is selected
+│   ├── NoSession               the token tells no session to select for
 │   ├── DocumentNotFound        there is none of that id in the catalog
+│   ├── DocumentExists          there is one of that name, not to be replaced unasked
+│   ├── FileTypeUnsupported     no file of that kind is taken
+│   ├── FileTooLarge            larger than any file that is taken
+│   ├── ContentTooLarge         larger than a tool call can carry
+│   ├── ConfirmationRequired    a deletion that its caller has yet to confirm
 │   ├── DataSourceLimit         the knowledge base has no room for another data source
 │   ├── DataSourceBroken        a data source that will never take an ingestion job
 │   ├── RunSuperseded           this execution no longer holds the catalog's lease
@@ -35,6 +46,7 @@ that agents see. tests/contract keeps them in step.
 """
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 
 class StackroomError(Exception):
@@ -57,12 +69,77 @@ class CatalogLimitReached(Rejected):
 
 class CatalogNotFound(Rejected):
     def __init__(self, catalog_id: str) -> None:
-        super().__init__(f"Catalog {catalog_id!r} not found")
+        super().__init__(f"Catalog '{catalog_id}' not found")
+
+
+class CatalogDeleting(Rejected):
+    def __init__(self, name: str, since: datetime | None) -> None:
+        told = f" since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if since else ""
+        super().__init__(f"Catalog '{name}' is being deleted{told}")
+
+
+class CatalogNameTaken(Rejected):
+    def __init__(self, name: str) -> None:
+        super().__init__(f"A catalog named '{name}' already exists")
+
+
+class CatalogNameInvalid(Rejected):
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+
+
+class CatalogEmpty(Rejected):
+    def __init__(self) -> None:
+        super().__init__("Catalog has no indexed documents")
+
+
+class NoCatalogSelected(Rejected):
+    def __init__(self) -> None:
+        super().__init__("No catalog selected. Use select_catalog first or specify catalog_id")
+
+
+class NoSession(Rejected):
+    def __init__(self) -> None:
+        super().__init__(
+            "The access token names no session to select for. Specify catalog_id when querying"
+        )
 
 
 class DocumentNotFound(Rejected):
     def __init__(self, document_id: str) -> None:
-        super().__init__(f"Document {document_id!r} not found in catalog")
+        super().__init__(f"Document '{document_id}' not found in catalog")
+
+
+class DocumentExists(Rejected):
+    def __init__(self, filename: str) -> None:
+        super().__init__(f"File '{filename}' already exists. Use replace=true to overwrite")
+
+
+class FileTypeUnsupported(Rejected):
+    """`problem` in the words of stackroom.formats."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+
+
+class FileTooLarge(Rejected):
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"File exceeds {limit // 1024**2}MB limit")
+
+
+class ContentTooLarge(Rejected):
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"A call carries at most {limit / 1024**2:.1f} MB of file. "
+            "Call again without file_content for a link to upload it"
+        )
+
+
+class ConfirmationRequired(Rejected):
+    """`what` would be deleted."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} would be deleted. Call again with confirm=true to delete")
 
 
 class DataSourceLimit(Rejected):

@@ -74,6 +74,7 @@ class Catalog(Record):
     data_source_type: DataSourceType = DataSourceType.S3  # of that data source
     created_at: AwareDatetime
     updated_at: AwareDatetime
+    deleting_since: AwareDatetime | None = None
 
     @property
     def source(self) -> DataSource | None:
@@ -110,6 +111,7 @@ class Document(Record):
     Immutable: `model_copy` or `moved` returns the next state, the repository's `save` keeps it and
     counts `version` up. `present_since` is when the object and its sidecar, both as described here,
     lay in the bucket: an ingestion job that started later has seen exactly this version.
+    While it is `uploading`, the object may come until `upload_until`; its event does the rest.
     """
 
     catalog_id: str
@@ -126,6 +128,7 @@ class Document(Record):
     attempts: NonNegativeInt = 0
     uploaded_at: AwareDatetime
     updated_at: AwareDatetime
+    upload_until: AwareDatetime | None = None
     present_since: AwareDatetime | None = None
     indexed_at: AwareDatetime | None = None
     ingestion_job_id: str | None = None
@@ -137,6 +140,11 @@ class Document(Record):
     @property
     def is_unfinished(self) -> bool:
         return self.lingering or self.status in (DocumentStatus.PENDING, DocumentStatus.INDEXING)
+
+    def has_lapsed(self, at: AwareDatetime) -> bool:
+        """Whether it was to be uploaded, and nobody did in time: there is no such document."""
+        is_announced = self.status is DocumentStatus.UPLOADING
+        return is_announced and self.upload_until is not None and self.upload_until <= at
 
     @property
     def may_be_indexed(self) -> bool:

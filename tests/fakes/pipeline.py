@@ -98,12 +98,12 @@ class FakeCatalogs(Disturbed):
         )
 
     def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
-        self._there(catalog_id)
-        self._change(catalog_id, status=CatalogStatus.DELETING, updated_at=at)
+        since = self._there(catalog_id).deleting_since or at
+        self._change(catalog_id, status=CatalogStatus.DELETING, updated_at=at, deleting_since=since)
 
     def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
         if self._there(catalog_id).status is CatalogStatus.DELETING:
-            self._change(catalog_id, status=CatalogStatus.READY, updated_at=at)
+            self._change(catalog_id, status=CatalogStatus.READY, updated_at=at, deleting_since=None)
 
     def _there(self, catalog_id: str) -> Catalog:
         if catalog_id not in self.kept:

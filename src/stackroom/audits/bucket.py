@@ -118,7 +118,9 @@ class BucketAudit:
                 continue
             listed = window.pop(record.document_id)
             if listed is None:
-                if self._may_be_lost(record):
+                if record.has_lapsed(self.mending.now()):
+                    yield record.s3_key, Kind.UNUSED_LINK
+                elif self._may_be_lost(record):
                     yield record.s3_key, Kind.RECORD_WITHOUT_OBJECT
             elif (kind := difference(record, listed)) and self._is_settled(listed):
                 yield listed.item.key, kind

@@ -18,6 +18,7 @@ class Kind(StrEnum):
     WRONG_SIDECAR = "wrong_sidecar"
     SIDECAR_WITHOUT_OBJECT = "sidecar_without_object"
     RECORD_WITHOUT_OBJECT = "record_without_object"
+    UNUSED_LINK = "unused_link"
     RECORD_WITHOUT_CATALOG = "record_without_catalog"
     UNPLACED_WITHOUT_OBJECT = "stray_without_object"
     STALLED_DOCUMENT = "stalled_document"
@@ -43,6 +44,7 @@ REMEDIES = {
     Kind.WRONG_SIDECAR: "written anew, and the document ingested again",
     Kind.SIDECAR_WITHOUT_OBJECT: "removed",
     Kind.RECORD_WITHOUT_OBJECT: "to be removed from the index, verified, then forgotten",
+    Kind.UNUSED_LINK: "forgotten: nobody uploaded the file while the link was valid",
     Kind.RECORD_WITHOUT_CATALOG: "its catalog opened again, or the record forgotten",
     Kind.UNPLACED_WITHOUT_OBJECT: "forgotten",
     Kind.STALLED_DOCUMENT: "a run asked for",

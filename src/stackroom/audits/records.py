@@ -76,7 +76,10 @@ class RecordAudit:
     def _without_objects(
         self, catalog: Catalog, documents: list[Document]
     ) -> Iterator[Discrepancy]:
-        present = [each for each in documents if each.status is not DocumentStatus.DELETING]
+        lapsed = [each for each in documents if each.has_lapsed(self.mending.now())]
+        yield from self.mending.reconciled((each.s3_key, Kind.UNUSED_LINK) for each in lapsed)
+        elsewhere = (DocumentStatus.DELETING, DocumentStatus.UPLOADING)
+        present = [each for each in documents if each.status not in elsewhere]
         if not present or self.bucket.head(present[0].s3_key) is not None:
             return
         if self._has_objects(catalog):

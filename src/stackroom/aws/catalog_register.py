@@ -2,15 +2,19 @@
 Catalogs opened and closed, and counted with it, so that no user has more than are allowed.
 
     control table
-    a user's catalogs     pk USER#<user_id>, sk CATALOGS: attribute `catalogs` counts them
+    a user's catalogs     pk USER#<user_id>, sk CATALOGS: attribute `catalogs` counts them,
+                          the string set `catalog_ids` names them
 """
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from stackroom.aws.catalogs import METADATA, DynamoCatalogs, key_of
-from stackroom.aws.items import to_item
+from stackroom.aws.catalogs import METADATA, DynamoCatalogs, key_of, to_catalog
+from stackroom.aws.items import Item, from_item, get_all, to_item
 from stackroom.aws.transactions import CONDITION_FAILED, reasons_of, refuse, transact
+from stackroom.aws.translation import store_errors
 from stackroom.errors import CatalogLimitReached, RecordChanged
 from stackroom.model import Catalog, CatalogStatus
 
@@ -21,6 +25,17 @@ _DELETING = str(CatalogStatus.DELETING)
 @dataclass(frozen=True, kw_only=True)
 class DynamoCatalogRegister(DynamoCatalogs):
     control_table: str
+
+    def of_user(self, user_id: str) -> Iterator[Catalog]:
+        """
+        With what was opened a moment ago, which the index may not tell yet. Two round trips: the
+        index and the register at once, then the catalogs of either.
+        """
+        with ThreadPoolExecutor(1) as beside:
+            registered = beside.submit(self._registered, user_id)
+            ids = dict.fromkeys(self.ids_of(user_id))
+        keys = map(key_of, ids | dict.fromkeys(registered.result()))
+        return map(to_catalog, get_all(self.client, self.table, keys, consistent=True))
 
     def open(self, catalog: Catalog) -> Catalog:
         put = {
@@ -69,13 +84,27 @@ class DynamoCatalogRegister(DynamoCatalogs):
                 raise RecordChanged(catalog.catalog_id) from error
             refuse(error, catalog.catalog_id)
 
+    def _registered(self, user_id: str) -> list[str]:
+        with store_errors():
+            answer = self.client.get_item(
+                TableName=self.control_table, Key=_key(user_id), ConsistentRead=True
+            )
+        return sorted(from_item(answer.get("Item", {})).get("catalog_ids", ()))
+
     def _count(
         self, catalog: Catalog, by: int, *, values: dict[str, Any] | None = None, **condition: str
     ) -> dict[str, Any]:
+        names = ", catalog_ids :id" if by > 0 else " DELETE catalog_ids :id"
         return {
             "TableName": self.control_table,
-            "Key": to_item({"pk": f"USER#{catalog.user_id}", "sk": "CATALOGS"}),
-            "UpdateExpression": "ADD catalogs :by",
-            "ExpressionAttributeValues": to_item({":by": by, **(values or {})}),
+            "Key": _key(catalog.user_id),
+            "UpdateExpression": f"ADD catalogs :by{names}",
+            "ExpressionAttributeValues": to_item(
+                {":by": by, ":id": {catalog.catalog_id}, **(values or {})}
+            ),
             **condition,
         }
+
+
+def _key(user_id: str) -> Item:
+    return to_item({"pk": f"USER#{user_id}", "sk": "CATALOGS"})

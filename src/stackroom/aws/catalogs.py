@@ -42,6 +42,11 @@ class DynamoCatalogs:
         return to_catalog(from_item(answer["Item"])) if "Item" in answer else None
 
     def of_user(self, user_id: str) -> Iterator[Catalog]:
+        keys = map(key_of, self.ids_of(user_id))
+        return map(to_catalog, get_all(self.client, self.table, keys))
+
+    def ids_of(self, user_id: str) -> Iterator[str]:
+        """As the index tells them, which is eventually consistent."""
         found = query(
             self.client,
             TableName=self.table,
@@ -49,8 +54,7 @@ class DynamoCatalogs:
             KeyConditionExpression="user_id = :user",
             ExpressionAttributeValues=to_item({":user": user_id}),
         )
-        keys = (key_of(item["catalog_id"]) for item in found)
-        return map(to_catalog, get_all(self.client, self.table, keys))
+        return (item["catalog_id"] for item in found)
 
     def place(self, catalog_id: str, source: DataSource) -> None:
         values = {
@@ -99,7 +103,9 @@ class DynamoCatalogs:
 
     def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
         values = {":deleting": _DELETING, ":at": at.isoformat()}
-        if not self._update(catalog_id, "SET #status = :deleting, updated_at = :at", values):
+        since = "deleting_since = if_not_exists(deleting_since, :at)"
+        expression = f"SET #status = :deleting, updated_at = :at, {since}"
+        if not self._update(catalog_id, expression, values):
             raise RecordChanged(catalog_id)
 
     def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
@@ -110,7 +116,7 @@ class DynamoCatalogs:
         }
         unmarked = self._update(
             catalog_id,
-            "SET #status = :ready, updated_at = :at",
+            "SET #status = :ready, updated_at = :at REMOVE deleting_since",
             values,
             condition="#status = :deleting",
         )

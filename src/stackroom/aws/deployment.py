@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from stackroom.aws.leases import DynamoLeases
     from stackroom.aws.page_maps import S3PageMaps
     from stackroom.aws.receipts import DynamoReceipts
+    from stackroom.aws.selections import DynamoSelections
     from stackroom.aws.settings import Settings
     from stackroom.aws.slots import DynamoSlots
     from stackroom.aws.task_tokens import StepFunctionsTaskTokens
+    from stackroom.aws.transfers import S3Transfers
     from stackroom.model import PoolMember
     from stackroom.ports.retrieval import KnowledgeBase
 
@@ -96,6 +98,12 @@ class Deployment:
         return DynamoAdmissionBook(client=self._dynamodb, table=self._control_table)
 
     @cached_property
+    def selections(self) -> DynamoSelections:
+        from stackroom.aws.selections import DynamoSelections
+
+        return DynamoSelections(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
     def inspections(self) -> DynamoInspections:
         from stackroom.aws.inspections import DynamoInspections
 
@@ -118,6 +126,12 @@ class Deployment:
         from stackroom.aws.files import S3Files
 
         return S3Files(client=self.client("s3"), bucket=self._bucket_name)
+
+    @cached_property
+    def transfers(self) -> S3Transfers:
+        from stackroom.aws.transfers import S3Transfers
+
+        return S3Transfers(client=self.client("s3"), bucket=self._bucket_name)
 
     @cached_property
     def page_maps(self) -> S3PageMaps:

@@ -9,6 +9,7 @@ Documents in DynamoDB: one item each, in the partition of their catalog.
     list a catalog's       Query begins_with DOC#, consistent
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,10 +20,12 @@ from stackroom.aws.items import from_item, query, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.errors import RecordChanged
 from stackroom.model import Document
+from stackroom.ports.documents import DocumentPage
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
+_DOCUMENT = "DOC#"  # its id follows
 # boto3's connection pool has ten connections; more threads would only wait for one.
 _WRITERS = 10
 
@@ -59,14 +62,23 @@ class DynamoDocuments:
             raise RecordChanged(document.document_id)
 
     def of_catalog(self, catalog_id: str) -> Iterator[Document]:
-        found = query(
-            self.client,
-            TableName=self.table,
-            KeyConditionExpression="catalog_id = :catalog AND begins_with(sk, :document)",
-            ExpressionAttributeValues=to_item({":catalog": catalog_id, ":document": "DOC#"}),
-            ConsistentRead=True,
+        return map(to_document, query(self.client, **_of_catalog(self.table, catalog_id)))
+
+    def page(self, catalog_id: str, *, after: str | None, limit: int) -> DocumentPage:
+        """A megabyte at most, which is what one Query answers [DynamoDB API reference]."""
+        start = {"ExclusiveStartKey": _key(catalog_id, after)} if after else {}
+        with store_errors():
+            answer = self.client.query(
+                **_of_catalog(self.table, catalog_id),
+                Limit=limit,
+                **start,  # type: ignore[arg-type]
+            )
+        last = answer.get("LastEvaluatedKey")
+        found = map(from_item, answer["Items"])
+        return DocumentPage(
+            documents=tuple(map(to_document, found)),
+            next=from_item(last)["sk"].removeprefix(_DOCUMENT) if last else None,
         )
-        return map(to_document, found)
 
     def _save_or_leave(self, document: Document) -> Document | None:
         try:
@@ -91,13 +103,31 @@ def _if_unchanged(document: Document) -> dict[str, Any]:
     return {"condition": "#version = :version", "values": {":version": document.version}}
 
 
+def _of_catalog(table: str, catalog_id: str) -> dict[str, Any]:
+    """The Query that answers a catalog's documents."""
+    return {
+        "TableName": table,
+        "KeyConditionExpression": "catalog_id = :catalog AND begins_with(sk, :document)",
+        "ExpressionAttributeValues": to_item({":catalog": catalog_id, ":document": _DOCUMENT}),
+        "ConsistentRead": True,
+    }
+
+
 def _key(catalog_id: str, document_id: str) -> dict[str, Any]:
-    return to_item({"catalog_id": catalog_id, "sk": f"DOC#{document_id}"})
+    return to_item({"catalog_id": catalog_id, "sk": _DOCUMENT + document_id})
 
 
 def _to_item(document: Document) -> dict[str, Any]:
-    return to_item({**document.model_dump(mode="json"), "sk": f"DOC#{document.document_id}"})
+    """One that may never be uploaded removes itself, if nothing has come of it by then (TTL)."""
+    until = document.upload_until
+    ends = {} if until is None else {"expires_at": math.ceil(until.timestamp())}
+    return to_item(
+        {**document.model_dump(mode="json"), "sk": _DOCUMENT + document.document_id, **ends}
+    )
 
 
 def to_document(values: dict[str, Any]) -> Document:
-    return Document.model_validate({name: each for name, each in values.items() if name != "sk"})
+    of_the_item = ("sk", "expires_at")
+    return Document.model_validate(
+        {name: each for name, each in values.items() if name not in of_the_item}
+    )

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stackroom.aws.settings import Settings
+    from stackroom.catalogs.creation import Creation
+    from stackroom.catalogs.fetching import Fetching
+    from stackroom.catalogs.listing import Listing
+    from stackroom.catalogs.progress import Progress
+    from stackroom.catalogs.selection import Selection
+    from stackroom.catalogs.sending import Sending
     from stackroom.deletions.deletions import Deletions
     from stackroom.ingestion.estimates import Estimates
     from stackroom.ingestion.retry import Retrying
@@ -92,6 +98,51 @@ class UseCases(RunUseCases):
             uploads=self.uploads,
             runs=self.runs,
         )
+
+    @cached_property
+    def creation(self) -> Creation:
+        from stackroom.catalogs.creation import Creation
+
+        return Creation(catalogs=self.deployment.register)
+
+    @cached_property
+    def listing(self) -> Listing:
+        from stackroom.catalogs.listing import Listing
+
+        return Listing(catalogs=self.deployment.register, pages=self.deployment.documents)
+
+    @cached_property
+    def selection(self) -> Selection:
+        from stackroom.catalogs.selection import Selection
+
+        return Selection(catalogs=self.deployment.catalogs, selections=self.deployment.selections)
+
+    @cached_property
+    def sending(self) -> Sending:
+        from stackroom.catalogs.sending import Sending
+
+        return Sending(
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.documents,
+            bucket=self.deployment.bucket,
+            transfers=self.deployment.transfers,
+        )
+
+    @cached_property
+    def fetching(self) -> Fetching:
+        from stackroom.catalogs.fetching import Fetching
+
+        return Fetching(
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.documents,
+            transfers=self.deployment.transfers,
+        )
+
+    @cached_property
+    def progress(self) -> Progress:
+        from stackroom.catalogs.progress import Progress
+
+        return Progress(catalogs=self.deployment.catalogs, estimates=self.estimates)
 
     @cached_property
     def estimates(self) -> Estimates:

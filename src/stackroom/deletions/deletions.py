@@ -14,10 +14,11 @@ from functools import partial
 from itertools import takewhile
 
 from stackroom.clock import utc_now
-from stackroom.errors import CatalogNotFound, DocumentNotFound, RecordChanged
+from stackroom.errors import DocumentNotFound, RecordChanged
 from stackroom.isolation import is_everybodys
 from stackroom.keys import is_ours
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
+from stackroom.ownership import owned
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
@@ -63,11 +64,16 @@ class Deletions:
 
         Raises CatalogNotFound or DocumentNotFound.
         """
-        catalog = self._catalog(user_id, catalog_id)
+        catalog = owned(self.catalogs, user_id, catalog_id)
         document = self.documents.get(catalog_id, document_id)
-        if document is None:
+        if document is None or document.has_lapsed(self.now()):
             raise DocumentNotFound(document_id)
         asked_at = self.now()
+        if (
+            document.status is DocumentStatus.UPLOADING
+            and self.bucket.head(document.s3_key) is None
+        ):
+            return self._called_off(document, user_id, asked_at)
         plan = self._remove(document.s3_key)
         return self._receipt(catalog, document, plan.receipt_id, asked_at)
 
@@ -83,8 +89,10 @@ class Deletions:
         repeat it: it goes on. Until then what it hasn't come to stays searchable.
         Raises CatalogNotFound, or RecordChanged if late events keep unmarking the catalog.
         """
-        catalog = self._catalog(user_id, catalog_id)
-        before = [each for each in self.documents.of_catalog(catalog_id) if not _is_deleting(each)]
+        catalog = owned(self.catalogs, user_id, catalog_id)
+        uncounted = (DocumentStatus.DELETING, DocumentStatus.UPLOADING)
+        documents = self.documents.of_catalog(catalog_id)
+        before = [each for each in documents if each.status not in uncounted]
         asked_at = self.now()
         prefix, before_that = catalog.s3_prefix, asked_at - _SKEW
         there = self.bucket.versions_since(prefix, before_that)
@@ -109,6 +117,14 @@ class Deletions:
             receipt_ids=tuple(sorted(receipt_ids)),
         )
 
+    def _called_off(self, document: Document, user_id: str, asked_at: datetime) -> Receipt:
+        """It was announced, and nobody has uploaded it. Raises RecordChanged if it comes now."""
+        self.documents.remove(document)
+        named = document.model_copy(update={"receipt_id": receipt_id_of(document, asked_at)})
+        receipt = receipt_of(named, user_id).model_copy(update={"unsearchable_since": asked_at})
+        self.receipts.keep(receipt)
+        return receipt
+
     def _remove(self, key: str) -> Plan:
         """The object, and what its event would have set off; the plan that it was done by."""
         if self.bucket.head(key) is not None:
@@ -117,12 +133,6 @@ class Deletions:
         if plan.run_for is not None:
             self.runs.ask(plan.run_for)
         return plan
-
-    def _catalog(self, user_id: str, catalog_id: str) -> Catalog:
-        catalog = self.catalogs.get(catalog_id)
-        if catalog is None or catalog.user_id != user_id:
-            raise CatalogNotFound(catalog_id)
-        return catalog
 
     def _is_emptied(self, catalog: Catalog, purge: _Purge, failures: list[Exception]) -> bool:
         """

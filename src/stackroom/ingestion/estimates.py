@@ -16,9 +16,9 @@ from stackroom.clock import Pace, RealTime, utc_now
 from stackroom.ingestion.durations import longest
 from stackroom.ingestion.standing import QueuePosition, Standing, Standings
 from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.ports.admission import AdmissionBook
-from stackroom.ports.documents import Documents
-from stackroom.ports.runs import Leases
+from stackroom.ports.admission import AdmissionReader
+from stackroom.ports.documents import DocumentReader
+from stackroom.ports.runs import LeaseReader
 
 
 class DocumentStage(StrEnum):
@@ -75,9 +75,9 @@ class CatalogEstimate:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimates:
-    documents: Documents
-    leases: Leases
-    book: AdmissionBook
+    documents: DocumentReader
+    leases: LeaseReader
+    book: AdmissionReader
     limits: Limits
     pace: Pace = field(default_factory=RealTime)
     now: Callable[[], datetime] = utc_now

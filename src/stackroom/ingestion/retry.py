@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from stackroom.clock import utc_now
-from stackroom.errors import CatalogNotFound, DocumentNotFound, RecordChanged
+from stackroom.errors import DocumentNotFound, RecordChanged
 from stackroom.model import CatalogStatus, Document, DocumentStatus
+from stackroom.ownership import owned
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.runs.leases import Runs
@@ -37,9 +38,7 @@ class Retrying:
 
         Safe to repeat. Raises CatalogNotFound or DocumentNotFound before anything is changed.
         """
-        catalog = self.catalogs.get(catalog_id)
-        if catalog is None or catalog.user_id != user_id:
-            raise CatalogNotFound(catalog_id)
+        catalog = owned(self.catalogs, user_id, catalog_id)
         asked_for = self._asked_for(catalog_id, document_ids)
         if catalog.status is CatalogStatus.DELETING:
             return Retried(

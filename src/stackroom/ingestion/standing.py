@@ -10,12 +10,12 @@ from stackroom.clock import Pace
 from stackroom.ingestion.durations import Durations
 from stackroom.ingestion.remaining import Remaining
 from stackroom.model import Catalog, DataSource, Document
-from stackroom.ports.admission import AdmissionBook, Ledger, Mode, Waiter
-from stackroom.ports.runs import Leases
+from stackroom.ports.admission import AdmissionReader, Ledger, Mode, Waiter
+from stackroom.ports.runs import LeaseReader
 from stackroom.runs.leases import LONGEST_DELAY
 
 # Of the queue this many are looked at; a position behind them is told as "after" them.
-_LOOKED_AT = 1000
+LOOKED_AT = 1000
 # Seconds on AWS from a drop until its run queues up: the queue's window, and the first states.
 _BEGINS = 8.0
 
@@ -39,8 +39,8 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class Standings:
-    leases: Leases
-    book: AdmissionBook
+    leases: LeaseReader
+    book: AdmissionReader
     limits: Limits
     pace: Pace
     now: Callable[[], datetime]
@@ -88,7 +88,7 @@ class Standings:
     ) -> tuple[QueuePosition | None, list[Waiter]]:
         """Its position among those that want the same, and who comes before it in either queue."""
         queues = {
-            mode: self.book.waiting(source.knowledge_base_id, mode, limit=_LOOKED_AT)
+            mode: self.book.waiting(source.knowledge_base_id, mode, limit=LOOKED_AT)
             for mode in Mode
         }
         queue = queues[DEMANDS.of(source).mode]
@@ -97,7 +97,7 @@ class Standings:
             if waiter.catalog_id == catalog.catalog_id:
                 ahead = [each for each in everybody if each.since < waiter.since]
                 return QueuePosition(position=number, length=len(queue)), ahead
-        if len(queue) < _LOOKED_AT:
+        if len(queue) < LOOKED_AT:
             return None, everybody  # it is about to queue up
         return QueuePosition(position=None, length=len(queue)), everybody
 

@@ -78,9 +78,15 @@ class Ledger:
     rates: Mapping[Mode, Rate] = field(default_factory=dict)
 
 
-class AdmissionBook(Protocol):
+class AdmissionReader(Protocol):
     def read(self) -> Ledger: ...
 
+    def waiting(self, knowledge_base_id: str, mode: Mode, *, limit: int) -> list[Waiter]:
+        """The oldest first, read consistently."""
+        ...
+
+
+class AdmissionBook(AdmissionReader, Protocol):
     def write(self, ledger: Ledger) -> Ledger:
         """Keep it if nobody has written since it was read. Raises RecordChanged."""
         ...
@@ -91,10 +97,6 @@ class AdmissionBook(Protocol):
 
     def dequeue(self, waiter: Waiter) -> bool:
         """Leave the queue, unless another token stands there by now."""
-        ...
-
-    def waiting(self, knowledge_base_id: str, mode: Mode, *, limit: int) -> list[Waiter]:
-        """The oldest first, read consistently."""
         ...
 
 

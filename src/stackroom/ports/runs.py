@@ -23,9 +23,11 @@ class Lease:
         return f"{self.catalog_id}-{self.epoch}"
 
 
-class Leases(Protocol):
+class LeaseReader(Protocol):
     def get(self, catalog_id: str) -> Lease | None: ...
 
+
+class Leases(LeaseReader, Protocol):
     def ask(self, catalog_id: str) -> Lease:
         """Count one more request for a run."""
         ...

@@ -16,6 +16,7 @@ def update_totals(
     at: datetime,
 ) -> None:
     """Write down how many documents there are, their bytes, and how the catalog is."""
-    # What is being deleted counts no more.
-    sizes = [each.size for each in documents if each.status is not DocumentStatus.DELETING]
+    # What is being deleted counts no more, and what has yet to be uploaded not yet.
+    uncounted = (DocumentStatus.DELETING, DocumentStatus.UPLOADING)
+    sizes = [each.size for each in documents if each.status not in uncounted]
     catalogs.update_totals(catalog_id, status=status, count=len(sizes), size=sum(sizes), at=at)

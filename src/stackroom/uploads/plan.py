@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
+from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.uploads.arrival import catalog_of, planned_arrival
 from stackroom.uploads.descriptions import (
     describe_unplaced,
@@ -27,8 +28,15 @@ def plan(seen: Seen | SeenUnplaced, now: datetime, correlation_id: str | None = 
         return _plan_unplaced(seen, now, correlation_id)
     if seen.found is not None:
         return planned_arrival(seen, seen.found, now, correlation_id)
+    return _plan_gone(seen, now)
+
+
+def _plan_gone(seen: Seen, now: datetime) -> Plan:
+    """No object lies there."""
     if seen.record is None:
         return Plan(outcome=UploadOutcome.IGNORED)
+    if seen.record.status is DocumentStatus.UPLOADING:
+        return _plan_announced(seen.record, seen.catalog, now)
     being_removed = seen.record.receipt_id is not None and not seen.location.names_a_catalog_id
     if seen.catalog is None and not being_removed:  # see KeepCatalogOpen
         return Plan(
@@ -43,6 +51,18 @@ def plan(seen: Seen | SeenUnplaced, now: datetime, correlation_id: str | None = 
         opening = OpenCatalog(catalog=catalog_of(seen.location, now))
         return replace(removal, steps=(opening, *removal.steps))
     return removal
+
+
+def _plan_announced(record: Document, catalog: Catalog | None, now: datetime) -> Plan:
+    """It may still be uploaded; once it can't, nothing of it is left, for nothing ever was."""
+    is_open = catalog is not None and catalog.status is not CatalogStatus.DELETING
+    if is_open and not record.has_lapsed(now):
+        return Plan(outcome=UploadOutcome.IGNORED)
+    return Plan(
+        outcome=UploadOutcome.FORGOTTEN,
+        steps=(RemoveRecord(document=record),),
+        document_id=record.document_id,
+    )
 
 
 def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None) -> Plan:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.errors import HeaderParseError
-from email.header import decode_header, make_header
+from email.header import Header, decode_header, make_header
 
 from pydantic import BaseModel, Field
 from pydantic import ValidationError as Malformed
@@ -30,6 +30,8 @@ MAX_VALUE = 2048  # MetadataAttributeValue.stringValue [API model]
 MAX_LIST = 10  # MetadataAttributeValue.stringListValue [API model]
 # No verified user can have this id, so no tenant filter ever matches a quarantined passage.
 QUARANTINED = json.dumps({"metadataAttributes": {"user_id": "!rejected"}}).encode()
+
+_MAX_METADATA_BYTES = 2048  # names and values [S3 user guide: UsingMetadata]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")  # a filter key has at most 100 characters
 _STRING = "kb-"
@@ -59,6 +61,34 @@ def user_attributes(object_metadata: Mapping[str, str]) -> dict[str, Attribute]:
         value = _decoded(object_metadata[header])
         found[name] = _list_of(name, value) if is_list else _string_of(name, value)
     return found
+
+
+def object_metadata(attributes: Mapping[str, Attribute]) -> dict[str, str]:
+    """
+    What an object must carry for `user_attributes` to find these in it: the other way round.
+
+    Raises ValidationError naming the attribute and what is allowed.
+    """
+    written: dict[str, str] = {}
+    for name, value in attributes.items():
+        is_list = not isinstance(value, str)
+        if not is_list and name.startswith(_LIST.removeprefix(_STRING)):
+            raise ValidationError(f"attribute name {name!r} begins as only lists are written")
+        if is_list and any("," in item for item in value):
+            raise ValidationError(f"a value in the list {name!r} has a comma, which divides values")
+        plain = value if isinstance(value, str) else ",".join(value)
+        written[(_LIST if is_list else _STRING) + name] = _encoded(plain)
+    found = user_attributes(written)
+    for name, value in attributes.items():
+        if found[name] != value:
+            raise ValidationError(f"attribute {name!r} has white space at an end, or is no text")
+    size = sum(len(name) + len(value) for name, value in written.items())
+    if size > _MAX_METADATA_BYTES:
+        raise ValidationError(
+            f"the attributes take {size} bytes as S3 carries them; "
+            f"at most {_MAX_METADATA_BYTES} are possible"
+        )
+    return written
 
 
 def sidecar(
@@ -130,6 +160,10 @@ def _list_of(name: str, value: str) -> list[str]:
             f"attribute {name!r} must list 1 to {MAX_LIST} values, separated by commas, none empty"
         )
     return [_string_of(name, item) for item in items]
+
+
+def _encoded(value: str) -> str:
+    return value if value.isascii() else Header(value, "utf-8", maxlinelen=4096).encode()
 
 
 def _decoded(value: str) -> str:

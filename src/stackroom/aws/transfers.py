@@ -1,0 +1,86 @@
+"""Files into the documents' bucket and out of it: written here, or by links for others to use."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from botocore.exceptions import ClientError
+
+from stackroom.aws.translation import code_of, store_errors
+from stackroom.ports.transfers import UploadForm
+
+if TYPE_CHECKING:
+    from types_boto3_s3.client import S3Client
+
+# If-None-Match met an object, or another such upload [S3 user guide: conditional-writes]
+_TAKEN = frozenset({"PreconditionFailed", "ConditionalRequestConflict"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class S3Transfers:
+    """A link lasts no longer than the credentials that signed it [S3 user guide: presigned-url]."""
+
+    client: "S3Client"
+    bucket: str
+
+    def put(
+        self,
+        key: str,
+        body: bytes,
+        *,
+        content_type: str,
+        attributes: Mapping[str, str],
+        replace: bool,
+    ) -> str | None:
+        condition = {} if replace else {"IfNoneMatch": "*"}
+        try:
+            with store_errors():
+                answer = self.client.put_object(
+                    Bucket=self.bucket,
+                    Key=key,
+                    Body=body,
+                    ContentType=content_type,
+                    Metadata=dict(attributes),
+                    **condition,  # type: ignore[arg-type]
+                )
+        except ClientError as error:
+            if code_of(error) in _TAKEN:
+                return None
+            raise
+        return answer["ETag"].strip('"')
+
+    def form(
+        self,
+        key: str,
+        *,
+        content_type: str,
+        attributes: Mapping[str, str],
+        max_bytes: int,
+        seconds: int,
+    ) -> UploadForm:
+        fields = {"Content-Type": content_type}
+        fields |= {f"x-amz-meta-{name}": value for name, value in attributes.items()}
+        # The policy names each field with its one value, so S3 refuses whatever differs.
+        exact = [{name: value} for name, value in fields.items()]
+        made = self.client.generate_presigned_post(
+            Bucket=self.bucket,
+            Key=key,
+            Fields=dict(fields),
+            Conditions=[*exact, ["content-length-range", 1, max_bytes]],
+            ExpiresIn=seconds,
+        )
+        return UploadForm(url=made["url"], fields=made["fields"])
+
+    def link(self, key: str, *, filename: str, seconds: int) -> str:
+        # RFC 6266: the name for whoever reads UTF-8, percent-encoded, so that no name breaks out.
+        disposition = f"attachment; filename*=UTF-8''{quote(filename, safe='')}"
+        return self.client.generate_presigned_url(
+            "get_object",
+            Params={
+                "Bucket": self.bucket,
+                "Key": key,
+                "ResponseContentDisposition": disposition,
+            },
+            ExpiresIn=seconds,
+        )

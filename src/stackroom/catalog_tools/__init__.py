@@ -1,0 +1,13 @@
+"""
+The ten catalog tools: each defined once, for the gateway and for an agent's own process alike.
+
+- definition: what a tool is made of: arguments, use, renderer, what a front end shows
+- arguments: what each takes, checked; texts: how names, sizes and times read
+- of_catalogs, of_documents, of_questions: the tools; tools: all of them, in their order
+- calls: one call, from arguments to an answer that never raises; refusals: errors as answers
+- access: the audit line of each call
+- front_end: tools-config.json, and docs/tools.md
+
+Imports catalogs, deletions, retrieval, gateway. Comes from: functions/catalog_tools, and
+stackroom_agents in an agent's process.
+"""

@@ -1,0 +1,170 @@
+"""
+What the tools take. A description states the limits, since a gateway's schema can't, and answers a
+call that ignores them.
+"""
+
+import base64
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, ConfigDict, Field
+
+from stackroom.catalog_tools.texts import is_plain
+from stackroom.formats import SUPPORTED
+from stackroom.gateway.tool import Arguments
+from stackroom.keys import MAX_CATALOG_NAME
+from stackroom.uploads.descriptions import MAX_FILENAME_BYTES
+from stackroom.uploads.sidecars import MAX_LIST
+
+_LISTED = re.compile(r"(cat|doc)-[0-9a-f]{24}")
+_FORMATS = ", ".join(SUPPORTED)
+
+
+class CatalogArguments(Arguments):
+    """A text that looks like a number is none, and "true" is no confirmation."""
+
+    model_config = ConfigDict(strict=True)
+
+
+def _plain(text: str) -> str:
+    if not all(is_plain(each) or each in "\t\n" for each in text):
+        raise ValueError("has a control character, or one that reverses the direction of writing")
+    return text
+
+
+def _one_line(text: str) -> str:
+    if not all(map(is_plain, text)):
+        raise ValueError(
+            "has a line break, a control character, or one that reverses the direction of writing"
+        )
+    return text
+
+
+def token_of(id_: str) -> str:
+    """A `next_token` that goes on after this one; opaque, and no secret."""
+    return base64.urlsafe_b64encode(id_.encode()).decode().rstrip("=")
+
+
+def id_of(token: str) -> str:
+    """Raises ValueError for what is none of ours."""
+    padded = token + "=" * (-len(token) % 4)
+    try:
+        id_ = base64.b64decode(padded, altchars=b"-_", validate=True).decode()
+    except ValueError:  # binascii.Error and UnicodeDecodeError are such
+        id_ = ""
+    if not _LISTED.fullmatch(id_):
+        raise ValueError("is none that was answered")
+    return id_
+
+
+Text = Annotated[str, AfterValidator(_plain)]
+Line = Annotated[str, AfterValidator(_one_line)]
+Id = Annotated[Line, Field(max_length=100)]
+Token = Annotated[str, Field(max_length=100), AfterValidator(id_of)]
+
+_CATALOG = Field(description="The catalog's id, such as cat-1a2b (list_catalogs tells them).")
+_DOCUMENT = Field(
+    description="The document's id, such as doc-1a2b (list_catalog_documents tells them)."
+)
+_NEXT = Field(
+    default=None,
+    description="The next_token of the page before; by default the first page.",
+)
+
+
+class CreateCatalog(CatalogArguments):
+    # Any text of that length, for what characters a name may have is told by an error of its own.
+    catalog_name: str = Field(
+        max_length=MAX_CATALOG_NAME,
+        description=(
+            f"A descriptive name: 1 to {MAX_CATALOG_NAME} letters, digits, spaces and hyphens,"
+            " unlike any other of yours, whatever its case."
+        ),
+    )
+    description: Text = Field(
+        default="", max_length=500, description="What it is for: at most 500 characters."
+    )
+
+
+class ListCatalogs(CatalogArguments):
+    next_token: Token | None = _NEXT
+
+
+class UploadToCatalog(CatalogArguments):
+    catalog_id: Id = _CATALOG
+    filename: Line = Field(
+        max_length=MAX_FILENAME_BYTES,
+        description=(
+            f"The file's name with its type, one of {_FORMATS}: at most {MAX_FILENAME_BYTES}"
+            " bytes. Folders may stand before it: 2026/report.pdf."
+        ),
+    )
+    file_content: str | None = Field(
+        default=None,
+        description=(
+            "The file itself in base64, at most about 4.4 MB of file. Left out, the answer has a"
+            " link by which to upload up to 50 MB."
+        ),
+    )
+    replace: bool = Field(
+        default=False,
+        description="true to overwrite a file of the same name; by default false.",
+    )
+    metadata: dict[Line, Line | list[Line]] = Field(
+        default_factory=dict,
+        description=(
+            "Searchable attributes of the document: names of a-z, 0-9, '_' and '-', each with a"
+            f" text or a list of at most {MAX_LIST} texts without commas, all in all below"
+            ' 1 KB: {"domain": "finance"}.'
+        ),
+    )
+
+
+class ListCatalogDocuments(CatalogArguments):
+    catalog_id: Id = _CATALOG
+    next_token: Token | None = _NEXT
+
+
+class OfDocument(CatalogArguments):
+    """Of delete_catalog_document and download_from_catalog."""
+
+    catalog_id: Id = _CATALOG
+    document_id: Id = _DOCUMENT
+
+
+class SelectCatalog(CatalogArguments):
+    catalog_id: Id = Field(
+        description='The id of the catalog to ask from now on, or "none" to select no catalog.'
+    )
+
+
+class QueryCatalog(CatalogArguments):
+    query: Text = Field(
+        min_length=1,
+        max_length=1000,  # of RetrieveAndGenerate's input [Bedrock quotas: user query size]
+        description="The question, in plain language: text of 1 to 1,000 characters.",
+    )
+    catalog_id: Id | None = Field(
+        default=None,
+        description="The id of the catalog to ask; by default the one that was selected.",
+    )
+    num_results: int = Field(
+        default=5,
+        ge=1,
+        le=20,
+        description="How many passages to answer from at most: an integer from 1 to 20, by"
+        " default 5.",
+    )
+
+
+class DeleteCatalog(CatalogArguments):
+    catalog_id: Id = _CATALOG
+    confirm: bool = Field(
+        default=False,
+        description="true, without quotes, to delete the catalog and every document in it for"
+        " good; by default nothing is deleted, and the answer says what would be.",
+    )
+
+
+class GetIndexingStatus(CatalogArguments):
+    catalog_id: Id = _CATALOG

@@ -1,0 +1,103 @@
+"""One call of a tool: from its arguments to an answer, whatever goes wrong in between."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from stackroom.catalog_tools.access import Access, AccessLog
+from stackroom.catalog_tools.definition import Rendered
+from stackroom.catalog_tools.refusals import refusal_of
+from stackroom.catalog_tools.services import Services
+from stackroom.catalog_tools.texts import is_plain
+from stackroom.catalog_tools.tools import BY_NAME, TOOLS
+from stackroom.gateway.encoding import encodable
+from stackroom.gateway.tool import require_tool
+from stackroom.identity import ToolCall
+
+TOOL_TYPE = "knowledge_base"
+UNKNOWN = "unknown"  # the tool of a call that doesn't tell, or names none of ours
+_NAMED = 100  # characters of an id that the access log keeps
+
+logger = logging.getLogger(__name__)
+
+Response = dict[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calls:
+    """Whoever is calling is for the program to say, from a verified token, never for a model."""
+
+    services: Services
+    log: AccessLog
+
+    def answer(self, given: object, asked: Callable[[], ToolCall]) -> Response:
+        """
+        What the tool answers to these arguments. Never raises, for a gateway would show "internal
+        error" instead of what went wrong: `asked` may, and is answered like any other refusal.
+        """
+        started = time.perf_counter()
+        call = None
+        try:
+            call = asked()
+            require_tool(call, TOOLS)
+            response = _success(BY_NAME[call.tool].answer(self.services, given, call.caller))
+        except Exception as error:
+            response = _refused(error)
+        self._tell(call, given, response, time.perf_counter() - started)
+        answer: Response = encodable(response)
+        return answer
+
+    def _tell(
+        self, call: ToolCall | None, given: object, response: Response, seconds: float
+    ) -> None:
+        metadata = response["metadata"]
+        assert isinstance(metadata, Mapping), "every response has metadata"
+        caller = call.caller if call else None
+        named = {**_ids(given), **_ids(metadata)}  # what was selected is told by the answer alone
+        self.log(
+            Access(
+                tool=call.tool if call and call.tool in BY_NAME else UNKNOWN,
+                outcome=str(metadata.get("error_code", "success")),
+                latency_ms=round(seconds * 1000),
+                user_id=caller.user_id if caller else None,
+                session_id=caller.session_id if caller else None,
+                catalog_id=named.get("catalog_id"),
+                document_id=named.get("document_id"),
+            )
+        )
+
+
+def _success(rendered: Rendered) -> Response:
+    return {
+        "content": [{"text": rendered.text}],
+        "status": "success",
+        "metadata": {"tool_type": TOOL_TYPE, **rendered.metadata},
+    }
+
+
+def _refused(error: Exception) -> Response:
+    refusal = refusal_of(error)
+    if refusal.says is not None:
+        # Its own words are for whoever operates this: they name AWS's operations.
+        logger.warning("a tool failed", exc_info=error)
+    return {
+        "content": [{"text": f"Error: {refusal.says or error}"}],
+        "status": "error",
+        "metadata": {
+            "tool_type": TOOL_TYPE,
+            "error_code": refusal.code,
+            "error_details": refusal.details,
+        },
+    }
+
+
+def _ids(named: object) -> dict[str, str]:
+    if not isinstance(named, Mapping):
+        return {}
+    ids = {name: named.get(name) for name in ("catalog_id", "document_id")}
+    return {
+        name: "".join(filter(is_plain, each))[:_NAMED]
+        for name, each in ids.items()
+        if isinstance(each, str)
+    }

@@ -1,0 +1,74 @@
+"""The tools that ask: how far a catalog is, and what its documents say."""
+
+from stackroom.catalog_tools.arguments import GetIndexingStatus
+from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
+from stackroom.catalog_tools.of_documents import status_of
+from stackroom.catalog_tools.services import Services
+from stackroom.catalog_tools.texts import counted, shown
+from stackroom.catalogs.progress import CatalogProgress
+from stackroom.identity import Caller
+from stackroom.ingestion.estimates import DocumentEstimate
+from stackroom.model import DocumentStatus
+
+_ROWS = 100  # of the documents that aren't ready; a model reads no more with profit
+
+
+def _status(services: Services, asked: GetIndexingStatus, caller: Caller) -> CatalogProgress:
+    return services.progress.of(caller.user_id, asked.catalog_id)
+
+
+def _told(progress: CatalogProgress) -> Rendered:
+    ready = f"{progress.indexed} of {counted(progress.total, 'document')} ready"
+    lines = [
+        f"Catalog '{shown(progress.catalog.name)}' indexing status:",
+        f"**Overall**: {progress.overall} ({ready})",
+        *map(_line, progress.unready[:_ROWS]),
+    ]
+    if more := len(progress.unready) - _ROWS:
+        lines += [f"- and {more} more that aren't ready"] if more > 0 else []
+    return Rendered(
+        "\n".join(lines),
+        {
+            "catalog_id": progress.catalog.catalog_id,
+            "overall_status": str(progress.overall),
+            "documents": {
+                "indexed": progress.indexed,
+                "indexing": progress.indexing,
+                "pending": progress.pending,
+                "failed": progress.failed,
+            },
+            "eta_seconds": progress.eta_seconds,
+            "failures": [
+                {
+                    "document_id": each.document.document_id,
+                    "filename": each.document.filename,
+                    "reason": each.document.status_reason,
+                }
+                for each in progress.unready
+                if each.document.status is DocumentStatus.FAILED
+            ],
+        },
+    )
+
+
+def _line(estimate: DocumentEstimate) -> str:
+    document = estimate.document
+    told = [status_of(document)]
+    if document.status_reason:
+        told = [f"failed: {shown(document.status_reason)}"]
+    elif left := estimate.remaining(speed=1):
+        told.append(left)
+    return f"- {shown(document.filename)} ({document.document_id}): {', '.join(told)}"
+
+
+GET_INDEXING_STATUS = CatalogTool(
+    name="get_indexing_status",
+    description=(
+        "Say how far a catalog's documents are: how many can be asked about, which are still being"
+        " indexed and how long that takes, which failed and why."
+    ),
+    arguments=GetIndexingStatus,
+    use=_status,
+    render=_told,
+    display=Display(name="Check Indexing", running="Checking status", complete="Status retrieved"),
+)

@@ -1,0 +1,73 @@
+"""Errors as answers of a tool: a code for programs, and a text that says what to do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from stackroom import errors
+
+RETRY = "Try again in a few seconds."
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """`says` takes the place of the error's own words, where these are no business of a caller."""
+
+    code: str
+    details: str
+    says: str | None = None
+
+
+_LIST_CATALOGS = "list_catalogs tells the ids of your catalogs."
+_UNAVAILABLE = Refusal(
+    "UNAVAILABLE",
+    "Nothing is wrong with the call.",
+    f"The service can't answer at the moment. {RETRY}",
+)
+_THROTTLED = Refusal(
+    "THROTTLED",
+    "Nothing is wrong with the call.",
+    f"Too much is being asked of the service at the moment. {RETRY}",
+)
+
+REFUSALS: Mapping[type[errors.StackroomError], Refusal] = {
+    errors.CatalogNotFound: Refusal("CATALOG_NOT_FOUND", _LIST_CATALOGS),
+    errors.DocumentNotFound: Refusal(
+        "DOCUMENT_NOT_FOUND", "list_catalog_documents tells the ids of a catalog's documents."
+    ),
+    errors.CatalogNameTaken: Refusal(
+        "DUPLICATE_NAME", f"Choose another name, or use the catalog that is there. {_LIST_CATALOGS}"
+    ),
+    errors.CatalogNameInvalid: Refusal(
+        "INVALID_NAME", "Allowed: letters, digits, spaces and hyphens."
+    ),
+    errors.CatalogLimitReached: Refusal(
+        "LIMIT_EXCEEDED", "delete_catalog makes room; a catalog holds any number of documents."
+    ),
+    errors.FileTypeUnsupported: Refusal("INVALID_FILE_TYPE", "The type is the end of the name."),
+    errors.FileTooLarge: Refusal("FILE_TOO_LARGE", "Divide the file, and upload its parts."),
+    errors.ContentTooLarge: Refusal(
+        "CONTENT_TOO_LARGE", "A file of up to 50 MB can be uploaded by a link."
+    ),
+    errors.DocumentExists: Refusal("DUPLICATE_FILE", "Another filename keeps both files."),
+    errors.NoCatalogSelected: Refusal("NO_CATALOG_SELECTED", _LIST_CATALOGS),
+    errors.CatalogEmpty: Refusal(
+        "CATALOG_EMPTY", "get_indexing_status tells how far its documents are."
+    ),
+    errors.ConfirmationRequired: Refusal("CONFIRMATION_REQUIRED", "Nothing was deleted."),
+    errors.CatalogDeleting: Refusal(
+        "CATALOG_DELETING", "Create a catalog of another name, or wait until it is gone."
+    ),
+    errors.MissingIdentity: Refusal("MISSING_IDENTITY", "Sign in, and send the access token."),
+    errors.NoSession: Refusal("MISSING_IDENTITY", "Sign in anew, for a token with origin_jti."),
+    errors.ValidationError: Refusal("VALIDATION_ERROR", "Nothing was done."),
+    errors.KnowledgeBaseThrottled: _THROTTLED,
+    errors.Throttled: _THROTTLED,
+}
+
+
+def refusal_of(error: Exception) -> Refusal:
+    """What can't be put down to the call is the service's fault, whatever it is."""
+    for kind in type(error).__mro__:
+        if kind in REFUSALS:
+            return REFUSALS[kind]
+    return _UNAVAILABLE

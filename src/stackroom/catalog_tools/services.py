@@ -1,0 +1,34 @@
+"""The use cases behind the tools; `stackroom.aws.use_cases` makes each when it is first used."""
+
+from typing import Protocol
+
+from stackroom.catalogs.creation import Creation
+from stackroom.catalogs.fetching import Fetching
+from stackroom.catalogs.listing import Listing
+from stackroom.catalogs.progress import Progress
+from stackroom.catalogs.selection import Selection
+from stackroom.catalogs.sending import Sending
+from stackroom.deletions.deletions import Deletions
+
+
+class Services(Protocol):
+    @property
+    def creation(self) -> Creation: ...
+
+    @property
+    def listing(self) -> Listing: ...
+
+    @property
+    def selection(self) -> Selection: ...
+
+    @property
+    def sending(self) -> Sending: ...
+
+    @property
+    def fetching(self) -> Fetching: ...
+
+    @property
+    def progress(self) -> Progress: ...
+
+    @property
+    def deletions(self) -> Deletions: ...

@@ -1,0 +1,60 @@
+"""How names, sizes and times read in a tool's text."""
+
+import unicodedata
+from datetime import UTC, datetime
+
+_KB, _MB = 1024, 1024**2
+# What reorders a line for its reader [Unicode Standard Annex 9: explicit formatting characters].
+_BIDIRECTIONAL = frozenset(
+    "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
+_LINES = frozenset("\u2028\u2029")
+
+
+def is_plain(character: str) -> bool:
+    """Whether it says what it shows: no control character, and none that reorders a line."""
+    category = unicodedata.category(character)
+    return category not in ("Cc", "Cs") and character not in _BIDIRECTIONAL | _LINES
+
+
+def shown(name: str) -> str:
+    """
+    A name as it may stand in quotes within a line. Names are their owners' to choose: none may end
+    its quotes, or begin a line that reads as if the tool had said it.
+    """
+    plain = "".join(each if is_plain(each) else " " for each in name)
+    return " ".join(plain.split()).replace("'", "’")
+
+
+def cell(text: str) -> str:
+    """The same, as it may stand in a table."""
+    return shown(text).replace("|", "\\|")
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def size(number: int) -> str:
+    """Of so many bytes."""
+    return f"{number / _MB:.1f} MB" if number >= _MB / 10 else f"{number / _KB:.1f} KB"
+
+
+def kilobytes(number: int) -> float:
+    return round(number / _KB, 1)
+
+
+def megabytes(number: int) -> float:
+    return round(number / _MB, 2)
+
+
+def day(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d}"
+
+
+def minute(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def iso(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

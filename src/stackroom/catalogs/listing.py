@@ -1,0 +1,71 @@
+"""An owner's catalogs, and the documents of one, page by page."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from stackroom.clock import utc_now
+from stackroom.model import Catalog, Document
+from stackroom.ownership import owned
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import DocumentPages
+
+CATALOGS = 50  # on a page: some 15 kB of text
+DOCUMENTS = 200  # on a page: some 25 kB of text
+
+
+@dataclass(frozen=True, kw_only=True)
+class CatalogPage:
+    """`total` counts all of the owner's; `next` is the id after which it goes on, if it does."""
+
+    catalogs: tuple[Catalog, ...]
+    total: int
+    next: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentsOfCatalog:
+    """`total` is the catalog's; `next` is the id after which it goes on, if it does."""
+
+    catalog: Catalog
+    documents: tuple[Document, ...]
+    total: int
+    next: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    catalogs: Catalogs
+    pages: DocumentPages
+    now: Callable[[], datetime] = utc_now
+
+    def catalogs_of(self, user_id: str, *, after: str | None = None) -> CatalogPage:
+        """By name. After one that is gone by now, from the beginning."""
+        found = sorted(
+            self.catalogs.of_user(user_id), key=lambda each: (each.name.casefold(), each.name)
+        )
+        ids = [each.catalog_id for each in found]
+        start = ids.index(after) + 1 if after in ids else 0
+        page = found[start : start + CATALOGS]
+        goes_on = start + CATALOGS < len(found)
+        return CatalogPage(
+            catalogs=tuple(page),
+            total=len(found),
+            next=page[-1].catalog_id if goes_on else None,
+        )
+
+    def documents_of(
+        self, user_id: str, catalog_id: str, *, after: str | None = None
+    ) -> DocumentsOfCatalog:
+        """Each page by file name; pages by id, as the store has them. Raises CatalogNotFound."""
+        catalog = owned(self.catalogs, user_id, catalog_id)
+        page = self.pages.page(catalog_id, after=after, limit=DOCUMENTS)
+        now = self.now()
+        documents = [each for each in page.documents if not each.has_lapsed(now)]
+        is_whole = after is None and page.next is None
+        return DocumentsOfCatalog(
+            catalog=catalog,
+            documents=tuple(sorted(documents, key=lambda each: each.filename)),
+            total=len(documents) if is_whole else max(catalog.document_count, len(documents)),
+            next=page.next,
+        )

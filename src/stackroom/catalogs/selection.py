@@ -1,0 +1,60 @@
+"""The catalog that a user's questions go to when they name none, in one session of that user."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from stackroom.clock import utc_now
+from stackroom.errors import CatalogDeleting, CatalogNotFound, NoCatalogSelected, NoSession
+from stackroom.identity import Caller
+from stackroom.model import Catalog
+from stackroom.ownership import in_use
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.selections import Selections
+
+_LASTS = timedelta(hours=12)  # contract
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    catalogs: Catalogs
+    selections: Selections
+    now: Callable[[], datetime] = utc_now
+
+    def select(self, caller: Caller, catalog_id: str) -> Catalog:
+        """Raises CatalogNotFound, CatalogDeleting, or NoSession."""
+        session_id = _session_of(caller)
+        catalog = in_use(self.catalogs, caller.user_id, catalog_id)
+        until = self.now() + _LASTS
+        self.selections.keep(caller.user_id, session_id, catalog_id, until=until)
+        return catalog
+
+    def deselect(self, caller: Caller) -> None:
+        """Also where none is selected. Raises NoSession."""
+        self.selections.forget(caller.user_id, _session_of(caller))
+
+    def asked(self, caller: Caller, catalog_id: str | None) -> Catalog:
+        """
+        The catalog that is named, or else selected.
+
+        Raises CatalogNotFound or CatalogDeleting of one that is named, else NoCatalogSelected: one
+        that is gone, or going, is selected no more.
+        """
+        if catalog_id is not None:
+            return in_use(self.catalogs, caller.user_id, catalog_id)
+        if caller.session_id is None:
+            raise NoCatalogSelected
+        selected = self.selections.get(caller.user_id, caller.session_id, at=self.now())
+        if selected is None:
+            raise NoCatalogSelected
+        try:
+            return in_use(self.catalogs, caller.user_id, selected)
+        except (CatalogNotFound, CatalogDeleting) as error:
+            self.deselect(caller)
+            raise NoCatalogSelected from error
+
+
+def _session_of(caller: Caller) -> str:
+    if caller.session_id is None:
+        raise NoSession
+    return caller.session_id
