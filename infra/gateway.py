@@ -6,19 +6,35 @@ into identity headers, and by Cedar. The functions behind it can be invoked by t
 alone, because whoever invokes them directly could invent those headers.
 """
 
+from dataclasses import dataclass
+
 import aws_cdk as cdk
 from aws_cdk import aws_bedrockagentcore as agentcore
 from constructs import Construct
 
 from infra.data import DataStack
 from infra.deployment import Deployment
+from infra.function import HandlerFunction
 from infra.gateway_functions import GatewayFunctions, invoked_by_gateway_only
 from infra.gateway_role import GatewayRole
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.sign_in import SignIn
-from infra.tool_target import tool_target, tools
+from infra.tool_policies import permit_people
+from infra.tool_target import tool_target
 
-TARGET = "knowledge"
+KNOWLEDGE = "knowledge"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """
+    One target of the gateway: a function, and the tools that agents reach it by, which are those of
+    infra/tool_schemas/{target}.json.
+    """
+
+    target: str
+    description: str
+    handler: HandlerFunction
 
 
 class GatewayStack(cdk.Stack):
@@ -45,8 +61,15 @@ class GatewayStack(cdk.Stack):
             knowledge_base=knowledge_base,
             sign_in=self.sign_in,
         )
-        self.retrieve = functions.retrieve()
         self.interceptor = functions.interceptor()
+        self.offers = [
+            Offer(
+                target=KNOWLEDGE,
+                description="Search in the caller's documents.",
+                handler=functions.retrieve(),
+            ),
+        ]
+        self.handlers = [*(offer.handler for offer in self.offers), self.interceptor]
         self._engine = agentcore.PolicyEngine(
             self, "Policies", policy_engine_name=deployment.project.replace("-", "_")
         )
@@ -54,30 +77,16 @@ class GatewayStack(cdk.Stack):
             self,
             "GatewayRole",
             deployment=deployment,
-            function_arns=[
-                self.retrieve.function.function_arn,
-                self.interceptor.function.function_arn,
-            ],
+            function_arns=[handler.function.function_arn for handler in self.handlers],
             policy_engine_arn=self._engine.policy_engine_arn,
         )
-        only_gateway = [
-            invoked_by_gateway_only(function, deployment=deployment, role=self._role)
-            for function in (self.retrieve, self.interceptor)
+        self._only_gateway = [
+            invoked_by_gateway_only(handler, deployment=deployment, role=self._role)
+            for handler in self.handlers
         ]
         self.gateway = self._gateway()
-        target = tool_target(
-            self,
-            TARGET,
-            gateway_id=self.gateway.gateway_id,
-            function_arn=self.retrieve.function.function_arn,
-            description="Search in the caller's documents.",
-        )
-        # Making a target invokes its function once, as a trial.
-        target.node.add_dependency(*only_gateway)
-        # The policy names an action that exists with the target.
-        self._permit_users().node.add_dependency(target)
-
-        self.handlers = [self.retrieve, self.interceptor]
+        for offer in self.offers:
+            self._add(offer)
         self._print()
 
     def _gateway(self) -> agentcore.Gateway:
@@ -110,26 +119,20 @@ class GatewayStack(cdk.Stack):
         resource.add_property_deletion_override("ProtocolConfiguration.Mcp.SearchType")
         return gateway
 
-    def _permit_users(self) -> agentcore.Policy:
-        """
-        The second fence: a user's access token carries a user name, a program's doesn't.
-        Cedar denies what no policy permits, and the tool list shows a caller nothing else.
-        """
-        actions = ", ".join(
-            f'AgentCore::Action::"{TARGET}___{tool["name"]}"' for tool in tools(TARGET)
+    def _add(self, offer: Offer) -> None:
+        target = tool_target(
+            self,
+            offer.target,
+            gateway_id=self.gateway.gateway_id,
+            function_arn=offer.handler.function.function_arn,
+            description=offer.description,
         )
-        return self._engine.add_policy(
-            "UsersMayAsk",
-            policy_name="users_may_ask",
-            description="People who signed in may use every tool; whose documents, we decide.",
-            statement=agentcore.PolicyStatement.from_cedar(
-                "permit(principal is AgentCore::OAuthUser, "
-                f"action in [{actions}], "
-                f'resource == AgentCore::Gateway::"{self.gateway.gateway_arn}") '
-                'when { principal.hasTag("username") };'
-            ),
-            validation_mode=agentcore.PolicyValidationMode.FAIL_ON_ANY_FINDINGS,
-        )
+        # Making a target invokes its function once, as a trial.
+        target.node.add_dependency(*self._only_gateway)
+        policies = permit_people(self._engine, offer.target, gateway_arn=self.gateway.gateway_arn)
+        for policy in policies:
+            # A policy names an action that exists with the target.
+            policy.node.add_dependency(target)
 
     def _print(self) -> None:
         host = f"{self.gateway.gateway_id}.gateway.bedrock-agentcore.{self.region}"

@@ -9,7 +9,7 @@ from aws_cdk import aws_bedrockagentcore as agentcore
 from constructs import Construct
 
 # Written by the interceptor, whatever the caller sent under these names.
-_IDENTITY_HEADERS = ["x-user-sub", "x-user-groups"]
+_IDENTITY_HEADERS = ["x-user-sub", "x-user-groups", "x-session-id"]
 
 _Schema = agentcore.CfnGatewayTarget.SchemaDefinitionProperty
 

@@ -4,7 +4,7 @@ import json
 import re
 
 from infra.bundling import ROOT
-from infra.gateway import TARGET
+from infra.gateway import KNOWLEDGE
 from infra.outputs import report
 from infra.tool_target import tools
 from tests.infra.assembly import Assembly
@@ -58,6 +58,6 @@ def test_the_variables_of_the_guide_are_printed_by_the_deployment(assembly: Asse
 
 
 def test_the_guide_asks_a_tool_that_there_is() -> None:
-    names = {f"{TARGET}___{tool['name']}" for tool in tools(TARGET)}
+    names = {f"{KNOWLEDGE}___{tool['name']}" for tool in tools(KNOWLEDGE)}
 
-    assert set(re.findall(rf"{TARGET}___\w+", GUIDE)) == names
+    assert set(re.findall(rf"{KNOWLEDGE}___\w+", GUIDE)) == names

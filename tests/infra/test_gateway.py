@@ -1,8 +1,14 @@
 import json
+import re
 
-from infra.gateway import TARGET
+import pytest
+
+from infra.gateway import KNOWLEDGE
+from infra.tool_policies import policy_name
 from infra.tool_target import schema_file, tools
 from tests.infra.assembly import Assembly
+
+TARGET = "AWS::BedrockAgentCore::GatewayTarget"
 
 
 def test_the_gateway_takes_access_tokens_of_our_client(assembly: Assembly) -> None:
@@ -39,56 +45,88 @@ def test_every_request_passes_the_interceptor_with_its_headers(assembly: Assembl
     }
 
 
-def test_the_target_lets_only_the_identity_headers_through(assembly: Assembly) -> None:
-    target = assembly.one("gateway", "AWS::BedrockAgentCore::GatewayTarget").properties
+def test_every_target_lets_only_the_identity_headers_through(assembly: Assembly) -> None:
+    targets = assembly.all("gateway", TARGET)
 
-    assert target["MetadataConfiguration"] == {
-        "AllowedRequestHeaders": ["x-user-sub", "x-user-groups"]
-    }
-    assert target["CredentialProviderConfigurations"] == [
-        {"CredentialProviderType": "GATEWAY_IAM_ROLE"}
-    ]
+    assert targets
+    for target in targets:
+        assert target.properties["MetadataConfiguration"] == {
+            "AllowedRequestHeaders": ["x-user-sub", "x-user-groups", "x-session-id"]
+        }
+        assert target.properties["CredentialProviderConfigurations"] == [
+            {"CredentialProviderType": "GATEWAY_IAM_ROLE"}
+        ]
 
 
-def test_the_target_offers_the_tools_of_the_file(assembly: Assembly) -> None:
-    target = assembly.one("gateway", "AWS::BedrockAgentCore::GatewayTarget").properties
+def test_every_target_offers_the_tools_of_its_file(assembly: Assembly) -> None:
+    targets = {each.properties["Name"]: each.properties for each in assembly.all("gateway", TARGET)}
+
+    assert targets.keys() == {path.stem for path in schema_file(KNOWLEDGE).parent.glob("*.json")}
+    for name, target in targets.items():
+        offered = target["TargetConfiguration"]["Mcp"]["Lambda"]["ToolSchema"]["InlinePayload"]
+        assert _keys_lowered(offered) == json.loads(schema_file(name).read_text("utf-8"))
+
+
+def test_searches_go_to_the_retrieve_function(assembly: Assembly) -> None:
+    target = assembly.one("gateway", TARGET, KNOWLEDGE.title()).properties
 
     function = target["TargetConfiguration"]["Mcp"]["Lambda"]
 
-    offered = function["ToolSchema"]["InlinePayload"]
-    assert _keys_lowered(offered) == json.loads(schema_file(TARGET).read_text("utf-8"))
     assert function["LambdaArn"].endswith(":function:stackroom-retrieve")
 
 
 def test_a_tool_name_fits_what_models_accept(assembly: Assembly) -> None:
-    target = assembly.one("gateway", "AWS::BedrockAgentCore::GatewayTarget").properties
+    targets = [each.properties["Name"] for each in assembly.all("gateway", TARGET)]
 
-    names = [f"{target['Name']}___{tool['name']}" for tool in tools(TARGET)]
+    names = [f"{target}___{tool['name']}" for target in targets for tool in tools(target)]
 
     # Bedrock Converse's toolSpec.name is the narrowest of them: 64 characters.
     assert all(len(name) <= 64 for name in names)
-    assert "_" not in target["Name"]
+    assert not any("_" in target for target in targets)
 
 
-def test_cedar_permits_people_every_tool_and_is_enforced(assembly: Assembly) -> None:
-    gateway = assembly.one("gateway", "AWS::BedrockAgentCore::Gateway").properties
-    policy = assembly.one("gateway", "AWS::BedrockAgentCore::Policy")
+def test_cedar_permits_people_each_tool_by_a_policy_of_its_own(assembly: Assembly) -> None:
+    targets = [each.properties["Name"] for each in assembly.all("gateway", TARGET)]
+    gateway = assembly.one("gateway", "AWS::BedrockAgentCore::Gateway")
+    arn = f"arn:aws:bedrock-agentcore:{{region}}:{{account}}:gateway/{gateway.logical_id}"
 
-    statement = policy.properties["Definition"]["Cedar"]["Statement"]
+    policies = {
+        each.properties["Name"]: each.properties
+        for each in assembly.all("gateway", "AWS::BedrockAgentCore::Policy")
+    }
 
-    assert gateway["PolicyEngineConfiguration"]["Mode"] == "ENFORCE"
-    assert all(f'Action::"knowledge___{tool["name"]}"' in statement for tool in tools(TARGET))
-    assert 'principal.hasTag("username")' in statement
-    assert policy.properties["ValidationMode"] == "FAIL_ON_ANY_FINDINGS"
+    assert gateway.properties["PolicyEngineConfiguration"]["Mode"] == "ENFORCE"
+    assert {each["ValidationMode"] for each in policies.values()} == {"FAIL_ON_ANY_FINDINGS"}
+    assert {name: each["Definition"]["Cedar"]["Statement"] for name, each in policies.items()} == {
+        policy_name(target, tool["name"]): "permit(principal is AgentCore::OAuthUser, "
+        f'action == AgentCore::Action::"{target}___{tool["name"]}", '
+        f'resource == AgentCore::Gateway::"{arn}") '
+        'when { principal.hasTag("username") };'
+        for target in targets
+        for tool in tools(target)
+    }
 
 
-def test_a_policy_waits_for_the_tool_and_the_tool_for_its_rights(assembly: Assembly) -> None:
-    policy = assembly.one("gateway", "AWS::BedrockAgentCore::Policy")
-    target = assembly.one("gateway", "AWS::BedrockAgentCore::GatewayTarget")
+def test_a_policy_name_is_one_that_the_service_takes(assembly: Assembly) -> None:
+    names = [
+        each.properties["Name"] for each in assembly.all("gateway", "AWS::BedrockAgentCore::Policy")
+    ]
+
+    assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,47}", name) for name in names)
+    with pytest.raises(ValueError, match="shorter name"):
+        policy_name("catalogs", "a_name_that_says_everything_there_is_to_say")
+
+
+def test_a_policy_waits_for_its_tool_and_a_tool_for_its_rights(assembly: Assembly) -> None:
+    targets = {each.properties["Name"]: each for each in assembly.all("gateway", TARGET)}
+    policies = assembly.all("gateway", "AWS::BedrockAgentCore::Policy")
     rights = {each.logical_id for each in assembly.all("gateway", "AWS::Lambda::ResourcePolicy")}
 
-    assert target.logical_id in policy.raw["DependsOn"]
-    assert rights == set(target.raw["DependsOn"])
+    for target in targets.values():
+        assert set(target.raw["DependsOn"]) == rights
+    for policy in policies:
+        [name] = re.findall(r'Action::"(\w+?)___', str(policy.properties["Definition"]))
+        assert targets[name].logical_id in policy.raw["DependsOn"]
 
 
 def test_users_are_kept_with_the_documents_that_bear_their_ids(assembly: Assembly) -> None:
