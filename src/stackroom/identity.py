@@ -17,6 +17,8 @@ from stackroom.errors import MissingIdentity
 
 USER_HEADER = "x-user-sub"
 GROUPS_HEADER = "x-user-groups"
+SESSION_HEADER = "x-session-id"
+IDENTITY_HEADERS = (USER_HEADER, GROUPS_HEADER, SESSION_HEADER)
 
 _TOOL_NAME = "bedrockAgentCoreToolName"
 _HEADERS = "bedrockAgentCorePropagatedHeaders"
@@ -25,6 +27,10 @@ _SEPARATOR = "___"  # between target and tool; target names can't hold an unders
 # A user's id is the first folder of all their keys: one folder, and none of ours, which start with
 # "_" or "!". Narrower than S3 and headers need, wide enough for Cognito's UUIDs and for mail names.
 _USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}")
+# Cognito's are UUIDs. It begins with a letter or digit, so that "-" can stand for "no session".
+_SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_NO_GROUPS = ","
+_NO_SESSION = "-"
 
 
 @dataclass(frozen=True)
@@ -46,16 +52,25 @@ def is_user_id(text: str) -> bool:
     return _USER_ID.fullmatch(text) is not None
 
 
+def is_session_id(text: str) -> bool:
+    return _SESSION_ID.fullmatch(text) is not None
+
+
 def identity_headers(caller: Caller) -> dict[str, str]:
     """
     What carries a caller from the interceptor to a function; `tool_call` reads it.
 
     Group names are percent-encoded: Cognito allows commas and any script in them, headers don't.
-    Without groups the value is a lone comma, for an empty value might not displace the one that a
-    client sent (how the gateway treats empty values is documented nowhere).
+    Without groups the value is a lone comma, without a session a lone hyphen, for an empty value
+    might not displace the one that a client sent (how the gateway treats empty values is documented
+    nowhere).
     """
     groups = ",".join(quote(group, safe="") for group in caller.groups)
-    return {USER_HEADER: caller.user_id, GROUPS_HEADER: groups or ","}
+    return {
+        USER_HEADER: caller.user_id,
+        GROUPS_HEADER: groups or _NO_GROUPS,
+        SESSION_HEADER: caller.session_id or _NO_SESSION,
+    }
 
 
 def tool_call(context: object) -> ToolCall:
@@ -64,7 +79,7 @@ def tool_call(context: object) -> ToolCall:
 
     Raises `MissingIdentity` when any of it is absent or ambiguous: a direct invocation has no
     client context, a target without its header allow-list has no headers, and neither may pass as
-    some default user.
+    some default user. A session that is absent or ambiguous is no session.
     """
     custom = _member(_member(context, "client_context"), "custom")
     headers = _lowered(_member(custom, _HEADERS))
@@ -74,7 +89,9 @@ def tool_call(context: object) -> ToolCall:
         raise MissingIdentity
     encoded = _only(headers.get(GROUPS_HEADER, ())).split(",")
     groups = tuple(unquote(name.strip()) for name in encoded if name.strip())
-    return ToolCall(tool=tool, caller=Caller(user_id=user_id, groups=groups))
+    session = _only(headers.get(SESSION_HEADER, ()))
+    session_id = session if is_session_id(session) else None
+    return ToolCall(tool=tool, caller=Caller(user_id=user_id, groups=groups, session_id=session_id))
 
 
 def _member(owner: object, name: str) -> object:

@@ -71,6 +71,7 @@ FAILURES = {
     ),
     "status of nobody": (["status", "-u", "no/body"], "can't be a user id"),
     "token of nobody": (["token", "-u", "no/body"], "can't be a user id"),
+    "token of no session": (["token", "-u", "vera", "--session", "a b"], "can't be a session"),
     "whoami of a token that is none": (["whoami", "--token", "x"], "token refused"),
 }
 

@@ -103,7 +103,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def test_a_users_tool_call_goes_on_with_its_identity_and_without_its_token(issuer: Issuer) -> None:
-    token = issuer.mint("alice", groups=["staff", "legal"])
+    token = issuer.mint("alice", groups=["staff", "legal"], session="s-1")
 
     outcome = intercept(CALL, {**bearer(token), "Mcp-Method": "tools/call"})
 
@@ -113,6 +113,7 @@ def test_a_users_tool_call_goes_on_with_its_identity_and_without_its_token(issue
             "Mcp-Method": "tools/call",
             "x-user-sub": "alice",
             "x-user-groups": "staff,legal",
+            "x-session-id": "s-1",
         },
     }
 
@@ -122,20 +123,47 @@ def test_an_identity_header_of_the_client_is_replaced_in_any_casing(
     issuer: Issuer, name: str
 ) -> None:
     headers = forwarded_headers(
-        {**bearer(issuer.mint("alice")), name: "mallory", "X-User-Groups": "admins"}
+        {**bearer(issuer.mint("alice", session="s-1")), name: "mallory", "X-User-Groups": "admins"}
     )
 
     assert {name.lower(): value for name, value in headers.items()} == {
         "x-user-sub": "alice",
         "x-user-groups": ",",
+        "x-session-id": "s-1",
     }
-    assert len(headers) == 2
+    assert len(headers) == 3
 
 
 def test_a_user_without_groups_still_overwrites_the_groups_a_client_sends(issuer: Issuer) -> None:
     headers = forwarded_headers({**bearer(issuer.mint("alice")), "x-user-groups": "admins"})
 
     assert headers["x-user-groups"] == ","
+
+
+@pytest.mark.parametrize("name", ["x-session-id", "X-Session-Id", "X-SESSION-ID"])
+def test_a_session_of_the_clients_own_is_replaced_even_if_the_token_has_none(
+    issuer: Issuer, name: str
+) -> None:
+    of_a_session = {**bearer(issuer.mint("alice", session="s-1")), name: "stolen"}
+    of_none = {**bearer(resigned(issuer, origin_jti=None)), name: "stolen"}
+
+    told = [forwarded_headers(headers) for headers in (of_a_session, of_none)]
+
+    assert [headers["x-session-id"] for headers in told] == ["s-1", "-"]
+    assert all("stolen" not in headers.values() for headers in told)
+
+
+def test_a_refreshed_token_is_of_the_same_session_and_a_new_sign_in_of_another(
+    issuer: Issuer,
+) -> None:
+    first = issuer.mint("alice")
+    session = forwarded_headers(bearer(first))["x-session-id"]
+
+    refreshed = forwarded_headers(bearer(issuer.mint("alice", session=session)))
+    again = forwarded_headers(bearer(issuer.mint("alice")))
+
+    assert refreshed["x-session-id"] == session
+    assert again["x-session-id"] != session
 
 
 @pytest.mark.parametrize("method", ["initialize", "notifications/initialized", "tools/list"])
@@ -210,7 +238,15 @@ def test_a_denial_answers_the_request_it_denies(keys: KeyServer) -> None:
         ({"sub": "alice/../bob"}, "its subject can't name a folder"),
         ({"sub": "!rejected"}, "its subject can't name a folder"),
         ({"sub": 7}, "it is malformed"),
-        ({"nbf": 32_503_680_000}, "it is malformed"),
+        ({"nbf": 32_503_680_000}, "it is not valid yet"),
+        ({"iat": 32_503_680_000}, "it is not valid yet"),
+        ({"nbf": "tomorrow"}, "it is malformed"),
+        ({"origin_jti": ""}, "its session can't be carried"),
+        ({"origin_jti": "-"}, "its session can't be carried"),
+        ({"origin_jti": 7}, "its session can't be carried"),
+        ({"origin_jti": ["s-1"]}, "its session can't be carried"),
+        ({"origin_jti": "s-1\nx-user-sub: bob"}, "its session can't be carried"),
+        ({"origin_jti": "x" * 129}, "its session can't be carried"),
         ({"cognito:groups": "admins"}, "its groups are no list of names"),
         ({"cognito:groups": ["x" * 5000]}, "the user is in too many groups"),
     ],

@@ -98,7 +98,7 @@ def a_target(name: str = "echo", **function: Any) -> dict[str, Any]:
     return {
         "name": name,
         "target_id": "TGT1234567",
-        "allowed_request_headers": ["x-user-sub", "x-user-groups"],
+        "allowed_request_headers": ["x-user-sub", "x-user-groups", "x-session-id"],
         "function": {
             "name": name,
             "handler": "tests.gateway.echo_function.handler",

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from stackroom_local.gateway.issuer import Issuer
+from tests.gateway.forgeries import resigned
 from tests.gateway.serving import RunningGateway, serving
 
 
@@ -16,15 +17,29 @@ from tests.gateway.serving import RunningGateway, serving
         [("X-USER-SUB", "mallory"), ("x-user-sub", "mallory")],
         [("X-User-Sub", "mallory"), ("X-User-Sub", "alice")],
         [("X-User-Groups", "admins"), ("x-user-groups", "root")],
+        [("X-Session-Id", "stolen")],
+        [("x-session-id", "stolen"), ("X-SESSION-ID", "s-1")],
     ],
 )
 def test_identity_headers_of_the_client_never_reach_the_function(
     gateway: RunningGateway, issuer: Issuer, headers: list[tuple[str, str]]
 ) -> None:
-    seen = gateway.echo(token=issuer.mint("alice"), headers=headers, query="hi")
+    token = issuer.mint("alice", session="s-1")
+
+    seen = gateway.echo(token=token, headers=headers, query="hi")
 
     propagated = seen["custom"]["bedrockAgentCorePropagatedHeaders"]
-    assert propagated == {"x-user-sub": "alice", "x-user-groups": ","}
+    assert propagated == {"x-user-sub": "alice", "x-user-groups": ",", "x-session-id": "s-1"}
+
+
+def test_a_token_without_a_session_lets_none_of_the_clients_through(
+    gateway: RunningGateway, issuer: Issuer
+) -> None:
+    token = resigned(issuer, origin_jti=None)
+
+    seen = gateway.echo(token=token, headers=[("X-Session-Id", "stolen")], query="hi")
+
+    assert seen["custom"]["bedrockAgentCorePropagatedHeaders"]["x-session-id"] == "-"
 
 
 def test_neither_the_token_nor_any_other_header_reaches_the_function(
@@ -37,6 +52,7 @@ def test_neither_the_token_nor_any_other_header_reaches_the_function(
     assert set(seen["custom"]["bedrockAgentCorePropagatedHeaders"]) == {
         "x-user-sub",
         "x-user-groups",
+        "x-session-id",
     }
     assert token not in str(seen)
 

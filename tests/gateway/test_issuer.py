@@ -31,6 +31,17 @@ def test_a_token_has_the_claims_of_a_cognito_access_token(tmp_path: Path) -> Non
     assert "aud" not in claims
 
 
+def test_a_token_is_of_a_new_session_or_of_the_one_that_is_named(tmp_path: Path) -> None:
+    issuer = Issuer.open(tmp_path, url=URL)
+
+    tokens = [issuer.mint("alice", session=session) for session in ("s-1", "s-1", None, None)]
+
+    claims = [jwt.decode(token, options={"verify_signature": False}) for token in tokens]
+    assert [each["origin_jti"] for each in claims[:2]] == ["s-1", "s-1"]
+    assert len({each["origin_jti"] for each in claims}) == 3
+    assert len({each["jti"] for each in claims}) == 4
+
+
 def test_a_user_without_groups_has_no_groups_claim(tmp_path: Path) -> None:
     token = Issuer.open(tmp_path, url=URL).mint("alice")
 

@@ -22,7 +22,7 @@ from tests.gateway.serving import (
 def test_a_function_gets_the_arguments_alone_and_the_rest_in_its_client_context(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
-    seen = gateway.echo(token=issuer.mint("alice"), query="hi", top_k=3)
+    seen = gateway.echo(token=issuer.mint("alice", session="s-1"), query="hi", top_k=3)
 
     custom = seen["custom"]
     assert seen["event"] == {"query": "hi", "top_k": 3}
@@ -33,7 +33,11 @@ def test_a_function_gets_the_arguments_alone_and_the_rest_in_its_client_context(
         "bedrockAgentCoreGatewayId": "stackroom-abc1234567",
         "bedrockAgentCoreTargetId": "TGT1234567",
         "bedrockAgentCoreToolName": TOOL,
-        "bedrockAgentCorePropagatedHeaders": {"x-user-sub": "alice", "x-user-groups": ","},
+        "bedrockAgentCorePropagatedHeaders": {
+            "x-user-sub": "alice",
+            "x-user-groups": ",",
+            "x-session-id": "s-1",
+        },
         "bedrockAgentCorePropagatedQueryParameters": {},
     }
 

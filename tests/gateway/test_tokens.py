@@ -24,6 +24,10 @@ def without_expiry(issuer: Issuer, directory: Path) -> str:
     return resigned(issuer, exp=None)
 
 
+def not_valid_yet(issuer: Issuer, directory: Path) -> str:
+    return resigned(issuer, nbf=32_503_680_000)
+
+
 def garbage(issuer: Issuer, directory: Path) -> str:
     return "not.a.token"
 
@@ -39,6 +43,7 @@ def garbage(issuer: Issuer, directory: Path) -> str:
         expired,
         of_another_issuer,
         without_expiry,
+        not_valid_yet,
         garbage,
     ],
 )
@@ -97,6 +102,7 @@ def test_a_good_token_for_another_client_is_a_403(
         ({"token_use": "id"}, "it is no access token"),
         ({"aud": "another-service"}, "it is meant for another audience"),
         ({"sub": "alice/research"}, "its subject can't name a folder"),
+        ({"origin_jti": "s 1"}, "its session can't be carried"),
     ],
 )
 def test_what_the_authorizer_lets_pass_the_interceptor_denies(

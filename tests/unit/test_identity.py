@@ -57,6 +57,36 @@ def test_any_group_name_survives_the_headers(groups: tuple[str, ...]) -> None:
     assert all(value.isascii() and value.isprintable() and value for value in headers.values())
 
 
+@pytest.mark.parametrize("session", [None, "6ac23fb5-7b1e-4d3c-9f0a-0c8d2a1b3c4d", "s.1_2"])
+def test_a_session_survives_the_headers(session: str | None) -> None:
+    headers = identity_headers(Caller(user_id="alice", session_id=session))
+    custom = {"bedrockAgentCoreToolName": "t___u", "bedrockAgentCorePropagatedHeaders": headers}
+
+    call = tool_call({"client_context": {"custom": custom}})
+
+    assert call.caller.session_id == session
+    assert all(value.isascii() and value.isprintable() and value for value in headers.values())
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"x-session-id": ""},
+        {"x-session-id": "-"},
+        {"x-session-id": "a b"},
+        {"x-session-id": "../alice"},
+        {"x-session-id": "s1, s2"},
+        {"x-session-id": "x" * 129},
+        {"x-session-id": "s1", "X-Session-Id": "s2"},
+    ],
+)
+def test_a_session_that_is_not_one_doubtless_name_is_none(headers: dict[str, str]) -> None:
+    call = tool_call(a_context(**{"x-user-sub": "alice", **headers}))
+
+    assert call.caller == Caller(user_id="alice", session_id=None)
+
+
 @pytest.mark.parametrize(
     "context",
     [

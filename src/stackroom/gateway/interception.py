@@ -16,10 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from stackroom.errors import IssuerUnavailable, TokenRefused
 from stackroom.gateway.encoding import is_encodable
 from stackroom.gateway.tokens import TokenVerifier
-from stackroom.identity import GROUPS_HEADER, USER_HEADER, identity_headers
+from stackroom.identity import IDENTITY_HEADERS, identity_headers
 
 _VERSION = "1.0"
-_NEVER_FORWARDED = {"authorization", USER_HEADER, GROUPS_HEADER}
+_NEVER_FORWARDED = {"authorization", *IDENTITY_HEADERS}
 # The gateway propagates values of at most 4 KB.
 # https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-headers.html
 _MAX_HEADER_BYTES = 4096

@@ -14,12 +14,23 @@ from typing import Any, Protocol
 import jwt
 
 from stackroom.errors import IssuerUnavailable, TokenRefused
-from stackroom.identity import Caller, is_user_id
+from stackroom.identity import Caller, is_session_id, is_user_id
 
 ALGORITHM = "RS256"  # Cognito signs with nothing else; a list would invite algorithm confusion
 _USE = "access"  # an ID token says "id"
 _REQUIRED = ("exp", "iss", "sub", "client_id", "token_use")
+_SESSION = "origin_jti"
 _CLOCK_SKEW_SECONDS = 5
+
+_MALFORMED = "it is malformed"
+_PROBLEMS: Mapping[type[jwt.PyJWTError], str] = {
+    jwt.ExpiredSignatureError: "it has expired; sign in again, or refresh it",
+    jwt.ImmatureSignatureError: "it is not valid yet",
+    jwt.InvalidIssuerError: "it comes from another issuer",
+    jwt.InvalidAudienceError: "it is meant for another audience",
+    jwt.InvalidSignatureError: "it isn't signed by our issuer",
+    jwt.PyJWKClientError: "it isn't signed by our issuer",
+}
 
 
 class SigningKeys(Protocol):
@@ -52,7 +63,7 @@ class TokenVerifier:
             raise TokenRefused("it names no user")
         if not is_user_id(user_id):
             raise TokenRefused("its subject can't name a folder")
-        return Caller(user_id=user_id, groups=_groups(claims))
+        return Caller(user_id=user_id, groups=_groups(claims), session_id=_session(claims))
 
     def _claims(self, token: str) -> dict[str, Any]:
         try:
@@ -80,17 +91,17 @@ def _groups(claims: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(groups)
 
 
+def _session(claims: Mapping[str, Any]) -> str | None:
+    """`jti` names one token; `origin_jti` the sign-in, which outlives a refresh."""
+    if _SESSION not in claims:
+        return None
+    session = claims[_SESSION]
+    if not isinstance(session, str) or not is_session_id(session):
+        raise TokenRefused("its session can't be carried")
+    return session
+
+
 def _problem(error: jwt.PyJWTError) -> str:
-    match error:
-        case jwt.ExpiredSignatureError():
-            return "it has expired"
-        case jwt.InvalidIssuerError():
-            return "it comes from another issuer"
-        case jwt.InvalidAudienceError():
-            return "it is meant for another audience"
-        case jwt.MissingRequiredClaimError():
-            return f"it lacks the claim {error.claim!r}"
-        case jwt.InvalidSignatureError() | jwt.PyJWKClientError():
-            return "it isn't signed by our issuer"
-        case _:
-            return "it is malformed"
+    if isinstance(error, jwt.MissingRequiredClaimError):
+        return f"it lacks the claim {error.claim!r}"
+    return next((told for kind, told in _PROBLEMS.items() if isinstance(error, kind)), _MALFORMED)

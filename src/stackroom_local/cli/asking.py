@@ -11,7 +11,7 @@ from rich.markup import escape
 from stackroom.errors import ValidationError
 from stackroom.gateway.encoding import is_encodable
 from stackroom.gateway.tokens import TokenVerifier
-from stackroom.identity import is_user_id
+from stackroom.identity import is_session_id, is_user_id
 from stackroom_local.cli.console import console
 from stackroom_local.cli.foreign import in_json, one_line
 from stackroom_local.cli.usage import WrongUsage
@@ -43,9 +43,19 @@ def retrieve(
     _require_success(answer)
 
 
-def token(state_dir: Path, *, user: str, groups: list[str], minutes: int) -> None:
-    instance = StateDirectory(state_dir).instance()
-    print(issuer_of(instance).mint(checked(user), groups=groups, lifetime_seconds=minutes * 60))  # noqa: T201
+def token(
+    state_dir: Path, *, user: str, groups: list[str], session: str | None, minutes: int
+) -> None:
+    if session is not None and not is_session_id(session):
+        raise ValidationError(
+            f"--session {session!r} can't be a session: 1 to 128 of A-Z, a-z, 0-9, '.', '_' and "
+            "'-', beginning with a letter or digit"
+        )
+    issuer = issuer_of(StateDirectory(state_dir).instance())
+    minted = issuer.mint(
+        checked(user), groups=groups, session=session, lifetime_seconds=minutes * 60
+    )
+    print(minted)  # noqa: T201
 
 
 def whoami(state_dir: Path, token: str) -> None:

@@ -49,10 +49,16 @@ class Issuer:
         user: str,
         *,
         groups: Sequence[str] = (),
+        session: str | None = None,
         client_id: str = CLIENT_ID,
         lifetime_seconds: float = 3600,
     ) -> str:
-        """An access token with the claims of Cognito's; a negative lifetime is an expired one."""
+        """
+        An access token with the claims of Cognito's; a negative lifetime is an expired one.
+
+        Without `session` it is a new sign-in; with one it is what a refresh gives, whose
+        `origin_jti` stays.
+        """
         now = int(time.time())
         claims: dict[str, Any] = {
             "iss": self.url,
@@ -65,6 +71,7 @@ class Issuer:
             "iat": now,
             "exp": int(now + lifetime_seconds),
             "jti": str(uuid.uuid4()),
+            "origin_jti": session or str(uuid.uuid4()),
         }
         if groups:
             claims["cognito:groups"] = list(groups)

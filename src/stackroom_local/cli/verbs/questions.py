@@ -45,12 +45,15 @@ def token(
     group: Annotated[
         list[str] | None, typer.Option(help="A group of the user; repeatable.")
     ] = None,
+    session: Annotated[
+        str | None, typer.Option(help="Of which session; default: a new one, as after a sign-in.")
+    ] = None,
     minutes: Annotated[int, typer.Option(min=1, max=1440, help="How long it lasts.")] = 60,
 ) -> None:
     """Print an access token of the local issuer, for any MCP client."""
     from stackroom_local.cli import asking
 
-    asking.token(state_dir, user=user, groups=group or [], minutes=minutes)
+    asking.token(state_dir, user=user, groups=group or [], session=session, minutes=minutes)
 
 
 def whoami(
