@@ -3,12 +3,12 @@
 from functools import cache
 from typing import Any
 
-import jwt
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.observability import logger_for
 from stackroom.aws.settings import JsonList, Settings
 from stackroom.gateway.interception import Forwarded, GatewayRequest, Interception
+from stackroom.gateway.signing_keys import PublishedKeys
 from stackroom.gateway.tokens import TokenVerifier
 
 logger = logger_for("identity_interceptor")
@@ -23,12 +23,11 @@ class InterceptorSettings(Settings):
 @cache
 def interception() -> Interception:
     settings = InterceptorSettings.from_env()
-    # Keys are fetched at the first token and kept for an hour; a key id that is not among them
-    # fetches again, so a rotation needs no wait. Two seconds: the caller is waiting.
-    keys = jwt.PyJWKClient(settings.identity_jwks_url, lifespan=3600, timeout=2)
     return Interception(
         verifier=TokenVerifier(
-            keys=keys, issuer=settings.identity_issuer, client_ids=settings.identity_client_ids
+            keys=PublishedKeys(settings.identity_jwks_url),
+            issuer=settings.identity_issuer,
+            client_ids=settings.identity_client_ids,
         )
     )
 

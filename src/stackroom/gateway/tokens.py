@@ -34,7 +34,7 @@ _PROBLEMS: Mapping[type[jwt.PyJWTError], str] = {
 
 
 class SigningKeys(Protocol):
-    """The issuer's public keys, as `jwt.PyJWKClient` fetches and caches them."""
+    """The issuer's public keys; stackroom.gateway.signing_keys fetches and keeps them."""
 
     def get_signing_key_from_jwt(self, token: str) -> jwt.PyJWK: ...
 
