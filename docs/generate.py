@@ -26,6 +26,7 @@ FUNCTIONS = {
     "status_poller": "handler.PollerSettings",
     "reconciler": "handler.ReconcilerSettings",
     "retrieve": "handler.RetrieveSettings",
+    "catalog_tools": "handler.CatalogToolsSettings",
     "identity_interceptor": "handler.InterceptorSettings",
 }
 MEANINGS = {

@@ -17,7 +17,8 @@ from infra.tables import CatalogTable, ControlTable
 SIDECARS = "*.metadata.json"
 PAGE_MAPS = "_pagemaps/*"
 
-_WRITES = ["s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"]
+_PUTS = ["s3:PutObject"]
+_DELETES = ["s3:DeleteObject", "s3:DeleteObjectVersion"]
 
 
 class DataStack(cdk.Stack):
@@ -87,11 +88,25 @@ class DataStack(cdk.Stack):
             because="CloudTrail's data events tell the same with who did it; a log bucket would"
             " need an owner, a lifecycle and a purge of its own.",
         )
-        # The reconciler does for a lost event what the upload handler would have done.
+        # The reconciler does for a lost event what the upload handler would have done. The catalog
+        # tools remove a sidecar with its document; they write none.
+        pipeline = ("upload-handler", "reconciler")
+        self._only(bucket, *pipeline, write=SIDECARS, actions=_PUTS, sid="SidecarsAreThePipelines")
         self._only(
-            bucket, "upload-handler", "reconciler", write=SIDECARS, sid="SidecarsAreThePipelines"
+            bucket,
+            *pipeline,
+            "catalog-tools",
+            write=SIDECARS,
+            actions=_DELETES,
+            sid="SidecarsGoWithTheirDocuments",
         )
-        self._only(bucket, "inspect", write=PAGE_MAPS, sid="PageMapsAreTheInspections")
+        self._only(
+            bucket,
+            "inspect",
+            write=PAGE_MAPS,
+            actions=[*_PUTS, *_DELETES],
+            sid="PageMapsAreTheInspections",
+        )
         return bucket
 
     def _only_what_we_can_read(self, bucket: s3.Bucket) -> None:
@@ -117,7 +132,9 @@ class DataStack(cdk.Stack):
             )
         )
 
-    def _only(self, bucket: s3.Bucket, *functions: str, write: str, sid: str) -> None:
+    def _only(
+        self, bucket: s3.Bucket, *functions: str, write: str, actions: list[str], sid: str
+    ) -> None:
         """A sidecar says whose a document is, so no other role may write one."""
         sessions = [
             arn for function in functions for arn in self._deployment.sessions_of(self, function)
@@ -127,7 +144,7 @@ class DataStack(cdk.Stack):
                 sid=sid,
                 effect=iam.Effect.DENY,
                 principals=[iam.AnyPrincipal()],
-                actions=_WRITES,
+                actions=actions,
                 resources=[bucket.arn_for_objects(write)],
                 conditions={"ArnNotLike": {"aws:PrincipalArn": sessions}},
             )

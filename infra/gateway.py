@@ -23,6 +23,7 @@ from infra.tool_policies import permit_people
 from infra.tool_target import tool_target
 
 KNOWLEDGE = "knowledge"
+CATALOGS = "catalogs"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,11 @@ class GatewayStack(cdk.Stack):
                 target=KNOWLEDGE,
                 description="Search in the caller's documents.",
                 handler=functions.retrieve(),
+            ),
+            Offer(
+                target=CATALOGS,
+                description="Catalogs of the caller's documents.",
+                handler=functions.catalog_tools(),
             ),
         ]
         self.handlers = [*(offer.handler for offer in self.offers), self.interceptor]

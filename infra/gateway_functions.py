@@ -1,4 +1,4 @@
-"""The two functions behind the gateway, and why nobody but the gateway can invoke them."""
+"""The functions behind the gateway, and why nobody but the gateway can invoke them."""
 
 import json
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from infra.data import PAGE_MAPS, DataStack
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
+from infra.rights import Rights
 from infra.sign_in import SignIn
 
 
@@ -52,6 +53,38 @@ class GatewayFunctions:
             on=self.deployment.document_arns(self.stack, PAGE_MAPS),
             because="One map per document.",
         )
+        return handler
+
+    def catalog_tools(self) -> HandlerFunction:
+        rights = Rights(scope=self.stack, deployment=self.deployment, data=self.data)
+        handler = HandlerFunction(
+            self.stack,
+            "CatalogTools",
+            deployment=self.deployment,
+            package="catalog_tools",
+            timeout=cdk.Duration.minutes(5),  # to purge a catalog of some ten thousand documents
+            memory_size=1024,
+            environment={
+                **rights.stores(),
+                **self.deployment.admission.environment,
+                "KB_POOL": self.knowledge_base.pool_json,
+                "STATE_MACHINE_ARN": rights.state_machine_arn(),
+            },
+        )
+        rights.settle(handler)
+        handler.allow("dynamodb:BatchGetItem", on=self.data.catalog_table.table_arn)
+        handler.allow("dynamodb:Query", on=self.data.catalog_table.by_user_arn)
+        rights.coordinate(handler)
+        rights.read_documents(handler)
+        handler.allow("s3:ListBucketVersions", on=self.data.bucket.bucket_arn)
+        handler.allow(
+            "s3:PutObject",
+            "s3:DeleteObject",
+            "s3:DeleteObjectVersion",
+            on=self.deployment.document_arns(self.stack, "*"),
+            because="A document may lie under any key; sidecars the bucket's policy keeps from it.",
+        )
+        rights.run(handler)
         return handler
 
     def interceptor(self) -> HandlerFunction:

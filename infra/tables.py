@@ -55,6 +55,7 @@ class CatalogTable(_Table):
             table_name=table_name,
             keys=("catalog_id", "sk"),
             indexes=[by_user],
+            time_to_live_attribute="expires_at",  # of files that were announced and never came
         )
 
     @property

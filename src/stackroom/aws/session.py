@@ -20,7 +20,9 @@ _SEARCH = CONFIG.merge(
         max_pool_connections=25,
     )
 )
-_CONFIGS = {"bedrock-agent-runtime": _SEARCH}
+# Links to S3 are signed here, and not every region takes the older way that boto3 would choose.
+_LINKS = CONFIG.merge(Config(signature_version="s3v4"))
+_CONFIGS = {"bedrock-agent-runtime": _SEARCH, "s3": _LINKS}
 
 
 @cache
