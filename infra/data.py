@@ -11,14 +11,9 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from infra.acknowledgments import accept, accept_wildcard
+from infra.bucket_policy import guard
 from infra.deployment import Deployment
 from infra.tables import CatalogTable, ControlTable
-
-SIDECARS = "*.metadata.json"
-PAGE_MAPS = "_pagemaps/*"
-
-_PUTS = ["s3:PutObject"]
-_DELETES = ["s3:DeleteObject", "s3:DeleteObjectVersion"]
 
 
 class DataStack(cdk.Stack):
@@ -81,74 +76,14 @@ class DataStack(cdk.Stack):
                 event_bridge_enabled=True
             )
         )
-        self._only_what_we_can_read(bucket)
         accept(
             bucket,
             "S1",
             because="CloudTrail's data events tell the same with who did it; a log bucket would"
             " need an owner, a lifecycle and a purge of its own.",
         )
-        # The reconciler does for a lost event what the upload handler would have done. The catalog
-        # tools remove a sidecar with its document; they write none.
-        pipeline = ("upload-handler", "reconciler")
-        self._only(bucket, *pipeline, write=SIDECARS, actions=_PUTS, sid="SidecarsAreThePipelines")
-        self._only(
-            bucket,
-            *pipeline,
-            "catalog-tools",
-            write=SIDECARS,
-            actions=_DELETES,
-            sid="SidecarsGoWithTheirDocuments",
-        )
-        self._only(
-            bucket,
-            "inspect",
-            write=PAGE_MAPS,
-            actions=[*_PUTS, *_DELETES],
-            sid="PageMapsAreTheInspections",
-        )
+        guard(bucket, deployment=self._deployment)
         return bucket
-
-    def _only_what_we_can_read(self, bucket: s3.Bucket) -> None:
-        """
-        Refuse what is encrypted with anybody's own key. S3 blocks SSE-C by itself only for buckets
-        made since April 2026 [S3 user guide: default-s3-c-encryption-setting-faq].
-        """
-        algorithm = "s3:x-amz-server-side-encryption"
-        by_customer = {"Null": {f"{algorithm}-customer-algorithm": "false"}}
-        self._refuse(bucket, "NoKeysOfCustomers", by_customer)
-        by_kms = {"Null": {algorithm: "false"}, "StringNotEquals": {algorithm: "AES256"}}
-        self._refuse(bucket, "NoKeysOfKms", by_kms)
-
-    def _refuse(self, bucket: s3.Bucket, sid: str, conditions: dict[str, dict[str, str]]) -> None:
-        bucket.add_to_resource_policy(
-            iam.PolicyStatement(
-                sid=sid,
-                effect=iam.Effect.DENY,
-                principals=[iam.AnyPrincipal()],
-                actions=["s3:PutObject"],
-                resources=[bucket.arn_for_objects("*")],
-                conditions=conditions,
-            )
-        )
-
-    def _only(
-        self, bucket: s3.Bucket, *functions: str, write: str, actions: list[str], sid: str
-    ) -> None:
-        """A sidecar says whose a document is, so no other role may write one."""
-        sessions = [
-            arn for function in functions for arn in self._deployment.sessions_of(self, function)
-        ]
-        bucket.add_to_resource_policy(
-            iam.PolicyStatement(
-                sid=sid,
-                effect=iam.Effect.DENY,
-                principals=[iam.AnyPrincipal()],
-                actions=actions,
-                resources=[bucket.arn_for_objects(write)],
-                conditions={"ArnNotLike": {"aws:PrincipalArn": sessions}},
-            )
-        )
 
     def _user_pool(self) -> cognito.UserPool:
         """Here and not with the gateway: a new pool would give the same people other prefixes."""

@@ -7,8 +7,9 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 
+from infra.bucket_policy import PAGE_MAPS
 from infra.bundling import IDENTITY
-from infra.data import PAGE_MAPS, DataStack
+from infra.data import DataStack
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack

@@ -5,7 +5,8 @@ from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from constructs import Construct
 
-from infra.data import PAGE_MAPS, SIDECARS, DataStack
+from infra.bucket_policy import PAGE_MAPS, SIDECARS
+from infra.data import DataStack
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack

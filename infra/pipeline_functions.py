@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import aws_cdk as cdk
 
+from infra.bucket_policy import PAGE_MAPS
 from infra.bundling import CORE, INSPECT, Group
-from infra.data import PAGE_MAPS
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.rights import Rights

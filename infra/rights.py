@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import aws_cdk as cdk
 
-from infra.data import SIDECARS, DataStack
+from infra.bucket_policy import SIDECARS
+from infra.data import DataStack
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 

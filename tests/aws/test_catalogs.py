@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from stackroom.aws.catalog_register import MAX_CATALOGS, DynamoCatalogRegister
+from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.errors import CatalogLimitReached, RecordChanged, StoreUnavailable
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.records import NOW, a_catalog
@@ -35,6 +36,31 @@ def test_opening_it_again_answers_the_one_that_is_there_and_counts_it_once(
 
     assert second == first
     assert counted(dynamodb) == 1
+
+
+def test_a_catalog_is_listed_though_the_index_knows_nothing_of_it_yet(
+    catalogs: DynamoCatalogRegister, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DynamoCatalogRegister, "ids_of", lambda *_: iter(()))
+    first, second = catalogs.open(a_catalog(1)), catalogs.open(a_catalog(2))
+    catalogs.mark_deleting(first.catalog_id, at=NOW)
+
+    both = list(catalogs.of_user("alice"))
+    catalogs.close(first)
+    left = list(catalogs.of_user("alice"))
+
+    assert {each.catalog_id for each in both} == {first.catalog_id, second.catalog_id}
+    assert left == [second]
+
+
+def test_a_catalog_that_no_register_names_is_listed_by_the_index(
+    catalogs: DynamoCatalogRegister, dynamodb: Any
+) -> None:
+    opened = catalogs.open(a_catalog())
+    key = {"pk": {"S": "USER#alice"}, "sk": {"S": "CATALOGS"}}
+    dynamodb.delete_item(TableName=CONTROL_TABLE, Key=key)
+
+    assert list(catalogs.of_user("alice")) == [opened]
 
 
 @pytest.mark.slow  # so many transactions take moto seconds
@@ -110,8 +136,9 @@ def test_a_users_catalogs_are_listed_whole_over_all_batches(
 
 
 def test_catalogs_beyond_one_batch_and_keys_left_over_are_asked_for_again(
-    catalogs: DynamoCatalogRegister, dynamodb: Any
+    dynamodb: Any,
 ) -> None:
+    catalogs = DynamoCatalogs(client=dynamodb, table=CATALOG_TABLE)
     keys = [{"catalog_id": {"S": f"cat-{number}"}} for number in range(101)]
     left_over = {CATALOG_TABLE: {"Keys": [{**keys[0], "sk": {"S": "METADATA"}}]}}
     empty: dict[str, Any] = {"Responses": {CATALOG_TABLE: []}}

@@ -2,9 +2,8 @@
 Objects against records, both ways, one shelf at a time: all that lies under one `{user}/{folder}/`.
 
 The listing brings a shelf in one piece, whatever else lies on it, and the catalog's records are
-read beside it. Nothing is asked of S3 for an object that its record agrees
-with, and where nothing disagrees, nothing is written. Catalogs without any object are left to
-`stackroom.audits.records`.
+read beside it. Nothing is asked of S3 for an object that its record agrees with, and where nothing
+disagrees, nothing is written. Catalogs without any object are left to `stackroom.audits.records`.
 """
 
 from collections.abc import Iterable, Iterator

@@ -3,7 +3,8 @@ The ten catalog tools: each defined once, for the gateway and for an agent's own
 
 - definition: what a tool is made of: arguments, use, renderer, what a front end shows
 - arguments: what each takes, checked; texts: how names, sizes and times read
-- of_catalogs, of_documents, of_questions: the tools; tools: all of them, in their order
+- of_catalogs, of_documents, of_uploads, of_deletions, of_questions: the tools, by what they are for
+- tools: all of them, in their order
 - calls: one call, from arguments to an answer that never raises; refusals: errors as answers
 - access: the audit line of each call
 - front_end: tools-config.json, and docs/tools.md

@@ -1,10 +1,7 @@
 """The tools for catalogs themselves."""
 
-from dataclasses import dataclass
-
 from stackroom.catalog_tools.arguments import (
     CreateCatalog,
-    DeleteCatalog,
     ListCatalogs,
     SelectCatalog,
     token_of,
@@ -13,23 +10,10 @@ from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
 from stackroom.catalog_tools.services import Services
 from stackroom.catalog_tools.texts import counted, day, iso, megabytes, shown, size
 from stackroom.catalogs.listing import CatalogPage
-from stackroom.errors import ConfirmationRequired
 from stackroom.identity import Caller
 from stackroom.model import Catalog
-from stackroom.ownership import owned
 
 NONE = "none"  # deselects
-
-
-@dataclass(frozen=True, kw_only=True)
-class Removal:
-    """A catalog's deletion, as far as it has come by the time of the answer."""
-
-    catalog: Catalog
-    documents: int
-    size: int
-    receipts: int
-    is_gone: bool
 
 
 def _create(services: Services, asked: CreateCatalog, caller: Caller) -> Catalog:
@@ -152,59 +136,4 @@ SELECT_CATALOG = CatalogTool(
     display=Display(
         name="Select Catalog", running="Selecting catalog", complete="Catalog selected"
     ),
-)
-
-
-def _delete(services: Services, asked: DeleteCatalog, caller: Caller) -> Removal:
-    catalogs = services.deletions.catalogs
-    catalog = owned(catalogs, caller.user_id, asked.catalog_id)
-    if not asked.confirm:
-        documents = counted(catalog.document_count, "document")
-        raise ConfirmationRequired(
-            f"Catalog '{shown(catalog.name)}' ({catalog.catalog_id}) and its {documents}"
-            f" ({size(catalog.total_bytes)})"
-        )
-    deletion = services.deletions.delete_catalog(caller.user_id, asked.catalog_id)
-    is_gone = catalogs.get(asked.catalog_id) is None
-    return Removal(
-        catalog=catalog,
-        documents=deletion.documents,
-        size=deletion.size,
-        receipts=len(deletion.receipt_ids),
-        is_gone=is_gone,
-    )
-
-
-def _deleted(removal: Removal) -> Rendered:
-    documents = counted(removal.documents, "document")
-    if removal.is_gone:
-        rest = "Data source and vectors removed."
-    else:
-        rest = (
-            "Data source and vectors are still being removed; list_catalogs shows the catalog until"
-            " they are gone."
-        )
-    return Rendered(
-        f"Deleted catalog '{shown(removal.catalog.name)}' and all {documents}. {rest}",
-        {
-            "catalog_id": removal.catalog.catalog_id,
-            "documents_deleted": removal.documents,
-            "storage_freed_mb": megabytes(removal.size),
-            "data_source_deleted": removal.is_gone,
-            "vectors_cleanup_initiated": True,
-            "receipt_ids_count": removal.receipts,
-        },
-    )
-
-
-DELETE_CATALOG = CatalogTool(
-    name="delete_catalog",
-    description=(
-        "Delete a catalog with every document in it, for good. Without confirm nothing is deleted,"
-        " and the answer says what would be."
-    ),
-    arguments=DeleteCatalog,
-    use=_delete,
-    render=_deleted,
-    display=Display(name="Delete Catalog", running="Deleting catalog", complete="Catalog deleted"),
 )

@@ -5,17 +5,16 @@ from typing import Any
 from stackroom.catalog_tools.definition import CatalogTool
 from stackroom.catalog_tools.of_catalogs import (
     CREATE_CATALOG,
-    DELETE_CATALOG,
     LIST_CATALOGS,
     SELECT_CATALOG,
 )
+from stackroom.catalog_tools.of_deletions import DELETE_CATALOG, DELETE_CATALOG_DOCUMENT
 from stackroom.catalog_tools.of_documents import (
-    DELETE_CATALOG_DOCUMENT,
     DOWNLOAD_FROM_CATALOG,
     LIST_CATALOG_DOCUMENTS,
-    UPLOAD_TO_CATALOG,
 )
 from stackroom.catalog_tools.of_questions import GET_INDEXING_STATUS
+from stackroom.catalog_tools.of_uploads import UPLOAD_TO_CATALOG
 
 TOOLS: tuple[CatalogTool[Any, Any], ...] = (
     CREATE_CATALOG,

@@ -6,18 +6,15 @@ removed only when no search finds it any more: its receipt says when (`Receipt.u
 and until then the answer is that it was asked for.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import partial
+from datetime import datetime
 from itertools import takewhile
 
 from stackroom.clock import utc_now
-from stackroom.errors import DocumentNotFound, RecordChanged
-from stackroom.isolation import is_everybodys
-from stackroom.keys import is_ours
-from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
+from stackroom.deletions.emptying import SKEW, Emptying
+from stackroom.errors import DocumentNotFound
+from stackroom.model import Catalog, Document, DocumentStatus, Receipt
 from stackroom.ownership import owned
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
@@ -27,14 +24,6 @@ from stackroom.runs.leases import Runs
 from stackroom.uploads.reconcile import Uploads
 from stackroom.uploads.removal import receipt_id_of, receipt_of
 from stackroom.uploads.steps import Plan
-
-_PASSES = 10
-# Each key takes a handful of calls one after another; boto3's pool has ten connections.
-_AT_ONCE = 8
-# Whoever follows the same event may have another clock; so has S3, which tells whole seconds.
-_SKEW = timedelta(minutes=1)
-
-_Purge = Callable[[], Iterator[list[str]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,19 +83,18 @@ class Deletions:
         documents = self.documents.of_catalog(catalog_id)
         before = [each for each in documents if each.status not in uncounted]
         asked_at = self.now()
-        prefix, before_that = catalog.s3_prefix, asked_at - _SKEW
-        there = self.bucket.versions_since(prefix, before_that)
-        purge = partial(self.bucket.purge, prefix, before=before_that, recent=there)
-        failures: list[Exception] = []  # of single keys
-        for _ in range(_PASSES):
-            if self._is_emptied(catalog, purge, failures):
-                break
-        else:
-            raise RecordChanged(catalog_id)
-        receipt_ids = self._remove_records(catalog_id, failures)
+        emptying = Emptying(
+            catalog=catalog,
+            catalogs=self.catalogs,
+            documents=self.documents,
+            bucket=self.bucket,
+            uploads=self.uploads,
+            now=self.now,
+        )
+        receipt_ids = emptying.remove_all(asked_at)
         self.runs.ask(catalog_id)
-        if failures:  # what is marked by now waits for none of them
-            raise failures[0]
+        if emptying.failures:  # what is marked by now waits for none of them
+            raise emptying.failures[0]
         recent = self._receipts_since(user_id, asked_at)
         receipt_ids |= {each.receipt_id for each in recent if each.catalog_id == catalog_id}
         return CatalogDeletion(
@@ -134,50 +122,6 @@ class Deletions:
             self.runs.ask(plan.run_for)
         return plan
 
-    def _is_emptied(self, catalog: Catalog, purge: _Purge, failures: list[Exception]) -> bool:
-        """
-        Remove what lies under the catalog's prefix; False if it must be done again.
-
-        What was dropped since keeps the catalog alive (`Uploads` unmarks it). Late events of what
-        we are about to remove do the same, and then all begins anew.
-        """
-        try:
-            self.catalogs.mark_deleting(catalog.catalog_id, at=self.now())
-        except RecordChanged:
-            return True  # gone already
-        for keys in purge():
-            self._reconcile((key for key in keys if not is_ours(key)), failures)
-        now = self.catalogs.get(catalog.catalog_id)
-        if now is None or now.status is CatalogStatus.DELETING:
-            return True
-        return self.bucket.holds_any(catalog.s3_prefix)
-
-    def _remove_records(self, catalog_id: str, failures: list[Exception]) -> set[str]:
-        """Whatever is still on record, though its object is gone; the receipts of all there are."""
-        left: list[str] = []
-        receipt_ids: set[str] = set()
-        for document in self.documents.of_catalog(catalog_id):
-            if _is_deleting(document) and document.receipt_id is not None:
-                receipt_ids.add(document.receipt_id)
-            else:
-                left.append(document.s3_key)
-        return receipt_ids | self._reconcile(left, failures)
-
-    def _reconcile(self, keys: Iterable[str], failures: list[Exception]) -> set[str]:
-        """The receipts of what is removed; each key has its turn, whatever fails with others."""
-        with ThreadPoolExecutor(_AT_ONCE) as workers:
-            tried = list(workers.map(self._tried, keys))
-        failures += [each for each in tried if isinstance(each, Exception)]
-        return {each.receipt_id for each in tried if isinstance(each, Plan) and each.receipt_id}
-
-    def _tried(self, key: str) -> Plan | Exception:
-        try:
-            return self.uploads.reconcile(key)
-        except Exception as error:
-            if is_everybodys(error):
-                raise
-            return error
-
     def _receipt(
         self, catalog: Catalog, document: Document, receipt_id: str | None, asked_at: datetime
     ) -> Receipt:
@@ -192,7 +136,7 @@ class Deletions:
         ):
             return kept
         # The event was quicker, and the document's record may even be gone by now.
-        for receipt in self._receipts_since(user_id, asked_at - _SKEW):
+        for receipt in self._receipts_since(user_id, asked_at - SKEW):
             if receipt.document_id == document.document_id:
                 return receipt
         # Someone dropped the file again before anything followed from its removal.
@@ -204,7 +148,3 @@ class Deletions:
     def _receipts_since(self, user_id: str, moment: datetime) -> Iterator[Receipt]:
         newest_first = self.receipts.of_user(user_id)
         return takewhile(lambda each: each.asked_at >= moment, newest_first)
-
-
-def _is_deleting(document: Document) -> bool:
-    return document.status is DocumentStatus.DELETING

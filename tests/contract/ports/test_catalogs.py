@@ -156,10 +156,10 @@ def test_a_marked_catalog_is_deleting_however_often_that_is_said(
 ) -> None:
     catalogs.open(a_catalog())
 
-    catalogs.mark_deleting("cat-alice-1", at=LATER)
+    catalogs.mark_deleting("cat-alice-1", at=NOW)
     catalogs.mark_deleting("cat-alice-1", at=LATER)
 
-    marked = {"status": CatalogStatus.DELETING, "updated_at": LATER}
+    marked = {"status": CatalogStatus.DELETING, "updated_at": LATER, "deleting_since": NOW}
     assert found(catalogs) == a_catalog().model_copy(update=marked)
 
 
@@ -207,7 +207,8 @@ def test_only_a_marked_catalog_loses_its_slot(catalogs: CatalogRegister) -> None
     catalogs.mark_deleting("cat-alice-1", at=NOW)
     catalogs.clear_data_source("cat-alice-1")
     catalogs.clear_data_source("cat-alice-1")
-    assert found(catalogs) == a_catalog().model_copy(update={"status": CatalogStatus.DELETING})
+    marked = {"status": CatalogStatus.DELETING, "deleting_since": NOW}
+    assert found(catalogs) == a_catalog().model_copy(update=marked)
 
 
 def test_a_catalog_that_lost_its_data_source_may_be_given_another(

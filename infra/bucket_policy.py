@@ -1,0 +1,68 @@
+"""What nobody may write into the documents' bucket, whatever their own role allows."""
+
+from collections.abc import Mapping, Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+
+from infra.deployment import Deployment
+
+SIDECARS = "*.metadata.json"
+PAGE_MAPS = "_pagemaps/*"
+
+_PUTS = ("s3:PutObject",)
+_DELETES = ("s3:DeleteObject", "s3:DeleteObjectVersion")
+_ENCRYPTION = "s3:x-amz-server-side-encryption"
+
+
+def guard(bucket: s3.Bucket, *, deployment: Deployment) -> None:
+    """
+    A sidecar says whose a document is, so no role but the pipeline's may write one. Nor may anybody
+    write what we couldn't read.
+    """
+    # S3 blocks SSE-C by itself only for buckets made since April 2026
+    # [S3 user guide: default-s3-c-encryption-setting-faq].
+    by_customer = {"Null": {f"{_ENCRYPTION}-customer-algorithm": "false"}}
+    _refuse(bucket, "NoKeysOfCustomers", _PUTS, on="*", where=by_customer)
+    by_kms = {"Null": {_ENCRYPTION: "false"}, "StringNotEquals": {_ENCRYPTION: "AES256"}}
+    _refuse(bucket, "NoKeysOfKms", _PUTS, on="*", where=by_kms)
+
+    def others_than(*functions: str) -> dict[str, dict[str, list[str]]]:
+        stack = cdk.Stack.of(bucket)
+        sessions = [arn for each in functions for arn in deployment.sessions_of(stack, each)]
+        return {"ArnNotLike": {"aws:PrincipalArn": sessions}}
+
+    # The reconciler does for a lost event what the upload handler would have done. The catalog
+    # tools remove a sidecar with its document; they write none.
+    writers = ("upload-handler", "reconciler")
+    _refuse(bucket, "SidecarsAreThePipelines", _PUTS, on=SIDECARS, where=others_than(*writers))
+    _refuse(
+        bucket,
+        "SidecarsGoWithTheirDocuments",
+        _DELETES,
+        on=SIDECARS,
+        where=others_than(*writers, "catalog-tools"),
+    )
+    _refuse(
+        bucket,
+        "PageMapsAreTheInspections",
+        (*_PUTS, *_DELETES),
+        on=PAGE_MAPS,
+        where=others_than("inspect"),
+    )
+
+
+def _refuse(
+    bucket: s3.Bucket, sid: str, actions: Sequence[str], *, on: str, where: Mapping[str, object]
+) -> None:
+    bucket.add_to_resource_policy(
+        iam.PolicyStatement(
+            sid=sid,
+            effect=iam.Effect.DENY,
+            principals=[iam.AnyPrincipal()],
+            actions=list(actions),
+            resources=[bucket.arn_for_objects(on)],
+            conditions=dict(where),
+        )
+    )

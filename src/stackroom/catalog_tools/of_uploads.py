@@ -1,0 +1,105 @@
+"""The tool that takes a file: within the call, or by a link."""
+
+import base64
+import binascii
+import shlex
+
+from stackroom.catalog_tools.arguments import UploadToCatalog
+from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
+from stackroom.catalog_tools.services import Services
+from stackroom.catalog_tools.texts import kilobytes, shown
+from stackroom.catalogs.sending import FORM_SECONDS, Sent
+from stackroom.errors import ContentTooLarge, ValidationError
+from stackroom.identity import Caller
+from stackroom.model import DocumentStatus
+from stackroom.ports.transfers import UploadForm
+
+# A call to the gateway, and one to a function, has 6 MB; base64 makes four bytes of three.
+# https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-quotas.html
+MAX_CONTENT_BYTES = int(4.4 * 1024**2)
+
+
+def _upload(services: Services, asked: UploadToCatalog, caller: Caller) -> Sent:
+    if asked.file_content is None:
+        return services.sending.form(
+            caller.user_id,
+            asked.catalog_id,
+            asked.filename,
+            replace=asked.replace,
+            attributes=asked.metadata,
+        )
+    return services.sending.put(
+        caller.user_id,
+        asked.catalog_id,
+        asked.filename,
+        _decoded(asked.file_content),
+        replace=asked.replace,
+        attributes=asked.metadata,
+    )
+
+
+def _decoded(text: str) -> bytes:
+    """Of base64, whose lines may be wrapped."""
+    encoded = "".join(text.split())
+    if len(encoded) * 3 // 4 > MAX_CONTENT_BYTES:
+        raise ContentTooLarge(MAX_CONTENT_BYTES)
+    try:
+        return base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError):
+        raise ValidationError(
+            "file_content: is no base64. Allowed: the file's bytes in base64, or no file_content "
+            "for a link"
+        ) from None
+
+
+def _uploaded(sent: Sent) -> Rendered:
+    file, catalog = shown(sent.filename), shown(sent.catalog.name)
+    metadata = {
+        "document_id": sent.document_id,
+        "catalog_id": sent.catalog.catalog_id,
+        "filename": sent.filename,
+        "file_size_kb": None if sent.size is None else kilobytes(sent.size),
+        "indexing_status": str(DocumentStatus.PENDING),
+    }
+    if sent.form is None:
+        text = f"Uploaded '{file}' to catalog '{catalog}' (ID: {sent.document_id})."
+        return Rendered(f"{text} Indexing started.", metadata)
+    minutes = FORM_SECONDS // 60
+    return Rendered(
+        f"Send '{file}' to catalog '{catalog}' (ID: {sent.document_id}) within {minutes} minutes:"
+        f" POST it to {sent.form.url} as multipart/form-data, with the upload_fields first and the"
+        " file last, in the field 'file'. Indexing starts when it arrives. With curl:\n"
+        f"{_curl(sent.form, sent.filename)}",
+        {
+            **metadata,
+            "indexing_status": str(DocumentStatus.UPLOADING),
+            "upload_url": sent.form.url,
+            "upload_fields": dict(sent.form.fields),
+            "expires_in_seconds": FORM_SECONDS,
+        },
+    )
+
+
+def _curl(form: UploadForm, filename: str) -> str:
+    """--form-string takes a value as it is; in -F a leading @ or < would name a file."""
+    fields = " ".join(
+        f"--form-string {shlex.quote(f'{name}={value}')}" for name, value in form.fields.items()
+    )
+    escaped = filename.rpartition("/")[2].replace("\\", "\\\\").replace('"', '\\"')
+    file = shlex.quote(f'file=@"{escaped}"')
+    return f"curl -sS --fail-with-body {fields} -F {file} {shlex.quote(form.url)}"
+
+
+UPLOAD_TO_CATALOG = CatalogTool(
+    name="upload_to_catalog",
+    description=(
+        "Upload a file to a catalog, to be indexed and searchable. With file_content the file"
+        " itself is sent; without it, the answer has a link for files up to 50 MB."
+    ),
+    arguments=UploadToCatalog,
+    use=_upload,
+    render=_uploaded,
+    display=Display(
+        name="Upload Document", running="Uploading document", complete="Document uploaded"
+    ),
+)
