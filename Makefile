@@ -124,8 +124,9 @@ asl: setup ## write statemachines/*.asl.json anew from its source, statemachines
 	@$(BIN)/python -m statemachines.generate
 
 .PHONY: tools
-tools: setup ## write infra/tool_schemas/*.json anew from functions/tool_targets.py
+tools: setup ## write infra/tool_schemas, docs/tools.md and docs/tools-config.json anew from the tools
 	@$(BIN)/python -m functions.tool_targets
+	@$(BIN)/python -m docs.tools
 
 .PHONY: docs
 docs: setup ## write the tables of README and docs/fidelity.md anew

@@ -2,7 +2,8 @@
 Which tools the gateway finds at which target; a target is one function.
 
 `python -m functions.tool_targets` writes infra/tool_schemas/ anew, from which CDK makes the targets
-and the policies over their tools. tests/contract/test_tool_schemas.py says when that is due.
+and the policies over their tools, and docs/tools-config.json for chat front ends.
+tests/contract/test_tool_schemas.py says when that is due.
 """
 
 import json
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from stackroom.catalog_tools.front_end import tools_config
 from stackroom.catalog_tools.tools import TOOLS
 from stackroom.gateway.tool import Tool
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
@@ -19,6 +21,7 @@ TARGETS: Mapping[str, tuple[Tool[Any], ...]] = {
     "knowledge": (KNOWLEDGE_BASE_RETRIEVE,),
 }
 SCHEMAS = Path(__file__).parents[1] / "infra" / "tool_schemas"
+TOOLS_CONFIG = Path(__file__).parents[1] / "docs" / "tools-config.json"
 
 
 def schema_file(target: str) -> str:
@@ -29,3 +32,4 @@ def schema_file(target: str) -> str:
 if __name__ == "__main__":
     for name in TARGETS:
         (SCHEMAS / f"{name}.json").write_text(schema_file(name), "utf-8")
+    TOOLS_CONFIG.write_text(tools_config(), "utf-8")

@@ -8,7 +8,10 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from functions.tool_targets import SCHEMAS, TARGETS, schema_file
+from docs.tools import TOOLS as PAGE
+from docs.tools import tools
+from functions.tool_targets import SCHEMAS, TARGETS, TOOLS_CONFIG, schema_file
+from stackroom.catalog_tools.front_end import tools_config
 from stackroom.gateway.tool import Arguments, Tool
 
 TOOLS = [(target, tool) for target, tools in TARGETS.items() for tool in tools]
@@ -27,6 +30,11 @@ def test_the_file_that_is_deployed_is_what_the_code_defines(target: str) -> None
     deployed = (SCHEMAS / f"{target}.json").read_text()
 
     assert deployed == schema_file(target), "make generated writes it anew"
+
+
+def test_the_pages_and_the_front_end_say_what_the_code_defines() -> None:
+    assert PAGE.read_text("utf-8") == tools(), "make generated writes it anew"
+    assert TOOLS_CONFIG.read_text("utf-8") == tools_config(), "make generated writes it anew"
 
 
 def test_every_file_belongs_to_a_target() -> None:

@@ -18,7 +18,7 @@ class Refusal:
 
 
 _LIST_CATALOGS = "list_catalogs tells the ids of your catalogs."
-_UNAVAILABLE = Refusal(
+UNAVAILABLE = Refusal(
     "UNAVAILABLE",
     "Nothing is wrong with the call.",
     f"The service can't answer at the moment. {RETRY}",
@@ -70,4 +70,4 @@ def refusal_of(error: Exception) -> Refusal:
     for kind in type(error).__mro__:
         if kind in REFUSALS:
             return REFUSALS[kind]
-    return _UNAVAILABLE
+    return UNAVAILABLE

@@ -1,0 +1,61 @@
+"""docs/tools.md: every tool that agents find, what it takes, and what can go wrong."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from functions.tool_targets import TARGETS
+from stackroom.catalog_tools.refusals import REFUSALS, UNAVAILABLE
+from stackroom.gateway.tool import Tool
+
+TOOLS = Path(__file__).with_name("tools.md")
+
+_HEAD = """# The tools that agents find
+
+Made by `make tools` from the definitions in src/stackroom/catalog_tools and
+src/stackroom/retrieval. Whose documents a call reaches follows from the access token; no tool takes
+a user. A chat front end can show the catalog tools by [tools-config.json](tools-config.json), made
+by the same command.
+
+"""
+_ANSWERS = """
+## Answers
+
+A catalog tool answers `{"content": [{"text": ...}], "status": "success", "metadata": {...}}`. The
+text has every id that the next call needs, for many frameworks show a model nothing else. What
+can't be done has `"status": "error"`, a text that begins with "Error: ", and in `metadata` an
+`error_code` and `error_details`:
+
+"""
+
+
+def tools() -> str:
+    targets = [
+        f"## Target `{target}`\n\n{''.join(_described(tool) for tool in found)}"
+        for target, found in TARGETS.items()
+    ]
+    codes: dict[str, str] = {}
+    for refusal in (*REFUSALS.values(), UNAVAILABLE):
+        codes.setdefault(refusal.code, refusal.details)
+    rows = ((f"`{code}`", details) for code, details in codes.items())
+    return _HEAD + "".join(targets).rstrip() + "\n" + _ANSWERS + _table(("code", "details"), rows)
+
+
+def _described(tool: Tool[Any]) -> str:
+    schema: Mapping[str, Any] = tool.definition()["inputSchema"]  # type: ignore[assignment]
+    required = schema.get("required", [])
+    rows = [
+        (f"`{name}`", member["type"], "yes" if name in required else "", member["description"])
+        for name, member in schema.get("properties", {}).items()
+    ]
+    table = _table(("argument", "type", "required", "what it is"), rows)
+    return f"### {tool.name}\n\n{tool.description}\n\n{table}\n"
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+
+
+if __name__ == "__main__":
+    TOOLS.write_text(tools(), "utf-8")
