@@ -1,4 +1,4 @@
-"""tools-config.json: the catalog tools as a chat front end shows them and tells its model of them."""
+"""tools-config.json: how a chat front end shows the catalog tools, and guides its model."""
 
 import json
 
