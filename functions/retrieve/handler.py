@@ -11,7 +11,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.observability import logger_for, metrics_for
 from stackroom.aws.session import client
-from stackroom.aws.settings import Pool, Settings
+from stackroom.aws.settings import GuardrailSettings, Pool
 from stackroom.aws.use_cases import UseCases
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
 from stackroom.gateway.encoding import encodable
@@ -25,7 +25,7 @@ logger = logger_for("retrieve")
 metrics = metrics_for("retrieve")
 
 
-class RetrieveSettings(Settings):
+class RetrieveSettings(GuardrailSettings):
     kb_pool: Pool
     kb_catalog_table: str
     kb_docs_bucket: str

@@ -29,7 +29,8 @@ StackroomError
 │   ├── MissingIdentity         no verified user in the call
 │   ├── TokenRefused            no valid access token of a user, and why
 │   ├── ValidationError         an argument of a tool call is wrong
-│   └── KnowledgeBaseNotFound   not a knowledge base or catalog of this caller
+│   ├── KnowledgeBaseNotFound   not a knowledge base or catalog of this caller
+│   └── NoResults               the documents have no answer to the question
 ├── Unavailable                 send the same request later; Step Functions retries each by name
 │   ├── RecordChanged           someone saved the record after we read it
 │   ├── StoreUnavailable        DynamoDB, S3 or Step Functions throttled or failed
@@ -202,6 +203,11 @@ class ValidationError(Rejected):
 class KnowledgeBaseNotFound(Rejected):
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} not found")
+
+
+class NoResults(Rejected):
+    def __init__(self) -> None:
+        super().__init__("No relevant information found for your query")
 
 
 class Unavailable(StackroomError):

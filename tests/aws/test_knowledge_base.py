@@ -9,6 +9,7 @@ from botocore.config import Config
 from botocore.exceptions import EndpointConnectionError
 from botocore.stub import Stubber
 
+from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase, rendered
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.filters import Has, any_of
@@ -77,6 +78,20 @@ def test_results_become_passages_with_score_uri_page_and_attributes(
             attributes=metadata,
         ),
     )
+
+
+def test_a_guardrail_goes_with_the_question(client: Any, bedrock: Stubber) -> None:
+    guarded = {"guardrailConfiguration": {"guardrailId": "gr123", "guardrailVersion": "DRAFT"}}
+    bedrock.add_response(
+        "retrieve",
+        {"retrievalResults": [], "guardrailAction": "INTERVENED"},
+        expected({"equals": {"key": "user_id", "value": "alice"}}) | guarded,
+    )
+
+    guardrail = Guardrail(id="gr123", version="DRAFT")
+    knowledge_base = BedrockKnowledgeBase(client, "KB12345678", guardrail=guardrail)
+
+    assert knowledge_base.retrieve("annual leave", ALICE, 5).guardrail_action == "INTERVENED"
 
 
 def test_pages_that_bedrock_counts_from_zero_are_counted_from_one(

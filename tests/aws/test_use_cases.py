@@ -15,9 +15,10 @@ from functions.retrieve.handler import RetrieveSettings
 from functions.status_poller.handler import PollerSettings
 from functions.upload_handler.handler import UploadSettings
 from stackroom.aws import knowledge_bases
+from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.reconciliation import reconciliation_of
-from stackroom.aws.settings import SettingMissing, Settings
+from stackroom.aws.settings import AnswerSettings, GuardrailSettings, Pool, SettingMissing, Settings
 from stackroom.aws.use_cases import UseCases
 from stackroom.model import PoolMember
 from tests.aws.stores import ENVIRONMENT
@@ -28,7 +29,17 @@ VARIABLES = {
     **ENVIRONMENT,
     "KB_POOL": json.dumps([MEMBER]),
     "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:ingest",
+    "ANSWER_MODEL_ARN": "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0",
 }
+GUARDED = {"GUARDRAIL_ID": "gr123", "GUARDRAIL_VERSION": "2"}
+
+
+class Answers(AnswerSettings):
+    """What a function that answers questions reads."""
+
+    kb_pool: Pool
+    kb_docs_bucket: str
+    retrieve_min_score: float = 0.0
 
 
 def use_cases(settings: type[Settings]) -> UseCases:
@@ -51,6 +62,7 @@ def _reconciliation(made: UseCases) -> object:
             lambda made: reconciliation_of(made, bookmark=made.deployment.bookmark),
         ),
         (RetrieveSettings, lambda made: made.retrieval),
+        (Answers, lambda made: made.answering),
     ],
 )
 def test_what_a_function_reads_is_enough_for_what_it_does(
@@ -75,6 +87,7 @@ def test_a_use_case_is_made_once() -> None:
         (ReconcilerSettings, lambda made: made.admission, "ADMISSION_JOBS"),
         (PollerSettings, lambda made: made.retrieval, "RETRIEVE_MIN_SCORE"),
         (UploadSettings, lambda made: made.settlement, "KB_POOL"),
+        (RetrieveSettings, lambda made: made.answering, "ANSWER_MODEL_ARN"),
     ],
 )
 def test_a_use_case_without_its_setting_names_the_variable(
@@ -145,3 +158,38 @@ def test_a_member_may_be_told_with_more_than_is_read_of_it() -> None:
     read = RetrieveSettings.from_env({**VARIABLES, "KB_POOL": pool}).kb_pool
 
     assert read == (PoolMember(**MEMBER, type="BEDROCK"),)
+
+
+def test_who_shows_passages_to_people_is_guarded_and_who_looks_for_them_is_not() -> None:
+    def guardrail(settings: type[Settings]) -> object:
+        made = UseCases.of(settings.from_env(VARIABLES | GUARDED), client=lambda service: service)
+        knowledge_base = made.deployment.knowledge_base("KB00000001")
+        return vars(knowledge_base)["_guardrail"]
+
+    assert guardrail(RetrieveSettings) == guardrail(Answers) == Guardrail(id="gr123", version="2")
+    assert guardrail(PollerSettings) is None
+
+
+def test_answers_have_the_patience_of_a_client_of_their_own() -> None:
+    asked = UseCases.of(Answers.from_env(VARIABLES), client=lambda service: service).answering
+
+    assert vars(asked.answers["KB00000001"])["_client"] == "answers"
+    assert vars(asked.pool["KB00000001"])["_client"] == "bedrock-agent-runtime"
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"GUARDRAIL_ID": "gr123"}, "GUARDRAIL_VERSION"),
+        ({"GUARDRAIL_VERSION": "2"}, "GUARDRAIL_ID"),
+        ({"ANSWER_PROMPT": "Be brief."}, "search_results"),
+        ({"ANSWER_MODEL_ARN": "amazon.nova-lite-v1:0"}, "answer_model_arn"),
+    ],
+)
+def test_settings_of_answers_that_can_not_work_are_named(given: dict[str, str], named: str) -> None:
+    with pytest.raises(ValidationError, match=named):
+        Answers.from_env(VARIABLES | given)
+
+
+def test_a_guardrail_is_optional() -> None:
+    assert GuardrailSettings.from_env({}).guardrail is None

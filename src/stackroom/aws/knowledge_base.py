@@ -1,10 +1,12 @@
 """A Bedrock knowledge base, searched."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.translation import THROTTLES, code_of
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, Unavailable
 from stackroom.filters import AllOf, AnyOf, Filter, Has
@@ -15,7 +17,10 @@ if TYPE_CHECKING:
     from types_boto3_bedrock_agent_runtime.type_defs import (
         KnowledgeBaseRetrievalResultTypeDef,
         RetrievalFilterTypeDef,
+        RetrievedReferenceTypeDef,
     )
+
+    Found = KnowledgeBaseRetrievalResultTypeDef | RetrievedReferenceTypeDef
 
 _PAGE = "x-amz-bedrock-kb-document-page-number"
 _URI = "x-amz-bedrock-kb-source-uri"
@@ -26,7 +31,7 @@ class BedrockKnowledgeBase:
     A `KnowledgeBase` over Bedrock's `Retrieve`.
 
     `first_page` is the number that Bedrock gives a document's first page: AWS doesn't say, and
-    users have read both 0 and 1 out of it.
+    users have read both 0 and 1 out of it. Without a `guardrail` nothing is held back.
     """
 
     def __init__(
@@ -35,16 +40,21 @@ class BedrockKnowledgeBase:
         knowledge_base_id: str,
         *,
         first_page: int = 1,
+        guardrail: Guardrail | None = None,
     ) -> None:
         self._client = client
         self._id = knowledge_base_id
         self._first_page = first_page
+        self._guardrail = guardrail
 
     # A002: the port's name
     def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
+        retrieve = self._client.retrieve
+        if self._guardrail is not None:
+            retrieve = partial(retrieve, guardrailConfiguration=self._guardrail.configuration)
         try:
             # No search type: S3 Vectors knows only the default, semantic search.
-            response = self._client.retrieve(
+            response = retrieve(
                 knowledgeBaseId=self._id,
                 retrievalQuery={"text": query},
                 retrievalConfiguration={
@@ -55,28 +65,25 @@ class BedrockKnowledgeBase:
                 },
             )
         except (ClientError, BotoCoreError) as error:
-            raise _translated(error) from error
+            raise search_error(error, "Retrieve") from error
         results = response["retrievalResults"]
         return Retrieved(
-            passages=tuple(map(self._passage, results)),
+            passages=tuple(passage_of(each, first_page=self._first_page) for each in results),
             guardrail_action=response.get("guardrailAction", "NONE"),
         )
 
-    def _passage(self, result: "KnowledgeBaseRetrievalResultTypeDef") -> Passage:
-        attributes = cast("Mapping[str, object]", result.get("metadata", {}))
-        return Passage(
-            text=_text(result),
-            score=result.get("score", 0.0),
-            uri=_uri(result, attributes),
-            custom_id=_custom_id(result),
-            page=self._page(attributes.get(_PAGE)),
-            attributes=attributes,
-        )
 
-    def _page(self, reported: object) -> int | None:
-        if isinstance(reported, int | float):  # seen as 3.0
-            return int(reported) - self._first_page + 1
-        return None
+def passage_of(found: "Found", *, first_page: int) -> Passage:
+    """Of what `Retrieve` found or an answer cites; the latter has no score, and gets 0."""
+    attributes = cast("Mapping[str, object]", found.get("metadata", {}))
+    return Passage(
+        text=_text(found),
+        score=cast("KnowledgeBaseRetrievalResultTypeDef", found).get("score", 0.0),
+        uri=_uri(found, attributes),
+        custom_id=_custom_id(found),
+        page=_page(attributes.get(_PAGE), first_page),
+        attributes=attributes,
+    )
 
 
 def rendered(condition: Filter) -> "RetrievalFilterTypeDef":
@@ -97,14 +104,27 @@ def rendered(condition: Filter) -> "RetrievalFilterTypeDef":
             return {"andAll": [rendered(member) for member in conditions]}
 
 
-def _text(result: "KnowledgeBaseRetrievalResultTypeDef") -> str:
-    return result["content"].get("text", "")  # images and table rows have none
+def search_error(error: ClientError | BotoCoreError, operation: str) -> Unavailable:
+    """Refusals too: one knowledge base that refuses us must not cost the others' answers."""
+    if not isinstance(error, ClientError):
+        return KnowledgeBaseUnavailable(operation, type(error).__name__)
+    if code_of(error) in THROTTLES:
+        return KnowledgeBaseThrottled(operation)
+    return KnowledgeBaseUnavailable(operation, code_of(error))
 
 
-def _uri(
-    result: "KnowledgeBaseRetrievalResultTypeDef", attributes: Mapping[str, object]
-) -> str | None:
-    location = result.get("location")
+def _page(reported: object, first_page: int) -> int | None:
+    if isinstance(reported, int | float):  # seen as 3.0
+        return int(reported) - first_page + 1
+    return None
+
+
+def _text(found: "Found") -> str:
+    return found.get("content", {}).get("text", "")  # images and table rows have none
+
+
+def _uri(found: "Found", attributes: Mapping[str, object]) -> str | None:
+    location = found.get("location")
     if location is None:
         return None  # an attribute alone is no word of the store's on where a passage is from
     if "s3Location" in location:
@@ -114,17 +134,8 @@ def _uri(
     return reported if isinstance(reported, str) and reported.startswith("s3://") else None
 
 
-def _custom_id(result: "KnowledgeBaseRetrievalResultTypeDef") -> str | None:
-    location = result.get("location")
+def _custom_id(found: "Found") -> str | None:
+    location = found.get("location")
     if location is None or "customDocumentLocation" not in location:
         return None
     return location["customDocumentLocation"].get("id")
-
-
-def _translated(error: ClientError | BotoCoreError) -> Unavailable:
-    """Refusals too: one knowledge base that refuses us must not cost the others' answers."""
-    if not isinstance(error, ClientError):
-        return KnowledgeBaseUnavailable("Retrieve", type(error).__name__)
-    if code_of(error) in THROTTLES:
-        return KnowledgeBaseThrottled("Retrieve")
-    return KnowledgeBaseUnavailable("Retrieve", code_of(error))

@@ -2,8 +2,9 @@
 Every kind of knowledge base that a pool may have, by the `type` of its members in KB_POOL.
 
 Another store is an adapter for `ports.retrieval.KnowledgeBase`, a function here that makes it of a
-member and what the deployment has, and a line in the table. An adapter is imported when its first
-knowledge base is made, for a pool rarely has more than one kind.
+member and what the deployment has, and a line in the table; in ANSWERS too, if it has a model
+answer. An adapter is imported when its first knowledge base is made, for a pool rarely has more
+than one kind.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from stackroom.aws.deployment import Deployment
+    from stackroom.aws.guardrail import Guardrail
+    from stackroom.ports.answers import Answers
     from stackroom.ports.retrieval import KnowledgeBase
 
 
@@ -25,12 +28,26 @@ def _bedrock(deployment: Deployment, member: PoolMember) -> KnowledgeBase:
     return BedrockKnowledgeBase(
         deployment.client("bedrock-agent-runtime"),
         member.knowledge_base_id,
-        # Pages are for those who ask; whoever only looks whether something is found reads none.
-        first_page=getattr(deployment.settings, "retrieve_first_page", 1),
+        first_page=_first_page(deployment),
+        guardrail=_guardrail(deployment),
+    )
+
+
+def _bedrock_answers(deployment: Deployment, member: PoolMember) -> Answers:
+    from stackroom.aws.answers import BedrockAnswers
+
+    return BedrockAnswers(
+        deployment.client("answers"),
+        member.knowledge_base_id,
+        model_arn=deployment.settings.need("answer_model_arn"),
+        prompt=deployment.settings.need("answer_prompt"),
+        first_page=_first_page(deployment),
+        guardrail=_guardrail(deployment),
     )
 
 
 TYPES: Mapping[str, Callable[[Deployment, PoolMember], KnowledgeBase]] = {"BEDROCK": _bedrock}
+ANSWERS: Mapping[str, Callable[[Deployment, PoolMember], Answers]] = {"BEDROCK": _bedrock_answers}
 
 
 def of_pool(deployment: Deployment, knowledge_base_id: str) -> KnowledgeBase:
@@ -40,3 +57,24 @@ def of_pool(deployment: Deployment, knowledge_base_id: str) -> KnowledgeBase:
     # A catalog may lie in one that has left the pool; nobody asks for its shared data source.
     left = PoolMember(knowledge_base_id=knowledge_base_id, data_source_id="")
     return TYPES[left.type](deployment, left)
+
+
+def answers_of_pool(deployment: Deployment) -> dict[str, Answers]:
+    """By knowledge base id, of those whose store can answer."""
+    return {
+        member.knowledge_base_id: ANSWERS[member.type](deployment, member)
+        for member in deployment.pool
+        if member.type in ANSWERS
+    }
+
+
+def _first_page(deployment: Deployment) -> int:
+    """Pages are for those who ask; whoever only looks whether something is found reads none."""
+    first: int = getattr(deployment.settings, "retrieve_first_page", 1)
+    return first
+
+
+def _guardrail(deployment: Deployment) -> Guardrail | None:
+    """Guarded is who shows something to people, not who looks whether something is found."""
+    guardrail: Guardrail | None = getattr(deployment.settings, "guardrail", None)
+    return guardrail

@@ -22,7 +22,13 @@ _SEARCH = CONFIG.merge(
 )
 # Links to S3 are signed here, and not every region takes the older way that boto3 would choose.
 _LINKS = CONFIG.merge(Config(signature_version="s3v4"))
-_CONFIGS = {"bedrock-agent-runtime": _SEARCH, "s3": _LINKS}
+# A model takes seconds to write, and longer under load. Twice this, and connecting, is below a
+# minute: the timeout that a function which asks for answers needs.
+_ANSWERS = CONFIG.merge(
+    Config(retries={"mode": "standard", "total_max_attempts": 2}, read_timeout=25)
+)
+_CONFIGS = {"bedrock-agent-runtime": _SEARCH, "answers": _ANSWERS, "s3": _LINKS}
+_SERVICES = {"answers": "bedrock-agent-runtime"}  # a name of ours for a service, with more patience
 
 
 @cache
@@ -32,6 +38,11 @@ def _session() -> boto3.session.Session:
 
 @cache
 def client(service: str) -> Any:
-    """The boto3 client of a service, shared by all callers (boto3 clients are thread-safe)."""
+    """
+    The boto3 client of a service, shared by all callers (boto3 clients are thread-safe).
+
+    `answers` is bedrock-agent-runtime with the patience that RetrieveAndGenerate needs.
+    """
     # The service is a name known when it runs; types-boto3 has types for literal names only.
-    return _session().client(service, config=_CONFIGS.get(service, CONFIG))  # type: ignore[call-overload]
+    name, config = _SERVICES.get(service, service), _CONFIGS.get(service, CONFIG)
+    return _session().client(name, config=config)  # type: ignore[call-overload]

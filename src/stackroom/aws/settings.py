@@ -5,10 +5,19 @@ import os
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    StringConstraints,
+    model_validator,
+)
 
 from stackroom.admission.limits import Limits
 from stackroom.aws import knowledge_bases
+from stackroom.aws.answer_prompt import checked
+from stackroom.aws.guardrail import Guardrail
 from stackroom.model import PoolMember
 
 
@@ -81,3 +90,33 @@ class AdmissionSettings(LimitSettings):
     """Of every function that is granted knowledge bases, or gives them back."""
 
     kb_pool: Pool
+
+
+class GuardrailSettings(Settings):
+    """Of every function that shows passages to a caller, or answers from them."""
+
+    guardrail_id: str | None = None
+    guardrail_version: str | None = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if (self.guardrail_id is None) != (self.guardrail_version is None):
+            raise ValueError("GUARDRAIL_ID and GUARDRAIL_VERSION go together")
+        return self
+
+    @property
+    def guardrail(self) -> Guardrail | None:
+        if self.guardrail_id is None or self.guardrail_version is None:
+            return None
+        return Guardrail(id=self.guardrail_id, version=self.guardrail_version)
+
+
+class AnswerSettings(GuardrailSettings):
+    """
+    Of every function that has a model answer; the ARN may be an inference profile's.
+
+    The prompt is a template as in aws/answer_prompt.py; None is the one there.
+    """
+
+    answer_model_arn: Annotated[str, StringConstraints(pattern=r"^arn:[a-z-]+:bedrock:")]
+    answer_prompt: Annotated[str, AfterValidator(checked)] | None = None

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from stackroom.ingestion.estimates import Estimates
     from stackroom.ingestion.retry import Retrying
     from stackroom.inspection.inspection import Inspection
+    from stackroom.retrieval.answers import Answering
     from stackroom.retrieval.search import Retrieval
     from stackroom.uploads.reconcile import Uploads
 
@@ -76,6 +77,20 @@ class UseCases(RunUseCases):
             page_maps=PageMapCache(self.deployment.page_maps),
             min_score=self.deployment.settings.need("retrieve_min_score"),
             max_tokens=self.deployment.settings.need("retrieve_max_tokens"),
+        )
+
+    @cached_property
+    def answering(self) -> Answering:
+        from stackroom.aws.knowledge_bases import answers_of_pool
+        from stackroom.retrieval.answers import Answering
+        from stackroom.retrieval.page_cache import PageMapCache
+
+        ids = [member.knowledge_base_id for member in self.deployment.pool]
+        return Answering(
+            pool={each: self.deployment.knowledge_base(each) for each in ids},
+            answers=answers_of_pool(self.deployment),
+            page_maps=PageMapCache(self.deployment.page_maps),
+            min_score=self.deployment.settings.need("retrieve_min_score"),
         )
 
     @cached_property

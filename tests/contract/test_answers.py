@@ -1,0 +1,130 @@
+"""Answering as the product does it, over Bedrock as it is simulated here."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from stackroom.aws.answers import BedrockAnswers
+from stackroom.aws.knowledge_base import BedrockKnowledgeBase
+from stackroom.errors import KnowledgeBaseUnavailable, NoResults
+from stackroom.filters import Has
+from stackroom.model import Catalog
+from stackroom.retrieval.answers import Answering
+from stackroom.tenancy import Tenant
+from stackroom_local.simulator.generation import NOTICE
+from stackroom_local.simulator.server import Configuration, Simulator
+from tests.contract.test_knowledge_bases import CREDENTIALS, drop, ingested, settle
+from tests.fakes.page_maps import FakePageMaps
+
+pytestmark = pytest.mark.processes
+
+MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0"
+NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class World:
+    client: Any
+    knowledge_base_id: str
+
+    @property
+    def store(self) -> BedrockKnowledgeBase:
+        return BedrockKnowledgeBase(self.client, self.knowledge_base_id)
+
+    @property
+    def answers(self) -> BedrockAnswers:
+        return BedrockAnswers(self.client, self.knowledge_base_id, model_arn=MODEL)
+
+    @property
+    def answering(self) -> Answering:
+        return Answering(
+            pool={self.knowledge_base_id: self.store},
+            answers={self.knowledge_base_id: self.answers},
+            page_maps=FakePageMaps(),
+        )
+
+    def catalog(self, catalog_id: str, user_id: str = "alice") -> Catalog:
+        return Catalog(
+            catalog_id=catalog_id,
+            user_id=user_id,
+            name=catalog_id,
+            s3_prefix=f"{user_id}/{catalog_id}/",
+            knowledge_base_id=self.knowledge_base_id,
+            created_at=NOW,
+            updated_at=NOW,
+        )
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    data = tmp_path_factory.mktemp("simulator")
+    endpoint = "https://s3.us-east-1.amazonaws.com"  # in memory, for the simulator's thread too
+    with mock_aws():
+        drop(boto3.client("s3", **CREDENTIALS))
+        with Simulator(Configuration(data_dir=data, s3_endpoint=endpoint, speed=100)) as simulator:
+            identity = ingested(simulator.endpoint)
+            runtime = boto3.client(
+                "bedrock-agent-runtime", endpoint_url=simulator.endpoint, **CREDENTIALS
+            )
+            settle(BedrockKnowledgeBase(runtime, identity))
+            yield World(runtime, identity)
+
+
+def test_an_answer_cites_the_catalogs_own_files_with_the_scores_of_a_search(world: World) -> None:
+    catalog = world.catalog("cat-1")
+
+    answer = world.answering.ask("annual leave in rome.txt", catalog)
+
+    found = world.store.retrieve("annual leave in rome.txt", Tenant.of(catalog).filter(), 5)
+    scores = {passage.text: passage.score for passage in found.passages}
+    assert answer.text.startswith(NOTICE)
+    assert [each.source.filename for each in answer.sources] == ["rome.txt", "berlin.txt"]
+    assert {each.source.document_id for each in answer.sources} == {
+        "doc-berlin.txt",
+        "doc-rome.txt",
+    }
+    assert [each.relevance_score for each in answer.sources] == [
+        scores[each.chunk_text] for each in answer.sources
+    ]
+    assert answer.guardrail_action == "NONE"
+
+
+def test_every_mark_stands_behind_what_it_is_for(world: World) -> None:
+    catalog = world.catalog("cat-1")
+
+    answer = world.answering.ask("annual leave", catalog)
+
+    cities = [str(each.source.filename).removesuffix(".txt") for each in answer.sources]
+    assert answer.text == NOTICE + " ".join(
+        f"The annual leave of alice as {city}. [{number}]" for number, city in enumerate(cities, 1)
+    )
+
+
+def test_no_more_passages_are_used_than_asked_for(world: World) -> None:
+    answer = world.answering.ask("annual leave", world.catalog("cat-1"), num_results=1)
+
+    assert len(answer.sources) == 1
+
+
+def test_nobody_is_answered_from_anothers_catalog(world: World) -> None:
+    bobs = world.answering.ask("annual leave", world.catalog("cat-3", "bob"))
+
+    assert [each.source.filename for each in bobs.sources] == ["rome.txt"]
+    assert "alice" not in bobs.text
+    with pytest.raises(NoResults):
+        world.answering.ask("annual leave", world.catalog("cat-3"))
+    with pytest.raises(NoResults):
+        world.answering.ask("annual leave", world.catalog("cat-none"))
+
+
+def test_a_thousand_characters_are_taken_and_no_more(world: World) -> None:
+    alice = Has("user_id", "alice")
+
+    assert world.answers.generate("ü" * 1000, alice, 5).citations
+    with pytest.raises(KnowledgeBaseUnavailable, match="ValidationException"):
+        world.answers.generate("ü" * 1001, alice, 5)
