@@ -7,6 +7,8 @@ from typing import Self
 import aws_cdk as cdk
 from constructs import Construct
 
+from infra.answers import AnswerModel, Guardrail
+
 # The longest name made of it is a role's, `{project}-identity-interceptor-{region}`: 64 at most.
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 _PROJECT = re.compile(r"[a-z]([-]?[a-z0-9]){1,19}")
@@ -51,6 +53,8 @@ class Deployment:
     project: str
     pool_size: int
     admission: Admission
+    answer_model: AnswerModel
+    guardrail: Guardrail | None
     with_dependencies: bool  # False: functions are synthesised without their pinned packages
 
     @classmethod
@@ -68,6 +72,8 @@ class Deployment:
             project=project,
             pool_size=pool_size,
             admission=Admission.from_context(app),
+            answer_model=AnswerModel.from_context(app),
+            guardrail=Guardrail.from_context(app),
             with_dependencies=bundling == "full",
         )
 

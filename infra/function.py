@@ -86,11 +86,21 @@ class HandlerFunction(Construct):
             because="Streams are named when an environment starts.",
         )
 
-    def allow(self, *actions: str, on: str | Sequence[str], because: str = "") -> None:
-        """Grants exactly these actions on exactly these ARNs; one with a wildcard says why."""
+    def allow(
+        self,
+        *actions: str,
+        on: str | Sequence[str],
+        because: str = "",
+        where: Mapping[str, object] | None = None,
+    ) -> None:
+        """
+        Grants exactly these actions on exactly these ARNs; one with a wildcard says why.
+
+        `where` are conditions, as a policy has them.
+        """
         resources = [on] if isinstance(on, str) else list(on)
         self.role.add_to_principal_policy(
-            iam.PolicyStatement(actions=list(actions), resources=resources)
+            iam.PolicyStatement(actions=list(actions), resources=resources, conditions=where)
         )
         for arn in resources:
             if "*" in arn:

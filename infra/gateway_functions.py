@@ -7,6 +7,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 
+from infra.answer_rights import may_guard
 from infra.bucket_policy import PAGE_MAPS
 from infra.bundling import IDENTITY
 from infra.data import DataStack
@@ -54,6 +55,7 @@ class GatewayFunctions:
             on=self.deployment.document_arns(self.stack, PAGE_MAPS),
             because="One map per document.",
         )
+        may_guard(handler, deployment=self.deployment)
         return handler
 
     def catalog_tools(self) -> HandlerFunction:

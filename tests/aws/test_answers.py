@@ -9,6 +9,7 @@ from botocore.config import Config
 from botocore.exceptions import EndpointConnectionError
 from botocore.stub import Stubber
 
+from stackroom.aws import session
 from stackroom.aws.answer_prompt import DEFAULT, MAX_LENGTH, checked
 from stackroom.aws.answers import BedrockAnswers
 from stackroom.aws.guardrail import Guardrail
@@ -203,3 +204,18 @@ def test_a_prompt_without_passages_or_citations_or_end_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=problem):
         checked(template)
+
+
+def test_a_model_is_waited_for_and_given_up_within_a_functions_minute(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    session.client.cache_clear()
+
+    answers, search = session.client("answers"), session.client("bedrock-agent-runtime")
+
+    config = answers.meta.config
+    longest = config.retries["total_max_attempts"] * (config.connect_timeout + config.read_timeout)
+    assert answers.meta.service_model.service_name == "bedrock-agent-runtime"
+    assert search.meta.config.read_timeout < config.read_timeout
+    assert longest < 60

@@ -16,6 +16,10 @@ RIGHT: dict[str, object] = {
     "admission_jobs": 5,
     "admission_direct_calls": 10,
     "admission_seconds_between_starts": 10,
+    "answer_model": "eu.amazon.nova-lite-v1:0",
+    "answer_prompt_file": "",
+    "guardrail_id": "",
+    "guardrail_version": "",
     "bundling": "none",
 }
 
@@ -43,6 +47,14 @@ def test_the_script_writes_what_pytest_sees(assembly: Assembly, tmp_path: Path) 
         ("admission_jobs", 0),
         ("admission_direct_calls", "0"),
         ("admission_seconds_between_starts", -1),
+        ("answer_model", ""),
+        ("answer_model", "nova"),
+        ("answer_model", "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0"),
+        ("answer_prompt_file", "no/such/file.txt"),
+        ("answer_prompt_file", "cdk.json"),  # which has no placeholders
+        ("guardrail_id", "arn:aws:bedrock:us-east-1:123456789012:guardrail/gr123"),
+        ("guardrail_id", "gr123"),  # without a version
+        ("guardrail_version", "2"),  # of no guardrail
     ],
 )
 def test_a_wrong_setting_is_named(name: str, value: object) -> None:

@@ -24,7 +24,7 @@ def test_every_setting_is_explained() -> None:
 
     settings = {name for name in context if not name.startswith("@")} - {"bundling"}
 
-    assert settings == set(re.findall(r"^\| `(\w+)` \| [`\w]+ \|", GUIDE, re.MULTILINE))
+    assert settings == set(re.findall(r"^\| `(\w+)` \| [`\w.:-]+ \|", GUIDE, re.MULTILINE))
 
 
 def test_every_stack_is_told_with_what_becomes_of_it(assembly: Assembly) -> None:

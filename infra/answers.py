@@ -1,0 +1,119 @@
+"""Which model answers questions, what it is told, and which guardrail holds back: from context."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import aws_cdk as cdk
+from constructs import Construct
+
+_ROOT = Path(__file__).parents[1]
+
+# Where a system-defined inference profile may send a question begins its id.
+# https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html
+GLOBAL = "global"
+_PROFILES = (GLOBAL, "us", "eu", "apac", "jp", "au", "us-gov")
+_MODEL = re.compile(
+    rf"((?P<profile>{'|'.join(_PROFILES)})\.)?(?P<model>[a-z0-9-]+\.[a-z0-9.-]+(:[0-9a-z]+)*)"
+)
+
+# What Bedrock asks of a template [src/stackroom/aws/answer_prompt.py].
+_PLACEHOLDERS = ("$search_results$", "$output_format_instructions$")
+# All variables of a function together have 4 KB, and the pool needs most of them.
+# https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+_LONGEST_PROMPT = 2000
+
+# GuardrailConfiguration in the API model of Bedrock's Retrieve.
+_GUARDRAIL = re.compile(r"[a-z0-9]{1,64}")
+_VERSION = re.compile(r"[1-9][0-9]{0,4}|DRAFT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerModel:
+    """`model` is a foundation model; `profile` where it may run, None for this region alone."""
+
+    model: str
+    profile: str | None
+    prompt: str | None  # None: the product's own
+
+    @classmethod
+    def from_context(cls, app: cdk.App) -> Self:
+        chosen = str(app.node.get_context("answer_model"))
+        found = _MODEL.fullmatch(chosen)
+        if found is None:
+            raise ValueError(
+                f"context answer_model {chosen!r} must be the id of a foundation model, alone or"
+                f" behind {', '.join(_PROFILES)} and a dot"
+            )
+        return cls(model=found["model"], profile=found["profile"], prompt=_prompt(app))
+
+    def arn(self, scope: Construct) -> str:
+        """What the product names when it asks: the inference profile, if there is one."""
+        if self.profile is None:
+            return self.foundation_model_arn(scope)
+        return cdk.Stack.of(scope).format_arn(
+            service="bedrock",
+            resource="inference-profile",
+            resource_name=f"{self.profile}.{self.model}",
+        )
+
+    def foundation_model_arn(self, scope: Construct, region: str | None = None) -> str:
+        return cdk.Stack.of(scope).format_arn(
+            service="bedrock",
+            region=region,
+            account="",
+            resource="foundation-model",
+            resource_name=self.model,
+        )
+
+    def environment(self, scope: Construct) -> dict[str, str]:
+        prompt = {"ANSWER_PROMPT": self.prompt} if self.prompt is not None else {}
+        return {"ANSWER_MODEL_ARN": self.arn(scope), **prompt}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guardrail:
+    id: str
+    version: str
+
+    @classmethod
+    def from_context(cls, app: cdk.App) -> Self | None:
+        chosen = str(app.node.get_context("guardrail_id"))
+        version = str(app.node.get_context("guardrail_version"))
+        if not chosen and not version:
+            return None
+        if not chosen or not version:
+            name, value = ("guardrail_id", chosen) if chosen else ("guardrail_version", version)
+            raise ValueError(f"context {name} {value!r} must stand with the other of the two")
+        if not _GUARDRAIL.fullmatch(chosen):
+            raise ValueError(f"context guardrail_id {chosen!r} must match {_GUARDRAIL.pattern}")
+        if not _VERSION.fullmatch(version):
+            raise ValueError(f"context guardrail_version {version!r} must be a number or DRAFT")
+        return cls(id=chosen, version=version)
+
+    def arn(self, scope: Construct) -> str:
+        return cdk.Stack.of(scope).format_arn(
+            service="bedrock", resource="guardrail", resource_name=self.id
+        )
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"GUARDRAIL_ID": self.id, "GUARDRAIL_VERSION": self.version}
+
+
+def _prompt(app: cdk.App) -> str | None:
+    name = str(app.node.get_context("answer_prompt_file"))
+    if not name:
+        return None
+    try:
+        text = (_ROOT / name).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"context answer_prompt_file {name!r} must be a text file") from error
+    if missing := [each for each in _PLACEHOLDERS if each not in text]:
+        raise ValueError(f"context answer_prompt_file {name!r} must hold {' and '.join(missing)}")
+    if len(text.encode()) > _LONGEST_PROMPT:
+        raise ValueError(
+            f"context answer_prompt_file {name!r} is not of {_LONGEST_PROMPT:,} bytes at most"
+        )
+    return text

@@ -1,0 +1,173 @@
+"""Who may ask which model and apply which guardrail, by what the context says."""
+
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk.assertions import Template
+
+from infra.answer_rights import may_answer, may_guard
+from infra.answers import AnswerModel
+from infra.app import build_app
+from infra.deployment import Deployment
+from infra.function import HandlerFunction
+from stackroom.aws.answer_prompt import DEFAULT
+from stackroom.aws.settings import AnswerSettings
+from tests.infra.assembly import Assembly
+from tests.infra.test_app import RIGHT
+
+KNOWLEDGE_BASE = "arn:aws:bedrock:us-east-1:123456789012:knowledge-base/KB1"
+HERE = "arn:aws:bedrock:us-east-1:123456789012"
+NOVA = "foundation-model/amazon.nova-lite-v1:0"
+NOVA_2 = "foundation-model/amazon.nova-2-lite-v1:0"
+
+
+def function(grant: str, **context: object) -> tuple[dict[str, str], list[dict[str, Any]]]:
+    """Variables and statements of a function that was granted this, in an account of its own."""
+    app = cdk.App(context={**RIGHT, **context, "@aws-cdk/core:enablePartitionLiterals": True})
+    deployment = Deployment.from_context(app)
+    where = cdk.Environment(account="123456789012", region="us-east-1")
+    handler = HandlerFunction(
+        cdk.Stack(app, "Stack", env=where),
+        "Retrieve",
+        deployment=deployment,
+        package="retrieve",
+        timeout=cdk.Duration.seconds(60),
+        memory_size=1024,
+        environment={},
+    )
+    if grant == "answer":
+        may_answer(handler, deployment=deployment, knowledge_base_arns=[KNOWLEDGE_BASE])
+    else:
+        may_guard(handler, deployment=deployment)
+    template = Template.from_stack(cdk.Stack.of(handler)).to_json()["Resources"].values()
+    [made] = [each["Properties"] for each in template if each["Type"] == "AWS::Lambda::Function"]
+    [policy] = [each["Properties"] for each in template if each["Type"] == "AWS::IAM::Policy"]
+    return made["Environment"]["Variables"], policy["PolicyDocument"]["Statement"]
+
+
+def rights(statements: list[dict[str, Any]]) -> set[tuple[str, str, str]]:
+    """Action, resource, and the inference profile that it must go by, of Bedrock's alone."""
+    return {
+        (action.removeprefix("bedrock:"), resource, _profile(statement))
+        for statement in statements
+        for action in _listed(statement["Action"])
+        for resource in _listed(statement["Resource"])
+        if action.startswith("bedrock:")
+    }
+
+
+def _profile(statement: dict[str, Any]) -> str:
+    condition = statement.get("Condition", {}).get("StringEquals", {})
+    assert set(condition) <= {"bedrock:InferenceProfileArn"}
+    return str(condition.get("bedrock:InferenceProfileArn", ""))
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+ASKING = {("RetrieveAndGenerate", "*", ""), ("Retrieve", KNOWLEDGE_BASE, "")}
+EU = f"{HERE}:inference-profile/eu.amazon.nova-lite-v1:0"
+EVERYWHERE = f"{HERE}:inference-profile/global.amazon.nova-2-lite-v1:0"
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "invoked"),
+    [
+        (
+            "amazon.nova-lite-v1:0",
+            f"arn:aws:bedrock:us-east-1::{NOVA}",
+            {("InvokeModel", f"arn:aws:bedrock:us-east-1::{NOVA}", "")},
+        ),
+        (
+            "eu.amazon.nova-lite-v1:0",
+            EU,
+            {
+                ("InvokeModel", EU, ""),
+                ("GetInferenceProfile", EU, ""),
+                ("InvokeModel", f"arn:aws:bedrock:*::{NOVA}", EU),
+            },
+        ),
+        (
+            "global.amazon.nova-2-lite-v1:0",
+            EVERYWHERE,
+            {
+                ("InvokeModel", EVERYWHERE, ""),
+                ("GetInferenceProfile", EVERYWHERE, ""),
+                ("InvokeModel", f"arn:aws:bedrock:us-east-1::{NOVA_2}", EVERYWHERE),
+                ("InvokeModel", f"arn:aws:bedrock:::{NOVA_2}", EVERYWHERE),
+            },
+        ),
+    ],
+)
+def test_one_model_may_be_asked_and_where_it_runs_and_only_by_its_profile(
+    model: str, asked: str, invoked: set[tuple[str, str, str]]
+) -> None:
+    variables, statements = function("answer", answer_model=model)
+
+    assert rights(statements) == ASKING | invoked
+    assert variables["ANSWER_MODEL_ARN"] == asked
+    assert AnswerSettings.from_env(variables).guardrail is None
+
+
+def test_a_guardrail_is_applied_by_who_answers_and_by_who_searches() -> None:
+    guardrail = {"guardrail_id": "gr123", "guardrail_version": "2"}
+    may = ("ApplyGuardrail", f"{HERE}:guardrail/gr123", "")
+
+    answering, its_rights = function("answer", answer_model="amazon.nova-lite-v1:0", **guardrail)
+    searching, searchers_rights = function("guard", **guardrail)
+
+    assert may in rights(its_rights)
+    assert rights(searchers_rights) == {may}
+    for variables in (answering, searching):
+        assert (variables["GUARDRAIL_ID"], variables["GUARDRAIL_VERSION"]) == ("gr123", "2")
+
+
+def test_without_a_guardrail_nothing_is_granted_or_set() -> None:
+    variables, statements = function("guard")
+
+    assert rights(statements) == set()
+    assert not {"GUARDRAIL_ID", "GUARDRAIL_VERSION"} & set(variables)
+
+
+def test_the_retrieve_function_is_guarded_if_the_deployment_is(tmp_path: Path) -> None:
+    build_app(str(tmp_path), {"guardrail_id": "gr123", "guardrail_version": "DRAFT"}).synth()
+    assembly = Assembly(tmp_path)
+
+    [retrieve] = [
+        each.properties
+        for each in assembly.all("gateway", "AWS::Lambda::Function")
+        if each.properties["FunctionName"] == "stackroom-retrieve"
+    ]
+
+    variables = retrieve["Environment"]["Variables"]
+    assert (variables["GUARDRAIL_ID"], variables["GUARDRAIL_VERSION"]) == ("gr123", "DRAFT")
+    assert "bedrock:ApplyGuardrail" in (tmp_path / "stackroom-gateway.template.json").read_text()
+
+
+def test_a_prompt_of_ones_own_reaches_the_function(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text(f"{'x' * 500} $search_results$ $output_format_instructions$")
+
+    variables, _ = function("answer", answer_prompt_file=str(prompt))
+
+    assert AnswerSettings.from_env(variables).answer_prompt == prompt.read_text()
+
+
+def test_a_prompt_that_no_function_has_room_for_is_refused(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("ü" * 1000 + " $search_results$ $output_format_instructions$")
+
+    with pytest.raises(ValueError, match="2,000 bytes"):
+        function("answer", answer_prompt_file=str(prompt))
+
+
+def test_the_products_own_prompt_would_pass_as_one_of_ones_own(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text(DEFAULT)
+
+    app = cdk.App(context={**RIGHT, "answer_prompt_file": str(prompt)})
+
+    assert AnswerModel.from_context(app).prompt == DEFAULT
