@@ -51,7 +51,7 @@ def expected(generation: dict[str, Any]) -> dict[str, Any]:
                 "generationConfiguration": generation,
                 "retrievalConfiguration": {
                     "vectorSearchConfiguration": {
-                        "numberOfResults": 5,
+                        "numberOfResults": 7,
                         "filter": {"equals": {"key": "user_id", "value": "alice"}},
                     }
                 },
@@ -94,7 +94,7 @@ def test_an_answer_has_its_text_and_what_it_cites(client: Any, bedrock: Stubber)
     )
 
     answers = BedrockAnswers(client, "KB12345678", model_arn=MODEL)
-    generated = answers.generate("annual leave", ALICE, 5)
+    generated = answers.generate("annual leave", ALICE, 7)
 
     assert (generated.text, generated.guardrail_action) == ("You have 30 days. Ask!", "NONE")
     assert generated.citations == (
@@ -130,7 +130,7 @@ def test_a_guardrail_and_another_prompt_go_with_the_question(client: Any, bedroc
     answers = BedrockAnswers(
         client, "KB12345678", model_arn=MODEL, prompt=prompt, guardrail=guardrail
     )
-    generated = answers.generate("annual leave", ALICE, 5)
+    generated = answers.generate("annual leave", ALICE, 7)
 
     assert (generated.guardrail_action, generated.citations) == ("INTERVENED", ())
 

@@ -96,10 +96,21 @@ def test_the_same_text_of_two_files_keeps_each_files_score(
     assert [each.relevance_score for each in answer.sources] == [0.4, 0.8, 0.6]
 
 
+def test_what_a_file_says_twice_has_its_better_score(
+    answering: Answering, store: FakeKnowledgeBase, model: FakeAnswers
+) -> None:
+    model.say(("30 days.", [unscored(store.put("leave is 30 days", score=0.8))]))
+    store.put("leave is 30 days", score=0.4)
+
+    answer = answering.ask("leave?", CATALOG)
+
+    assert told(answer) == [("leave is 30 days", 0.8)]
+
+
 def test_both_are_asked_the_same_at_the_same_time(page_maps: FakePageMaps) -> None:
     store, model = FakeKnowledgeBase(), FakeAnswers()
     model.say(("30 days.", [store.put("leave is 30 days")]))
-    both = Barrier(2, timeout=60)
+    both = Barrier(2, timeout=20)
     store.before("retrieve", lambda *_: both.wait())
     model.before("generate", lambda *_: both.wait())
     answering = Answering(pool={"KB1": store}, answers={"KB1": model}, page_maps=page_maps)

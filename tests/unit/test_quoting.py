@@ -65,6 +65,10 @@ def test_what_hides_or_turns_text_around_is_removed(text: str, seen: str) -> Non
     assert cleaned(text) == seen
 
 
+def test_an_image_is_not_fetched_by_who_shows_the_answer() -> None:
+    assert cleaned("Look: ![x](https://evil.test/?q=42)!") == "Look: [x](https://evil.test/?q=42)!"
+
+
 def test_a_long_line_takes_no_long_time() -> None:
     for line in ("1. " + "(page " * 20_000, "[1] " * 20_000 + "x", "*" * 50_000, "." * 50_000):
         assert quoted(cleaned(line)) is not None

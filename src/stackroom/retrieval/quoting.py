@@ -13,6 +13,7 @@ _QUOTE = "> "
 _LINE_ENDS = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
 _NO_TEXT = {"Cc", "Cf", "Co", "Cs"}  # control, format (bidirectional too), private use, halves
 _KEPT = {"\n", "\t", "\u200c", "\u200d"}  # the joiners are part of Persian, of emoji and others
+_IMAGE = re.compile(r"!(?=\[)")
 _NUMBER = re.compile(r"\[(\s*[0-9]+\s*)\]")
 
 _EMPHASIS = re.compile(r"\*{2,}|_{2,}")
@@ -29,11 +30,12 @@ def cleaned(text: str) -> str:
     """
     Without the characters that nobody sees and that turn text around.
 
-    A number in brackets becomes one in parentheses, for brackets are the marks of our citations.
+    A number in brackets becomes one in parentheses, for brackets are the marks of our citations. An
+    image becomes a link: who shows it would fetch it, and tell its address what it is asked to.
     """
     text = _LINE_ENDS.sub("\n", text)
     seen = (each for each in text if each in _KEPT or unicodedata.category(each) not in _NO_TEXT)
-    return _NUMBER.sub(r"(\1)", "".join(seen))
+    return _IMAGE.sub("", _NUMBER.sub(r"(\1)", "".join(seen)))
 
 
 def quoted(text: str) -> str:
