@@ -6,6 +6,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
+from cdk_nag import AwsSolutionsChecks
 
 from infra.answer_rights import may_answer, may_guard
 from infra.answers import AnswerModel
@@ -23,9 +24,12 @@ NOVA = "foundation-model/amazon.nova-lite-v1:0"
 NOVA_2 = "foundation-model/amazon.nova-2-lite-v1:0"
 
 
-def function(grant: str, **context: object) -> tuple[dict[str, str], list[dict[str, Any]]]:
-    """Variables and statements of a function that was granted this, in an account of its own."""
-    app = cdk.App(context={**RIGHT, **context, "@aws-cdk/core:enablePartitionLiterals": True})
+def granted(
+    grant: str, outdir: Path | None = None, **context: object
+) -> tuple[cdk.App, HandlerFunction]:
+    """A function that was granted this, in an account of its own."""
+    flags = {"@aws-cdk/core:enablePartitionLiterals": True}
+    app = cdk.App(context={**RIGHT, **flags, **context}, outdir=str(outdir) if outdir else None)
     deployment = Deployment.from_context(app)
     where = cdk.Environment(account="123456789012", region="us-east-1")
     handler = HandlerFunction(
@@ -41,6 +45,12 @@ def function(grant: str, **context: object) -> tuple[dict[str, str], list[dict[s
         may_answer(handler, deployment=deployment, knowledge_base_arns=[KNOWLEDGE_BASE])
     else:
         may_guard(handler, deployment=deployment)
+    return app, handler
+
+
+def function(grant: str, **context: object) -> tuple[dict[str, str], list[dict[str, Any]]]:
+    """Its variables and statements."""
+    _, handler = granted(grant, **context)
     template = Template.from_stack(cdk.Stack.of(handler)).to_json()["Resources"].values()
     [made] = [each["Properties"] for each in template if each["Type"] == "AWS::Lambda::Function"]
     [policy] = [each["Properties"] for each in template if each["Type"] == "AWS::IAM::Policy"]
@@ -110,6 +120,13 @@ def test_one_model_may_be_asked_and_where_it_runs_and_only_by_its_profile(
     assert rights(statements) == ASKING | invoked
     assert variables["ANSWER_MODEL_ARN"] == asked
     assert AnswerSettings.from_env(variables).guardrail is None
+
+
+def test_what_is_granted_by_wildcard_is_accepted_with_its_reason(tmp_path: Path) -> None:
+    app, _ = granted("answer", tmp_path, answer_model="eu.amazon.nova-lite-v1:0")
+    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+
+    app.synth()  # raises for what is found and nobody accepted
 
 
 def test_a_guardrail_is_applied_by_who_answers_and_by_who_searches() -> None:
