@@ -7,7 +7,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 
-from infra.answer_rights import may_guard
+from infra.answer_rights import may_answer, may_guard
 from infra.bucket_policy import PAGE_MAPS
 from infra.bundling import IDENTITY
 from infra.data import DataStack
@@ -88,6 +88,11 @@ class GatewayFunctions:
             because="A document may lie under any key; sidecars the bucket's policy keeps from it.",
         )
         rights.run(handler)
+        may_answer(
+            handler,
+            deployment=self.deployment,
+            knowledge_base_arns=self.knowledge_base.knowledge_base_arns,
+        )
         return handler
 
     def interceptor(self) -> HandlerFunction:

@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.observability import NAMESPACE, logger_for
 from stackroom.aws.session import client
-from stackroom.aws.settings import AdmissionSettings
+from stackroom.aws.settings import AdmissionSettings, AnswerSettings
 from stackroom.aws.use_cases import UseCases
 from stackroom.catalog_tools.access import EVENT, Access
 from stackroom.catalog_tools.calls import Calls, Response
@@ -18,12 +18,14 @@ from stackroom.identity import tool_call
 logger = logger_for("catalog_tools")
 
 
-class CatalogToolsSettings(AdmissionSettings):
+class CatalogToolsSettings(AdmissionSettings, AnswerSettings):
     kb_catalog_table: str
     kb_control_table: str
     kb_docs_bucket: str
     state_machine_arn: str
     ingest_speed: float = 1.0
+    retrieve_min_score: float = 0.0
+    retrieve_first_page: int = 1
 
 
 @cache

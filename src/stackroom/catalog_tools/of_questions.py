@@ -1,16 +1,90 @@
 """The tools that ask: how far a catalog is, and what its documents say."""
 
-from stackroom.catalog_tools.arguments import GetIndexingStatus
+from dataclasses import dataclass
+
+from stackroom.catalog_tools.arguments import GetIndexingStatus, QueryCatalog
 from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
 from stackroom.catalog_tools.of_documents import status_of
 from stackroom.catalog_tools.services import Services
 from stackroom.catalog_tools.texts import counted, shown
 from stackroom.catalogs.progress import CatalogProgress
+from stackroom.errors import CatalogEmpty, NoResults
 from stackroom.identity import Caller
 from stackroom.ingestion.estimates import DocumentEstimate
-from stackroom.model import DocumentStatus
+from stackroom.model import Catalog, DocumentStatus
+from stackroom.retrieval.answers import CatalogAnswer
+from stackroom.retrieval.citations import Source
 
 _ROWS = 100  # of the documents that aren't ready; a model reads no more with profit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    catalog: Catalog
+    query: str
+    answer: CatalogAnswer
+
+
+def _query(services: Services, asked: QueryCatalog, caller: Caller) -> Answered:
+    catalog = services.selection.asked(caller, asked.catalog_id)
+    try:
+        answer = services.answering.ask(asked.query, catalog, asked.num_results)
+    except NoResults:
+        if not services.progress.of(caller.user_id, catalog.catalog_id).indexed:
+            raise CatalogEmpty from None
+        raise
+    return Answered(catalog=catalog, query=asked.query, answer=answer)
+
+
+def _answered(answered: Answered) -> Rendered:
+    answer = answered.answer
+    lines = [f"Based on your documents: {answer.text}"]
+    if answer.sources:
+        lines += ["", "**Sources:**"]
+    lines += [
+        f"{number}. {_place(each.source)}" for number, each in enumerate(answer.sources, start=1)
+    ]
+    return Rendered(
+        "\n".join(lines),
+        {
+            "query": answered.query,
+            "catalog_id": answered.catalog.catalog_id,
+            "sources": [
+                {
+                    "filename": each.source.filename,
+                    "document_id": each.source.document_id,
+                    "chunk_text": each.chunk_text,
+                    "relevance_score": each.relevance_score,
+                    "page": each.source.page,
+                    "section": each.source.section,
+                }
+                for each in answer.sources
+            ],
+            "guardrail_action": answer.guardrail_action,
+        },
+    )
+
+
+def _place(source: Source) -> str:
+    file = shown(source.filename or "an unnamed file")
+    if source.page is not None:
+        return f"{file} (page {source.page})"
+    return f"{file} (section {shown(source.section)})" if source.section else file
+
+
+QUERY_CATALOG = CatalogTool(
+    name="query_catalog",
+    description=(
+        "Answer a question from the documents of one catalog, the one that was selected or that"
+        " catalog_id names, and cite file, page and section of what the answer stands on."
+    ),
+    arguments=QueryCatalog,
+    use=_query,
+    render=_answered,
+    display=Display(
+        name="Query Catalog", running="Querying knowledge base", complete="Query complete"
+    ),
+)
 
 
 def _status(services: Services, asked: GetIndexingStatus, caller: Caller) -> CatalogProgress:

@@ -53,6 +53,9 @@ REFUSALS: Mapping[type[errors.StackroomError], Refusal] = {
     errors.CatalogEmpty: Refusal(
         "CATALOG_EMPTY", "get_indexing_status tells how far its documents are."
     ),
+    errors.NoResults: Refusal(
+        "NO_RESULTS", "Ask in other words, or look with knowledge_base_retrieve in all catalogs."
+    ),
     errors.ConfirmationRequired: Refusal("CONFIRMATION_REQUIRED", "Nothing was deleted."),
     errors.CatalogDeleting: Refusal(
         "CATALOG_DELETING", "Create a catalog of another name, or wait until it is gone."

@@ -9,6 +9,7 @@ from stackroom.catalogs.progress import Progress
 from stackroom.catalogs.selection import Selection
 from stackroom.catalogs.sending import Sending
 from stackroom.deletions.deletions import Deletions
+from stackroom.retrieval.answers import Answering
 
 
 class Services(Protocol):
@@ -29,6 +30,9 @@ class Services(Protocol):
 
     @property
     def progress(self) -> Progress: ...
+
+    @property
+    def answering(self) -> Answering: ...
 
     @property
     def deletions(self) -> Deletions: ...

@@ -13,7 +13,7 @@ from stackroom.catalog_tools.of_documents import (
     DOWNLOAD_FROM_CATALOG,
     LIST_CATALOG_DOCUMENTS,
 )
-from stackroom.catalog_tools.of_questions import GET_INDEXING_STATUS
+from stackroom.catalog_tools.of_questions import GET_INDEXING_STATUS, QUERY_CATALOG
 from stackroom.catalog_tools.of_uploads import UPLOAD_TO_CATALOG
 
 TOOLS: tuple[CatalogTool[Any, Any], ...] = (
@@ -23,6 +23,7 @@ TOOLS: tuple[CatalogTool[Any, Any], ...] = (
     LIST_CATALOG_DOCUMENTS,
     DELETE_CATALOG_DOCUMENT,
     SELECT_CATALOG,
+    QUERY_CATALOG,
     DELETE_CATALOG,
     GET_INDEXING_STATUS,
     DOWNLOAD_FROM_CATALOG,
