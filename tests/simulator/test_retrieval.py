@@ -169,7 +169,7 @@ def test_five_results_are_answered_unless_told_otherwise(world: World) -> None:
     "retrieve.query-length",
     "retrieve.hybrid",
     "retrieve.managed-configuration",
-    "retrieve.guardrail",
+    "retrieve.guardrail-missing",
 )
 @pytest.mark.parametrize(
     ("changes", "code"),
@@ -210,25 +210,25 @@ def test_a_request_that_aws_refuses_is_refused(
     assert error["Code"] == (code or "ValidationException")
 
 
-def test_an_answer_is_extracted_says_so_and_cites(shelf: tuple[World, str, str]) -> None:
+@holds("retrieve.guardrail")
+def test_a_guardrail_looks_at_the_query_and_never_at_what_is_found(
+    shelf: tuple[World, str, str],
+) -> None:
     world, knowledge_base, _ = shelf
-    configuration = {"knowledgeBaseId": knowledge_base, "modelArn": "anthropic.claude-haiku"}
+    named = {"guardrailId": world.guardrail(words=["lakes"]), "guardrailVersion": "DRAFT"}
+    request = {"knowledgeBaseId": knowledge_base, "guardrailConfiguration": named}
 
-    answer = world.runtime.retrieve_and_generate(
-        input={"text": "Which city has hills?"},
-        retrieveAndGenerateConfiguration={
-            "type": "KNOWLEDGE_BASE",
-            "knowledgeBaseConfiguration": configuration,
-        },
+    free = world.runtime.retrieve(**request, retrievalQuery={"text": "Berlin"})
+    blocked = world.runtime.retrieve(**request, retrievalQuery={"text": "Where are lakes?"})
+    plain = world.runtime.retrieve(
+        knowledgeBaseId=knowledge_base, retrievalQuery={"text": "Where are lakes?"}
     )
 
-    text, citation = answer["output"]["text"], answer["citations"][0]
-    assert text.startswith("Extracted, not generated")
-    part = citation["generatedResponsePart"]["textResponsePart"]
-    assert part["text"] == "Rome has seven hills."
-    assert text[part["span"]["start"] : part["span"]["end"] + 1] == part["text"]
-    assert citation["retrievedReferences"][0]["location"]["s3Location"]["uri"].endswith("rome.txt")
-    assert "score" not in citation["retrievedReferences"][0]
+    assert free["guardrailAction"] == "NONE"
+    assert free["retrievalResults"][0]["content"]["text"] == "Berlin has lakes."
+    assert (blocked["guardrailAction"], blocked["retrievalResults"]) == ("INTERVENED", [])
+    assert "guardrailAction" not in plain
+    assert len(plain["retrievalResults"]) == 5
 
 
 @holds("rate.Retrieve")

@@ -11,6 +11,7 @@ from stackroom_local.simulator import rules
 from stackroom_local.simulator.rules import RATES, RULES
 from tests.simulator.holding import holds
 
+SERVICES = ("bedrock", "bedrock-agent", "bedrock-agent-runtime", "bedrock-runtime", "s3vectors")
 SOURCES = ("model", "quotas", "guide", "observed", "assumed", "CloudFormation")
 
 
@@ -49,7 +50,7 @@ def test_every_error_of_a_rule_is_modelled_by_aws() -> None:
     session = get_session()
     modelled = {
         shape.name
-        for service in ("bedrock-agent", "bedrock-agent-runtime", "s3vectors")
+        for service in SERVICES
         for shape in session.get_service_model(service).error_shapes
     }
 
@@ -59,9 +60,7 @@ def test_every_error_of_a_rule_is_modelled_by_aws() -> None:
 def test_every_rate_is_of_an_operation_that_aws_has() -> None:
     session = get_session()
     operations = {
-        name
-        for service in ("bedrock-agent", "bedrock-agent-runtime")
-        for name in session.get_service_model(service).operation_names
+        name for service in SERVICES for name in session.get_service_model(service).operation_names
     }
 
     assert set(RATES) <= operations

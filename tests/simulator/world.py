@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -15,9 +15,12 @@ from botocore.exceptions import ClientError
 
 REGION = "us-east-1"
 TITAN = f"arn:aws:bedrock:{REGION}::foundation-model/amazon.titan-embed-text-v2:0"
+HAIKU = f"arn:aws:bedrock:{REGION}::foundation-model/anthropic.claude-3-haiku-20240307-v1:0"
 ROLE = "arn:aws:iam::000000000000:role/knowledge-base"
 CUSTOM = {"type": "CUSTOM"}
 NON_FILTERABLE = ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
+
+Topic = tuple[str, Sequence[str]]  # its definition, and examples
 
 # One attempt: a test wants to see the throttle, not have it retried away; and what breaks the
 # model is for the simulator to refuse, since not every client checks as boto3 does.
@@ -92,6 +95,14 @@ class World:
         return client("bedrock-agent-runtime", self.endpoint, patient=self.patient)
 
     @property
+    def bedrock(self) -> Any:
+        return client("bedrock", self.endpoint, patient=self.patient)
+
+    @property
+    def bedrock_runtime(self) -> Any:
+        return client("bedrock-runtime", self.endpoint, patient=self.patient)
+
+    @property
     def s3vectors(self) -> Any:
         return client("s3vectors", self.endpoint, patient=self.patient)
 
@@ -131,6 +142,11 @@ class World:
         request = data_source_request(knowledge_base, self.bucket, prefix)
         created = self.agent.create_data_source(**{**request, **more})
         return str(created["dataSource"]["dataSourceId"])
+
+    def guardrail(self, **policies: Any) -> str:
+        """Made of words, or of topics by name: each with a definition and examples."""
+        created = self.bedrock.create_guardrail(**guardrail_request(**policies))
+        return str(created["guardrailId"])
 
     def sync(self, knowledge_base: str, data_source: str) -> dict[str, Any]:
         """Run a job to its end and answer it."""
@@ -201,6 +217,24 @@ class World:
             for result in self.search(knowledge_base, text, condition)
         }
 
+    def answer(self, knowledge_base: str, question: str, **more: Any) -> dict[str, Any]:
+        """RetrieveAndGenerate's; `more` is of its generationConfiguration."""
+        request = answer_request(knowledge_base, question, generationConfiguration=more)
+        answer: dict[str, Any] = self.runtime.retrieve_and_generate(**request)
+        return answer
+
+
+def answer_request(knowledge_base: str, question: str, **more: Any) -> dict[str, Any]:
+    """`more` is of the knowledgeBaseConfiguration."""
+    chosen = {"knowledgeBaseId": knowledge_base, "modelArn": HAIKU, **more}
+    return {
+        "input": {"text": question},
+        "retrieveAndGenerateConfiguration": {
+            "type": "KNOWLEDGE_BASE",
+            "knowledgeBaseConfiguration": chosen,
+        },
+    }
+
 
 def knowledge_base_request(index: str, name: str | None = None) -> dict[str, Any]:
     return {
@@ -215,6 +249,25 @@ def knowledge_base_request(index: str, name: str | None = None) -> dict[str, Any
             "s3VectorsConfiguration": {"indexArn": index},
         },
     }
+
+
+def guardrail_request(
+    *, words: Sequence[str] = (), topics: Mapping[str, Topic] | None = None, name: str = ""
+) -> dict[str, Any]:
+    request: dict[str, Any] = {
+        "name": name or f"guardrail-{uuid4().hex}",
+        "blockedInputMessaging": "That question is not for this assistant.",
+        "blockedOutputsMessaging": "That answer is not for you.",
+    }
+    if words:
+        request["wordPolicyConfig"] = {"wordsConfig": [{"text": word} for word in words]}
+    if topics:
+        denied = [
+            {"name": name, "definition": definition, "examples": list(examples), "type": "DENY"}
+            for name, (definition, examples) in topics.items()
+        ]
+        request["topicPolicyConfig"] = {"topicsConfig": denied}
+    return request
 
 
 def data_source_request(knowledge_base: str, bucket: str, prefix: str = "") -> dict[str, Any]:

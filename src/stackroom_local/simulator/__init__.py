@@ -8,9 +8,12 @@ rule with its source in `rules`. It fails when it is told to (`faults`).
     wire -> dispatch -> faults
                      -> knowledge_bases, data_sources, ingestion_jobs,
                         documents, direct                              bedrock-agent
+                        guardrails                                           bedrock
                         retrieval, generation                  bedrock-agent-runtime
-                        models                                       bedrock-runtime
+                        models, guardrail_application                bedrock-runtime
                         vector_buckets                                     s3vectors
+    retrieval, generation -> screening, by words and topics of a guardrail
+    generation -> extraction, or prompts -> model_endpoint -> citing
     ingestion_jobs -> job_runs -> synchronisation -> indexing
                       -> parsing (another process), chunking, embedding, vectors
 

@@ -3,12 +3,15 @@
 import argparse
 import contextlib
 import logging
+import os
 from pathlib import Path
 
 
 def main() -> None:
     options = _options()
-    from stackroom_local.simulator.server import (  # noqa: PLC0415 - `--help` answers at once
+    # Imported here because `--help` answers at once.
+    from stackroom_local.simulator.model_endpoint import ModelEndpoint  # noqa: PLC0415
+    from stackroom_local.simulator.server import (  # noqa: PLC0415
         Configuration,
         create_app,
         listening,
@@ -24,6 +27,7 @@ def main() -> None:
             speed=options.speed,
             region=options.region,
             account=options.account,
+            model=ModelEndpoint.of(os.environ),
         )
     )
     with contextlib.suppress(KeyboardInterrupt):  # raised again once everything is closed

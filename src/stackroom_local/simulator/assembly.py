@@ -12,6 +12,7 @@ from stackroom_local.simulator.embedding import MiniLM
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.identifiers import Arns
 from stackroom_local.simulator.job_runs import JobRuns
+from stackroom_local.simulator.model_endpoint import ModelEndpoint
 from stackroom_local.simulator.objects import S3Objects, connect
 from stackroom_local.simulator.operations import handlers_of
 from stackroom_local.simulator.parsing import ChildParser
@@ -23,7 +24,10 @@ from stackroom_local.simulator.wire import Front
 
 @dataclass(frozen=True, kw_only=True)
 class Configuration:
-    """`speed` is how many AWS seconds pass in a real one; `s3_endpoint` has the documents."""
+    """
+    `speed` is how many AWS seconds pass in a real one; `s3_endpoint` has the documents; `model`
+    writes RetrieveAndGenerate's answers, which are extracted without one.
+    """
 
     data_dir: Path
     s3_endpoint: str
@@ -31,6 +35,7 @@ class Configuration:
     region: str = "us-east-1"
     account: str = "000000000000"
     faults: Faults = field(default_factory=Faults)
+    model: ModelEndpoint | None = None
 
 
 class Services:
@@ -71,6 +76,7 @@ def create_app(configuration: Configuration) -> Front:
             embedder=embedder,
             vectors=lambda records: StoredVectors(store, clock, records, embedder),
             faults=configuration.faults,
+            model=configuration.model,
         )
     )
     embedder.warm()

@@ -7,6 +7,7 @@ from stackroom_local.simulator.embedding import Embedder
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.identifiers import Arns, ClientTokens
 from stackroom_local.simulator.indexing import Indexing
+from stackroom_local.simulator.model_endpoint import ModelEndpoint
 from stackroom_local.simulator.objects import Objects
 from stackroom_local.simulator.parsing import Parser
 from stackroom_local.simulator.records import Records
@@ -28,6 +29,7 @@ class Components:
         embedder: Embedder,
         vectors: Callable[[Records], Vectors],
         faults: Faults | None = None,
+        model: ModelEndpoint | None = None,
     ) -> None:
         self.clock = clock
         self.store = store
@@ -37,6 +39,7 @@ class Components:
         self.embedder = embedder
         self.vectors = vectors(self.records)
         self.faults = faults or Faults()
+        self.model = model
         self.indexing = Indexing(
             store=store,
             records=self.records,

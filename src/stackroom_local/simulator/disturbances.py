@@ -70,6 +70,7 @@ BY_CHANCE: Mapping[str, tuple[Kind, ...]] = {
     "ListIngestionJobs": _ANY,
     "ListKnowledgeBaseDocuments": _ANY,
     "Retrieve": _ANY,
+    "RetrieveAndGenerate": _ANY,
     "StartIngestionJob": (*_CONTENDED, Kind.BUSY),
     "StopIngestionJob": _CONTENDED,
     "UpdateDataSource": _CONTENDED,

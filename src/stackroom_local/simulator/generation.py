@@ -1,77 +1,111 @@
 """
-bedrock-agent-runtime's RetrieveAndGenerate, by extraction: no language model runs here.
+bedrock-agent-runtime's RetrieveAndGenerate.
 
-The answer is made of the retrieved sentences that are nearest to the question, says so, and
-cites each. Sessions are named, not remembered.
+A language model answers if one is configured (`model_endpoint`), otherwise the answer is extracted
+from what was found (`extraction`), and says so. Sessions are known, not remembered.
 """
 
-import re
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
+from stackroom_local.simulator import prompts
+from stackroom_local.simulator.citing import cited
+from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.dispatch import Parameters
-from stackroom_local.simulator.embedding import Embedder
-from stackroom_local.simulator.retrieval import Retrieval, reference
-from stackroom_local.simulator.rules import GUARDRAIL_MISSING, NOT_SIMULATED
+from stackroom_local.simulator.extraction import Extraction
+from stackroom_local.simulator.model_endpoint import ModelEndpoint
+from stackroom_local.simulator.models import TITAN
+from stackroom_local.simulator.retrieval import Retrieval
+from stackroom_local.simulator.rules import (
+    GENERATION_MODEL,
+    NOT_SIMULATED,
+    NOTHING_FOUND,
+    SESSION_UNKNOWN,
+)
+from stackroom_local.simulator.screening import Screening, Side, action_of
+from stackroom_local.simulator.store import Store
 from stackroom_local.simulator.vectors import Hit
 
-NOTICE = "Extracted, not generated (no language model runs here): "
-NOTHING = "Sorry, I am unable to assist you with this request."  # AWS's words, observed
-
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
-_SENTENCES = 3
-_CANDIDATES = 24  # sentences compared with the question, which bounds the time
-_SHORTEST = 20  # characters; below that it is a heading or a fragment
+_Answer = tuple[str, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Generation:
+    store: Store
+    clock: Clock
     retrieval: Retrieval
-    embedder: Embedder
+    screening: Screening
+    extraction: Extraction
+    model: ModelEndpoint | None
 
     def answer(self, parameters: Parameters) -> Parameters:
-        configuration = parameters.get("retrieveAndGenerateConfiguration") or {}
-        chosen = configuration.get("knowledgeBaseConfiguration")
-        if configuration.get("type") != "KNOWLEDGE_BASE" or chosen is None:
-            raise NOT_SIMULATED.broken(what="RetrieveAndGenerate without a knowledge base")
-        if (chosen.get("generationConfiguration") or {}).get("guardrailConfiguration"):
-            raise GUARDRAIL_MISSING.broken()
+        """Under a guardrail, if one is named: rule generate.guardrail."""
+        chosen = _configuration(parameters)
+        generation = chosen.get("generationConfiguration") or {}
+        template = prompts.template_of(generation)
+        guard = self.screening.asked_for(generation)
         question = parameters["input"]["text"]
-        search = chosen.get("retrievalConfiguration") or {}
-        hits = self.retrieval.hits(chosen["knowledgeBaseId"], question, search)
-        text, citations = self._extracted(question, hits)
-        session = parameters.get("sessionId") or str(uuid4())
-        return {"sessionId": session, "output": {"text": text}, "citations": citations}
+        asked = (chosen["knowledgeBaseId"], question, chosen.get("retrievalConfiguration") or {})
+        self.retrieval.check(*asked)
+        self._check_session(parameters.get("sessionId"))
+        verdict = guard.judged(question, Side.INPUT) if guard else None
+        if verdict is None or not verdict.blocked:
+            hits = self.retrieval.hits(*asked)
+            text, citations = self._answered(question, hits, template, generation)
+            verdict = guard.judged(text, Side.OUTPUT) if guard else None
+        if verdict and verdict.blocked:
+            text, citations = verdict.message, []
+        return {
+            "sessionId": parameters.get("sessionId") or self._new_session(),
+            "output": {"text": text},
+            "citations": citations,
+            **action_of(verdict),
+        }
 
-    def _extracted(self, question: str, hits: list[Hit]) -> tuple[str, list[dict[str, Any]]]:
+    def _answered(
+        self, question: str, hits: list[Hit], template: str, generation: dict[str, Any]
+    ) -> _Answer:
         if not hits:
-            return NOTHING, []
-        text, citations = NOTICE, []
-        for sentence, hit in self._nearest(question, hits):
-            start, text = len(text), f"{text}{sentence} "
-            # AWS's spans end with the last character, inclusively.
-            span = {"start": start, "end": start + len(sentence) - 1}
-            part = {"textResponsePart": {"text": sentence, "span": span}}
-            citations.append(
-                {"generatedResponsePart": part, "retrievedReferences": [reference(hit)]}
-            )
-        return text.rstrip(), citations
+            return NOTHING_FOUND.message, []
+        if self.model is None:
+            text, citations = self.extraction.answer(question, hits)
+        else:
+            now = self.clock.now()
+            prompt = prompts.rendered(template, question=question, hits=hits, now=now)
+            inference = (generation.get("inferenceConfig") or {}).get("textInferenceConfig") or {}
+            completion = self.model.complete(prompt, question, inference)
+            if not prompts.asks_for_citations(template):
+                return completion.strip(), []  # the marks are the template's own matter
+            text, citations = cited(completion, hits)
+        return text, citations if prompts.asks_for_citations(template) else []
 
-    def _nearest(self, question: str, hits: list[Hit]) -> list[tuple[str, Hit]]:
-        """Sentences of the passages, nearest first, each once."""
-        sentences: dict[str, Hit] = {}
-        for hit in hits:
-            for match in _SENTENCE.finditer(hit.text):
-                sentence = " ".join(match[0].split())
-                if len(sentence) >= _SHORTEST:
-                    sentences.setdefault(sentence, hit)
-        if not sentences:
-            return [(hits[0].text, hits[0])]
-        query = self.embedder.embed(question)
-        scored = [
-            (float(self.embedder.embed(sentence) @ query), sentence)
-            for sentence in list(sentences)[:_CANDIDATES]
-        ]
-        scored.sort(reverse=True)
-        return [(sentence, sentences[sentence]) for _, sentence in scored[:_SENTENCES]]
+    def _check_session(self, session: str | None) -> None:
+        if session and not self.store.row("SELECT 1 FROM sessions WHERE id = ?", session):
+            raise SESSION_UNKNOWN.broken(session=session)
+
+    def _new_session(self) -> str:
+        session = {"id": str(uuid4()), "created_at": self.clock.now().isoformat()}
+        self.store.insert("sessions", session)
+        return session["id"]
+
+
+def _configuration(parameters: Parameters) -> dict[str, Any]:
+    """The knowledgeBaseConfiguration; raises ServiceError for what is wrong, or not simulated."""
+    configuration = parameters.get("retrieveAndGenerateConfiguration") or {}
+    chosen: dict[str, Any] | None = configuration.get("knowledgeBaseConfiguration")
+    if configuration.get("type") != "KNOWLEDGE_BASE" or chosen is None:
+        raise NOT_SIMULATED.broken(what="RetrieveAndGenerate without a knowledge base")
+    for member in ("userContext", "sessionConfiguration"):
+        if parameters.get(member):
+            raise NOT_SIMULATED.broken(what=f"{member} of RetrieveAndGenerate")
+    if chosen.get("orchestrationConfiguration"):
+        raise NOT_SIMULATED.broken(what="orchestrationConfiguration")
+    generation = chosen.get("generationConfiguration") or {}
+    for member in ("additionalModelRequestFields", "performanceConfig"):
+        if generation.get(member):
+            raise NOT_SIMULATED.broken(what=f"{member} of RetrieveAndGenerate")
+    model = chosen["modelArn"].rpartition("/")[2]
+    if model == TITAN:
+        raise GENERATION_MODEL.broken(model=model)
+    return chosen

@@ -22,6 +22,11 @@ def new_id() -> str:
     return "".join(secrets.choice(_ALPHABET) for _ in range(10))
 
 
+def new_guardrail_id() -> str:
+    """Twelve, and in small letters."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(12)).lower()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Arns:
     """What the resources of the simulator's account and region are called."""
@@ -31,6 +36,9 @@ class Arns:
 
     def knowledge_base(self, knowledge_base_id: str) -> str:
         return f"arn:aws:bedrock:{self.region}:{self.account}:knowledge-base/{knowledge_base_id}"
+
+    def guardrail(self, guardrail_id: str) -> str:
+        return f"arn:aws:bedrock:{self.region}:{self.account}:guardrail/{guardrail_id}"
 
     def vector_bucket(self, bucket: str) -> str:
         return f"arn:aws:s3vectors:{self.region}:{self.account}:bucket/{bucket}"

@@ -5,8 +5,20 @@ OMISSIONS = {
     "data sources other than S3 and CUSTOM; semantic and hierarchical chunking; parsing by models;"
     " transformations": "refused by name",
     "reranking, implicit filters, userContext and pages of Retrieve": "refused by name",
-    "guardrails": "every one is said not to exist",
-    "RetrieveAndGenerate's model, prompts and sessions": "an answer is extracted, and says so",
+    "of guardrails: content filters, sensitive information, contextual grounding, automated"
+    " reasoning, AWS's list of profanities, the tier STANDARD, profiles across regions, KMS keys;"
+    " images and qualifiers in ApplyGuardrail": "refused by name",
+    "the model with which AWS tells whether a text is about a denied topic": "nearness of"
+    " embeddings, in English; how near is measured in tests/simulator/test_topics.py, and AWS will"
+    " judge single texts otherwise",
+    "a guardrail that is being created, or is in use elsewhere": "READY at once; deleted at once",
+    "text units of guardrails per second": "counted in the answer, never against a quota",
+    "a model for RetrieveAndGenerate": "an answer is extracted, says so, and heeds neither prompt"
+    " nor inferenceConfig; or an OpenAI-compatible endpoint answers, whatever modelArn says"
+    " (STACKROOM_OPENAI_BASE_URL, STACKROOM_OPENAI_MODEL, STACKROOM_OPENAI_API_KEY)",
+    "RetrieveAndGenerate's memory of a session": "its id is known, what was said is not",
+    "of RetrieveAndGenerate: external sources, query decomposition, additionalModelRequestFields,"
+    " performanceConfig, sessionConfiguration, userContext": "refused by name",
     "vectors' own operations (PutVectors, QueryVectors, ...) and their rates": "refused by name",
     "callers' rights": "never checked: whoever reaches its port may do anything",
     "the knowledge base's role": "never checked; a data source whose deletion fails for want of its"

@@ -8,12 +8,16 @@ from stackroom_local.simulator.data_sources import DataSources
 from stackroom_local.simulator.direct import Direct, DirectCalls
 from stackroom_local.simulator.dispatch import Handler
 from stackroom_local.simulator.documents import Documents
+from stackroom_local.simulator.extraction import Extraction
 from stackroom_local.simulator.generation import Generation
+from stackroom_local.simulator.guardrail_application import GuardrailApplication
+from stackroom_local.simulator.guardrails import Guardrails
 from stackroom_local.simulator.ingestion_jobs import IngestionJobs
 from stackroom_local.simulator.job_runs import JobRuns
 from stackroom_local.simulator.knowledge_bases import KnowledgeBases
 from stackroom_local.simulator.models import Models
 from stackroom_local.simulator.retrieval import Retrieval
+from stackroom_local.simulator.screening import Screening
 from stackroom_local.simulator.vector_buckets import VectorBuckets
 
 
@@ -26,6 +30,7 @@ def handlers_of(
         **_job_handlers(components, calls, runs),
         **_document_handlers(components, direct),
         **_runtime_handlers(components),
+        **_guardrail_handlers(components),
         **_vector_handlers(components),
     }
 
@@ -94,14 +99,44 @@ def _document_handlers(components: Components, direct: Direct) -> Mapping[str, H
 
 
 def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
+    screening = Screening(store=components.store, embedder=components.embedder)
     retrieval = Retrieval(
-        store=components.store, vectors=components.vectors, embedder=components.embedder
+        store=components.store,
+        vectors=components.vectors,
+        embedder=components.embedder,
+        screening=screening,
     )
-    generation = Generation(retrieval=retrieval, embedder=components.embedder)
+    generation = Generation(
+        store=components.store,
+        clock=components.clock,
+        retrieval=retrieval,
+        screening=screening,
+        extraction=Extraction(embedder=components.embedder),
+        model=components.model,
+    )
+    application = GuardrailApplication(screening=screening, arns=components.arns)
     return {
         "bedrock-agent-runtime.Retrieve": retrieval.retrieve,
         "bedrock-agent-runtime.RetrieveAndGenerate": generation.answer,
+        "bedrock-runtime.ApplyGuardrail": application.apply,
         "bedrock-runtime.InvokeModel": Models(embedder=components.embedder).invoke,
+    }
+
+
+def _guardrail_handlers(components: Components) -> Mapping[str, Handler]:
+    guardrails = Guardrails(
+        store=components.store,
+        clock=components.clock,
+        arns=components.arns,
+        tokens=components.tokens,
+    )
+    return {
+        "bedrock.CreateGuardrail": guardrails.create,
+        "bedrock.GetGuardrail": guardrails.get,
+        "bedrock.ListGuardrails": guardrails.list,
+        "bedrock.UpdateGuardrail": guardrails.update,
+        "bedrock.DeleteGuardrail": guardrails.delete,
+        "bedrock.CreateGuardrailVersion": guardrails.create_version,
     }
 
 

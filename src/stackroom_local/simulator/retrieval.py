@@ -11,13 +11,13 @@ from stackroom_local.simulator.knowledge_bases import knowledge_base
 from stackroom_local.simulator.metadata import own_keys
 from stackroom_local.simulator.rules import (
     DEFAULT_RESULTS,
-    GUARDRAIL_MISSING,
     HYBRID_SEARCH,
     MODEL_MISMATCH,
     NOT_SIMULATED,
     QUERY_LENGTH,
     VECTOR_INDEX_MISSING,
 )
+from stackroom_local.simulator.screening import Screening, Side, action_of
 from stackroom_local.simulator.store import Store
 from stackroom_local.simulator.vectors import Hit, Vectors
 
@@ -27,22 +27,27 @@ class Retrieval:
     store: Store
     vectors: Vectors
     embedder: Embedder
+    screening: Screening
 
     def retrieve(self, parameters: Parameters) -> Parameters:
-        if parameters.get("guardrailConfiguration"):
-            raise GUARDRAIL_MISSING.broken()
+        """Under a guardrail, if one is named: rule retrieve.guardrail."""
         for member in ("userContext", "nextToken"):
             if parameters.get(member):
                 raise NOT_SIMULATED.broken(what=f"{member} of Retrieve")
-        hits = self.hits(
+        guard = self.screening.asked_for(parameters)
+        asked = (
             parameters["knowledgeBaseId"],
             parameters["retrievalQuery"].get("text") or "",
             parameters.get("retrievalConfiguration") or {},
         )
-        return {"retrievalResults": [{**reference(hit), "score": hit.score} for hit in hits]}
+        self.check(*asked)
+        verdict = guard.judged(asked[1], Side.INPUT) if guard else None
+        hits = [] if verdict and verdict.blocked else self.hits(*asked)
+        results = [{**reference(hit), "score": hit.score} for hit in hits]
+        return {"retrievalResults": results, **action_of(verdict)}
 
-    def hits(self, knowledge_base_id: str, text: str, configuration: dict[str, Any]) -> list[Hit]:
-        """The best passages, best first. Raises ServiceError for what AWS refuses."""
+    def check(self, knowledge_base_id: str, text: str, configuration: dict[str, Any]) -> None:
+        """Raises ServiceError for what AWS refuses."""
         knowledge_base(self.store, knowledge_base_id)
         if not text.strip() or len(text) > QUERY_LENGTH.limit:
             raise QUERY_LENGTH.broken()
@@ -53,12 +58,17 @@ class Retrieval:
         condition = search.get("filter")
         if condition is not None:
             filters.check(condition)
+
+    def hits(self, knowledge_base_id: str, text: str, configuration: dict[str, Any]) -> list[Hit]:
+        """The best passages, best first, of a request that `check` let pass."""
         index = index_of(self.store, knowledge_base_id)
         if index is None:
             raise VECTOR_INDEX_MISSING.broken()
+        search = configuration.get("vectorSearchConfiguration") or {}
         query = normalised(self.embedder.embed(text)[: index.dimension])
         limit = search.get("numberOfResults") or DEFAULT_RESULTS.limit
-        return self.vectors.search(knowledge_base_id, query, limit, filters.Sought(condition))
+        sought = filters.Sought(search.get("filter"))
+        return self.vectors.search(knowledge_base_id, query, limit, sought)
 
 
 def reference(hit: Hit) -> dict[str, Any]:

@@ -6,6 +6,8 @@ What the simulator remembers: one SQLite file, so that a restart or a SIGKILL lo
     ingestion_jobs                    jobs with statistics and failure reasons
     documents                         one per document of a data source, with its attributes
     vectors                           passages; written with their document in one transaction
+    guardrails                        one per version; the draft knows the last number given
+    sessions                          those that RetrieveAndGenerate has begun
     client_tokens                     which resource a request's client token made
 """
 
@@ -56,6 +58,12 @@ CREATE TABLE IF NOT EXISTS vectors (
 CREATE INDEX IF NOT EXISTS vectors_by_document ON vectors (data_source_id, identifier);
 CREATE INDEX IF NOT EXISTS vectors_by_knowledge_base ON vectors (knowledge_base_id);
 CREATE INDEX IF NOT EXISTS vectors_by_index ON vectors (index_arn);
+CREATE TABLE IF NOT EXISTS guardrails (
+    id TEXT NOT NULL, version TEXT NOT NULL, number INTEGER NOT NULL DEFAULT 0, name TEXT NOT NULL,
+    body TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL,
+    PRIMARY KEY (id, version)
+);
+CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, created_at TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS client_tokens (
     scope TEXT NOT NULL, token TEXT NOT NULL, resource TEXT NOT NULL, expires_at REAL NOT NULL,
     PRIMARY KEY (scope, token)

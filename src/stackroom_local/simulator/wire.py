@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 _SCOPE = re.compile(r"Credential=[^/]+/\d{8}/[^/]+/(?P<signing_name>[^/]+)/aws4_request")
 _SERVICES = {
     "s3vectors": ("s3vectors",),
-    "bedrock": ("bedrock-agent-runtime", "bedrock-agent", "bedrock-runtime"),
+    "bedrock": ("bedrock-agent-runtime", "bedrock-agent", "bedrock-runtime", "bedrock"),
 }
 _ANY_SERVICE = tuple(service for services in _SERVICES.values() for service in services)
 

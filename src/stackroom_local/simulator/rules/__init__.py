@@ -10,6 +10,8 @@ generated from `RULES`.
 # One table in several parts: whoever uses a rule need not know in which it is written.
 from stackroom_local.simulator.rules.documents import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.files import *  # noqa: F403 - as above
+from stackroom_local.simulator.rules.generation import *  # noqa: F403 - as above
+from stackroom_local.simulator.rules.guardrails import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.jobs import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.limits import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.requests import *  # noqa: F403 - as above

@@ -22,6 +22,7 @@ RATES = {
     "ListKnowledgeBaseDocuments": 5.0,
     "Retrieve": 20.0,
     "RetrieveAndGenerate": 20.0,
+    "ApplyGuardrail": 50.0,
 }
 for _operation, _rate in RATES.items():
     rule(f"rate.{_operation}", f"{_rate:g} requests per second and account", "quotas", value=_rate)

@@ -54,9 +54,3 @@ FILTER_VALUE = rule(
     "guide; text assumed",
     message="The value of {operator} for key {key} has a type that the operator does not accept",
 )
-GUARDRAIL_MISSING = rule(
-    "retrieve.guardrail",
-    "a guardrail that does not exist; none can be made here",
-    "model for the shape; text assumed",
-    message="The guardrail identifier or version provided in the request does not exist.",
-)

@@ -1,0 +1,89 @@
+"""An OpenAI-compatible endpoint of this process, which says what a test tells it to say."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+SAYS = "Otters hold hands [1]."
+
+Answering = Callable[[BaseHTTPRequestHandler], None]
+
+
+@dataclass
+class ChatEndpoint:
+    """`says` is the model's text; `answering`, if given, writes the whole response instead."""
+
+    base_url: str
+    says: str = SAYS
+    answering: Answering | None = None
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    authorizations: list[str | None] = field(default_factory=list)
+
+    def reset(self) -> None:
+        self.says, self.answering = SAYS, None
+        for told in (self.asked, self.paths, self.authorizations):
+            told.clear()
+
+    @property
+    def prompt(self) -> str:
+        """Of the only request."""
+        [request] = self.asked
+        [system, _] = request["messages"]
+        return str(system["content"])
+
+
+@contextmanager
+def chat_endpoint() -> Iterator[ChatEndpoint]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            endpoint.asked.append(json.loads(body))
+            endpoint.paths.append(self.path)
+            endpoint.authorizations.append(self.headers["Authorization"])
+            if endpoint.answering:
+                endpoint.answering(self)
+                return
+            message = {"role": "assistant", "content": endpoint.says}
+            respond(self, 200, json.dumps({"choices": [{"index": 0, "message": message}]}))
+
+        def log_message(self, *_: Any) -> None:
+            """The test's output is not its log."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        server.block_on_close = False
+        endpoint = ChatEndpoint(f"http://127.0.0.1:{server.server_address[1]}/v1")
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield endpoint
+        server.shutdown()
+
+
+def respond(handler: BaseHTTPRequestHandler, status: int, body: str, **headers: str) -> None:
+    content = body.encode()
+    handler.send_response(status)
+    handler.send_header("Content-Type", "application/json")
+    handler.send_header("Content-Length", str(len(content)))
+    for name, value in headers.items():
+        handler.send_header(name, value)
+    handler.end_headers()
+    handler.wfile.write(content)
+
+
+def drip(handler: BaseHTTPRequestHandler) -> None:
+    """A byte now and then, for longer than anybody waits."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    for _ in range(60):
+        try:
+            handler.wfile.write(b" ")
+            handler.wfile.flush()
+        except OSError:
+            return
+        time.sleep(0.05)

@@ -1,0 +1,331 @@
+"""Guardrails: made, versioned, listed, refused, and applied to a text."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.simulator.holding import holds
+from tests.simulator.topics import TOPICS
+from tests.simulator.world import World, guardrail_request, refused
+
+HATE = {"type": "HATE", "inputStrength": "LOW", "outputStrength": "LOW"}
+SALARIES = {"Salaries": TOPICS["Salaries"]}
+
+
+def test_a_guardrail_reads_back_as_it_was_made(world: World) -> None:
+    request = guardrail_request(words=["Project Heron"], topics=SALARIES)
+    tags = [{"key": "team", "value": "legal"}]
+
+    created = world.bedrock.create_guardrail(**request, description="For all.", tags=tags)
+
+    id_, arn = created["guardrailId"], created["guardrailArn"]
+    found = world.bedrock.get_guardrail(guardrailIdentifier=arn)
+    assert arn == f"arn:aws:bedrock:us-east-1:000000000000:guardrail/{id_}"
+    assert created["version"] == "DRAFT"
+    assert found.pop("createdAt") == created["createdAt"]
+    assert found.pop("updatedAt")
+    assert found.pop("ResponseMetadata")["HTTPStatusCode"] == 200
+    topics = request["topicPolicyConfig"]["topicsConfig"]
+    assert found == {
+        "guardrailId": id_,
+        "guardrailArn": arn,
+        "name": request["name"],
+        "description": "For all.",
+        "version": "DRAFT",
+        "status": "READY",
+        "topicPolicy": {"topics": topics, "tier": {"tierName": "CLASSIC"}},
+        "wordPolicy": {"words": [{"text": "Project Heron"}], "managedWordLists": []},
+        "blockedInputMessaging": request["blockedInputMessaging"],
+        "blockedOutputsMessaging": request["blockedOutputsMessaging"],
+    }
+
+
+@holds("guardrail.replaced", "guardrail.versions")
+def test_an_update_replaces_the_draft_and_leaves_the_versions(world: World) -> None:
+    id_ = world.guardrail(words=["heron"], topics=SALARIES)
+    first = world.bedrock.create_guardrail_version(guardrailIdentifier=id_, description="Both.")
+    words = guardrail_request(words=["egret"])
+
+    world.bedrock.update_guardrail(guardrailIdentifier=id_, **words)
+
+    second = world.bedrock.create_guardrail_version(guardrailIdentifier=id_)
+    one, two, draft = (
+        world.bedrock.get_guardrail(guardrailIdentifier=id_, **version)
+        for version in ({"guardrailVersion": "1"}, {"guardrailVersion": "2"}, {})
+    )
+    assert (first["version"], second["version"]) == ("1", "2")
+    assert one["description"] == "Both."
+    assert one["topicPolicy"]["topics"][0]["name"] == "Salaries"
+    for changed in (two, draft):
+        assert changed["wordPolicy"]["words"] == [{"text": "egret"}]
+        assert "topicPolicy" not in changed
+        assert changed["name"] == words["name"]
+
+
+@holds("guardrail.deleted", "guardrail.versions")
+def test_a_version_goes_alone_and_a_guardrail_with_all_its_versions(world: World) -> None:
+    id_ = world.guardrail(words=["heron"])
+    for _ in range(2):
+        world.bedrock.create_guardrail_version(guardrailIdentifier=id_)
+
+    world.bedrock.delete_guardrail(guardrailIdentifier=id_, guardrailVersion="2")
+    third = world.bedrock.create_guardrail_version(guardrailIdentifier=id_)
+    listed = world.bedrock.list_guardrails(guardrailIdentifier=id_)["guardrails"]
+    world.bedrock.delete_guardrail(guardrailIdentifier=id_)
+
+    assert third["version"] == "3"
+    assert [each["version"] for each in listed] == ["DRAFT", "1", "3"]
+    for version in ({}, {"guardrailVersion": "1"}):
+        error = refused(world.bedrock.get_guardrail, guardrailIdentifier=id_, **version)
+        assert error["Code"] == "ResourceNotFoundException"
+
+
+def test_drafts_are_listed_in_pages(world_at: Callable[..., World]) -> None:
+    world = world_at(1)
+    ids = {world.guardrail(words=["heron"]) for _ in range(3)}
+    world.bedrock.create_guardrail_version(guardrailIdentifier=min(ids))
+
+    pages = list(
+        world.bedrock.get_paginator("list_guardrails").paginate(PaginationConfig={"PageSize": 2})
+    )
+
+    assert [len(page["guardrails"]) for page in pages] == [2, 1]
+    assert {each["id"] for page in pages for each in page["guardrails"]} == ids
+
+
+def test_a_repeated_client_token_makes_one_guardrail_and_one_version(world: World) -> None:
+    request, token = guardrail_request(words=["heron"]), uuid4().hex
+
+    ids = {
+        world.bedrock.create_guardrail(**request, clientRequestToken=token)["guardrailId"]
+        for _ in range(2)
+    }
+    [id_] = ids
+    versions = {
+        world.bedrock.create_guardrail_version(guardrailIdentifier=id_, clientRequestToken=token)[
+            "version"
+        ]
+        for _ in range(2)
+    }
+
+    assert versions == {"1"}
+
+
+@holds("guardrail.name-taken")
+def test_a_name_is_taken_once(world: World) -> None:
+    request = guardrail_request(words=["heron"])
+    world.bedrock.create_guardrail(**request)
+    other = world.guardrail(words=["egret"])
+
+    twice = refused(world.bedrock.create_guardrail, **request)
+    renamed = refused(world.bedrock.update_guardrail, guardrailIdentifier=other, **request)
+
+    assert twice["Code"] == renamed["Code"] == "ConflictException"
+    assert "already has this name" in twice["Message"]
+
+
+@holds("guardrail.per-account", "guardrail.versions")
+def test_an_account_has_100_guardrails_and_each_of_them_20_versions(
+    world_at: Callable[..., World],
+) -> None:
+    world = world_at(1)
+    ids = [world.guardrail(words=["heron"]) for _ in range(100)]
+    for _ in range(20):
+        world.bedrock.create_guardrail_version(guardrailIdentifier=ids[0])
+
+    another = refused(world.bedrock.create_guardrail, **guardrail_request(words=["heron"]))
+    version = refused(world.bedrock.create_guardrail_version, guardrailIdentifier=ids[0])
+
+    assert another["Code"] == version["Code"] == "ServiceQuotaExceededException"
+    assert "100" in another["Message"]
+    assert "20" in version["Message"]
+
+
+@holds("guardrail.empty", "request.not-simulated")
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"wordPolicyConfig": None}, "at least one policy"),
+        (
+            {"contentPolicyConfig": {"filtersConfig": [HATE]}},
+            "contentPolicyConfig",
+        ),
+        (
+            {
+                "sensitiveInformationPolicyConfig": {
+                    "piiEntitiesConfig": [{"type": "EMAIL", "action": "BLOCK"}]
+                }
+            },
+            "sensitiveInformationPolicyConfig",
+        ),
+        (
+            {
+                "contextualGroundingPolicyConfig": {
+                    "filtersConfig": [{"type": "GROUNDING", "threshold": 0.5}]
+                }
+            },
+            "contextualGroundingPolicyConfig",
+        ),
+        (
+            {"wordPolicyConfig": {"managedWordListsConfig": [{"type": "PROFANITY"}]}},
+            "managedWordListsConfig",
+        ),
+        ({"kmsKeyId": "alias/own"}, "kmsKeyId"),
+        (
+            {"crossRegionConfig": {"guardrailProfileIdentifier": "us.guardrail.v1:0"}},
+            "crossRegionConfig",
+        ),
+        ({"name": "with space"}, "name"),
+        ({"blockedInputMessaging": "m" * 501}, "blockedInputMessaging"),
+        ({"wordPolicyConfig": {"wordsConfig": [{"text": "w" * 101}]}}, "wordsConfig"),
+    ],
+)
+def test_what_no_guardrail_can_be_here_is_refused_by_name(
+    world: World, changes: dict[str, Any], message: str
+) -> None:
+    request = {**guardrail_request(words=["heron"]), **changes}
+
+    error = refused(
+        world.bedrock.create_guardrail,
+        **{member: value for member, value in request.items() if value is not None},
+    )
+
+    assert error["Code"] == "ValidationException"
+    assert message in error["Message"]
+
+
+def applied(world: World, id_: str, text: str, **more: Any) -> dict[str, Any]:
+    request = {"guardrailVersion": "DRAFT", "source": "INPUT", **more}
+    answer: dict[str, Any] = world.bedrock_runtime.apply_guardrail(
+        guardrailIdentifier=id_, content=[{"text": {"text": text}}], **request
+    )
+    return answer
+
+
+@holds("guardrail.words")
+@pytest.mark.parametrize(
+    ("text", "blocked"),
+    [
+        ("Tell me of project heron.", True),
+        ("PROJECT   Heron!", True),
+        ("(Project\nHeron)", True),
+        ("Ｐｒｏｊｅｃｔ heron", True),
+        ("project heronry", False),
+        ("aproject heron", False),
+        ("project, heron", False),
+        ("C++ is a language", True),
+        ("C is a language", False),
+        ("", False),
+    ],
+)
+def test_words_are_found_whole_in_any_case(world: World, text: str, blocked: bool) -> None:
+    id_ = world.guardrail(words=["Project Heron", "C++"])
+
+    answer = applied(world, id_, text)
+
+    assert answer["action"] == ("GUARDRAIL_INTERVENED" if blocked else "NONE")
+
+
+def test_a_blocked_text_is_answered_as_aws_answers_it(world: World) -> None:
+    id_ = world.guardrail(words=["heron", "egret"], topics=SALARIES)
+    text = "What is the salary of the heron?"
+
+    answer = applied(world, id_, text)
+
+    [assessment] = answer["assessments"]
+    assert answer["action"] == "GUARDRAIL_INTERVENED"
+    assert answer["actionReason"] == "Guardrail blocked."
+    assert answer["outputs"] == [{"text": "That question is not for this assistant."}]
+    assert assessment["wordPolicy"]["customWords"] == [
+        {"match": "heron", "action": "BLOCKED", "detected": True}
+    ]
+    assert assessment["topicPolicy"]["topics"] == [
+        {"name": "Salaries", "type": "DENY", "action": "BLOCKED", "detected": True}
+    ]
+    assert assessment["appliedGuardrailDetails"]["guardrailId"] == id_
+    assert (answer["usage"]["topicPolicyUnits"], answer["usage"]["wordPolicyUnits"]) == (1, 1)
+    assert answer["guardrailCoverage"]["textCharacters"] == {"guarded": 32, "total": len(text)}
+
+
+def test_a_text_that_may_pass_has_no_outputs(world: World) -> None:
+    id_ = world.guardrail(words=["heron"])
+
+    answer = applied(world, id_, "Otters sleep.")
+
+    assert (answer["action"], answer["actionReason"]) == ("NONE", "No action.")
+    assert answer["outputs"] == []
+    assert "wordPolicy" not in answer["assessments"][0]
+
+
+@holds("guardrail.output-scope")
+def test_the_full_scope_names_topics_that_were_not_found(world: World) -> None:
+    id_ = world.guardrail(words=["heron"], topics=SALARIES)
+
+    [assessment] = applied(world, id_, "Otters sleep.", outputScope="FULL")["assessments"]
+
+    assert assessment["topicPolicy"]["topics"] == [
+        {"name": "Salaries", "type": "DENY", "action": "NONE", "detected": False}
+    ]
+    assert "wordPolicy" not in assessment
+
+
+@holds("guardrail.actions")
+def test_an_entry_may_be_off_on_one_side_or_only_report(world: World) -> None:
+    request = guardrail_request(words=["heron", "egret"])
+    heron, egret = request["wordPolicyConfig"]["wordsConfig"]
+    heron["inputEnabled"], egret["outputAction"] = False, "NONE"
+    id_ = world.bedrock.create_guardrail(**request)["guardrailId"]
+
+    off = applied(world, id_, "heron")
+    on = applied(world, id_, "heron", source="OUTPUT")
+    told = applied(world, id_, "egret", source="OUTPUT")
+
+    assert (off["action"], off["assessments"][0].get("wordPolicy")) == ("NONE", None)
+    assert on["outputs"] == [{"text": "That answer is not for you."}]
+    assert told["action"] == "NONE"
+    assert told["assessments"][0]["wordPolicy"]["customWords"] == [
+        {"match": "egret", "action": "NONE", "detected": True}
+    ]
+
+
+@holds("guardrail.unknown")
+@pytest.mark.parametrize("missing", [{"guardrailVersion": "7"}, {"guardrailIdentifier": "none"}])
+def test_a_guardrail_that_is_not_there_can_not_be_applied(
+    world: World, missing: dict[str, str]
+) -> None:
+    named = {"guardrailIdentifier": world.guardrail(words=["a"]), "guardrailVersion": "DRAFT"}
+    content = [{"text": {"text": "Otters."}}]
+
+    error = refused(
+        world.bedrock_runtime.apply_guardrail,
+        **{**named, **missing},
+        source="INPUT",
+        content=content,
+    )
+
+    assert error["Code"] == "ResourceNotFoundException"
+
+
+@holds("request.not-simulated")
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"image": {"format": "png", "source": {"bytes": b"png"}}},
+        {"text": {"text": "Otters.", "qualifiers": ["grounding_source"]}},
+    ],
+)
+def test_what_no_guardrail_looks_at_here_is_refused(world: World, block: dict[str, Any]) -> None:
+    id_ = world.guardrail(words=["heron"])
+
+    error = refused(
+        world.bedrock_runtime.apply_guardrail,
+        guardrailIdentifier=id_,
+        guardrailVersion="DRAFT",
+        source="INPUT",
+        content=[block],
+    )
+
+    assert error["Code"] == "ValidationException"
+    assert "does not offer" in error["Message"]
