@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from stackroom_local.processes import HOST
+from stackroom_local.simulator.model_endpoint import API_KEY
 from stackroom_local.state import (
     ACCESS_KEY,
     ACCOUNT,
@@ -14,6 +15,9 @@ from stackroom_local.state import (
     StateDirectory,
     endpoint_variables,
 )
+
+# The key of a model's endpoint is for the simulator alone, and no function's to read.
+_WITHOUT_KEY = {API_KEY: ""}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,12 +67,13 @@ class Servers:
             "MINISTACK_ACCOUNT_ID": ACCOUNT,
             "MINISTACK_REGION": REGION,
             "TMPDIR": str(self.state / "tmp"),  # else it keeps files in the machine's /tmp
+            **_WITHOUT_KEY,
         }
         health = f"{self.aws}/_ministack/health"
         return _server("stackroom_local.ministack", {}, environment, health=health)
 
     def simulator(self) -> Server:
-        """Bedrock knowledge bases and S3 Vectors."""
+        """Bedrock and S3 Vectors; it reads the variables of `model_endpoint` as we have them."""
         options = {
             "--port": str(self.ports.simulator),
             "--data-dir": str(self.state / "simulator"),
@@ -89,7 +94,7 @@ class Servers:
         return _server(
             "stackroom_local.gateway",
             options,
-            endpoint_variables(self.aws, self.bedrock),
+            {**endpoint_variables(self.aws, self.bedrock), **_WITHOUT_KEY},
             health=f"{self.agents}/.well-known/openid-configuration",
         )
 

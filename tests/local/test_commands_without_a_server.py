@@ -111,6 +111,20 @@ def test_an_empty_path_is_refused_and_never_taken_for_the_present_folder(
     assert "a path is empty" in answer.stderr
 
 
+def test_a_model_that_can_not_be_asked_is_refused_before_anything_starts(
+    stackroom: Stackroom, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("STACKROOM_OPENAI_BASE_URL", "http://127.0.0.1:11434/v1")
+    monkeypatch.setenv("STACKROOM_OPENAI_API_KEY", "sk-very-secret")
+
+    answer = stackroom("up")
+
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert "STACKROOM_OPENAI_MODEL" in answer.stderr
+    assert "sk-very-secret" not in answer.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 CAFE = os.fsdecode(b"caf\xe9")  # as Python has what a shell in Latin-1 passes
 
 

@@ -1,5 +1,6 @@
 """Verbs of the local mode itself: it starts and stops, tells where it is, and shows itself."""
 
+import os
 from typing import Annotated
 
 import typer
@@ -18,6 +19,16 @@ def _checked(faults: str) -> str:
     return faults
 
 
+def _check_model() -> None:
+    """Said at once, and not by a server that ends as soon as it is started."""
+    from stackroom_local.simulator.model_endpoint import Misconfigured, ModelEndpoint
+
+    try:
+        ModelEndpoint.of(os.environ)
+    except Misconfigured as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 def up(
     state_dir: StateDir,
     speed: Speed = 10.0,
@@ -32,7 +43,14 @@ def up(
         ),
     ] = "",
 ) -> None:
-    """Serve until Ctrl-C; what was ingested is there again at the next start."""
+    """
+    Serve until Ctrl-C; what was ingested is there again at the next start.
+
+    RetrieveAndGenerate's answers are extracted from what is found, unless STACKROOM_OPENAI_BASE_URL
+    and STACKROOM_OPENAI_MODEL name an OpenAI-compatible endpoint and its model, and
+    STACKROOM_OPENAI_API_KEY its key where it wants one.
+    """
+    _check_model()
     from stackroom_local.cli import serving
 
     serving.up(state_dir, speed=speed, port=port, fresh=fresh, faults=faults)
