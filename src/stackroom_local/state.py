@@ -75,6 +75,7 @@ def endpoint_variables(aws: str, simulator: str) -> dict[str, str]:
     """Which server answers for which service, in the names that boto3 and the AWS CLI honour."""
     return {
         "AWS_ENDPOINT_URL": aws,
+        "AWS_ENDPOINT_URL_BEDROCK": simulator,
         "AWS_ENDPOINT_URL_BEDROCK_AGENT": simulator,
         "AWS_ENDPOINT_URL_BEDROCK_AGENT_RUNTIME": simulator,
         "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": simulator,

@@ -35,6 +35,7 @@ def bedrock(tmp_path: Path) -> Iterator[Simulator]:
     configuration = server.Configuration(data_dir=tmp_path, s3_endpoint=NOWHERE, speed=100)
     with server.Simulator(configuration) as simulator:
         yield Simulator(
+            bedrock=client("bedrock", simulator.endpoint),
             bedrock_agent=client("bedrock-agent", simulator.endpoint),
             s3vectors=client("s3vectors", simulator.endpoint),
         )
@@ -66,6 +67,57 @@ def test_the_shared_data_source_takes_documents_without_a_bucket(bedrock: Simula
     assert (found["name"], found["status"]) == ("shared", "AVAILABLE")
     assert found["dataSourceConfiguration"] == {"type": "CUSTOM"}
     assert found["dataDeletionPolicy"] == "DELETE"
+
+
+@pytest.mark.processes
+def test_a_guardrail_is_made_once_and_follows_its_template(bedrock: Simulator) -> None:
+    first = make(bedrock, "Bedrock::Guardrail", **guardrail("heron"))
+    same = make(bedrock, "Bedrock::Guardrail", **guardrail("egret"))
+
+    found = bedrock.bedrock.get_guardrail(guardrailIdentifier=first["GuardrailId"])
+    assert first == same
+    assert first["Ref"] == first["GuardrailArn"] == found["guardrailArn"]
+    assert first["Version"] == "DRAFT"
+    assert found["name"] == "test-guardrail"
+    assert found["wordPolicy"]["words"] == [{"text": "egret"}]
+    assert found["topicPolicy"]["topics"][0]["definition"] == "What people earn."
+
+
+@pytest.mark.processes
+def test_a_version_of_a_guardrail_stays_until_its_description_changes(bedrock: Simulator) -> None:
+    made = make(bedrock, "Bedrock::Guardrail", **guardrail("heron"))
+    of_it = {"GuardrailIdentifier": made["GuardrailId"]}
+
+    first = make(bedrock, "Bedrock::GuardrailVersion", **of_it)
+    make(bedrock, "Bedrock::Guardrail", **guardrail("egret"))
+    again = make(bedrock, "Bedrock::GuardrailVersion", **of_it)
+    changed = make(bedrock, "Bedrock::GuardrailVersion", **of_it, Description="Of today.")
+
+    id_ = made["GuardrailId"]
+    assert first == again
+    assert (first["Ref"], first["Version"]) == (f"{id_}|1", "1")
+    assert (changed["Ref"], changed["Version"]) == (f"{id_}|2", "2")
+    assert first["GuardrailArn"] == made["GuardrailArn"]
+    words = [
+        bedrock.bedrock.get_guardrail(guardrailIdentifier=id_, guardrailVersion=version)[
+            "wordPolicy"
+        ]["words"][0]["text"]
+        for version in ("1", "2")
+    ]
+    assert words == ["heron", "egret"]
+
+
+def guardrail(word: str) -> dict[str, Any]:
+    """A guardrail's properties as a template has them."""
+    topic = {"Name": "Salaries", "Definition": "What people earn.", "Type": "DENY"}
+    return {
+        "Name": "test-guardrail",
+        "BlockedInputMessaging": "Not that.",
+        "BlockedOutputsMessaging": "Not this.",
+        "WordPolicyConfig": {"WordsConfig": [{"Text": word}]},
+        "TopicPolicyConfig": {"TopicsConfig": [topic]},
+        "Tags": [{"Key": "team", "Value": "legal"}],
+    }
 
 
 def deployed(bedrock: Simulator) -> dict[str, Attributes]:

@@ -107,6 +107,7 @@ class Deployer:
             return made
         self.before_simulator()
         simulator = Simulator(
+            bedrock=client("bedrock", self.simulator_endpoint),
             bedrock_agent=client("bedrock-agent", self.simulator_endpoint),
             s3vectors=client("s3vectors", self.simulator_endpoint),
         )

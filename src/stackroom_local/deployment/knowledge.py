@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from stackroom_local.deployment.guardrails import Guardrails
 from stackroom_local.deployment.intrinsics import REF, Attributes
 from stackroom_local.deployment.stand_ins import Resource
 from stackroom_local.problems import UnknownResource
@@ -17,8 +18,9 @@ from stackroom_local.problems import UnknownResource
 
 @dataclass(frozen=True)
 class Simulator:
-    """Makes resources; `bedrock_agent` and `s3vectors` are boto3 clients of the simulator."""
+    """Makes resources; its fields are boto3 clients of the simulator."""
 
+    bedrock: Any
     bedrock_agent: Any
     s3vectors: Any
 
@@ -29,12 +31,18 @@ class Simulator:
             "AWS::S3Vectors::Index": self._index,
             "AWS::Bedrock::KnowledgeBase": self._knowledge_base,
             "AWS::Bedrock::DataSource": self._data_source,
+            "AWS::Bedrock::Guardrail": self._guardrails.guardrail,
+            "AWS::Bedrock::GuardrailVersion": self._guardrails.version,
         }
         if resource.type not in makers:
             raise UnknownResource(stack, resource.logical_id, resource.type)
         # CloudFormation makes a name up where the template gives none.
         fallback = f"{stack}-{resource.logical_id}".lower()[:63]
         return makers[resource.type](fallback, _as_request(properties))
+
+    @property
+    def _guardrails(self) -> Guardrails:
+        return Guardrails(self.bedrock)
 
     def _vector_bucket(self, fallback: str, request: dict[str, Any]) -> Attributes:
         request.setdefault("vectorBucketName", fallback)
