@@ -21,25 +21,37 @@ class Has:
 
 
 @dataclass(frozen=True)
+class Lists:
+    """The attribute is a list with this text in it; an attribute that is the text alone is none."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True)
 class AnyOf:
-    choices: tuple[Has, ...]
+    choices: tuple[Has | Lists, ...]
+
+
+Condition = Has | Lists | AnyOf
+Conditions = tuple[Condition, ...]
 
 
 @dataclass(frozen=True)
 class AllOf:
-    conditions: tuple[Has | AnyOf, ...]
+    conditions: Conditions
 
 
-Filter = Has | AnyOf | AllOf
+Filter = Condition | AllOf
 
 
-def any_of(choices: Iterable[Has]) -> Has | AnyOf:
+def any_of(choices: Iterable[Has | Lists]) -> Condition:
     """At least one of them; a single choice needs no group."""
     choices = tuple(choices)
     return choices[0] if len(choices) == 1 else AnyOf(choices)
 
 
-def all_of(conditions: Iterable[Has | AnyOf]) -> Filter:
+def all_of(conditions: Iterable[Condition]) -> Filter:
     """Every one of them; a single condition needs no group."""
     conditions = tuple(conditions)
     return conditions[0] if len(conditions) == 1 else AllOf(conditions)

@@ -13,8 +13,9 @@ from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase, rendered
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.filters import Has, any_of
+from stackroom.narrowing import conditions
 from stackroom.ports.retrieval import Passage
-from stackroom.tenancy import Tenant, conditions
+from stackroom.tenancy import Tenant
 
 ALICE = Has("user_id", "alice")
 

@@ -12,8 +12,9 @@ from moto import mock_aws
 
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.filters import AnyOf, Filter, Has
+from stackroom.narrowing import conditions
 from stackroom.ports.retrieval import KnowledgeBase
-from stackroom.tenancy import Tenant, conditions
+from stackroom.tenancy import Tenant
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 
 from stackroom.errors import Unavailable
-from stackroom.filters import AllOf, AnyOf, Filter, Has
+from stackroom.filters import AllOf, AnyOf, Filter, Has, Lists
 from stackroom.ports.retrieval import Passage, Retrieved
 from tests.fakes.disturbed import Disturbed
 
@@ -90,6 +90,9 @@ def matches(condition: Filter, attributes: Mapping[str, object]) -> bool:
             present = attributes.get(key)
             members = present if isinstance(present, list) else [present]
             return any(_same(member, value) for member in members)
+        case Lists(key, value):
+            present = attributes.get(key)
+            return isinstance(present, list) and value in present
         case AnyOf(choices):
             return any(matches(choice, attributes) for choice in choices)
         case AllOf(conditions):

@@ -4,10 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackroom.filters import AllOf, AnyOf, Has
+from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.filters import AllOf, AnyOf, Has, Lists
+from stackroom.identity import Caller
 from stackroom.keys import document_id_of
+from stackroom.narrowing import conditions
 from stackroom.origins import Origin
-from stackroom.tenancy import Operator, Tenant, conditions
+from stackroom.ports.retrieval import Passage
+from stackroom.tenancy import Member, Operator, Tenant
 from tests.fakes.knowledge_base import FakeKnowledgeBase, matches
 
 KEYS = st.sampled_from(["user_id", "catalog_id", "orAll", "equals", "domain", "city"]) | st.text()
@@ -100,6 +104,102 @@ def test_no_filter_whatever_it_says_reaches_another_tenants_passage(asked: objec
         whole = Tenant("alice", "cat-1").filter()
 
     assert not matches(whole, foreign)
+
+
+def test_a_member_is_asked_for_by_groups_of_at_most_five_each_of_them_once() -> None:
+    groups = tuple(f"group {n}" for n in range(12))
+
+    members = Member.of(Caller("bob", (*groups, "", "group 0")))
+
+    assert [len(member.groups) for member in members] == [5, 5, 2]
+    assert [group for member in members for group in member.groups] == list(groups)
+    assert Member.of(Caller("bob")) == ()
+
+
+def test_one_group_needs_no_group_of_filters_and_what_was_asked_is_added_to_it() -> None:
+    [one], [two] = Member.of(Caller("bob", ("hr",))), Member.of(Caller("bob", ("hr", "it")))
+
+    assert one.filter() == Lists("allowed_groups", "hr")
+    assert two.filter(conditions({"city": "Rome", "allowed_groups": "board"})) == AllOf(
+        (
+            AnyOf((Lists("allowed_groups", "hr"), Lists("allowed_groups", "it"))),
+            Has("city", "Rome"),
+            Has("allowed_groups", "board"),
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("shared", "seen"),
+    [
+        (["finance"], True),
+        (["board", "finance"], True),
+        ("finance", True),  # should a store take it for a list of one
+        (["Finance"], False),
+        (["refinance", "finance, board"], False),
+        ("refinance", False),
+        ([["finance"]], False),
+        ([], False),
+        (None, False),
+    ],
+)
+def test_a_member_is_shown_what_names_a_group_of_theirs_to_the_character(
+    shared: object, seen: bool
+) -> None:
+    attributes = {"user_id": "alice", "allowed_groups": shared}
+    passage = Passage(text="", score=1, uri="s3://docs/alice/hr/plan.txt", attributes=attributes)
+    [member] = Member.of(Caller("bob", ("finance", "staff")))
+
+    def look() -> tuple[Passage, ...]:
+        return member.proven([passage], owner_of=lambda _: None)
+
+    if seen:
+        assert look() == (passage,)
+    else:
+        with pytest.raises(KnowledgeBaseUnavailable, match="outside the filter"):
+            look()
+
+
+@pytest.mark.parametrize(
+    ("owner", "key"),
+    [
+        ("alice", "mallory/hr/plan.txt"),
+        ("alice", "alicel/hr/plan.txt"),
+        ("alice", "Alice/hr/plan.txt"),
+        ("alice", "alice"),
+        ("", "/hr/plan.txt"),
+        ("!rejected", "!rejected/hr/plan.txt"),
+        (None, "None/hr/plan.txt"),
+        (["alice"], "alice/hr/plan.txt"),
+    ],
+)
+def test_what_says_it_is_shared_by_somebody_whose_it_is_not_is_kept_from_a_member(
+    owner: object, key: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    attributes = {"user_id": owner, "allowed_groups": ["finance"]}
+    passage = Passage(text="", score=1, uri=f"s3://docs/{key}", attributes=attributes)
+    [member] = Member.of(Caller("bob", ("finance",)))
+
+    assert member.proven([passage], owner_of=lambda _: None) == ()
+    assert f"passages kept from 'bob': they are from ['s3://docs/{key}']" in caplog.text
+
+
+GROUPS = st.lists(st.sampled_from(["hr", "it", "a,b", "Café"]) | st.text(), max_size=12)
+
+
+@given(mine=GROUPS, theirs=GROUPS, asked=st.dictionaries(KEYS, JSON, max_size=4))
+def test_no_filter_makes_a_member_of_a_group_that_the_token_does_not_name(
+    mine: list[str], theirs: list[str], asked: object
+) -> None:
+    foreign = {"user_id": "alice", "allowed_groups": [each for each in theirs if each not in mine]}
+
+    try:
+        narrowed = conditions(asked)
+    except ValueError:
+        narrowed = ()
+
+    for member in Member.of(Caller("bob", tuple(mine))):
+        assert not matches(member.filter(narrowed), foreign)
 
 
 def test_an_operator_believes_of_a_document_what_its_own_id_proves_and_nothing_else() -> None:

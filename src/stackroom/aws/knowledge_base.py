@@ -9,7 +9,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.translation import THROTTLES, code_of
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, Unavailable
-from stackroom.filters import AllOf, AnyOf, Filter, Has
+from stackroom.filters import AllOf, AnyOf, Filter, Has, Lists
 from stackroom.ports.retrieval import Passage, Retrieved
 
 if TYPE_CHECKING:
@@ -98,6 +98,8 @@ def rendered(condition: Filter) -> "RetrievalFilterTypeDef":
     match condition:
         case Has(key, value):
             return {"equals": {"key": key, "value": cast("Any", value)}}
+        case Lists(key, value):
+            return {"listContains": {"key": key, "value": cast("Any", value)}}
         case AnyOf(choices):
             return {"orAll": [rendered(choice) for choice in choices]}
         case AllOf(conditions):

@@ -4,7 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
-from stackroom import tenancy
+from stackroom import narrowing
+from stackroom.filters import Conditions
 from stackroom.gateway.tool import Arguments, Tool
 
 
@@ -37,15 +38,16 @@ class RetrieveArguments(Arguments):
         description="Leave out passages that score less: a number from 0 to 1.",
     )
     filter: Annotated[
-        tenancy.Conditions,
-        PlainValidator(tenancy.conditions),
+        Conditions,
+        PlainValidator(narrowing.conditions),
         WithJsonSchema({"type": "object"}),
     ] = Field(
         default=(),
         description=(
             "Only passages of documents with this metadata: an object of at most"
-            f" {tenancy.MAX_KEYS} keys, all of which must match, each with a text, number or"
-            f" boolean, or a list of at most {tenancy.MAX_VALUES} of them, any of which may match."
+            f" {narrowing.MAX_KEYS} keys, all of which must match, each with a text, number or"
+            f" boolean, or a list of at most {narrowing.MAX_VALUES} of them, any of which may"
+            " match."
             " Not user_id, catalog_id or x-amz-bedrock keys."
         ),
     )

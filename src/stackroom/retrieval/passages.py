@@ -22,12 +22,17 @@ class Selection:
     tokens: int
 
 
+def identity(passage: Passage) -> object:
+    """What two findings of the same passage have in common: its source, and its text."""
+    return (passage.custom_id or passage.uri, passage.text)
+
+
 def ranked(found: Iterable[Passage], *, min_score: float, limit: int) -> tuple[Passage, ...]:
     """The best first, each text of a file once, none below the threshold."""
-    distinct: dict[tuple[object, str], Passage] = {}
+    distinct: dict[object, Passage] = {}
     for passage in sorted(found, key=lambda passage: passage.score, reverse=True):
         if passage.score >= min_score:
-            distinct.setdefault((passage.custom_id or passage.uri, passage.text), passage)
+            distinct.setdefault(identity(passage), passage)
     return tuple(distinct.values())[:limit]
 
 

@@ -6,24 +6,26 @@ Searching a caller's documents: in which knowledge bases, in parallel, merged in
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
+    MissingIdentity,
     RetrievalFailed,
     Throttled,
     Unavailable,
 )
-from stackroom.identity import Caller
+from stackroom.identity import Caller, is_user_id
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.retrieval import KnowledgeBase, PageMaps, Passage
 from stackroom.retrieval.arguments import RetrieveArguments
 from stackroom.retrieval.citations import Source, attributes_of, sources_of
-from stackroom.retrieval.passages import ranked, within_budget
-from stackroom.retrieval.scope import Scope, scope_of
+from stackroom.retrieval.passages import identity, ranked, within_budget
+from stackroom.retrieval.scope import Query, Scope, scope_of
+from stackroom.tenancy import Member
 
 # Retrieve is allowed 20 times a second and account, so more at once would only be throttled.
 # https://docs.aws.amazon.com/general/latest/gr/bedrock.html
@@ -41,8 +43,8 @@ class Result:
 @dataclass(frozen=True, kw_only=True)
 class Answer:
     """
-    `omitted` passages were relevant and didn't fit the budget, `withheld` ones bore the caller's
-    attributes and came from somebody else's documents; `failures` say why, by id.
+    `omitted` passages were relevant and didn't fit the budget, `withheld` ones bore attributes that
+    the caller may see and came from somebody else's documents; `failures` say why, by id.
     """
 
     results: tuple[Result, ...]
@@ -57,20 +59,26 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class _Reply:
-    """Of one knowledge base, what the caller may see; `withheld` counts what else it answered."""
+    """To one query: what of it the caller may see, and what not."""
 
     passages: tuple[Passage, ...]
-    withheld: int
+    withheld: tuple[Passage, ...]
     guardrail_action: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retrieval:
-    """`min_score` and `max_tokens` apply where the caller asks for nothing else."""
+    """
+    `min_score` and `max_tokens` apply where the caller asks for nothing else.
+
+    With `sharing`, a caller finds what others share with one of their groups, too; without it,
+    their own documents alone.
+    """
 
     pool: Mapping[str, KnowledgeBase]
     catalogs: Catalogs
     page_maps: PageMaps
+    sharing: bool = False
     min_score: float = 0.0
     max_tokens: int = 4000
 
@@ -78,51 +86,55 @@ class Retrieval:
         """
         The best passages that the caller may see and the context budget holds.
 
-        Some knowledge bases failing makes a partial answer that says so. Raises Throttled or
-        RetrievalFailed if all do, KnowledgeBaseNotFound for what isn't the caller's.
+        Some queries failing makes a partial answer that says so. Raises Throttled or
+        RetrievalFailed if all do, KnowledgeBaseNotFound for what isn't the caller's, and
+        MissingIdentity if the caller is nobody.
         """
+        if not is_user_id(caller.user_id):
+            raise MissingIdentity
         started = time.perf_counter()
-        scope = scope_of(asked, caller, pool=self.pool, catalogs=self.catalogs)
-        targets = scope.targets
+        scope = scope_of(
+            asked, caller, pool=self.pool, catalogs=self.catalogs, sharing=self.sharing
+        )
         replies = self._ask_all(scope, asked)
-        failures = {key: reply for key, reply in replies.items() if isinstance(reply, Unavailable)}
-        if failures and len(failures) == len(targets):
-            raise _search_error(failures)
+        found = [reply for reply in replies if isinstance(reply, _Reply)]
+        failures = _failures(scope, replies)
+        if failures and not found:
+            raise _search_error(replies, failures)
 
-        found = [reply for reply in replies.values() if isinstance(reply, _Reply)]
+        withheld = {identity(passage) for reply in found for passage in reply.withheld}
         results, omitted, tokens = self._results(found, asked)
         return Answer(
             results=results,
             omitted=omitted,
-            withheld=sum(reply.withheld for reply in found),
+            withheld=len(withheld),
             tokens=tokens,
             milliseconds=round((time.perf_counter() - started) * 1000),
-            knowledge_bases=targets,
+            knowledge_bases=scope.targets,
             guardrail_action=_strictest(found),
-            failures={key: str(failure) for key, failure in failures.items()},
+            failures=failures,
         )
 
-    def _ask_all(self, scope: Scope, asked: RetrieveArguments) -> dict[str, _Reply | Unavailable]:
-        targets = scope.targets
-        if len(targets) <= 1:
-            return {target: self._ask(target, asked, scope) for target in targets}
-        with ThreadPoolExecutor(min(len(targets), _MAX_PARALLEL)) as threads:
-            replies = threads.map(lambda target: self._ask(target, asked, scope), targets)
-            return dict(zip(targets, replies, strict=True))
+    def _ask_all(self, scope: Scope, asked: RetrieveArguments) -> list[_Reply | Unavailable]:
+        queries = scope.queries
+        if len(queries) <= 1:
+            return [self._ask(query, asked, scope) for query in queries]
+        with ThreadPoolExecutor(min(len(queries), _MAX_PARALLEL)) as threads:
+            return list(threads.map(lambda query: self._ask(query, asked, scope), queries))
 
-    def _ask(self, target: str, asked: RetrieveArguments, scope: Scope) -> _Reply | Unavailable:
-        knowledge_base = self.pool.get(target)
+    def _ask(self, query: Query, asked: RetrieveArguments, scope: Scope) -> _Reply | Unavailable:
+        knowledge_base = self.pool.get(query.target)
         if knowledge_base is None:  # the pool was shrunk under a catalog
             return KnowledgeBaseUnavailable("Retrieve", "not in the pool")
-        tenant = scope.tenant
+        narrowed = query.view.filter(asked.filter)
         try:
-            found = knowledge_base.retrieve(asked.query, tenant.filter(asked.filter), asked.top_k)
-            own = tenant.own(found.passages, owner_of=scope.owner_of)
+            found = knowledge_base.retrieve(asked.query, narrowed, asked.top_k)
+            proven = query.view.proven(found.passages, owner_of=scope.owner_of)
         except Unavailable as error:
             return error
         return _Reply(
-            passages=own,
-            withheld=len(found.passages) - len(own),
+            passages=proven,
+            withheld=tuple(passage for passage in found.passages if passage not in proven),
             guardrail_action=found.guardrail_action,
         )
 
@@ -150,9 +162,20 @@ class Retrieval:
         return results, selection.omitted, selection.tokens
 
 
-def _search_error(failures: Mapping[str, Unavailable]) -> RetrievalFailed | Throttled:
-    reasons = {key: str(failure) for key, failure in failures.items()}
-    if all(isinstance(failure, KnowledgeBaseThrottled) for failure in failures.values()):
+def _failures(scope: Scope, replies: Sequence[_Reply | Unavailable]) -> dict[str, str]:
+    """Of each knowledge base that a query failed at, why the first of them did."""
+    reasons: dict[str, str] = {}
+    for query, reply in zip(scope.queries, replies, strict=True):
+        if isinstance(reply, Unavailable):
+            of_others = " for what others share with you" if isinstance(query.view, Member) else ""
+            reasons.setdefault(query.target, f"{reply}{of_others}")
+    return reasons
+
+
+def _search_error(
+    replies: Sequence[_Reply | Unavailable], reasons: Mapping[str, str]
+) -> RetrievalFailed | Throttled:
+    if all(isinstance(reply, KnowledgeBaseThrottled) for reply in replies):
         return Throttled("every knowledge base is busy; try again in a few seconds", reasons)
     return RetrievalFailed("no knowledge base answered; try again, or tell the operator", reasons)
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from stackroom.filters import Has, any_of
+from stackroom.filters import Conditions, Has, any_of
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog, Document
 from stackroom.origins import key_of
 from stackroom.ports.retrieval import KnowledgeBase, Passage
-from stackroom.tenancy import Conditions, Tenant
+from stackroom.tenancy import Tenant
 
 _LONGEST_QUERY = 1000  # characters [AWS General Reference: Amazon Bedrock quotas, User query size]
 _GROUP = 5  # filters in a group [Bedrock user guide: kb-test-config]
@@ -50,7 +50,7 @@ class SearchCheck:
         owner = Tenant.of(catalog)
         searched = self.knowledge_base(str(catalog.knowledge_base_id))
         answer = searched.retrieve(query[:_LONGEST_QUERY], owner.filter(narrowed), limit)
-        passages = owner.own(answer.passages, owner_of=lambda _: catalog.user_id)
+        passages = owner.proven(answer.passages, owner_of=lambda _: catalog.user_id)
         return {_document_id(catalog, each) for each in passages}
 
 

@@ -1,0 +1,278 @@
+"""Searching what others share with the caller's groups, where the deployment allows it."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from stackroom.errors import (
+    KnowledgeBaseNotFound,
+    KnowledgeBaseThrottled,
+    MissingIdentity,
+    RetrievalFailed,
+    Throttled,
+)
+from stackroom.filters import AllOf, Filter, Has
+from stackroom.identity import Caller
+from stackroom.keys import document_id_of
+from stackroom.ports.retrieval import Retrieved
+from stackroom.retrieval.search import Retrieval
+from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.page_maps import FakePageMaps
+from tests.unit.test_retrieval import CatalogShelf, contents, search
+
+BOB = Caller("bob", ("finance", "staff"))
+FINANCE = {"allowed_groups": ["finance", "board"]}
+
+
+@dataclass
+class Deployed:
+    """Two knowledge bases over which documents can be shared."""
+
+    catalogs: CatalogShelf
+    first: FakeKnowledgeBase
+    second: FakeKnowledgeBase
+    sharing: bool = True
+
+    @property
+    def retrieval(self) -> Retrieval:
+        return Retrieval(
+            pool={"KB1": self.first, "KB2": self.second},
+            catalogs=self.catalogs,
+            page_maps=FakePageMaps(),
+            sharing=self.sharing,
+        )
+
+
+@pytest.fixture
+def deployed() -> Deployed:
+    deployed = Deployed(CatalogShelf(), FakeKnowledgeBase(), FakeKnowledgeBase())
+    deployed.catalogs.put("cat-bob", "KB1", user_id="bob")
+    return deployed
+
+
+def test_a_caller_finds_their_own_and_what_anybody_shares_with_a_group_of_theirs(
+    deployed: Deployed,
+) -> None:
+    deployed.first.put("own", user_id="bob", score=0.5)
+    deployed.first.put("alice's", attributes=FINANCE, score=0.9)
+    deployed.second.put("carol's", user_id="carol", attributes=FINANCE, score=0.7)
+    deployed.second.put("carol's other", user_id="carol", attributes={"allowed_groups": ["it"]})
+    deployed.second.put("carol's own", user_id="carol")
+
+    answer = search(deployed.retrieval, BOB)
+
+    assert contents(answer) == ["alice's", "carol's", "own"]
+    assert answer.knowledge_bases == ("KB1", "KB2")
+    assert (answer.withheld, answer.failures) == (0, {})
+    assert answer.results[0].source.uri == "s3://docs/alice/cat-1/handbook.txt"
+
+
+def test_nothing_is_shared_where_the_deployment_does_not_say_so(deployed: Deployed) -> None:
+    deployed.sharing = False
+    deployed.first.put("alice's", attributes=FINANCE)
+
+    answer = search(deployed.retrieval, BOB)
+
+    assert (contents(answer), answer.knowledge_bases) == ([], ("KB1",))
+    assert deployed.first.filters == [Has("user_id", "bob")]
+
+
+def test_who_is_in_no_group_is_asked_for_as_ever(deployed: Deployed) -> None:
+    search(deployed.retrieval, Caller("bob"))
+
+    assert (deployed.first.filters, deployed.second.filters) == ([Has("user_id", "bob")], [])
+
+
+def test_a_user_without_catalogs_finds_what_is_shared(deployed: Deployed) -> None:
+    deployed.second.put("alice's", attributes=FINANCE)
+
+    answer = search(deployed.retrieval, Caller("dora", ("finance",)))
+
+    assert contents(answer) == ["alice's"]
+
+
+def test_twelve_groups_are_three_further_queries_to_each_knowledge_base(
+    deployed: Deployed,
+) -> None:
+    groups = tuple(f"group {n}" for n in range(12))
+    for n in (0, 6, 11):
+        deployed.second.put(f"for {n}", attributes={"allowed_groups": [f"group {n}"]})
+    deployed.second.put("for 12", attributes={"allowed_groups": ["group 12"]})
+
+    answer = search(deployed.retrieval, Caller("bob", groups))
+
+    assert sorted(contents(answer)) == ["for 0", "for 11", "for 6"]
+    assert (len(deployed.first.filters), len(deployed.second.filters)) == (4, 3)
+
+
+def test_a_passage_that_several_queries_find_is_shown_once_and_top_k_holds_for_all(
+    deployed: Deployed,
+) -> None:
+    groups = tuple(f"group {n}" for n in range(6))
+    everybody = {"allowed_groups": list(groups)}
+    deployed.first.put("own", user_id="bob", attributes=everybody, score=0.9)
+    deployed.first.put("alice's", attributes=everybody, score=0.8)
+    deployed.second.put("carol's", user_id="carol", attributes=everybody, score=0.7)
+
+    answer = search(deployed.retrieval, Caller("bob", groups))
+    best = search(deployed.retrieval, Caller("bob", groups), top_k=2)
+
+    assert contents(answer) == ["own", "alice's", "carol's"]
+    assert contents(best) == ["own", "alice's"]
+
+
+@pytest.mark.parametrize("name", ["Research, Berlin", "財務部", "Café", "a|b___c", "*", " x "])
+def test_groups_may_be_called_anything(deployed: Deployed, name: str) -> None:
+    deployed.first.put("alice's", attributes={"allowed_groups": [name]})
+
+    members = search(deployed.retrieval, Caller("bob", (name,)))
+    others = search(deployed.retrieval, Caller("bob", (name.upper() + "!", name[:-1], "Berlin")))
+
+    assert (contents(members), contents(others)) == (["alice's"], [])
+
+
+def test_naming_a_group_in_the_filter_makes_nobody_a_member_of_it(deployed: Deployed) -> None:
+    deployed.first.put("for the board", attributes={"allowed_groups": ["board"]})
+    deployed.first.put("for finance", attributes={"allowed_groups": ["finance"]})
+    deployed.first.put("for both", attributes=FINANCE)
+    deployed.first.put("bob's", user_id="bob", attributes={"allowed_groups": ["board"]})
+
+    narrowed = search(deployed.retrieval, BOB, filter={"allowed_groups": "board"})
+    outsider = search(deployed.retrieval, Caller("eve"), filter={"allowed_groups": "board"})
+
+    assert sorted(contents(narrowed)) == ["bob's", "for both"]
+    assert contents(outsider) == []
+
+
+def test_what_was_asked_for_narrows_what_is_shared_too(deployed: Deployed) -> None:
+    deployed.first.put("in Rome", attributes={**FINANCE, "city": "Rome"})
+    deployed.first.put("in Oslo", attributes={**FINANCE, "city": "Oslo"})
+
+    answer = search(deployed.retrieval, BOB, filter={"city": ["Rome", "Paris"]})
+
+    assert contents(answer) == ["in Rome"]
+    assert isinstance(deployed.second.filters[0], AllOf)
+
+
+def test_a_named_catalog_is_the_callers_own_and_nothing_shared_is_searched_beside_it(
+    deployed: Deployed,
+) -> None:
+    deployed.catalogs.put("cat-1", "KB1")
+    deployed.first.put("alice's", attributes=FINANCE)
+    deployed.first.put("own", user_id="bob", catalog_id="cat-bob")
+
+    answer = search(deployed.retrieval, BOB, catalog_id="cat-bob")
+    with pytest.raises(KnowledgeBaseNotFound) as shared:
+        search(deployed.retrieval, BOB, catalog_id="cat-1")
+    with pytest.raises(KnowledgeBaseNotFound) as absent:
+        search(deployed.retrieval, BOB, catalog_id="cat-nix")
+
+    assert (contents(answer), len(deployed.first.filters)) == (["own"], 1)
+    assert str(shared.value).replace("cat-1", "cat-nix") == str(absent.value)
+
+
+def test_a_named_knowledge_base_is_the_only_one_that_is_asked(deployed: Deployed) -> None:
+    deployed.first.put("first", attributes=FINANCE)
+    deployed.second.put("second", attributes=FINANCE)
+
+    answer = search(deployed.retrieval, BOB, knowledge_base_id="KB2")
+
+    assert (contents(answer), answer.knowledge_bases) == (["second"], ("KB2",))
+    assert deployed.first.filters == []
+
+
+def test_a_sidecar_that_shares_somebody_elses_document_is_withheld_and_counted_once(
+    deployed: Deployed, caplog: pytest.LogCaptureFixture
+) -> None:
+    groups = tuple(f"group {n}" for n in range(6))
+    forged = {"allowed_groups": list(groups)}
+    deployed.first.put("alice's", user_id="mallory", attributes=forged, key="alice/cat-1/plan.txt")
+    deployed.first.put("mallory's", user_id="mallory", attributes=forged)
+
+    answer = search(deployed.retrieval, Caller("bob", groups))
+
+    assert (contents(answer), answer.withheld) == (["mallory's"], 1)
+    assert "passages kept from 'bob': they are from ['s3://docs/alice/cat-1/plan.txt']" in (
+        caplog.text
+    )
+
+
+def test_what_was_ingested_directly_is_shared_by_its_catalogs_owner_alone(
+    deployed: Deployed,
+) -> None:
+    deployed.catalogs.put("cat-alice", "KB1")
+    deployed.catalogs.put("cat-carol", "KB1", user_id="carol")
+    for catalog_id in ("cat-alice", "cat-carol", "cat-gone"):
+        shown = document_id_of(catalog_id, "handbook.txt")
+        deployed.first.put(catalog_id, catalog_id=catalog_id, attributes=FINANCE, custom_id=shown)
+    deployed.first.put("another's id", catalog_id="cat-alice", attributes=FINANCE, custom_id="x")
+
+    answer = search(deployed.retrieval, BOB)
+
+    assert (contents(answer), answer.withheld) == (["cat-alice"], 3)
+
+
+def test_a_knowledge_base_that_ignores_the_filter_is_not_believed(deployed: Deployed) -> None:
+    deployed.second.ignores_filters = True
+    deployed.second.put("shared", attributes=FINANCE)
+    deployed.second.put("not shared")
+    deployed.first.put("own", user_id="bob")
+
+    answer = search(deployed.retrieval, BOB)
+
+    assert contents(answer) == ["own"]
+    assert answer.failures == {
+        "KB2": "Retrieve answered passages outside the filter for what others share with you"
+    }
+
+
+class BusyWithOthers(FakeKnowledgeBase):
+    """Throttles whatever doesn't ask for one user's documents."""
+
+    # A002: the port's name
+    def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
+        if not isinstance(filter, Has):
+            raise KnowledgeBaseThrottled("Retrieve")
+        return super().retrieve(query, filter, limit)
+
+
+def test_a_throttled_query_for_groups_makes_a_partial_answer_that_says_so(
+    deployed: Deployed,
+) -> None:
+    deployed.first = BusyWithOthers()
+    deployed.first.put("own", user_id="bob")
+    deployed.first.put("shared here", attributes=FINANCE)
+    deployed.second.put("shared there", attributes=FINANCE)
+
+    answer = search(deployed.retrieval, BOB)
+
+    assert sorted(contents(answer)) == ["own", "shared there"]
+    assert answer.failures == {"KB1": "Retrieve was throttled for what others share with you"}
+
+
+def test_only_if_every_query_fails_the_search_does(deployed: Deployed) -> None:
+    deployed.first.failure = KnowledgeBaseThrottled("Retrieve")
+    deployed.second.failure = KnowledgeBaseThrottled("Retrieve")
+
+    with pytest.raises(Throttled) as raised:
+        search(deployed.retrieval, BOB)
+
+    assert set(raised.value.failures) == {"KB1", "KB2"}
+
+    deployed.second.ignores_filters, deployed.second.failure = True, None
+    deployed.second.put("not shared")
+    with pytest.raises(RetrievalFailed):
+        search(deployed.retrieval, BOB)
+
+
+@pytest.mark.parametrize("nobody", ["", " ", "!rejected", "alice/cat-1", "*"])
+@pytest.mark.parametrize("sharing", [True, False])
+def test_nobody_finds_nothing_whatever_groups_they_are_said_to_be_in(
+    deployed: Deployed, nobody: str, sharing: bool
+) -> None:
+    deployed.sharing = sharing
+
+    with pytest.raises(MissingIdentity):
+        search(deployed.retrieval, Caller(nobody, ("finance",)))
+
+    assert (deployed.first.filters, deployed.catalogs.reads) == ([], 0)
