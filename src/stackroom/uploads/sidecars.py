@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field
 from pydantic import ValidationError as Malformed
 
 from stackroom.errors import ValidationError
+from stackroom.tenancy import SHARED
 
 RESERVED = frozenset({"user_id", "catalog_id", "document_id", "filename", "uploaded_at"})
 RESERVED_PREFIX = "x-amz-bedrock"  # reserved in VECTOR knowledge bases [user guide: kb-metadata]
@@ -49,7 +50,8 @@ def user_attributes(object_metadata: Mapping[str, str]) -> dict[str, Attribute]:
     The searchable attributes in an object's `x-amz-meta-*` values (given without that prefix).
 
     `kb-<name>` is a string, `kb-list-<name>` a comma-separated list; all else is the user's own
-    business. Raises ValidationError naming the attribute and what is allowed.
+    business. `allowed_groups` becomes a list either way. Raises ValidationError naming the
+    attribute and what is allowed.
     """
     found: dict[str, Attribute] = {}
     for header in sorted(object_metadata):
@@ -60,6 +62,8 @@ def user_attributes(object_metadata: Mapping[str, str]) -> dict[str, Attribute]:
         _check_name(name, known=found)
         value = _decoded(object_metadata[header])
         found[name] = _list_of(name, value) if is_list else _string_of(name, value)
+    if isinstance(group := found.get(SHARED), str):
+        found[SHARED] = [group]  # a store looks into lists; this way a name may hold commas
     return found
 
 
