@@ -47,6 +47,7 @@ MEANINGS = {
     "GUARDRAIL_VERSION": "its version: a number, or `DRAFT`",
     "ANSWER_MODEL_ARN": "foundation model or inference profile that answers questions",
     "ANSWER_PROMPT": "template of what it is told; the one in src/stackroom/aws/answer_prompt.py",
+    "RETRIEVE_SHARING": "`on`: callers find what others share with their groups, too",
     "IDENTITY_ISSUER": "the only issuer whose tokens count",
     "IDENTITY_JWKS_URL": "where that issuer's public keys are",
     "IDENTITY_CLIENT_IDS": "JSON list of the app clients whose tokens count",

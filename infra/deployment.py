@@ -55,17 +55,21 @@ class Deployment:
     admission: Admission
     answer_model: AnswerModel
     guardrail: Guardrail | None
+    retrieve_sharing: str  # "on": callers find what others share with their groups, too
     with_dependencies: bool  # False: functions are synthesised without their pinned packages
 
     @classmethod
     def from_context(cls, app: cdk.App) -> Self:
         project = str(app.node.get_context("project"))
         pool_size = int(app.node.get_context("knowledge_base_pool_size"))
+        sharing = app.node.get_context("retrieve_sharing")
         bundling = app.node.get_context("bundling")
         if not _PROJECT.fullmatch(project):
             raise ValueError(f"context project {project!r} must match {_PROJECT.pattern}")
         if not 1 <= pool_size <= _LARGEST_POOL:
             raise ValueError(f"context knowledge_base_pool_size {pool_size} is not 1 to 100")
+        if sharing not in ("off", "on"):
+            raise ValueError(f"context retrieve_sharing {sharing!r} must be 'off' or 'on'")
         if bundling not in ("full", "none"):
             raise ValueError(f"context bundling {bundling!r} must be 'full' or 'none'")
         return cls(
@@ -74,6 +78,7 @@ class Deployment:
             admission=Admission.from_context(app),
             answer_model=AnswerModel.from_context(app),
             guardrail=Guardrail.from_context(app),
+            retrieve_sharing=sharing,
             with_dependencies=bundling == "full",
         )
 

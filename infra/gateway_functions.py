@@ -42,6 +42,7 @@ class GatewayFunctions:
                 "KB_POOL": self.knowledge_base.pool_json,
                 "RETRIEVE_MIN_SCORE": "0.0",
                 "RETRIEVE_MAX_TOKENS": "4000",
+                "RETRIEVE_SHARING": self.deployment.retrieve_sharing,
             },
         )
         catalogs = self.data.catalog_table.table_arn

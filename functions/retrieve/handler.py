@@ -4,7 +4,7 @@ import hashlib
 import time
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -32,6 +32,7 @@ class RetrieveSettings(GuardrailSettings):
     retrieve_min_score: float = 0.0  # scores have no common scale, so none is cut unasked
     retrieve_max_tokens: int = 4000
     retrieve_first_page: int = 1
+    retrieve_sharing: Literal["off", "on"] = "off"
 
 
 @cache

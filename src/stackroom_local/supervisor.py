@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -43,6 +43,7 @@ class LocalMode:
     speed: float
     announce: Announce
     faults: str = ""  # SEED[:RATE]
+    context: Mapping[str, str] = field(default_factory=dict)  # of CDK, over cdk.json's
     fresh: bool = False  # forget what was kept, once it is clear that we can start
     left_behind: Instance | None = None  # by a killed supervisor: its servers take a moment to end
     _children: dict[str, Child] = field(default_factory=dict)
@@ -84,9 +85,9 @@ class LocalMode:
         (self.state / "tmp").mkdir(exist_ok=True)
         self._spawn(self._servers.ministack())
         self._spawn(self._servers.simulator())
-        if not synthesis.is_cached():
+        if not synthesis.is_cached(self.context):
             self.announce("synthesising the templates (once per change of infra/)")
-        deployed = self._deploy(synthesis.assembly())
+        deployed = self._deploy(synthesis.assembly(self.context))
         (self.state / "gateway.json").write_text(deployed.gateway.model_dump_json(indent=2))
         self._spawn(self._servers.gateway())
         self._catch_up(deployed, since=started_at)

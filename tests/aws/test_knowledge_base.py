@@ -13,9 +13,10 @@ from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase, rendered
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.filters import Has, any_of
+from stackroom.identity import Caller
 from stackroom.narrowing import conditions
 from stackroom.ports.retrieval import Passage
-from stackroom.tenancy import Tenant
+from stackroom.tenancy import Member, Tenant
 
 ALICE = Has("user_id", "alice")
 
@@ -163,6 +164,28 @@ def test_the_largest_filter_keeps_bedrocks_bounds_and_passes_its_model(
     assert len(rendered(whole)["andAll"]) == 5
     assert [len(group) for group in groups] == [5, 5, 5]
     assert all(set(member) == {"equals"} for group in groups for member in group)
+
+
+def test_a_members_groups_are_sought_in_lists_and_pass_bedrocks_model(
+    client: Any, bedrock: Stubber
+) -> None:
+    one, two = Member.of(Caller("dora", ("a", "b, c", "d", "e", "f", "g")))
+    in_rome = conditions({"city": "Rome"})
+    sought = [
+        {"listContains": {"key": "allowed_groups", "value": group}}
+        for group in ("a", "b, c", "d", "e", "f", "g")
+    ]
+    rome = {"equals": {"key": "city", "value": "Rome"}}
+    for groups in ({"orAll": sought[:5]}, sought[5]):
+        answer: dict[str, Any] = {"retrievalResults": []}
+        bedrock.add_response("retrieve", answer, expected({"andAll": [groups, rome]}))
+
+    knowledge_base = BedrockKnowledgeBase(client, "KB12345678")
+    found = [
+        knowledge_base.retrieve("annual leave", view.filter(in_rome), 5) for view in (one, two)
+    ]
+
+    assert [each.passages for each in found] == [(), ()]
 
 
 def test_no_group_has_a_single_member() -> None:

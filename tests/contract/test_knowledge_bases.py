@@ -12,18 +12,22 @@ from moto import mock_aws
 
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.filters import AnyOf, Filter, Has
+from stackroom.identity import Caller
 from stackroom.narrowing import conditions
 from stackroom.ports.retrieval import KnowledgeBase
-from stackroom.tenancy import Tenant
+from stackroom.tenancy import Member, Tenant
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
 # user, catalog, file, and what the owner attached
-SHELF = [
+SHELF: list[tuple[str, str, str, dict[str, object]]] = [
     ("alice", "cat-1", "berlin.txt", {"city": "Berlin", "year": 2026, "taxonomy": ["hr", "law"]}),
     ("alice", "cat-1", "rome.txt", {"city": "Rome", "year": 2025, "taxonomy": ["hr"]}),
     ("alice", "cat-2", "paris.txt", {"city": "Paris", "year": 2026, "current": True}),
     ("bob", "cat-3", "rome.txt", {"city": "Rome", "year": 2026, "taxonomy": ["hr"]}),
+    ("carol", "cat-4", "budget.txt", {"city": "Rome", "allowed_groups": ["finance", "board"]}),
+    ("carol", "cat-4", "names.txt", {"allowed_groups": ["Forschung, Köln", "財務"]}),
+    ("carol", "cat-4", "prose.txt", {"allowed_groups": "for finance, board and staff"}),
 ]
 TEXT = "The annual leave of {user} as {file} has it"
 CREDENTIALS: dict[str, Any] = {
@@ -48,7 +52,7 @@ def drop(s3: Any) -> None:
     for user, catalog, file, attributes in SHELF:
         key = f"{user}/{catalog}/{file}"
         own = {"user_id": user, "catalog_id": catalog, "document_id": f"doc-{file}"}
-        sidecar = {"metadataAttributes": {**own, "filename": file, **attributes}}
+        sidecar = {"metadataAttributes": {**attributes, **own, "filename": file}}
         s3.put_object(Bucket="docs", Key=key, Body=TEXT.format(user=user, file=file).encode())
         s3.put_object(Bucket="docs", Key=f"{key}.metadata.json", Body=json.dumps(sidecar).encode())
 
@@ -120,7 +124,7 @@ def bedrock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BedrockKnowled
 def settle(knowledge_base: BedrockKnowledgeBase) -> None:
     """Vectors may be found a while after the job, as on AWS."""
     deadline = time.monotonic() + 120
-    everyone = AnyOf((Has("user_id", "alice"), Has("user_id", "bob")))
+    everyone = AnyOf(tuple(Has("user_id", user) for user in ("alice", "bob", "carol")))
     while len(found(knowledge_base, everyone)) < len(SHELF):
         assert time.monotonic() < deadline, "what was ingested was never found"
         time.sleep(0.1)
@@ -175,6 +179,37 @@ def test_a_filter_means_the_same_everywhere(
     knowledge_base: KnowledgeBase, asked: dict[str, object], expected: set[str]
 ) -> None:
     assert found(knowledge_base, Tenant("alice").filter(conditions(asked))) == expected
+
+
+@pytest.mark.parametrize(
+    ("groups", "asked", "expected"),
+    [
+        (["finance"], {}, {"carol/budget.txt"}),
+        (["staff", "board", "財務"], {}, {"carol/budget.txt", "carol/names.txt"}),
+        (["Forschung, Köln"], {}, {"carol/names.txt"}),
+        (["a", "b", "c", "d", "finance"], {}, {"carol/budget.txt"}),
+        (["Finance", "fin", "Forschung", "Köln", "finance, board"], {}, set()),
+        (["finance", "財務"], {"city": ["Rome", "Oslo"]}, {"carol/budget.txt"}),
+        (["finance", "財務"], {"allowed_groups": "board"}, {"carol/budget.txt"}),
+        (["staff"], {"allowed_groups": ["finance", "board"]}, set()),
+        (["finance"], {"user": "carol"}, set()),
+    ],
+)
+def test_a_members_groups_find_what_lists_one_of_them_and_nothing_else(
+    knowledge_base: KnowledgeBase, groups: list[str], asked: dict[str, object], expected: set[str]
+) -> None:
+    [member] = Member.of(Caller("dora", tuple(groups)))
+
+    assert found(knowledge_base, member.filter(conditions(asked))) == expected
+
+
+def test_the_largest_filter_of_a_member_is_one_that_is_taken(
+    knowledge_base: KnowledgeBase,
+) -> None:
+    [member] = Member.of(Caller("dora", ("finance", "b", "c", "d", "e")))
+    asked = conditions({key: ["a", "Rome", 3, 4.5, True] for key in ("city", "x", "y")})
+
+    assert found(knowledge_base, member.filter(asked)) == set()
 
 
 def test_passages_come_best_first_no_more_than_asked_for_and_say_where_they_stand(

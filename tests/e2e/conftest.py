@@ -21,8 +21,12 @@ from tests.local.running import local_mode
 
 @pytest.fixture(scope="session")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    """A running local mode: endpoints, bucket, MCP URL. Stopped when the session ends."""
-    with local_mode(tmp_path_factory.mktemp("local-mode") / "state") as running:
+    """
+    A running local mode: endpoints, bucket, MCP URL. Stopped when the session ends.
+
+    With sharing, which changes nothing for a user in no group.
+    """
+    with local_mode(tmp_path_factory.mktemp("local-mode") / "state", "--sharing") as running:
         yield running
 
 

@@ -34,6 +34,7 @@ def eventually(look: Callable[[], T], what: str, *, seconds: float = PATIENCE) -
 class Person:
     instance: Instance
     name: str
+    groups: tuple[str, ...] = ()
 
     def put(
         self, path: str, body: bytes | str, attributes: Mapping[str, str] | None = None
@@ -89,7 +90,7 @@ class Person:
         eventually(lambda: self.record(path) is None, f"{path} has no record")
 
     def token(self) -> str:
-        return issuer_of(self.instance).mint(self.name)
+        return issuer_of(self.instance).mint(self.name, groups=self.groups)
 
     def call(self, **arguments: object) -> dict[str, Any]:
         """The tool's answer, over MCP through the gateway, with this user's token."""

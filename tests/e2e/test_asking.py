@@ -21,6 +21,7 @@ from stackroom_local.state import Instance
 from tests.e2e.people import Person
 from tests.gateway import forgeries
 from tests.gateway.forgeries import resigned
+from tests.local.running import stackroom
 
 QUESTION = "Where is the treasure buried?"
 HERS = catalog_id_of("alice", "research")
@@ -35,7 +36,17 @@ def treasure(alice: Person) -> None:
                 "research/treasure.txt",
                 "The treasure is buried under the third oak.",
                 {"kb-domain": "pirates"},
-            )
+            ),
+            alice.put(
+                "research/budget.txt",
+                "The budget for lanterns is 7,000 crowns.",
+                {"kb-list-allowed_groups": "finance, board"},
+            ),
+            alice.put(
+                "research/kitchen.txt",
+                "The kitchen's budget is 300 crowns.",
+                {"kb-allowed_groups": "=?UTF-8?Q?Forschung,_K=C3=BCche?="},
+            ),
         ]
     )
 
@@ -174,9 +185,60 @@ def test_another_users_catalog_is_not_found_as_one_that_never_was(
 
 
 @pytest.mark.parametrize(
+    ("groups", "shown"),
+    [
+        (("finance",), ["budget.txt"]),
+        (("staff", "board", "a", "b", "c", "Forschung, Küche"), ["budget.txt", "kitchen.txt"]),
+        (("Finance", "finance, board", "Forschung"), []),
+        ((), []),
+    ],
+    ids=str,
+)
+def test_what_is_shared_with_a_group_is_found_by_who_is_in_it_by_their_token(
+    instance: Instance, groups: tuple[str, ...], shown: list[str]
+) -> None:
+    member = Person(instance, "bob", groups)
+
+    found = [
+        each for each in member.find("What is the budget?") if "/bob/" not in each["source"]["uri"]
+    ]
+
+    assert sorted(each["source"]["filename"] for each in found) == shown
+    assert {each["source"]["uri"].rsplit("/", 1)[0] for each in found} <= {
+        f"s3://{instance.bucket}/alice/research"
+    }
+
+
+def test_a_shared_document_opens_no_catalog_and_no_other_document(
+    instance: Instance, alice: Person
+) -> None:
+    member = Person(instance, "bob", ("finance",))
+
+    named = member.call(query="What is the budget?", catalog_id=HERS)
+    asked = member.files_found(QUESTION, filter={"filename": "treasure.txt"})
+    pretended = Person(instance, "bob").files_found(
+        "What is the budget?", filter={"allowed_groups": "finance"}
+    )
+
+    assert named["error"] == f"Catalog '{HERS}' not found"
+    assert (asked, pretended) == ([], [])
+    assert "treasure.txt" in alice.files_found(QUESTION)
+
+
+def test_the_command_line_asks_as_a_member_of_groups(instance: Instance) -> None:
+    asked = ["ask", "What is the budget?", "--user", "bob"]
+
+    shared = stackroom(*asked, "--group", "staff", "--group", "board", state_dir=instance.state_dir)
+
+    assert shared.returncode == 0, shared.stderr
+    assert "7,000 crowns" in shared.stdout
+
+
+@pytest.mark.parametrize(
     "headers",
     [
         {"x-user-sub": "alice"},
+        {"X-User-Groups": "finance"},
         {"X-User-Sub": "alice", "X-User-Groups": "admins"},
         {"x-amzn-bedrock-agentcore-runtime-custom-user": "alice"},
     ],
@@ -185,10 +247,11 @@ def test_another_users_catalog_is_not_found_as_one_that_never_was(
 def test_identity_headers_of_the_client_are_worth_nothing(
     instance: Instance, bob: Person, headers: dict[str, str]
 ) -> None:
-    answer = session(instance, bob.token(), {"query": QUESTION}, headers)
+    answer = session(instance, bob.token(), {"query": QUESTION, "top_k": 20}, headers)
 
     assert answer["success"] is True
-    assert not any("treasure" in each["content"] for each in answer["results"])
+    foreign = ("treasure", "budget for lanterns")
+    assert not any(text in each["content"] for each in answer["results"] for text in foreign)
 
 
 def expired(issuer: Issuer, directory: Path) -> str:

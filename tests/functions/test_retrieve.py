@@ -22,6 +22,8 @@ from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.page_maps import FakePageMaps
 from tests.fakes.pipeline import FakeCatalogs
 
+EQUALS_ALICE = {"equals": {"key": "user_id", "value": "alice"}}
+
 
 def _custom(headers: dict[str, str], tool: str) -> dict[str, Any]:
     return {
@@ -357,6 +359,37 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         yield environment
         function.retrieval.cache_clear()
         session.client.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("switch", "asked"),
+    [
+        ("on", [EQUALS_ALICE, {"listContains": {"key": "allowed_groups", "value": "Café, Köln"}}]),
+        ("off", [EQUALS_ALICE]),
+        (None, [EQUALS_ALICE]),
+    ],
+)
+def test_what_is_shared_is_searched_where_the_environment_says_so(
+    deployed: Any, monkeypatch: pytest.MonkeyPatch, switch: str | None, asked: list[Any]
+) -> None:
+    if switch is not None:
+        monkeypatch.setenv("RETRIEVE_SHARING", switch)
+    headers = {"x-user-sub": "alice", "x-user-groups": "Caf%C3%A9%2C%20K%C3%B6ln"}
+    sent: list[Any] = []
+    client = session.client("bedrock-agent-runtime")
+    client.meta.events.register(
+        "provide-client-params.bedrock-agent-runtime.Retrieve",
+        lambda params, **_: sent.append(params["retrievalConfiguration"]),
+    )
+
+    with Stubber(client) as bedrock:
+        for _ in asked:
+            bedrock.add_response("retrieve", {"retrievalResults": []})
+        response = function.handler({"query": "annual leave"}, Context(headers=headers))
+
+    assert response["success"] is True
+    filters = [each["vectorSearchConfiguration"]["filter"] for each in sent]
+    assert sorted(filters, key=str) == sorted(asked, key=str)
 
 
 def test_the_function_searches_with_what_its_environment_says(deployed: Any) -> None:

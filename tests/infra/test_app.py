@@ -20,6 +20,7 @@ RIGHT: dict[str, object] = {
     "answer_prompt_file": "",
     "guardrail_id": "",
     "guardrail_version": "",
+    "retrieve_sharing": "off",
     "bundling": "none",
 }
 
@@ -44,6 +45,8 @@ def test_the_script_writes_what_pytest_sees(assembly: Assembly, tmp_path: Path) 
         ("knowledge_base_pool_size", 0),
         ("knowledge_base_pool_size", 101),
         ("bundling", "docker"),
+        ("retrieve_sharing", "yes"),
+        ("retrieve_sharing", True),
         ("admission_jobs", 0),
         ("admission_direct_calls", "0"),
         ("admission_seconds_between_starts", -1),

@@ -15,10 +15,10 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout whose app writes an assembly of one file, and counts its runs."""
     (tmp_path / "infra").mkdir()
     (tmp_path / "infra" / "app.py").write_text(
-        "import pathlib, sys\n"
+        "import os, pathlib, sys\n"
         "out = pathlib.Path(sys.argv[sys.argv.index('--outdir') + 1])\n"
         "out.mkdir(parents=True)\n"
-        "(out / 'manifest.json').write_text('{}')\n"
+        "(out / 'manifest.json').write_text(os.environ['CDK_CONTEXT_JSON'])\n"
         "with open('runs', 'a') as runs:\n"
         "    runs.write('x')\n"
     )
@@ -54,6 +54,16 @@ def test_changed_sources_are_synthesised_again(checkout: Path) -> None:
 
     assert not synthesis.is_cached()
     assert synthesis.assembly() != first
+
+
+def test_another_context_is_another_assembly_that_is_kept_beside_the_first(checkout: Path) -> None:
+    plain, sharing = synthesis.assembly(), synthesis.assembly({"retrieve_sharing": "on"})
+
+    assert (plain / "manifest.json").read_text() == "{}"
+    assert (sharing / "manifest.json").read_text() == '{"retrieve_sharing": "on"}'
+    assert synthesis.is_cached()
+    assert synthesis.is_cached({"retrieve_sharing": "on"})
+    assert not synthesis.is_cached({"retrieve_sharing": "off"})
 
 
 def test_a_missing_node_is_named(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:

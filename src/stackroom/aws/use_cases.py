@@ -77,6 +77,7 @@ class UseCases(RunUseCases):
             page_maps=PageMapCache(self.deployment.page_maps),
             min_score=self.deployment.settings.need("retrieve_min_score"),
             max_tokens=self.deployment.settings.need("retrieve_max_tokens"),
+            sharing=self.deployment.settings.need("retrieve_sharing") == "on",
         )
 
     @cached_property

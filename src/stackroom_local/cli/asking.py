@@ -1,6 +1,7 @@
 """ask, retrieve, token, whoami: the agent's side, over MCP through the gateway."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,12 @@ TOOL = "knowledge___knowledge_base_retrieve"
 _BRIEF = 2
 
 
-def ask(state_dir: Path, question: str, *, user: str, catalog: str | None, top: int) -> None:
+def ask(
+    state_dir: Path, question: str, *, user: str, groups: list[str], catalog: str | None, top: int
+) -> None:
     instance = StateDirectory(state_dir).instance()
     given = {"query": question, "top_k": top, **_within(instance, catalog, user)}
-    answer = search(instance, given, user)
+    answer = search(instance, given, user, groups)
     print_passages(console(), answer)
 
 
@@ -34,11 +37,18 @@ def ask(state_dir: Path, question: str, *, user: str, catalog: str | None, top: 
 
 
 def retrieve(
-    state_dir: Path, query: str, *, user: str, catalog: str | None, top: int, arguments: str
+    state_dir: Path,
+    query: str,
+    *,
+    user: str,
+    groups: list[str],
+    catalog: str | None,
+    top: int,
+    arguments: str,
 ) -> None:
     instance = StateDirectory(state_dir).instance()
     given = {"query": query, "top_k": top, **_within(instance, catalog, user), **_object(arguments)}
-    answer = search(instance, given, user)
+    answer = search(instance, given, user, groups)
     print(in_json(json.dumps(answer, indent=2, ensure_ascii=False)))  # noqa: T201
     _require_success(answer)
 
@@ -70,9 +80,12 @@ def whoami(state_dir: Path, token: str) -> None:
     console().print(f"{user}: drop files under s3://{instance.bucket}/{user}/{{catalog}}/")
 
 
-def search(instance: Instance, arguments: dict[str, Any], user: str) -> dict[str, Any]:
+def search(
+    instance: Instance, arguments: dict[str, Any], user: str, groups: Sequence[str] = ()
+) -> dict[str, Any]:
     """The tool's answer to a user; raises ValidationError or RetrievalFailed if it is none."""
-    answer = call_tool(instance.mcp_url, issuer_of(instance).mint(checked(user)), TOOL, arguments)
+    token = issuer_of(instance).mint(checked(user), groups=groups)
+    answer = call_tool(instance.mcp_url, token, TOOL, arguments)
     assert isinstance(answer, dict), "the retrieve tool answers with an object"
     return answer
 

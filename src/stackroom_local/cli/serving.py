@@ -16,7 +16,9 @@ from stackroom_local.supervisor import LocalMode, Stopped
 _DOWN_SECONDS = 40.0
 
 
-def up(state_dir: Path, *, speed: float, port: int, fresh: bool, faults: str) -> None:
+def up(
+    state_dir: Path, *, speed: float, port: int, fresh: bool, sharing: bool, faults: str
+) -> None:
     out = console()
     announce = stopwatch(out)
     started = time.monotonic()
@@ -29,6 +31,7 @@ def up(state_dir: Path, *, speed: float, port: int, fresh: bool, faults: str) ->
             announce=announce,
             left_behind=left_behind,
             fresh=fresh,
+            context={"retrieve_sharing": "on"} if sharing else {},
             faults=faults,
         )
         try:

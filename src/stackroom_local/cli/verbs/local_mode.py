@@ -30,12 +30,16 @@ def _check_model() -> None:
 
 
 def up(
+    *,
     state_dir: StateDir,
     speed: Speed = 10.0,
     port: Annotated[
         int, typer.Option(min=1, max=65_533, help="First of three ports in a row.")
     ] = 4566,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget everything kept before.")] = False,
+    sharing: Annotated[
+        bool, typer.Option("--sharing", help="Find what others share with one's groups, too.")
+    ] = False,
     faults: Annotated[
         str,
         typer.Option(
@@ -53,7 +57,7 @@ def up(
     _check_model()
     from stackroom_local.cli import serving
 
-    serving.up(state_dir, speed=speed, port=port, fresh=fresh, faults=faults)
+    serving.up(state_dir, speed=speed, port=port, fresh=fresh, sharing=sharing, faults=faults)
 
 
 def down(state_dir: StateDir) -> None:

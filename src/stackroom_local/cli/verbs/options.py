@@ -20,6 +20,10 @@ Speed = Annotated[
     float, typer.Option(min=0.1, max=1000, help="How many times faster AWS's delays pass.")
 ]
 User = Annotated[str, typer.Option("--user", "-u", help="Whose documents: the token's `sub`.")]
+Groups = Annotated[
+    list[str],
+    typer.Option("--group", default_factory=list, help="A group of the user; repeatable."),
+]
 SomeUser = Annotated[str | None, typer.Option("--user", "-u", help="Only this user's.")]
 CatalogName = Annotated[str, typer.Option("--catalog", "-c", help="The folder they go to.")]
 CatalogId = Annotated[

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from stackroom_local.cli.verbs.options import CatalogId, StateDir, User
+from stackroom_local.cli.verbs.options import CatalogId, Groups, StateDir, User
 
 
 def ask(
@@ -13,13 +13,14 @@ def ask(
     *,
     state_dir: StateDir,
     user: User,
+    group: Groups,
     catalog: CatalogId = None,
     top: Annotated[int, typer.Option(min=1, max=20, help="How many passages.")] = 3,
 ) -> None:
     """Ask as an agent would, over MCP with the user's token: passages with file, page and score."""
     from stackroom_local.cli import asking
 
-    asking.ask(state_dir, question, user=user, catalog=catalog, top=top)
+    asking.ask(state_dir, question, user=user, groups=group, catalog=catalog, top=top)
 
 
 def retrieve(
@@ -27,6 +28,7 @@ def retrieve(
     *,
     state_dir: StateDir,
     user: User,
+    group: Groups,
     catalog: CatalogId = None,
     top: Annotated[int, typer.Option(min=1, max=20, help="How many passages.")] = 5,
     arguments: Annotated[
@@ -36,15 +38,21 @@ def retrieve(
     """Print the retrieve tool's answer as JSON, as it arrives over MCP."""
     from stackroom_local.cli import asking
 
-    asking.retrieve(state_dir, query, user=user, catalog=catalog, top=top, arguments=arguments)
+    asking.retrieve(
+        state_dir,
+        query,
+        user=user,
+        groups=group,
+        catalog=catalog,
+        top=top,
+        arguments=arguments,
+    )
 
 
 def token(
     state_dir: StateDir,
     user: User,
-    group: Annotated[
-        list[str] | None, typer.Option(help="A group of the user; repeatable.")
-    ] = None,
+    group: Groups,
     session: Annotated[
         str | None, typer.Option(help="Of which session; default: a new one, as after a sign-in.")
     ] = None,
@@ -53,7 +61,7 @@ def token(
     """Print an access token of the local issuer, for any MCP client."""
     from stackroom_local.cli import asking
 
-    asking.token(state_dir, user=user, groups=group or [], session=session, minutes=minutes)
+    asking.token(state_dir, user=user, groups=group, session=session, minutes=minutes)
 
 
 def whoami(
