@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from moto import mock_aws
 
+import functions.catalog_tools.handler as catalog_tools
 from stackroom.aws import session
 from stackroom.aws.task_tokens import StepFunctionsTaskTokens
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
@@ -36,7 +37,9 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
-    return listening([each.logger for each in FUNCTIONS.values()], monkeypatch, capsys)
+    return listening(
+        [each.logger for each in (*FUNCTIONS.values(), catalog_tools)], monkeypatch, capsys
+    )
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from stackroom import tenancy
 from stackroom.ports.retrieval import PageMaps, Pages, Passage
@@ -20,7 +20,8 @@ class Source:
     filename: str | None
     uri: str | None
     page: int | None
-    catalog_id: str | None
+    section: str | None = field(default=None)
+    catalog_id: str | None = None
 
 
 def sources_of(passages: Sequence[Passage], page_maps: PageMaps) -> tuple[Source, ...]:
