@@ -131,7 +131,7 @@ def _refuse_foreign(generated: Generated, found: Retrieved | None, catalog: Cata
     """The whole answer, for nobody can tell which of its words a passage of somebody else's has."""
     shown = [passage for each in generated.citations for passage in each.passages]
     shown += found.passages if found is not None else ()
-    own = Tenant.of(catalog).own(shown, owner_of={catalog.catalog_id: catalog.user_id}.get)
+    own = Tenant.of(catalog).proven(shown, owner_of={catalog.catalog_id: catalog.user_id}.get)
     if len(own) < len(shown):
         logger.warning("an answer kept from %r: it may tell what is not theirs", catalog.user_id)
         raise KnowledgeBaseUnavailable("RetrieveAndGenerate", "passages from outside the catalog")
