@@ -24,12 +24,10 @@ NOVA = "foundation-model/amazon.nova-lite-v1:0"
 NOVA_2 = "foundation-model/amazon.nova-2-lite-v1:0"
 
 
-def granted(
-    grant: str, outdir: Path | None = None, **context: object
-) -> tuple[cdk.App, HandlerFunction]:
+def granted(grant: str, **context: object) -> tuple[cdk.App, HandlerFunction]:
     """A function that was granted this, in an account of its own."""
     flags = {"@aws-cdk/core:enablePartitionLiterals": True}
-    app = cdk.App(context={**RIGHT, **flags, **context}, outdir=str(outdir) if outdir else None)
+    app = cdk.App(context={**RIGHT, **flags, **context})
     deployment = Deployment.from_context(app)
     where = cdk.Environment(account="123456789012", region="us-east-1")
     handler = HandlerFunction(
@@ -122,8 +120,8 @@ def test_one_model_may_be_asked_and_where_it_runs_and_only_by_its_profile(
     assert AnswerSettings.from_env(variables).guardrail is None
 
 
-def test_what_is_granted_by_wildcard_is_accepted_with_its_reason(tmp_path: Path) -> None:
-    app, _ = granted("answer", tmp_path, answer_model="eu.amazon.nova-lite-v1:0")
+def test_what_is_granted_by_wildcard_is_accepted_with_its_reason() -> None:
+    app, _ = granted("answer", answer_model="eu.amazon.nova-lite-v1:0")
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
 
     app.synth()  # raises for what is found and nobody accepted

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from infra import bundling
+from stackroom.aws.session import ALIASES
 from tests.infra.assembly import Assembly
 
 
@@ -62,7 +63,7 @@ def test_every_service_that_the_product_makes_a_client_of_is_kept() -> None:
     called = {name for text in sources for name in re.findall(r'client\("([a-z0-9-]+)"\)', text)}
 
     assert called
-    assert called <= bundling.SERVICES
+    assert {ALIASES.get(name, name) for name in called} <= bundling.SERVICES
 
 
 def test_the_cli_bundles_and_everything_else_does_not() -> None:

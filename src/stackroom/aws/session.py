@@ -28,7 +28,7 @@ _ANSWERS = CONFIG.merge(
     Config(retries={"mode": "standard", "total_max_attempts": 2}, read_timeout=25)
 )
 _CONFIGS = {"bedrock-agent-runtime": _SEARCH, "answers": _ANSWERS, "s3": _LINKS}
-_SERVICES = {"answers": "bedrock-agent-runtime"}  # a name of ours for a service, with more patience
+ALIASES = {"answers": "bedrock-agent-runtime"}  # a name of ours for a service, with more patience
 
 
 @cache
@@ -44,5 +44,5 @@ def client(service: str) -> Any:
     `answers` is bedrock-agent-runtime with the patience that RetrieveAndGenerate needs.
     """
     # The service is a name known when it runs; types-boto3 has types for literal names only.
-    name, config = _SERVICES.get(service, service), _CONFIGS.get(service, CONFIG)
+    name, config = ALIASES.get(service, service), _CONFIGS.get(service, CONFIG)
     return _session().client(name, config=config)  # type: ignore[call-overload]
