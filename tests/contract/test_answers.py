@@ -10,6 +10,7 @@ import pytest
 from moto import mock_aws
 
 from stackroom.aws.answers import BedrockAnswers
+from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.errors import KnowledgeBaseUnavailable, NoResults
 from stackroom.filters import Has
@@ -41,9 +42,14 @@ class World:
 
     @property
     def answering(self) -> Answering:
+        return self.guarded(None)
+
+    def guarded(self, guardrail: Guardrail | None) -> Answering:
+        home = self.knowledge_base_id
+        answers = BedrockAnswers(self.client, home, model_arn=MODEL, guardrail=guardrail)
         return Answering(
-            pool={self.knowledge_base_id: self.store},
-            answers={self.knowledge_base_id: self.answers},
+            pool={home: BedrockKnowledgeBase(self.client, home, guardrail=guardrail)},
+            answers={home: answers},
             page_maps=FakePageMaps(),
         )
 
@@ -72,6 +78,18 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             )
             settle(BedrockKnowledgeBase(runtime, identity))
             yield World(runtime, identity)
+
+
+@pytest.fixture(scope="module")
+def guardrail(world: World) -> Guardrail:
+    control = boto3.client("bedrock", endpoint_url=world.client.meta.endpoint_url, **CREDENTIALS)
+    made = control.create_guardrail(
+        name="words",
+        blockedInputMessaging="That is not asked here.",
+        blockedOutputsMessaging="That is not said here.",
+        wordPolicyConfig={"wordsConfig": [{"text": "salary"}, {"text": "berlin"}]},
+    )
+    return Guardrail(id=made["guardrailId"], version="DRAFT")
 
 
 def test_an_answer_cites_the_catalogs_own_files_with_the_scores_of_a_search(world: World) -> None:
@@ -118,6 +136,28 @@ def test_nobody_is_answered_from_anothers_catalog(world: World) -> None:
         world.answering.ask("annual leave", world.catalog("cat-3"))
     with pytest.raises(NoResults):
         world.answering.ask("annual leave", world.catalog("cat-none"))
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("what is the salary?", "That is not asked here."),
+        ("annual leave", "That is not said here."),  # for Berlin is in the answer
+    ],
+)
+def test_a_guardrail_that_blocks_is_told_by_its_words_and_action(
+    world: World, guardrail: Guardrail, question: str, words: str
+) -> None:
+    answer = world.guarded(guardrail).ask(question, world.catalog("cat-1"))
+
+    assert answer.text == f"A guardrail intervened; it wrote or changed what follows.\n\n{words}"
+    assert (answer.sources, answer.guardrail_action) == ((), "INTERVENED")
+
+
+def test_a_guardrail_that_lets_pass_changes_nothing(world: World, guardrail: Guardrail) -> None:
+    asked = ("annual leave in rome", world.catalog("cat-1"), 1)
+
+    assert world.guarded(guardrail).ask(*asked) == world.answering.ask(*asked)
 
 
 def test_a_thousand_characters_are_taken_and_no_more(world: World) -> None:
