@@ -38,7 +38,8 @@ def _query(services: Services, asked: QueryCatalog, caller: Caller) -> Answered:
 
 def _answered(answered: Answered) -> Rendered:
     answer = answered.answer
-    lines = [f"Based on your documents: {answer.text}"]
+    is_from_documents = answer.guardrail_action == "NONE"
+    lines = [("Based on your documents: " if is_from_documents else "") + answer.text]
     if answer.sources:
         lines += ["", "**Sources:**"]
     lines += [

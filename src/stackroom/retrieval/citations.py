@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from stackroom import tenancy
 from stackroom.ports.retrieval import PageMaps, Pages, Passage
@@ -20,8 +20,7 @@ class Source:
     filename: str | None
     uri: str | None
     page: int | None
-    section: str | None = field(default=None)
-    catalog_id: str | None = None
+    catalog_id: str | None
 
 
 def sources_of(passages: Sequence[Passage], page_maps: PageMaps) -> tuple[Source, ...]:
