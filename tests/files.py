@@ -6,6 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
+from html import escape
 
 import docx
 from reportlab.lib.pagesizes import A4
@@ -94,10 +95,22 @@ def word(*paragraphs: str, table: Sequence[Sequence[str]] = ()) -> bytes:
     return body.getvalue()
 
 
-def word_of_xml(xml: str | bytes) -> bytes:
+def word_of_sections(sections: Mapping[str, Sequence[str]], style: str = "Heading 1") -> bytes:
+    """Paragraphs below headings; `style` is what an editor calls that of the headings."""
+    document = docx.Document()
+    for heading, paragraphs in sections.items():
+        document.add_paragraph(heading, style)
+        for paragraph in paragraphs:
+            document.add_paragraph(paragraph)
+    body = io.BytesIO()
+    document.save(body)
+    return body.getvalue()
+
+
+def word_of_xml(xml: str | bytes, parts: Mapping[str, str | bytes] | None = None) -> bytes:
     """A DOCX with just this for its document part."""
     relations = _DOCUMENT_RELATION.format(target="word/document.xml")
-    return archive({"_rels/.rels": relations, "word/document.xml": xml})
+    return archive({"_rels/.rels": relations, "word/document.xml": xml, **(parts or {})})
 
 
 def word_that_is_no_zip() -> bytes:
@@ -201,6 +214,20 @@ def html_page() -> bytes:
         b"<p>The <b>reading</b> room is open from&nbsp;9 to 17.</p>"
         b"<table><tr><td>Saturday</td><td>closed</td></tr></table></body></html>"
     )
+
+
+def html_of_sections(sections: Mapping[str, Sequence[str]]) -> bytes:
+    return "".join(
+        f"<h2>{escape(heading)}</h2>" + "".join(f"<p>{escape(each)}</p>" for each in paragraphs)
+        for heading, paragraphs in sections.items()
+    ).encode()
+
+
+def markdown_of_sections(sections: Mapping[str, Sequence[str]]) -> bytes:
+    return "\n".join(
+        f"## {heading}\n\n" + "\n".join(paragraphs) + "\n"
+        for heading, paragraphs in sections.items()
+    ).encode()
 
 
 def picture() -> bytes:

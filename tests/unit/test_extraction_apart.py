@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stackroom.errors import Unreadable
-from stackroom.inspection.extraction import Page
+from stackroom.inspection.extraction import Heading, Page
 from stackroom.inspection.extraction.apart import read_pages_apart
 from tests import files
 
@@ -19,6 +19,12 @@ def test_pages_come_back_whole_from_the_child() -> None:
     pages = read_pages_apart(files.pdf("Größe", "", "48 €"), "über maß.pdf", seconds=60)
 
     assert pages == (Page(1, "Größe"), Page(2, ""), Page(3, "48 €"))
+
+
+def test_headings_come_back_whole_from_the_child() -> None:
+    pages = read_pages_apart("above\n# Größe\n".encode(), "notes.md", seconds=60)
+
+    assert pages == (Page(None, "above\n# Größe\n", (Heading(6, "Größe"),)),)
 
 
 def test_a_defect_comes_back_as_its_reason() -> None:

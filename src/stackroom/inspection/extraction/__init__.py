@@ -11,9 +11,10 @@ from typing import cast
 
 from stackroom.errors import Unreadable
 from stackroom.formats import extension_of, unsupported
+from stackroom.inspection.extraction.headings import Heading
 from stackroom.inspection.extraction.page import Page
 
-__all__ = ["Page", "read_pages"]
+__all__ = ["Heading", "Page", "read_pages"]
 
 Reader = Callable[[bytes], tuple[Page, ...]]
 
@@ -21,7 +22,7 @@ _READERS = {
     "pdf": "pdf",
     "docx": "word",
     "txt": "plain",
-    "md": "plain",
+    "md": "markdown",
     "csv": "plain",
     "html": "webpage",
     "xlsx": "workbook",
@@ -30,7 +31,8 @@ _READERS = {
 
 def read_pages(body: bytes, filename: str) -> tuple[Page, ...]:
     """
-    Every page of a PDF, blank ones too; of any other format one page without a number.
+    Every page of a PDF, blank ones too; of any other format one page without a number, and in DOCX,
+    MD and HTML its headings.
 
     At least one page has text. Raises `Unreadable` with a reason that its owner can act on.
     """

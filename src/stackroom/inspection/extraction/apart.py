@@ -16,7 +16,7 @@ from contextlib import suppress
 
 from stackroom.errors import Unreadable
 from stackroom.formats import extension_of
-from stackroom.inspection.extraction import Page, read_pages
+from stackroom.inspection.extraction import Heading, Page, read_pages
 
 MEMORY_BYTES = 1_073_741_824  # leaves a function of 1,536 MB room for the file and our own code
 _KEPT = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH")
@@ -39,7 +39,10 @@ def read_pages_apart(body: bytes, filename: str, *, seconds: float) -> tuple[Pag
     answer = json.loads(child.stdout)
     if "reason" in answer:
         raise Unreadable(answer["reason"])
-    return tuple(Page(number=number, text=text) for number, text in answer["pages"])
+    return tuple(
+        Page(number=number, text=text, headings=tuple(Heading(*heading) for heading in headings))
+        for number, text, headings in answer["pages"]
+    )
 
 
 def _environment() -> dict[str, str]:
@@ -58,8 +61,12 @@ def _main(filename: str, seconds: float) -> None:
     except Unreadable as defect:
         answer: dict[str, object] = {"reason": defect.reason}
     else:
-        answer = {"pages": [(page.number, page.text) for page in pages]}
+        answer = {"pages": [_plainly(page) for page in pages]}
     json.dump(answer, sys.stdout)
+
+
+def _plainly(page: Page) -> tuple[object, ...]:
+    return page.number, page.text, [(heading.at, heading.text) for heading in page.headings]
 
 
 def _bound(what: int, limit: int) -> None:

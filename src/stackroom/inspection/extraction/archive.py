@@ -26,7 +26,7 @@ _OLE = (
 
 # What zipfile raises for damage, found by mangling archives: RuntimeError is an encrypted member,
 # ValueError a negative offset.
-_DAMAGE = (
+DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
@@ -56,7 +56,7 @@ def opened(body: bytes, format_name: str) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(BytesIO(body)) as archive:
             _check_sizes(archive.infolist())
             yield archive
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise Unreadable(damaged(format_name)) from error
 
 

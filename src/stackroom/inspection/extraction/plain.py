@@ -1,5 +1,5 @@
 """
-TXT, MD and CSV: text in whatever encoding it was saved.
+TXT and CSV: text in whatever encoding it was saved.
 
 A CSV stays as it is written, broken quoting and all: nothing is lost to a parser's opinion.
 """
@@ -34,7 +34,12 @@ _ACCENT = re.compile(rb"[\x80-\xff]")
 
 
 def read(body: bytes) -> tuple[Page, ...]:
-    return unpaged(decode(body).replace("\r\n", "\n").replace("\r", "\n"))
+    return unpaged(lines_of(body))
+
+
+def lines_of(body: bytes) -> str:
+    """As `decode`, each line ended by a line feed."""
+    return decode(body).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def decode(body: bytes) -> str:

@@ -2,20 +2,24 @@
 
 import codecs
 import re
+from collections.abc import Iterator
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from stackroom.inspection.extraction.headings import MAX_CHARACTERS, MAX_HEADINGS, Found
 from stackroom.inspection.extraction.page import Page, unpaged
 from stackroom.inspection.extraction.plain import decode
 
 _HIDDEN = ["script", "style", "noscript", "template", "svg", "iframe", "object"]
 # fmt: off
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _INLINE = frozenset({
     "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
     "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub",
     "sup", "time", "tt", "u", "var", "wbr",
 })
 # fmt: on
+_MAX_DEPTH = 32  # of a heading's own elements; text below that is not taken for its words
 _DECLARED = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _HEAD_BYTES = 1_024  # where HTML wants the declaration to be (WHATWG HTML, 4.2.5.4)
 
@@ -23,13 +27,67 @@ _HEAD_BYTES = 1_024  # where HTML wants the declaration to be (WHATWG HTML, 4.2.
 def read(body: bytes) -> tuple[Page, ...]:
     tree = LexborHTMLParser(_markup(body))
     tree.strip_tags(_HIDDEN)
-    pieces: list[str] = []
+    shown = _Shown()
     for node in tree.root.traverse(include_text=True) if tree.root else ():
-        if node.tag == "-text":
-            pieces.append(re.sub(r"\s+", " ", node.text_content or ""))
-        elif node.tag not in _INLINE:
-            pieces.append("\n")
-    return unpaged(_tidied("".join(pieces)))
+        shown.add(node)
+    return unpaged(shown.text(), shown.found())
+
+
+class _Shown:
+    """What a browser shows, gathered node by node."""
+
+    def __init__(self) -> None:
+        self._headings: list[tuple[int, list[str]]] = []  # where each begins, and what it says
+        self._sections: list[str] = []
+        self._length = 0  # of the sections, each with a line's end
+        self._pieces: list[str] = []  # of the section that is being read
+        self._inside: LexborNode | None = None  # of which heading
+
+    def add(self, node: LexborNode) -> None:
+        tag = node.tag or ""
+        if tag in _HEADINGS and self._has_room():
+            self._end_section()
+            self._headings.append((self._length, []))
+            self._inside = node
+        elif self._inside is not None and not _is_within(node, self._inside):
+            self._inside = None
+        piece = ""
+        if tag == "-text":
+            piece = re.sub(r"\s+", " ", node.text_content or "")
+        elif tag not in _INLINE:
+            piece = "\n"
+        self._pieces.append(piece)
+        if self._inside is not None:
+            self._headings[-1][1].append(piece)
+
+    def text(self) -> str:
+        self._end_section()
+        return "\n".join(self._sections)
+
+    def found(self) -> Iterator[Found]:
+        return ((at, "".join(said)) for at, said in self._headings)
+
+    def _has_room(self) -> bool:
+        # One more than are told, so that the last one ends where the next would begin.
+        return len(self._headings) <= MAX_HEADINGS and self._length <= MAX_CHARACTERS
+
+    def _end_section(self) -> None:
+        section = _tidied("".join(self._pieces))
+        self._pieces = []
+        if section:
+            self._sections.append(section)
+            self._length += len(section) + 1
+
+
+def _is_within(node: LexborNode, heading: LexborNode) -> bool:
+    above = node.parent
+    for _ in range(_MAX_DEPTH):
+        if above is None:
+            return False
+        if above.mem_id == heading.mem_id:
+            return True
+        above = above.parent
+    return False
 
 
 def _markup(body: bytes) -> str:

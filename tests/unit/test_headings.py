@@ -1,0 +1,361 @@
+"""Headings of DOCX, MD and HTML: which they are, where they stand, how they are read."""
+
+import time
+import zlib
+from collections.abc import Callable
+
+import pytest
+
+from stackroom.inspection.extraction import Page, read_pages
+from stackroom.inspection.extraction.headings import MAX_HEADINGS, readable
+from tests import files
+
+
+def page_of(body: bytes | str, filename: str) -> Page:
+    (page,) = read_pages(body.encode() if isinstance(body, str) else body, filename)
+    return page
+
+
+def headings_of(body: bytes | str, filename: str) -> list[str]:
+    """Each must begin where it is said to, but for what marks it as a heading."""
+    page = page_of(body, filename)
+    for heading in page.headings:
+        if heading.text is not None:
+            first = heading.text.split()[0].removesuffix("…")
+            line, _, _ = page.text[heading.at :].partition("\n")
+            assert first in line, (heading, line)
+    return [heading.text for heading in page.headings if heading.text is not None]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# One\ntext\n###### Six\n####### no seventh\n", ["One", "Six"]),
+        ("#no space\n#\n#\tTab\n", ["Tab"]),
+        ("## Closed ##  \n# C#\n# a # b #\n# ##\n", ["Closed", "C#", "a # b"]),
+        ("   # Three spaces\n    # Four are code\n", ["Three spaces"]),
+        ("Under\n=====\n\ntext\n\nLine\n---\n", ["Under", "Line"]),
+        ("Two lines\nof one heading\n===\n", ["Two lines of one heading"]),
+        ("text\n\n---\n\n- item\n---\n> quote\n---\n| cell |\n---\n", []),
+        ("- item\nthat goes on\n---\n", []),
+        ("***\nTitle\n---\n", ["Title"]),
+        ("# One\nTwo\n---\nThree\n---\n", ["One", "Two", "Three"]),
+        ("```\n# code\n```\n# After\n", ["After"]),
+        ("````\n```\n# code\n`````\n# After\n", ["After"]),
+        ("~~~ python\n# code\n```\n# code\n~~~\n# After\n", ["After"]),
+        ("```never closed\n# code\n", []),
+        ("```inline``` code\n# Heading\n", ["Heading"]),
+        ("<!-- # no\n# no\n-->\n# Yes\n", ["Yes"]),
+        ("---\ntitle: x\n# remark\n---\n# Yes\n", ["Yes"]),
+        ("---\n\ntext\n\n# Yes\n\n---\n", ["Yes"]),
+        ("> # quoted\n- # listed\n", []),
+        ("# *Travel* and **meals**, `code` ~~not~~\n", ["Travel and meals, code not"]),
+        ("# snake_case _stays_ \\*so\\*\n", ["snake_case stays *so*"]),
+        ("# [Travel](https://x.test/a) ![logo](b.png) {#travel}\n", ["Travel logo"]),
+        ('# <a name="t"></a>Travel <b>costs</b>, 3 < 4\n', ["Travel costs, 3 < 4"]),
+        ("\ufeff# Größe\r\ntext\r# Maß\r\n", ["Größe", "Maß"]),
+        ("no headings at all\n", []),
+    ],
+)
+def test_the_headings_of_a_markdown_file(text: str, expected: list[str]) -> None:
+    assert headings_of(text, "notes.md") == expected
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        (files.html_page().decode(), ["Opening hours"]),
+        ("<H1>One</H1><p>text<h6>Six</h6><h7>no</h7>", ["One", "Six"]),
+        ("<h2>A <b>bold</b>\n<i>word</i><br>below</h2>text", ["A bold word below"]),
+        ("<h2><div>Deep <p>er</p></div></h2>text", ["Deep er"]),
+        ("<h1>Outer <div><h2>Inner</h2></div> end</h1>", ["Outer", "Inner"]),
+        ("<h1></h1><h2> &nbsp; </h2><h3><img alt=x></h3><p>text", []),
+        ("<h1>Fish &amp; chips &lt;new&gt;</h1>", ["Fish & chips <new>"]),
+        ("<script>'<h1>no</h1>'</script><style>h1 {}</style><h1>Yes</h1>", ["Yes"]),
+        ("<template><h1>no</h1></template><!-- <h1>no</h1> --><h1>Yes", ["Yes"]),
+        ("<table><tr><td><h3>Cell</h3>text</td></tr></table>", ["Cell"]),
+        ("<p>" + "<div>" * 40 + "<h2>Low</h2>text", ["Low"]),
+        ("<p>text", []),
+    ],
+)
+def test_the_headings_of_a_web_page(markup: str, expected: list[str]) -> None:
+    assert headings_of(markup, "page.html") == expected
+
+
+def test_the_text_of_a_web_page_is_the_same_with_its_headings() -> None:
+    page = page_of("<p>above</p><h1></h1><h2>One</h2><p>first<h3>Two</h3>", "page.html")
+
+    assert page.text == "above\nOne\nfirst\nTwo"
+    assert [(heading.at, heading.text) for heading in page.headings] == [(6, "One"), (16, "Two")]
+
+
+_P = '<w:p><w:pPr>{style}</w:pPr><w:r><w:t xml:space="preserve">{text}</w:t></w:r></w:p>'
+
+
+def paragraph(text: str, *, style: str = "", level: str = "", before: str = "") -> str:
+    properties = f'<w:pStyle w:val="{style}"/>' if style else ""
+    properties += f'<w:outlineLvl w:val="{level}"/>' if level else ""
+    properties += f"<w:pPrChange><w:pPr>{before}</w:pPr></w:pPrChange>" if before else ""
+    return _P.format(style=properties, text=text)
+
+
+def word(*paragraphs: str, styles: str | bytes | None = None) -> bytes:
+    document = f'<w:document xmlns:w="w">{"".join(paragraphs)}</w:document>'
+    parts: dict[str, str | bytes] = {} if styles is None else {"word/styles.xml": styles}
+    return files.word_of_xml(document, parts)
+
+
+def style(style_id: str, name: str = "", *, based_on: str = "", level: str = "") -> str:
+    return (
+        f'<w:style w:type="paragraph" w:styleId="{style_id}"><w:name w:val="{name}"/>'
+        + (f'<w:basedOn w:val="{based_on}"/>' if based_on else "")
+        + (f'<w:pPr><w:outlineLvl w:val="{level}"/></w:pPr>' if level else "")
+        + "</w:style>"
+    )
+
+
+def styles(*each: str) -> str:
+    return f'<w:styles xmlns:w="w">{"".join(each)}</w:styles>'
+
+
+@pytest.mark.parametrize("style", ["Title", "Heading 1", "Heading 9"])
+def test_the_headings_of_a_word_file_as_its_editor_writes_them(style: str) -> None:
+    body = files.word_of_sections({"Travel": ["by train"], "Leave": ["30 days"]}, style)
+
+    assert headings_of(body, "handbook.docx") == ["Travel", "Leave"]
+
+
+@pytest.mark.parametrize(
+    ("styled", "expected"),
+    [
+        (style("berschrift1", "heading 1"), True),
+        (style("berschrift1", "Title"), True),
+        (style("berschrift1", "Subtitle"), False),
+        (style("berschrift1", "heading 10"), False),
+        (style("berschrift1", "house style", level="8"), True),
+        (style("berschrift1", "house style", level="9"), False),
+        (style("berschrift1", "own", based_on="b") + style("b", "heading 2"), True),
+        (style("berschrift1", "TOC", based_on="b", level="9") + style("b", "heading 2"), False),
+        (style("berschrift1", "own", based_on="b") + style("b", based_on="berschrift1"), False),
+        (style("berschrift1", "own", based_on="nowhere"), False),
+        (style("other", "heading 1"), False),
+        (style("Heading1", "renamed"), False),
+    ],
+    ids=[
+        "by name",
+        "title",
+        "subtitle",
+        "ten",
+        "by level",
+        "body text",
+        "made from one",
+        "taken back",
+        "ring",
+        "dangling",
+        "unknown",
+        "only by id",
+    ],
+)
+def test_a_paragraph_is_a_heading_by_its_style(styled: str, *, expected: bool) -> None:
+    style_id = "Heading1" if 'styleId="Heading1"' in styled else "berschrift1"
+    body = word(paragraph("Reisen", style=style_id), paragraph("text"), styles=styles(styled))
+
+    assert headings_of(body, "a.docx") == (["Reisen"] if expected else [])
+
+
+def test_a_paragraphs_own_level_counts_more_than_its_style() -> None:
+    body = word(
+        paragraph("Level", level="0"),
+        paragraph("Taken back", style="h", level="9"),
+        paragraph("Was one", before='<w:pStyle w:val="h"/><w:outlineLvl w:val="0"/>'),
+        paragraph("  ", level="0"),
+        paragraph("no number", style="h", level="x"),
+        styles=styles(style("h", "heading 1")),
+    )
+
+    assert headings_of(body, "a.docx") == ["Level"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        None,
+        b"",
+        b"<w:styles><cut",
+        '<!DOCTYPE s [<!ENTITY e "x">]><w:styles xmlns:w="w">&e;</w:styles>',
+        styles(style("Heading1", "renamed"), " " * 21_000_000),
+    ],
+    ids=["none", "empty", "cut", "document type", "too large"],
+)
+def test_without_readable_styles_the_ids_are_taken_at_their_word(broken: str | bytes) -> None:
+    body = word(
+        paragraph("Title", style="Title"),
+        paragraph("One", style="Heading1"),
+        paragraph("text", style="Normal"),
+        paragraph("Two", style="heading 2"),
+        styles=broken,
+    )
+
+    assert headings_of(body, "a.docx") == ["Title", "One", "Two"]
+
+
+def test_styles_that_can_not_be_unpacked_do_not_make_the_file_damaged() -> None:
+    normal = styles(style("Heading1", "renamed")).encode()
+    checksum = zlib.crc32(normal).to_bytes(4, "little")
+    body = word(paragraph("One", style="Heading1"), styles=normal).replace(checksum, b"oops")
+
+    assert headings_of(body, "a.docx") == ["One"]
+
+
+def test_headings_in_text_boxes_and_tables_and_notes_of_a_word_file() -> None:
+    box = f"<w:r><w:txbxContent>{paragraph('Box', level='1')}</w:txbxContent></w:r>"
+    outer = paragraph("Outer", level="0").replace("</w:p>", f"{box}</w:p>")
+    cell = f"<w:tbl><w:tr><w:tc>{paragraph('Cell', level='0')}</w:tc></w:tr></w:tbl>"
+    notes = f'<w:footnotes xmlns:w="w">{paragraph("a note")}</w:footnotes>'
+    document = f'<w:document xmlns:w="w">{outer}{cell}{paragraph("text")}</w:document>'
+    body = files.word_of_xml(document, {"word/footnotes.xml": notes})
+
+    page = page_of(body, "a.docx")
+
+    assert headings_of(body, "a.docx") == ["Outer", "Box", "Cell"]
+    assert page.text[page.headings[-1].at :].strip() == "a note"
+
+
+@pytest.mark.parametrize("filename", ["notes.txt", "fees.csv"])
+def test_other_formats_have_no_headings(filename: str) -> None:
+    assert headings_of("# One\ntext\n", filename) == []
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("  Two \n\t words\u00a0here ", "Two words here"),
+        ("soft\u00adhyphen \u202etxt\u202c \u200bzero\x00", "softhyphen txt zero"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("\u200b \x00", ""),
+        ("x" * 200, "x" * 200),
+        ("x" * 201, "x" * 198 + " …"),
+        ("word " * 60, "word " * 38 + "word …"),
+    ],
+)
+def test_a_heading_is_read_on_one_line_of_bounded_length(raw: str, expected: str) -> None:
+    assert readable(raw) == expected
+    assert len(readable(raw)) <= 200
+
+
+MANY = 100_000
+LONG = "long " * 200_000
+
+
+def many_in_word() -> bytes:
+    return word(*(paragraph(f"Clause {n}", level="0") for n in range(MANY)))
+
+
+HOSTILE: dict[str, tuple[Callable[[], bytes | str], str]] = {
+    "many, markdown": (lambda: "".join(f"# Clause {n}\n" for n in range(MANY)), "a.md"),
+    "many, underlined": (lambda: "".join(f"Clause {n}\n---\n" for n in range(MANY)), "a.md"),
+    "many, html": (lambda: "".join(f"<h2>Clause {n}</h2>" for n in range(MANY)), "a.html"),
+    "many, word": (many_in_word, "a.docx"),
+}
+
+
+@pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
+def test_of_a_hundred_thousand_headings_some_are_told_and_nothing_wrong_below(
+    hostile: tuple[Callable[[], bytes | str], str],
+) -> None:
+    made, filename = hostile
+    body = made()
+
+    started = time.thread_time()  # not what others on the machine take meanwhile
+    page = page_of(body, filename)
+    took = time.thread_time() - started
+
+    assert len(page.headings) == MAX_HEADINGS + 1
+    assert [page.headings[0].text, page.headings[-2].text] == ["Clause 0", "Clause 9999"]
+    assert page.headings[-1].text is None
+    assert page.text[page.headings[-1].at :].lstrip("# ").startswith("Clause 10000")
+    assert took < 10, "1 s as a rule"
+
+
+@pytest.mark.parametrize(
+    ("made", "filename"),
+    [
+        (lambda: "#\n" * MANY + "# One\n", "a.md"),
+        (lambda: "<h1></h1>" * MANY + "<h1>One", "a.html"),
+        (lambda: word(*[paragraph("\u200b", level="0")] * MANY, paragraph("One")), "a.docx"),
+    ],
+    ids=["markdown", "html", "word"],
+)
+def test_below_headings_that_nobody_sees_none_is_told(
+    made: Callable[[], bytes | str], filename: str
+) -> None:
+    page = page_of(made(), filename)
+
+    assert [heading.text for heading in page.headings] == [None]
+
+
+@pytest.mark.parametrize("filename", ["a.md", "a.html", "a.docx"])
+def test_a_text_that_nobody_would_keep_in_memory_has_no_headings(filename: str) -> None:
+    text = "long " * 800_000
+    body: dict[str, bytes | str] = {
+        "a.md": f"# One\n{text}",
+        "a.html": f"<h1>One</h1>{text}x",
+        "a.docx": word(paragraph("One", level="0"), paragraph(text)),
+    }
+
+    assert page_of(body[filename], filename).headings == ()
+
+
+@pytest.mark.parametrize(
+    ("made", "filename"),
+    [
+        (lambda: f"# {LONG}\n", "a.md"),
+        (lambda: f"{LONG}\n===\n", "a.md"),
+        (lambda: f"<h1>{LONG}</h1>", "a.html"),
+        (lambda: word(paragraph(LONG, level="0")), "a.docx"),
+    ],
+    ids=["markdown", "underlined", "html", "word"],
+)
+def test_a_heading_of_a_megabyte_is_cut(made: Callable[[], bytes | str], filename: str) -> None:
+    (heading,) = page_of(made(), filename).headings
+
+    assert heading.text == "long " * 38 + "long …"
+
+
+def test_below_what_was_not_looked_at_no_heading_is_told() -> None:
+    page = page_of("# One\n" + "```\n" * 900_000 + "# Two\n", "a.md")
+
+    assert [heading.text for heading in page.headings] == ["One", None]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\n" * 900_000,
+        "a\n---\n" * 600_000,
+        "# \n" * 1_000_000,
+        "---\ntitle: x\n" + "line\n" * 700_000,
+        ("# " + "_" * 990 + "\n") * 4_000,
+        ("# " + "[" * 990 + "\n") * 4_000,
+        "-" * 3_900_000 + "x",
+        " " * 3_900_000 + "#",
+        "<!--\n" * 700_000,
+    ],
+    ids=[
+        "fences",
+        "lines",
+        "blank",
+        "matter",
+        "underscores",
+        "brackets",
+        "dashes",
+        "space",
+        "open",
+    ],
+)
+def test_marks_without_end_do_not_keep_the_reader(text: str) -> None:
+    started = time.thread_time()
+    page_of(f"x\n{text}", "a.md") if not text.startswith("---\n") else page_of(text, "a.md")
+    took = time.thread_time() - started
+
+    assert took < 10, "1 s as a rule"
