@@ -1,4 +1,4 @@
-"""SQS: something happened to an object; find out what is wrong with the file, and its pages."""
+"""SQS: something happened to an object; find out what is wrong with the file, and its places."""
 
 from functools import cache
 from typing import Any
@@ -61,6 +61,7 @@ def inspect(body: str) -> None:
         document_id=inspected.document_id,
         reason=inspected.reason,
         pages=inspected.pages,
+        sections=inspected.sections,
     )
     if inspected.outcome is InspectionOutcome.DEFECTIVE:
         metrics.add_metric(name="DefectiveFiles", unit=MetricUnit.Count, value=1)

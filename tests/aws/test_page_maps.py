@@ -9,12 +9,13 @@ import pytest
 from moto import mock_aws
 
 from stackroom.aws.page_maps import S3PageMaps
-from stackroom.inspection.page_map import PageMap, PageText
+from stackroom.inspection.page_map import PageMap, Piece
 
 BUCKET = "kb-docs"
 KEY = "_pagemaps/doc-1.json.gz"
-TWO_PAGES = PageMap(
-    etag="e1", pages=(PageText(number=1, text="größe"), PageText(number=2, text=""))
+TWO_PAGES = PageMap(etag="e1", pieces=(Piece(page=1, text="größe"), Piece(page=2, text="")))
+TWO_SECTIONS = PageMap(
+    etag="e1", pieces=(Piece(text="above"), Piece(section="Größe", text="größe48"))
 )
 
 
@@ -31,13 +32,25 @@ def s3() -> Iterator[Any]:
         yield client
 
 
-def test_a_page_map_comes_back_as_it_was_put(s3: Any) -> None:
+@pytest.mark.parametrize("page_map", [TWO_PAGES, TWO_SECTIONS], ids=["pages", "sections"])
+def test_a_page_map_comes_back_as_it_was_put(s3: Any, page_map: PageMap) -> None:
     page_maps = S3PageMaps(s3, BUCKET)
 
-    page_maps.put("doc-1", TWO_PAGES)
+    page_maps.put("doc-1", page_map)
 
-    assert page_maps.get("doc-1") == TWO_PAGES
+    assert page_maps.get("doc-1") == page_map
     assert s3.head_object(Bucket=BUCKET, Key=KEY)["ContentEncoding"] == "gzip"
+
+
+def test_a_page_map_of_the_time_when_only_pdfs_had_one_is_read(s3: Any) -> None:
+    old = (
+        b'{"etag":"e1","pages":[{"number":1,"text":"gr\xc3\xb6\xc3\x9fe"},{"number":2,"text":""}]}'
+    )
+    s3.put_object(Bucket=BUCKET, Key=KEY, Body=gzip.compress(old))
+
+    page_map = S3PageMaps(s3, BUCKET).get("doc-1")
+
+    assert page_map == TWO_PAGES
 
 
 def test_a_document_without_a_page_map_has_none(s3: Any) -> None:

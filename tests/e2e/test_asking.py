@@ -18,7 +18,8 @@ from stackroom_local.cli.asking import TOOL, issuer_of
 from stackroom_local.gateway.client import SignInRequired, ToolFailed, call_tool
 from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
 from stackroom_local.state import Instance
-from tests.e2e.people import Person
+from tests import files
+from tests.e2e.people import Person, eventually
 from tests.gateway import forgeries
 from tests.gateway.forgeries import resigned
 from tests.local.running import stackroom
@@ -95,10 +96,50 @@ def test_an_answer_has_the_shape_of_the_contract(alice: Person) -> None:
 
     (result,) = answer["results"]
     assert set(result) == {"content", "source", "score", "metadata"}
-    assert set(result["source"]) == {"document_id", "filename", "uri", "page", "catalog_id"}
+    assert set(result["source"]) == {
+        "document_id",
+        "filename",
+        "uri",
+        "page",
+        "section",
+        "catalog_id",
+    }
     assert result["source"]["catalog_id"] == HERS
     assert answer["metadata"]["total_results"] == 1
     assert answer["metadata"]["knowledge_bases_queried"]
+
+
+# Each longer than a passage, so that some passage begins in it.
+SHIP = {
+    "Crew": [f"Sailor {each} sleeps in a hammock below the deck." for each in range(50)],
+    "Cargo": [f"Barrel {each} holds salted herring from the north." for each in range(50)],
+}
+SHIPS = {
+    "ship.md": files.markdown_of_sections(SHIP),
+    "ship.html": files.html_of_sections(SHIP),
+    "ship.docx": files.word_of_sections(SHIP),
+}
+
+
+@pytest.fixture(scope="module")
+def ships(alice: Person) -> None:
+    alice.settle([alice.put(f"research/{name}", body) for name, body in SHIPS.items()])
+
+
+@pytest.mark.usefixtures("ships")
+@pytest.mark.parametrize("filename", SHIPS)
+def test_a_passage_comes_with_the_heading_above_its_beginning(alice: Person, filename: str) -> None:
+    def found() -> list[dict[str, Any]] | None:
+        """None until the file was inspected."""
+        passages = alice.find("a ship", filter={"filename": filename})
+        return passages if all(each["source"]["section"] for each in passages) else None
+
+    sections: dict[str, list[str]] = {}
+    for each in eventually(found, "sections") or []:
+        sections.setdefault(each["source"]["section"], []).append(each["content"].lstrip(". #\n"))
+    assert set(sections) == {"Crew", "Cargo"}
+    assert all(content.startswith(("Crew", "Sailor")) for content in sections["Crew"])
+    assert all(content.startswith(("Cargo", "Barrel")) for content in sections["Cargo"])
 
 
 def test_a_score_that_nothing_reaches_finds_nothing(alice: Person) -> None:

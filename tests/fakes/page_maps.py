@@ -1,29 +1,37 @@
-"""Page maps in memory: a document's pages, found by exact text."""
+"""Page maps in memory: a document's places, found by exact text."""
 
 from stackroom.errors import StackroomError
+from stackroom.ports.retrieval import Place
 
 
-class FakePages:
-    def __init__(self, pages: list[str]) -> None:
-        self._pages = pages
+class FakePlaces:
+    def __init__(self, texts: dict[Place, str]) -> None:
+        self._texts = texts
 
-    def page_of(self, passage: str) -> int | None:
-        holding = (number for number, text in enumerate(self._pages, 1) if passage in text)
-        return next(holding, None)
+    def place_of(self, passage: str) -> Place:
+        holding = (place for place, text in self._texts.items() if passage in text)
+        return next(holding, Place())
 
 
 class FakePageMaps:
     """A `PageMaps` that counts its reads and can be told to fail."""
 
     def __init__(self, *, failure: StackroomError | None = None) -> None:
-        self.maps: dict[str, FakePages] = {}
+        self.maps: dict[str, FakePlaces] = {}
         self.reads: list[str] = []
         self.failure = failure
 
     def put(self, document_id: str, pages: list[str]) -> None:
-        self.maps[document_id] = FakePages(pages)
+        self._put(document_id, {Place(page=number): text for number, text in enumerate(pages, 1)})
 
-    def get(self, document_id: str) -> FakePages | None:
+    def put_sections(self, document_id: str, sections: dict[str, str]) -> None:
+        """Texts by their headings."""
+        self._put(document_id, {Place(section=heading): text for heading, text in sections.items()})
+
+    def _put(self, document_id: str, texts: dict[Place, str]) -> None:
+        self.maps[document_id] = FakePlaces(texts)
+
+    def get(self, document_id: str) -> FakePlaces | None:
         self.reads.append(document_id)
         if self.failure is not None:
             raise self.failure

@@ -14,6 +14,7 @@ from stackroom.aws import session
 from stackroom.aws.inspections import DynamoInspections
 from stackroom.aws.page_maps import S3PageMaps
 from stackroom.keys import Location, locate
+from stackroom.ports.retrieval import Place
 from tests import files
 from tests.aws.stores import BUCKET, CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
 from tests.lambda_context import Context
@@ -83,7 +84,10 @@ def test_a_pdf_gets_a_page_map_whatever_its_name(s3: Any) -> None:
     page_map = S3PageMaps(s3, BUCKET).get(document_id(key))
     assert failed == []
     assert page_map is not None
-    assert (page_map.etag, page_map.page_of("Trains go first class")) == (etag, 2)
+    assert (page_map.etag, page_map.place_of("Trains go first class")) == (
+        etag,
+        Place(page=2),
+    )
     assert reason(key, etag) is None
 
 

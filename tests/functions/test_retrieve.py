@@ -15,7 +15,7 @@ from functions.retrieve import handler as function
 from stackroom.aws import session
 from stackroom.aws.page_maps import S3PageMaps
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.inspection.page_map import PageMap, PageText
+from stackroom.inspection.page_map import PageMap, Piece
 from stackroom.retrieval.search import Retrieval
 from tests import lambda_context
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -87,6 +87,7 @@ def test_an_answer_has_exactly_the_agreed_shape(knowledge_base: FakeKnowledgeBas
                     "filename": "handbook.txt",
                     "uri": "s3://docs/alice/cat-1/handbook.txt",
                     "page": 4,
+                    "section": None,
                     "catalog_id": "cat-1",
                 },
                 "score": 0.9,
@@ -395,7 +396,7 @@ def test_what_is_shared_is_searched_where_the_environment_says_so(
 def test_the_function_searches_with_what_its_environment_says(deployed: Any) -> None:
     s3 = session.client("s3")
     s3.create_bucket(Bucket="docs")
-    page_map = PageMap(etag="e", pages=(PageText(number=6, text="annualleaveis30days"),))
+    page_map = PageMap(etag="e", pieces=(Piece(page=6, text="annualleaveis30days"),))
     S3PageMaps(s3, "docs").put("doc-1", page_map)
     metadata = {"user_id": "alice", "document_id": "doc-1", "filename": "handbook.pdf"}
     location = {"type": "S3", "s3Location": {"uri": "s3://docs/alice/hr/handbook.pdf"}}

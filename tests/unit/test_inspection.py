@@ -8,6 +8,7 @@ from stackroom.inspection.extraction import read_pages
 from stackroom.inspection.inspection import Inspection, InspectionOutcome, InspectionResult
 from stackroom.keys import Location, catalog_id_of, locate
 from stackroom.model import UNEXPLAINED_FAILURE, Catalog, Document, DocumentStatus
+from stackroom.ports.retrieval import Place
 from tests import files
 from tests.fakes.inspection import FakeFiles, FakeInspections, FakeMapShelf
 from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
@@ -175,7 +176,7 @@ def test_a_sound_pdf_gets_a_page_map_and_no_reason(
         outcome=InspectionOutcome.SOUND, document_id=document_id(), pages=2
     )
     assert page_maps.maps[document_id()].etag == "e1"
-    assert page_maps.maps[document_id()].page_of("Trains go first class") == 2
+    assert page_maps.maps[document_id()].place_of("Trains go first class").page == 2
     assert inspections.found == {}
 
 
@@ -195,6 +196,20 @@ def test_a_defective_file_gets_its_reason_and_loses_the_map_of_its_earlier_versi
     assert inspected.reason == ENCRYPTED
     assert inspections.found == {document_id(): ("e2", ENCRYPTED)}
     assert page_maps.maps == {}
+
+
+def test_a_file_with_headings_gets_a_map_of_its_sections(
+    inspecting: Inspection, bucket: FakeFiles, page_maps: FakeMapShelf
+) -> None:
+    key = "alice/handbook/travel.md"
+    bucket.put(key, "e1", b"above\n# Meals\nMeals are 48 euros\n# Trains\nTrains are fast")
+
+    inspected = inspecting.inspect(key)
+
+    assert inspected == InspectionResult(
+        outcome=InspectionOutcome.SOUND, document_id=document_id(key), sections=2
+    )
+    assert page_maps.maps[document_id(key)].place_of("48 euros") == Place(section="Meals")
 
 
 def test_a_format_without_pages_is_inspected_and_gets_no_map(

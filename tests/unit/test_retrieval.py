@@ -468,7 +468,29 @@ def test_a_citation_carries_the_page_from_the_store_or_from_the_page_map(
     answer = search(retrieval)
 
     assert [result.source.page for result in answer.results] == [7, 2, None, None]
+    assert {result.source.section for result in answer.results} == {None}
     assert sorted(page_maps.reads) == ["doc-mapped.PDF", "doc-unmapped.pdf"]
+
+
+@pytest.mark.parametrize("filename", ["guide.docx", "guide.MD", "guide.html"])
+def test_a_citation_carries_the_section_even_where_the_store_tells_a_page(
+    retrieval: Retrieval,
+    pool: dict[str, FakeKnowledgeBase],
+    page_maps: FakePageMaps,
+    filename: str,
+) -> None:
+    page_maps.put_sections(f"doc-{filename}", {"Travel": "48 euros a day", "Leave": "30 days"})
+    pool["KB1"].put("30 days", filename=filename, score=0.9)
+    pool["KB1"].put("48 euros a day", filename=filename, page=3, score=0.8)
+    pool["KB1"].put("not in the map", filename=filename, score=0.7)
+
+    answer = search(retrieval)
+
+    assert [(result.source.page, result.source.section) for result in answer.results] == [
+        (None, "Leave"),
+        (3, "Travel"),
+        (None, None),
+    ]
 
 
 def test_page_maps_that_can_not_be_read_cost_the_page_and_nothing_else(

@@ -1,7 +1,8 @@
 """
 Page maps in S3, beside the documents but outside every catalog.
 
-    _pagemaps/{document_id}.json.gz    {"etag": ..., "pages": [{"number": 1, "text": ...}, ...]}
+    _pagemaps/{document_id}.json.gz    {"etag": ..., "pieces": [{"page": 1, "text": ...}, ...]}
+                                       or, of a file with headings, {"section": "...", "text": ...}
 """
 
 import gzip
@@ -33,7 +34,7 @@ class S3PageMaps:
         return PageMap.model_validate_json(_unpacked(packed))
 
     def put(self, document_id: str, page_map: PageMap) -> None:
-        body = gzip.compress(page_map.model_dump_json().encode(), mtime=0)
+        body = gzip.compress(page_map.model_dump_json(exclude_none=True).encode(), mtime=0)
         with store_errors():
             self.client.put_object(
                 Bucket=self.bucket,

@@ -3,7 +3,8 @@ Looking into an uploaded file ourselves.
 
 Bedrock promises no reason for a document that it can't take, and may not tell pages. The
 inspection finds what is wrong with a file, in words that its owner can act on, and makes the page
-map of a PDF. It is never in the way of ingestion: what it can't find out, it leaves open.
+map of a file with pages or headings. It is never in the way of ingestion: what it can't find
+out, it leaves open.
 """
 
 from collections.abc import Callable
@@ -76,6 +77,7 @@ class InspectionResult:
     document_id: str | None = None
     reason: str | None = None
     pages: int = 0
+    sections: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,11 +180,13 @@ class Inspection:
             # Nothing is kept of sound files: results are of one version, so an old one is no harm,
             # and the sweep, which reads the table they lie in, need not read one for each document.
             self.inspections.record(document_id, etag, reason)
+        pieces = page_map.pieces if page_map else ()
         return InspectionResult(
             outcome=InspectionOutcome.DEFECTIVE if reason else InspectionOutcome.SOUND,
             document_id=document_id,
             reason=reason,
-            pages=len(page_map.pages) if page_map else 0,
+            pages=sum(piece.page is not None for piece in pieces),
+            sections=sum(piece.section is not None for piece in pieces),
         )
 
 

@@ -1,4 +1,4 @@
-"""Searching, and the pages on which passages stand."""
+"""Searching, and the places at which passages stand."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -47,13 +47,27 @@ class KnowledgeBase(Protocol):
         ...
 
 
-class Pages(Protocol):
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """
+    Where in a document something begins; None for what is not known, or not of its format.
+
+    `page` counts from 1, `section` is the text of the nearest heading above.
+    """
+
+    page: int | None = None
+    section: str | None = None
+
+
+class Places(Protocol):
     """Where in one document a text stands."""
 
-    def page_of(self, passage: str) -> int | None: ...
+    def place_of(self, passage: str) -> Place:
+        """Where the passage begins; a place without page and section if that is not certain."""
+        ...
 
 
 class PageMaps(Protocol):
-    def get(self, document_id: str) -> Pages | None:
+    def get(self, document_id: str) -> Places | None:
         """The page map of a document, or None: not made (yet), or nothing with pages."""
         ...

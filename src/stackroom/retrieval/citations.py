@@ -1,4 +1,4 @@
-"""Where a passage stands: its file, and the page of it."""
+"""Where a passage stands: its file, and the page or section of it."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -6,11 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from stackroom import tenancy
-from stackroom.ports.retrieval import PageMaps, Pages, Passage
+from stackroom.formats import extension_of
+from stackroom.ports.retrieval import PageMaps, Passage, Place, Places
 
 logger = logging.getLogger(__name__)
 
 _MAX_PARALLEL = 10  # connections that a boto3 client keeps unless told otherwise
+_WITH_SECTIONS = {"docx", "md", "html"}
+_NOWHERE = Place()
 _IN_SOURCE = {tenancy.USER, tenancy.CATALOG, "document_id", "filename"}
 
 
@@ -20,15 +23,16 @@ class Source:
     filename: str | None
     uri: str | None
     page: int | None
+    section: str | None
     catalog_id: str | None
 
 
 def sources_of(passages: Sequence[Passage], page_maps: PageMaps) -> tuple[Source, ...]:
-    """Each passage's source; a page that the store doesn't tell is looked up in the page map."""
-    pages = _pages_of(
-        {_text(passage, "document_id") for passage in passages if _is_unpaged(passage)}, page_maps
+    """Each passage's source; what the store doesn't tell of it is looked up in the page map."""
+    places = _places_of(
+        {_text(passage, "document_id") for passage in passages if _is_looked_up(passage)}, page_maps
     )
-    return tuple(_source(passage, pages) for passage in passages)
+    return tuple(_source(passage, places) for passage in passages)
 
 
 def attributes_of(passage: Passage) -> dict[str, object]:
@@ -40,42 +44,45 @@ def attributes_of(passage: Passage) -> dict[str, object]:
     }
 
 
-def _source(passage: Passage, pages: Mapping[str, Pages]) -> Source:
+def _source(passage: Passage, places: Mapping[str, Places]) -> Source:
     document_id = _text(passage, "document_id")
-    page = passage.page
-    if page is None and document_id in pages:
-        page = pages[document_id].page_of(passage.text)
+    place = _NOWHERE
+    if document_id in places and _is_looked_up(passage):
+        place = places[document_id].place_of(passage.text)
     return Source(
         document_id=document_id or None,
         filename=_text(passage, "filename") or None,
         uri=passage.uri,
-        page=page,
+        page=place.page if passage.page is None else passage.page,
+        section=place.section,
         catalog_id=_text(passage, tenancy.CATALOG) or None,
     )
 
 
-def _is_unpaged(passage: Passage) -> bool:
-    is_pdf = _text(passage, "filename").lower().endswith(".pdf")  # nothing else has page maps
-    return passage.page is None and is_pdf and bool(_text(passage, "document_id"))
+def _is_looked_up(passage: Passage) -> bool:
+    """Whether a page map could tell more of it than the store does; other formats have none."""
+    extension = extension_of(_text(passage, "filename"))
+    has_more = extension in _WITH_SECTIONS or (extension == "pdf" and passage.page is None)
+    return has_more and bool(_text(passage, "document_id"))
 
 
-def _pages_of(document_ids: set[str], page_maps: PageMaps) -> dict[str, Pages]:
+def _places_of(document_ids: set[str], page_maps: PageMaps) -> dict[str, Places]:
     if not document_ids:
         return {}
     ordered = sorted(document_ids)
     if len(ordered) == 1:
-        found = [_pages(ordered[0], page_maps)]
+        found = [_places(ordered[0], page_maps)]
     else:
         with ThreadPoolExecutor(min(len(ordered), _MAX_PARALLEL)) as threads:
-            found = list(threads.map(lambda document_id: _pages(document_id, page_maps), ordered))
-    return {key: pages for key, pages in zip(ordered, found, strict=True) if pages is not None}
+            found = list(threads.map(lambda document_id: _places(document_id, page_maps), ordered))
+    return {key: places for key, places in zip(ordered, found, strict=True) if places is not None}
 
 
-def _pages(document_id: str, page_maps: PageMaps) -> Pages | None:
+def _places(document_id: str, page_maps: PageMaps) -> Places | None:
     try:
         return page_maps.get(document_id)
     except Exception:
-        # Whatever ails an adapter, an answer without a page is better than none for want of one.
+        # Whatever ails an adapter, an answer without a place is better than none for want of one.
         logger.warning("page map unreadable", exc_info=True)
         return None
 

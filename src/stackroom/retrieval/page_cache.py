@@ -7,14 +7,14 @@ from threading import Lock
 
 from cachetools import TTLCache
 
-from stackroom.ports.retrieval import PageMaps, Pages
+from stackroom.ports.retrieval import PageMaps, Places
 
 
 class PageMapCache:
     """
     A `PageMaps` in front of another: the most recently used maps, for a short while.
 
-    Short, because a document that is uploaded again keeps its id and changes its pages. That there
+    Short, because a document that is uploaded again keeps its id and changes its text. That there
     is no map is remembered too; an error is not.
     """
 
@@ -27,13 +27,13 @@ class PageMapCache:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._page_maps = page_maps
-        self._kept: TTLCache[str, Pages | None] = TTLCache(size, seconds, timer=now)
+        self._kept: TTLCache[str, Places | None] = TTLCache(size, seconds, timer=now)
         self._lock = Lock()
 
-    def get(self, document_id: str) -> Pages | None:
+    def get(self, document_id: str) -> Places | None:
         with self._lock, suppress(KeyError):
             return self._kept[document_id]
-        pages = self._page_maps.get(document_id)  # outside the lock: others needn't wait for S3
+        places = self._page_maps.get(document_id)  # outside the lock: others needn't wait for S3
         with self._lock:
-            self._kept[document_id] = pages
-        return pages
+            self._kept[document_id] = places
+        return places

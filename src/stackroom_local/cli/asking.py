@@ -111,14 +111,19 @@ def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False)
         source = result["source"]
         file = escape(one_line(str(source["filename"])))
         page = f", page {source['page']}" if source.get("page") is not None else ""
+        section = _section(source.get("section"))
         out.print(
-            f"[bold]\\[{number}][/bold] [cyan]{file}{page}[/cyan]"
+            f"[bold]\\[{number}][/bold] [cyan]{file}{page}{section}[/cyan]"
             f"  [dim]score {result['score']:.2f}[/dim]"
         )
         clip = _BRIEF if brief and number > 1 else None
         out.print(_indented(result["content"], clip), markup=False)
     if not answer["results"]:
         out.print("nothing found in this user's documents")
+
+
+def _section(heading: str | None) -> str:
+    return escape(one_line(f", section {heading}")) if heading else ""
 
 
 def _require_success(answer: dict[str, Any]) -> None:
