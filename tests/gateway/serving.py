@@ -17,6 +17,7 @@ from stackroom_local.processes import free_ports
 
 ROOT = Path(__file__).parents[2]
 TOOL = "echo___say_it"
+GATEWAY_ARN = "arn:aws:bedrock-agentcore:us-east-1:000000000000:gateway/stackroom-abc1234567"
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 
 
@@ -88,12 +89,40 @@ def a_configuration(base: str, **changes: Any) -> dict[str, Any]:
             },
         },
         "targets": [a_target()],
+        "policy_engine": an_engine(a_permit()),
         **changes,
     }
 
 
+def an_engine(*statements: str, mode: str = "ENFORCE") -> dict[str, Any]:
+    policies = [
+        {"policy_id": f"policy_{number}-local00000", "statement": statement}
+        for number, statement in enumerate(statements, start=1)
+    ]
+    return {"gateway_arn": GATEWAY_ARN, "mode": mode, "policies": policies}
+
+
+def a_permit(tool: str = TOOL, when: str = 'principal.hasTag("username")') -> str:
+    return f"permit({_scope(tool)}) when {{ {when} }};"
+
+
+def a_prohibition(tool: str = TOOL, *, when: str) -> str:
+    return f"forbid({_scope(tool)}) when {{ {when} }};"
+
+
+def _scope(tool: str) -> str:
+    return (
+        f'principal is AgentCore::OAuthUser, action == AgentCore::Action::"{tool}", '
+        f'resource == AgentCore::Gateway::"{GATEWAY_ARN}"'
+    )
+
+
 def a_target(name: str = "echo", **function: Any) -> dict[str, Any]:
-    properties = {"query": {"type": "string", "description": "what to echo"}}
+    properties = {
+        "query": {"type": "string", "description": "what to echo"},
+        "times": {"type": "integer", "description": "how often"},
+        "volume": {"type": "number", "description": "how loud"},
+    }
     schema = {"type": "object", "properties": properties, "required": ["query"]}
     return {
         "name": name,

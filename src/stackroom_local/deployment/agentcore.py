@@ -8,6 +8,7 @@ from typing import Any
 
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.intrinsics import REF, Attributes, Scope
+from stackroom_local.deployment.policies import policy_engine_of
 from stackroom_local.deployment.stand_ins import IN_GATEWAY, Resource, made_by_stand_in
 from stackroom_local.gateway.configuration import (
     FunctionConfiguration,
@@ -29,7 +30,8 @@ def attributes_of(stack: str, resource: Resource) -> Attributes:
 
     Return values as in the CloudFormation reference of each type.
     """
-    id_ = f"{resource.properties.get('Name', resource.logical_id)}-local00000".replace("_", "-")
+    name = f"{resource.properties.get('Name', resource.logical_id)}-local00000"
+    id_ = name.replace("_", "-")
     gateway = f"{_ARN}:gateway/{id_}"
     engine = f"{_ARN}:policy-engine/{id_}"
     match resource.type:
@@ -45,7 +47,7 @@ def attributes_of(stack: str, resource: Resource) -> Attributes:
         case "AWS::BedrockAgentCore::PolicyEngine":
             return {REF: engine, "PolicyEngineArn": engine, "PolicyEngineId": id_}
         case "AWS::BedrockAgentCore::Policy":
-            return {REF: id_, "PolicyId": id_}
+            return {REF: name, "PolicyId": name}
         case _:
             raise UnknownResource(stack, resource.logical_id, resource.type)
 
@@ -101,15 +103,20 @@ def gateway_of(
     [gateway] = [each for each in resources if each.type == "AWS::BedrockAgentCore::Gateway"]
     targets = [each for each in resources if each.type == "AWS::BedrockAgentCore::GatewayTarget"]
     properties = scope.value(gateway.properties)
+    made = scope.resources[gateway.logical_id]
+    offered = [_target(each, scope, functions) for each in targets]
     return GatewayConfiguration(
-        gateway_id=scope.resources[gateway.logical_id][REF],
+        gateway_id=made[REF],
         # Cognito's issuer and app client are the local issuer's here; nothing else of the
         # authorizer is in the template.
         allowed_client_ids=[CLIENT_ID],
         issuer_url=issuer_url,
         exception_level=properties.get("ExceptionLevel"),
         interceptor=_interceptor(properties, functions, issuer_url),
-        targets=[_target(each, scope, functions) for each in targets],
+        targets=offered,
+        policy_engine=policy_engine_of(
+            properties, resources, scope, gateway_arn=made["GatewayArn"], targets=offered
+        ),
         task_root=CHECKOUT,
     )
 

@@ -16,6 +16,7 @@ from stackroom_local.gateway.configuration import FunctionConfiguration, Gateway
 from stackroom_local.gateway.front import MAX_BODY, Front
 from stackroom_local.gateway.functions import LambdaFunction
 from stackroom_local.gateway.issuer import Issuer
+from stackroom_local.gateway.policies import PolicyEngine
 from stackroom_local.gateway.targets import Target, Targets
 
 MCP_PATH = "/mcp"
@@ -70,6 +71,7 @@ def _mcp_app(configuration: GatewayConfiguration, functions: _Functions) -> Star
             Target(target, functions.start(target.function)) for target in configuration.targets
         ),
         debug=configuration.exception_level == "DEBUG",
+        engine=_engine(configuration),
     )
     server = Server(
         configuration.gateway_id,
@@ -83,6 +85,11 @@ def _mcp_app(configuration: GatewayConfiguration, functions: _Functions) -> Star
         stateless_http=True,
         max_request_body_size=2 * MAX_BODY,  # `Front` has measured; encoding anew may lengthen
     )
+
+
+def _engine(configuration: GatewayConfiguration) -> PolicyEngine | None:
+    engine = configuration.policy_engine
+    return None if engine is None else PolicyEngine(engine)
 
 
 def _metadata_routes(issuer: Issuer, *, resource: str) -> list[Route]:

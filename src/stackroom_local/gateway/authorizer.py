@@ -7,8 +7,9 @@ audience that no `allowedAudience` names, nor whether there is a user. That is o
 to do, and a stricter stand-in would hide it if the interceptor didn't.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import jwt
 from starlette.datastructures import Headers
@@ -46,13 +47,13 @@ class Authorizer:
     issuer: Issuer
     allowed_client_ids: Sequence[str]
 
-    def check(self, headers: Headers) -> None:
-        """Raises `Unauthorized` unless exactly one good bearer token is there."""
+    def check(self, headers: Headers) -> Mapping[str, Any]:
+        """The claims; raises `Unauthorized` unless exactly one good bearer token is there."""
         values = headers.getlist("authorization")
         if len(values) != 1 or not values[0].lower().startswith("bearer "):
             raise Unauthorized(401, -32001, "Missing Bearer token")
         try:
-            claims = jwt.decode(
+            claims: dict[str, Any] = jwt.decode(
                 values[0][len("bearer ") :].strip(),
                 self.issuer.private_key.public_key(),
                 algorithms=[ALGORITHM],
@@ -63,3 +64,4 @@ class Authorizer:
             raise Unauthorized(401, -32001, "Invalid Bearer token") from error
         if claims.get("client_id") not in self.allowed_client_ids:
             raise Unauthorized(403, -32002, "Authorization error - Insufficient permissions")
+        return claims

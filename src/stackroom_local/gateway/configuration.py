@@ -69,6 +69,19 @@ class TargetConfiguration(_Configuration):
     tools: list[ToolDefinition]
 
 
+class PolicyConfiguration(_Configuration):
+    """One Cedar policy; a denial names it by its id."""
+
+    policy_id: str
+    statement: str = Field(min_length=35, max_length=10_000)
+
+
+class PolicyEngineConfiguration(_Configuration):
+    gateway_arn: str
+    mode: Literal["ENFORCE", "LOG_ONLY"]
+    policies: list[PolicyConfiguration]
+
+
 class GatewayConfiguration(_Configuration):
     gateway_id: GatewayName
     allowed_client_ids: list[str] = Field(min_length=1)
@@ -76,4 +89,5 @@ class GatewayConfiguration(_Configuration):
     exception_level: Literal["DEBUG"] | None = None
     interceptor: FunctionConfiguration | None = None
     targets: list[TargetConfiguration] = Field(max_length=100)
+    policy_engine: PolicyEngineConfiguration | None = None  # without one every call is permitted
     task_root: Path = Field(default_factory=Path.cwd)  # where `functions/` lies

@@ -29,6 +29,7 @@ from stackroom_local.gateway.runtime_api import Outcome
 # https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-quotas.html
 MAX_BODY = 6 * 1024 * 1024
 INTERCEPTED_HEADERS = "stackroom.intercepted_headers"  # where the scope keeps the interceptor's
+CLAIMS = "stackroom.claims"  # and those of the token that the authorizer checked
 _MAX_CONCURRENT_INVOCATIONS = 64  # threads that wait for functions
 
 logger = logging.getLogger(__name__)
@@ -81,7 +82,7 @@ class Front:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         try:
-            self._authorizer.check(request.headers)
+            claims = self._authorizer.check(request.headers)
             message = _parsed(await _body(request))
             _require_id(message)
             intercepted = await self._intercept(request, message)
@@ -93,9 +94,8 @@ class Front:
             logger.warning("a client left, or was too slow, before its request was complete")
         else:
             body = json.dumps(intercepted.body).encode()
-            await self._app(
-                _with_body(scope, body, intercepted.headers), _replay(body, receive), send
-            )
+            known = {INTERCEPTED_HEADERS: dict(intercepted.headers), CLAIMS: claims}
+            await self._app(_with_body({**scope, **known}, body), _replay(body, receive), send)
 
     async def _intercept(self, request: Request, message: Any) -> Intercepted:
         if self._interceptor is None:
@@ -180,10 +180,10 @@ def _jsonrpc_error(message: Any, status: int, code: int, text: str) -> Response:
     return JSONResponse({"jsonrpc": "2.0", "id": request_id, "error": error}, status_code=status)
 
 
-def _with_body(scope: Scope, body: bytes, intercepted: Mapping[str, str]) -> Scope:
+def _with_body(scope: Scope, body: bytes) -> Scope:
     headers = [pair for pair in scope["headers"] if pair[0] != b"content-length"]
     headers.append((b"content-length", str(len(body)).encode()))
-    return {**scope, "headers": headers, INTERCEPTED_HEADERS: dict(intercepted)}
+    return {**scope, "headers": headers}
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

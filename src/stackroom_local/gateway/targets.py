@@ -7,6 +7,7 @@ Header propagation: .../devguide/gateway-headers.html
 """
 
 import json
+import logging
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,9 +18,10 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
 
-from stackroom_local.gateway.configuration import TargetConfiguration
-from stackroom_local.gateway.front import INTERCEPTED_HEADERS, combined, invoke
+from stackroom_local.gateway.configuration import TargetConfiguration, ToolDefinition
+from stackroom_local.gateway.front import CLAIMS, INTERCEPTED_HEADERS, combined, invoke
 from stackroom_local.gateway.functions import LambdaFunction
+from stackroom_local.gateway.policies import Claims, PolicyEngine
 from stackroom_local.gateway.runtime_api import Outcome
 
 _SEPARATOR = "___"
@@ -27,7 +29,13 @@ _MAX_HEADER_BYTES = 4096
 # https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-debug-messages.html
 _HIDDEN_ERROR = "An internal error occurred. Please retry later."
 
+# As gateways were seen to word it; the other form seen is a tool error with the same text.
+_DENIED = -32002
+_DENIAL = "Tool Execution Denied: Tool call not allowed due to policy enforcement"
+
 Context = ServerRequestContext[Any, Request]
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -41,11 +49,15 @@ class Targets:
     gateway_id: str
     targets: tuple[Target, ...]
     debug: bool
+    engine: PolicyEngine | None = None
 
     async def list_tools(
-        self, _context: Context, _params: types.PaginatedRequestParams | None
+        self, context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """All on one page; the real gateway may page, and clients must follow `nextCursor`."""
+        """
+        What the caller may use, all on one page; the real gateway may page, and clients must follow
+        `nextCursor`.
+        """
         tools = [
             types.Tool(
                 name=f"{target.configuration.name}{_SEPARATOR}{tool.name}",
@@ -55,6 +67,9 @@ class Targets:
             for target in self.targets
             for tool in target.configuration.tools
         ]
+        if self.engine is not None and self.engine.enforces:
+            claims = _request(context).scope[CLAIMS]
+            tools = [tool for tool in tools if self.engine.shows(claims, tool.name)]
         return types.ListToolsResult(tools=tools)
 
     async def call_tool(
@@ -65,8 +80,10 @@ class Targets:
         the schema is uncertain (its documentation lists a 400 for it, users saw none), so a
         function must not count on it.
         """
-        target = self._target(params.name)
-        assert context.request is not None, "the HTTP transport attaches the request"
+        target, tool = self._named(params.name)
+        request = _request(context)
+        arguments = params.arguments or {}
+        self._permit(request.scope[CLAIMS], params.name, arguments, tool)
         custom = {
             "bedrockAgentCoreMessageVersion": "1.0",
             "bedrockAgentCoreAwsRequestId": str(uuid.uuid4()),
@@ -75,21 +92,35 @@ class Targets:
             "bedrockAgentCoreTargetId": target.configuration.target_id,
             "bedrockAgentCoreToolName": params.name,
             "bedrockAgentCorePropagatedHeaders": _propagated(
-                target.configuration.allowed_request_headers, context.request
+                target.configuration.allowed_request_headers, request
             ),
             "bedrockAgentCorePropagatedQueryParameters": {},  # none can be allow-listed here
         }
-        outcome = await invoke(target.function, params.arguments or {}, {"custom": custom})
+        outcome = await invoke(target.function, arguments, {"custom": custom})
         return self._failure(outcome) if outcome.failed else _success(outcome)
 
-    def _target(self, name: str) -> Target:
+    def _named(self, name: str) -> tuple[Target, ToolDefinition]:
         target_name, _, tool_name = name.partition(_SEPARATOR)
         for target in self.targets:
-            names = {tool.name for tool in target.configuration.tools}
-            if target.configuration.name == target_name and tool_name in names:
-                return target
+            for tool in target.configuration.tools:
+                if (target.configuration.name, tool.name) == (target_name, tool_name):
+                    return target, tool
         # The code is MCP's for an unknown tool; AWS documents HTTP 404 and no body.
         raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}")
+
+    def _permit(
+        self, claims: Claims, name: str, arguments: Mapping[str, Any], tool: ToolDefinition
+    ) -> None:
+        """Raises the gateway's denial: as a JSON-RPC error, the newer of the two forms seen."""
+        if self.engine is None:
+            return
+        denial = self.engine.denial(claims, name, arguments, tool.inputSchema)
+        if denial is None:
+            return
+        if not self.engine.enforces:
+            logger.warning("the policies would deny a call of %s: %s", name, denial)
+            return
+        raise MCPError(_DENIED, f"{_DENIAL} [{denial}]")
 
     def _failure(self, outcome: Outcome) -> types.CallToolResult:
         if not self.debug:
@@ -103,6 +134,11 @@ class Targets:
                 "_meta": {"debug": {"type": "text", "text": detail}},
             }
         )
+
+
+def _request(context: Context) -> Request:
+    assert context.request is not None, "the HTTP transport attaches the request"
+    return context.request
 
 
 def _success(outcome: Outcome) -> types.CallToolResult:
