@@ -31,6 +31,7 @@ _USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}")
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _NO_GROUPS = ","
 _NO_SESSION = "-"
+_COLONS_OF_A_FUNCTION = 6  # arn:aws:lambda:REGION:ACCOUNT:function:NAME
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,11 @@ def tool_call(context: object) -> ToolCall:
     The tool and the caller of this invocation.
 
     Raises `MissingIdentity` when any of it is absent or ambiguous: a direct invocation has no
-    client context, a target without its header allow-list has no headers, and neither may pass as
-    some default user. A session that is absent or ambiguous is no session.
+    client context, or a forged one, and a target without its header allow-list has no headers; none
+    may pass as some default user. A session that is absent or ambiguous is no session.
     """
+    if _is_qualified(_text(_member(context, "invoked_function_arn"))):
+        raise MissingIdentity
     custom = _member(_member(context, "client_context"), "custom")
     headers = _lowered(_member(custom, _HEADERS))
     user_id = _only(headers.get(USER_HEADER, ()))
@@ -92,6 +95,16 @@ def tool_call(context: object) -> ToolCall:
     session = _only(headers.get(SESSION_HEADER, ()))
     session_id = session if is_session_id(session) else None
     return ToolCall(tool=tool, caller=Caller(user_id=user_id, groups=groups, session_id=session_id))
+
+
+def _is_qualified(function_arn: str) -> bool:
+    """
+    Whether a version or an alias was invoked, or `$LATEST` by that name. The gateway invokes the
+    function itself, and the resource policy that keeps everyone else out is the function's alone:
+    "Lambda does not support adding policies to version $LATEST".
+    https://docs.aws.amazon.com/lambda/latest/api/API_AddPermission.html
+    """
+    return function_arn.count(":") > _COLONS_OF_A_FUNCTION
 
 
 def _member(owner: object, name: str) -> object:

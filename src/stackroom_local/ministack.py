@@ -1,6 +1,7 @@
 """
-ministack, with a process that functions' processes are forked from, and with one fault of version
-1.5.33 mended: its IAM takes a line break for the end of a key.
+ministack, with a process that functions' processes are forked from, with functions' resource
+policies (stackroom_local.resource_policies), and with one fault of version 1.5.33 mended: its IAM
+takes a line break for the end of a key.
 
 `python -m stackroom_local.ministack`. S3 takes line breaks in keys, and a wildcard of a policy any
 character [IAM user guide: reference_policies_elements_resource]; ministack compiles `*` to `.*`, so
@@ -18,6 +19,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from ministack.core import iam_evaluator
+
+from stackroom_local.resource_policies import install
 
 _ANY = {"*": ".*", "?": "."}
 _PAUSE = 1.0  # seconds, between looks and if it fails again and again
@@ -58,4 +61,5 @@ if __name__ == "__main__":
     from ministack.app import main
 
     mend()
+    install()
     main()

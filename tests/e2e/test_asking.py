@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from botocore.exceptions import ClientError
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
@@ -358,6 +359,20 @@ def test_without_a_token_there_is_no_session(instance: Instance) -> None:
         asyncio.run(connect())
 
 
+@pytest.mark.parametrize("function", ["retrieve", "catalog-tools", "identity-interceptor"])
+@pytest.mark.parametrize("kind", ["RequestResponse", "Event", "DryRun"])
+def test_nobody_invokes_a_function_past_the_gateway_not_even_root(
+    aws: Callable[[str], Any], function: str, kind: str
+) -> None:
+    with pytest.raises(ClientError) as refused:
+        aws("lambda").invoke(FunctionName=f"stackroom-{function}", InvocationType=kind)
+
+    assert refused.value.response["Error"]["Code"] == "AccessDeniedException"
+    assert f"function:stackroom-{function} with an explicit deny in a resource-based policy" in str(
+        refused.value
+    )
+
+
 @pytest.mark.parametrize(
     "event",
     [
@@ -368,10 +383,12 @@ def test_without_a_token_there_is_no_session(instance: Instance) -> None:
     ],
     ids=str,
 )
-def test_a_function_that_is_invoked_past_the_gateway_knows_no_user(
+def test_a_function_that_is_invoked_past_its_policy_knows_no_user(
     aws: Callable[[str], Any], event: dict[str, Any]
 ) -> None:
-    invoked = aws("lambda").invoke(FunctionName="stackroom-retrieve", Payload=json.dumps(event))
+    invoked = aws("lambda").invoke(
+        FunctionName="stackroom-retrieve:$LATEST", Payload=json.dumps(event)
+    )
 
     answer = json.loads(invoked["Payload"].read())
     assert (answer["success"], answer["results"]) == (False, [])

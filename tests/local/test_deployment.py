@@ -4,13 +4,16 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 from stackroom_local.clients import client
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.cloudformation import CloudFormation
+from stackroom_local.deployment.invocation_rights import InvocationRights
 from stackroom_local.problems import DeploymentFailed
-from stackroom_local.state import Instance
+from stackroom_local.state import ACCOUNT, REGION, Instance
 from tests.local.running import local_mode, stackroom
 
 
@@ -97,6 +100,69 @@ def test_a_stack_takes_another_update_after_one_that_failed(instance: Instance) 
     [stack] = client_.describe_stacks(StackName="rolled-back")["Stacks"]
     client_.delete_stack(StackName="rolled-back")
     assert stack["StackStatus"] == "UPDATE_COMPLETE"
+
+
+@pytest.fixture
+def stranger(instance: Instance) -> Iterator[str]:
+    """The ARN of a role that may invoke every function of the account, by its own policy."""
+    iam = client("iam", instance.aws_endpoint)
+    anyone = {"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}
+    invoking = {"Effect": "Allow", "Action": "lambda:InvokeFunction", "Resource": "*"}
+    role = iam.create_role(RoleName="stranger", AssumeRolePolicyDocument=a_document(anyone))
+    iam.put_role_policy(
+        RoleName="stranger", PolicyName="invoking", PolicyDocument=a_document(invoking)
+    )
+    yield role["Role"]["Arn"]
+    iam.delete_role_policy(RoleName="stranger", PolicyName="invoking")
+    iam.delete_role(RoleName="stranger")
+
+
+def a_document(statement: dict[str, Any]) -> str:
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+
+
+def invoking(instance: Instance, role_arn: str, function: str) -> int:
+    keys = client("sts", instance.aws_endpoint).assume_role(
+        RoleArn=role_arn, RoleSessionName="stranger"
+    )["Credentials"]
+    as_the_role = boto3.client(
+        "lambda",
+        endpoint_url=instance.aws_endpoint,
+        region_name=REGION,
+        aws_access_key_id=keys["AccessKeyId"],
+        aws_secret_access_key=keys["SecretAccessKey"],
+        aws_session_token=keys["SessionToken"],
+    )
+    answer = as_the_role.invoke(FunctionName=function, InvocationType="DryRun")
+    return int(answer["StatusCode"])
+
+
+@pytest.mark.parametrize("function", ["retrieve", "catalog-tools", "identity-interceptor"])
+def test_a_right_to_invoke_everything_opens_no_function_behind_the_gateway(
+    instance: Instance, stranger: str, function: str
+) -> None:
+    assert invoking(instance, stranger, "stackroom-reconciler") == 204
+    with pytest.raises(ClientError, match="with an explicit deny in a resource-based policy"):
+        invoking(instance, stranger, f"stackroom-{function}")
+
+
+def test_a_gateway_whose_role_is_kept_out_is_not_deployed(
+    instance: Instance, stranger: str
+) -> None:
+    rights = InvocationRights(
+        iam=client("iam", instance.aws_endpoint),
+        aws_lambda=client("lambda", instance.aws_endpoint),
+    )
+    function = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:stackroom-retrieve"
+    gateway = f"arn:aws:iam::{ACCOUNT}:role/stackroom-gateway-{REGION}"
+    powerless = f"arn:aws:iam::{ACCOUNT}:role/stackroom-retrieve-{REGION}"
+
+    rights.require("gateway", gateway, [function])
+
+    with pytest.raises(DeploymentFailed, match=f"{function}: an explicit deny in a resource"):
+        rights.require("gateway", stranger, [function])
+    with pytest.raises(DeploymentFailed, match=f"{function}: no identity-based policy allows"):
+        rights.require("gateway", powerless, [function])
 
 
 def test_an_orphan_that_is_left_to_a_person_makes_the_reconciler_exit_with_1(

@@ -68,6 +68,19 @@ def test_a_session_survives_the_headers(session: str | None) -> None:
     assert all(value.isascii() and value.isprintable() and value for value in headers.values())
 
 
+@pytest.mark.parametrize("qualifier", ["$LATEST", "7", "live"])
+def test_a_function_invoked_past_its_policy_by_another_arn_knows_no_user(qualifier: str) -> None:
+    arn = "arn:aws:lambda:us-east-1:111122223333:function:stackroom-retrieve"
+    context = a_context(x_user_sub="alice")
+
+    context.invoked_function_arn = arn
+    assert tool_call(context).caller.user_id == "alice"
+
+    context.invoked_function_arn = f"{arn}:{qualifier}"
+    with pytest.raises(MissingIdentity):
+        tool_call(context)
+
+
 @pytest.mark.parametrize(
     "headers",
     [

@@ -1,13 +1,14 @@
 """The AgentCore Gateway of a template, as the configuration of its stand-in."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.intrinsics import REF, Attributes, Scope
+from stackroom_local.deployment.invocation_rights import InvocationRights
 from stackroom_local.deployment.policies import policy_engine_of
 from stackroom_local.deployment.stand_ins import IN_GATEWAY, Resource, made_by_stand_in
 from stackroom_local.gateway.configuration import (
@@ -62,6 +63,7 @@ class FunctionEnvironment:
     """
 
     aws_lambda: Any
+    rights: InvocationRights
     endpoints: Mapping[str, str]
     config_file: Path
 
@@ -104,6 +106,7 @@ def gateway_of(
     targets = [each for each in resources if each.type == "AWS::BedrockAgentCore::GatewayTarget"]
     properties = scope.value(gateway.properties)
     made = scope.resources[gateway.logical_id]
+    functions.rights.require(scope.stack, properties["RoleArn"], _invoked(resources, scope))
     offered = [_target(each, scope, functions) for each in targets]
     return GatewayConfiguration(
         gateway_id=made[REF],
@@ -119,6 +122,18 @@ def gateway_of(
         ),
         task_root=CHECKOUT,
     )
+
+
+def _invoked(resources: Iterable[Resource], scope: Scope) -> Iterator[str]:
+    """The functions that a gateway and its targets name."""
+    for resource in resources:
+        properties = scope.value(resource.properties)
+        match resource.type:
+            case "AWS::BedrockAgentCore::Gateway":
+                for configuration in properties.get("InterceptorConfigurations", []):
+                    yield configuration["Interceptor"]["Lambda"]["Arn"]
+            case "AWS::BedrockAgentCore::GatewayTarget":
+                yield properties["TargetConfiguration"]["Mcp"]["Lambda"]["LambdaArn"]
 
 
 def _interceptor(

@@ -13,6 +13,7 @@ from stackroom_local.deployment.assembly import Stack, stacks
 from stackroom_local.deployment.bootstrap import BOOTSTRAP_KEY, bootstrap_archive
 from stackroom_local.deployment.cloudformation import CloudFormation
 from stackroom_local.deployment.intrinsics import REF, Attributes, Scope
+from stackroom_local.deployment.invocation_rights import InvocationRights
 from stackroom_local.deployment.knowledge import Simulator
 from stackroom_local.deployment.localisation import localised
 from stackroom_local.deployment.stand_ins import IN_GATEWAY, IN_SIMULATOR, made_by_stand_in
@@ -133,8 +134,10 @@ class Deployer:
             resources={**resources, **self._made[stack.name]},
             exports=self._cloudformation.exports(),
         )
+        aws_lambda = client("lambda", self.aws_endpoint)
         functions = agentcore.FunctionEnvironment(
-            aws_lambda=client("lambda", self.aws_endpoint),
+            aws_lambda=aws_lambda,
+            rights=InvocationRights(iam=client("iam", self.aws_endpoint), aws_lambda=aws_lambda),
             endpoints=endpoint_variables(self.aws_endpoint, self.simulator_endpoint),
             config_file=self.aws_config,
         )

@@ -1,4 +1,11 @@
-"""Which resources of a template a stand-in of ours makes, or nobody; ministack makes the others."""
+"""
+Which resources of a template a stand-in of ours makes, or nobody; ministack makes the others.
+
+What a Lambda function's resource policy forbids is refused by ministack's Lambda endpoint, root's
+requests too; stackroom_local.resource_policies adds the type. The gateway's stand-in invokes
+nothing there, since ministack passes no client context: it asks for the gateway's rights once, when
+it is deployed (stackroom_local.deployment.invocation_rights), and runs the functions itself.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,9 +19,6 @@ IN_SIMULATOR = ("AWS::Bedrock::", "AWS::S3Vectors::")
 IN_GATEWAY = ("AWS::BedrockAgentCore::",)
 # Left out, since nothing here would obey it.
 WITHOUT_EFFECT = {
-    # ministack can't hold a resource policy with a Deny; the functions' own check for a verified
-    # caller refuses direct invocations here, and the infrastructure tests read the policy.
-    "AWS::Lambda::ResourcePolicy",
     # Bedrock's service access to the S3 Vectors bucket: the simulator is that service.
     "AWS::S3Vectors::VectorBucketPolicy",
     "AWS::CDK::Metadata",
