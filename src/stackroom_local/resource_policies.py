@@ -32,7 +32,8 @@ def denies(policy: Any, principal_arn: str, function_arn: str) -> bool:
         resource_arn=function_arn,
         region=function_arn.split(":")[3],
     )
-    return iam_evaluator.evaluate_resource_policy(policy, context).decision == "Deny"
+    decision: str = iam_evaluator.evaluate_resource_policy(policy, context).decision
+    return decision == "Deny"
 
 
 def install() -> None:

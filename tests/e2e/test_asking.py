@@ -14,9 +14,16 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
 from strands.tools.mcp import MCPClient
 
+from functions.tool_targets import TARGETS, schema_file
 from stackroom.keys import catalog_id_of
 from stackroom_local.cli.asking import TOOL, issuer_of
-from stackroom_local.gateway.client import SignInRequired, ToolFailed, call_tool
+from stackroom_local.gateway.client import (
+    GatewayError,
+    SignInRequired,
+    ToolFailed,
+    call_tool,
+    list_tools,
+)
 from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
 from stackroom_local.state import Instance
 from tests import files
@@ -27,6 +34,9 @@ from tests.local.running import stackroom
 
 QUESTION = "Where is the treasure buried?"
 HERS = catalog_id_of("alice", "research")
+EVERY_TOOL = sorted(
+    f"{target}___{tool['name']}" for target in TARGETS for tool in json.loads(schema_file(target))
+)
 FOREIGN = {"bedrockAgentCorePropagatedHeaders": {"x-user-sub": "alice"}}
 
 
@@ -85,7 +95,7 @@ def test_a_strands_agents_client_finds_the_tool_and_the_passage(
         tools = [tool.tool_name for tool in client.list_tools_sync()]
         result = client.call_tool_sync("call-1", name=TOOL, arguments={"query": QUESTION})
 
-    assert tools == [TOOL]
+    assert sorted(tools) == EVERY_TOOL
     assert result["status"] == "success"
     best = json.loads(result["content"][0]["text"])["results"][0]
     assert best["content"] == "The treasure is buried under the third oak."
@@ -357,6 +367,18 @@ def test_without_a_token_there_is_no_session(instance: Instance) -> None:
         pytest.RaisesExc(Exception, match="."), flatten_subgroups=True, allow_unwrapped=True
     ):
         asyncio.run(connect())
+
+
+@pytest.mark.parametrize("tool", EVERY_TOOL)
+def test_a_program_that_signed_in_as_nobody_is_permitted_no_tool(
+    instance: Instance, tool: str
+) -> None:
+    program = resigned(issuer_of(instance), sub="a-program", username=None)
+
+    with pytest.raises(GatewayError, match="not allowed due to policy enforcement"):
+        call_tool(instance.mcp_url, program, tool, {"query": QUESTION})
+
+    assert list_tools(instance.mcp_url, program) == []
 
 
 @pytest.mark.parametrize("function", ["retrieve", "catalog-tools", "identity-interceptor"])

@@ -13,6 +13,7 @@ from tests.gateway.serving import GATEWAY_ARN, a_permit, a_target
 
 ENGINE = "arn:aws:bedrock-agentcore:us-east-1:000000000000:policy-engine/engine-local00000"
 GATEWAY = {"PolicyEngineConfiguration": {"Arn": ENGINE, "Mode": "ENFORCE"}}
+TEMPLATE = a_permit().replace("principal is AgentCore::OAuthUser", "principal == ?principal")
 SCOPE = Scope(
     stack="gateway",
     resources={
@@ -65,7 +66,8 @@ def test_a_gateway_without_an_engine_has_none() -> None:
     [
         (a_permit().replace("action ==", "acton =="), "no Cedar: .*acton"),
         (a_permit() + a_permit(), "exactly one policy"),
-        (a_permit().replace("principal is AgentCore::OAuthUser", "principal == ?principal"), "one"),
+        (TEMPLATE, "exactly one policy"),
+        (a_permit() + TEMPLATE, "exactly one policy"),
         ("// nothing but a remark, as long as a statement", "exactly one policy"),
         (a_permit("echo___sing_it"), "echo___sing_it"),
         (a_permit(when="context.input.query > 3"), "expected Long but saw String"),
