@@ -16,6 +16,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from stackroom_local.recording import record_if_asked
+
 _POLL_SECONDS = 0.5
 
 
@@ -39,6 +41,7 @@ def _import_in_turn(handler: str) -> None:
 
 def run(handler: str) -> None:
     """Returns never, unless by an exception."""
+    record_if_asked()
     _import_in_turn(handler)
     # Imported here because it reads the environment.
     from awslambdaric.__main__ import main  # noqa: PLC0415

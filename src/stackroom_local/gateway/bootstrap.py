@@ -12,6 +12,8 @@ import threading
 
 from awslambdaric.__main__ import main
 
+from stackroom_local.recording import record_if_asked
+
 
 def _exit_with_parent() -> None:
     os.read(0, 1)
@@ -20,4 +22,5 @@ def _exit_with_parent() -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=_exit_with_parent, daemon=True).start()
+    record_if_asked()
     main(sys.argv)

@@ -16,11 +16,13 @@ from pathlib import Path
 
 from stackroom_local.gateway.configuration import FunctionConfiguration
 from stackroom_local.gateway.runtime_api import Invocation, Outcome, RuntimeApi
+from stackroom_local.recording import VARIABLE
 
 # AWS gives initialisation 10 s; a busy laptop importing for the first time may need longer, and a
 # slow machine is no fault of the function.
 _INIT_SECONDS = 60.0
 _ACCOUNT = "000000000000"
+_INHERITED = ("PATH", "HOME", VARIABLE)
 
 
 class Environment:
@@ -147,8 +149,8 @@ class LambdaFunction:
 
 
 def _variables(function: FunctionConfiguration, task_root: Path, api: str) -> dict[str, str]:
-    """What a function finds on AWS, and nothing of what we were started with but PATH and HOME."""
-    inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    """What a function finds on AWS; of what we were started with, nothing but `_INHERITED`."""
+    inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     return {
         **inherited,
         "LANG": "C.UTF-8",

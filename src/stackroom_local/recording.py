@@ -1,0 +1,138 @@
+"""
+What a function asks AWS for, written down by its own process: the evidence of `make permissions`.
+
+Nothing is recorded unless STACKROOM_RECORD_CALLS names a directory. Then each process of a function
+writes a file there, one line of JSON a call: the function, the service, the operation with its
+parameters, AWS's error code if there was one, and the module of the product that wanted it. Product
+code knows nothing of it, and meets the same answers.
+"""
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+VARIABLE = "STACKROOM_RECORD_CALLS"
+_PRODUCT, _ADAPTERS, _HANDLERS = "stackroom.", "stackroom.aws.", "functions."
+
+Write = Callable[[dict[str, Any]], object]
+
+
+def record_if_asked(environment: Mapping[str, str] = os.environ) -> None:
+    """To be called once, before the function's handler is imported."""
+    directory = environment.get(VARIABLE)
+    if directory:
+        name = environment["AWS_LAMBDA_FUNCTION_NAME"]
+        file = Path(directory, f"{name}-{os.getpid()}.jsonl")
+        lock = threading.Lock()
+
+        def write(call: dict[str, Any]) -> None:
+            line = json.dumps({"function": name, **call}, default=_shortened) + "\n"
+            with lock, file.open("a") as lines:
+                lines.write(line)
+
+        record(write)
+
+
+def record(write: Write) -> Callable[[], None]:
+    """From now on `write` is told of each call, also of clients to come; the answer ends that."""
+    # Imported here because a process that records nothing may have no use for botocore.
+    import botocore.client  # noqa: PLC0415
+    import botocore.signers  # noqa: PLC0415
+
+    client, signers = botocore.client.BaseClient, botocore.signers
+    replaced = (
+        (client, "_make_api_call", _calling(client._make_api_call, write)),
+        # A link is used by whoever has it, with the rights of whoever signed it.
+        (signers, "generate_presigned_url", _signing(signers.generate_presigned_url, write)),
+        (signers, "generate_presigned_post", _posting(signers.generate_presigned_post, write)),
+    )
+    before = [(owner, name, getattr(owner, name)) for owner, name, _ in replaced]
+    for owner, name, each in replaced:
+        setattr(owner, name, each)
+
+    def end() -> None:
+        for owner, name, each in before:
+            setattr(owner, name, each)
+
+    return end
+
+
+def _calling(call: Callable[..., Any], write: Write) -> Callable[..., Any]:
+    def make_api_call(self: Any, operation_name: str, api_params: dict[str, Any]) -> Any:
+        told = _told(self, operation_name, api_params)
+        try:
+            answer = call(self, operation_name, api_params)
+        except Exception as error:  # the right was needed all the same
+            response = getattr(error, "response", None)  # botocore's ClientError has AWS's own code
+            code = response["Error"]["Code"] if response else type(error).__name__
+            write(told | {"error": code})
+            raise
+        write(told)
+        return answer
+
+    return make_api_call
+
+
+def _signing(sign: Callable[..., Any], write: Write) -> Callable[..., Any]:
+    # botocore's spelling.
+    def generate_presigned_url(
+        self: Any,
+        ClientMethod: str,  # noqa: N803
+        Params: dict[str, Any] | None = None,  # noqa: N803
+        *arguments: Any,
+        **more: Any,
+    ) -> Any:
+        operation = self._PY_TO_OP_NAME[ClientMethod]
+        write(_told(self, operation, Params or {}) | {"signed": True})
+        return sign(self, ClientMethod, Params, *arguments, **more)
+
+    return generate_presigned_url
+
+
+def _posting(sign: Callable[..., Any], write: Write) -> Callable[..., Any]:
+    def generate_presigned_post(
+        self: Any,
+        Bucket: str,  # noqa: N803
+        Key: str,  # noqa: N803
+        *arguments: Any,
+        **more: Any,
+    ) -> Any:
+        told = _told(self, "PutObject", {"Bucket": Bucket, "Key": Key})
+        write(told | {"signed": True})
+        return sign(self, Bucket, Key, *arguments, **more)
+
+    return generate_presigned_post
+
+
+def _told(client: Any, operation: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "service": client.meta.service_model.service_name,
+        "operation": operation,
+        "parameters": {name: each for name, each in parameters.items() if name != "Body"},
+        "wanted_by": _wanted_by(),
+    }
+
+
+def _wanted_by() -> str:
+    """
+    The module nearest to the call that is no adapter; the handler's, or in a thread of an adapter's
+    own the adapter's, if there is none.
+    """
+    adapter, frame = "", sys._getframe().f_back
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.startswith(_ADAPTERS):
+            adapter = module
+        elif module.startswith((_PRODUCT, _HANDLERS)):
+            return module
+        frame = frame.f_back
+    return adapter
+
+
+def _shortened(value: Any) -> str:
+    """Of what JSON can't carry, bytes and dates, nothing says which right is needed."""
+    return type(value).__name__

@@ -1,0 +1,115 @@
+"""What is told of a call, and that nothing is unless someone asked for it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import botocore.client
+import botocore.signers
+import pytest
+from botocore.exceptions import ClientError
+from botocore.stub import Stubber
+
+from stackroom.aws.bucket import S3DocumentBucket
+from stackroom_local.recording import VARIABLE, record, record_if_asked
+
+OBJECT = {"Bucket": "documents", "Key": "alice/a.txt"}
+
+
+@pytest.fixture
+def told() -> Iterator[list[dict[str, Any]]]:
+    calls: list[dict[str, Any]] = []
+    end = record(calls.append)
+    yield calls
+    end()
+
+
+def s3() -> Any:
+    return boto3.client(
+        "s3", region_name="us-east-1", aws_access_key_id="none", aws_secret_access_key="none"
+    )
+
+
+def test_a_call_is_told_without_its_body(told: list[dict[str, Any]]) -> None:
+    client = s3()
+    with Stubber(client) as stubbed:
+        stubbed.add_response("put_object", {})
+        client.put_object(**OBJECT, Body=b"the text")
+
+    [call] = told
+    assert (call["service"], call["operation"]) == ("s3", "PutObject")
+    assert call["parameters"] == OBJECT
+    assert "error" not in call
+
+
+def test_awss_error_code_is_told_and_the_caller_meets_the_error(
+    told: list[dict[str, Any]],
+) -> None:
+    client = s3()
+    with Stubber(client) as stubbed:
+        stubbed.add_client_error("get_object", "NoSuchKey")
+        with pytest.raises(ClientError, match="NoSuchKey"):
+            client.get_object(**OBJECT)
+
+    assert [each["error"] for each in told] == ["NoSuchKey"]
+
+
+def test_the_nearest_module_that_is_no_adapter_wanted_it(told: list[dict[str, Any]]) -> None:
+    client = s3()
+    adapter = S3DocumentBucket(client=client, bucket="documents")
+    asking: dict[str, Any] = {"__name__": "stackroom.uploads.reconcile", "adapter": adapter}
+    with Stubber(client) as stubbed:
+        for _ in range(2):
+            stubbed.add_client_error("head_object", "404", http_status_code=404)
+        adapter.head("alice/a.txt")
+        exec("adapter.head('alice/a.txt')", asking)
+
+    assert [each["wanted_by"] for each in told] == [
+        "stackroom.aws.bucket",
+        "stackroom.uploads.reconcile",
+    ]
+
+
+def test_a_signed_link_is_a_call_of_whoever_uses_it(told: list[dict[str, Any]]) -> None:
+    client = s3()
+
+    client.generate_presigned_url("get_object", Params=OBJECT, ExpiresIn=60)
+    form = client.generate_presigned_post(**OBJECT, ExpiresIn=60)
+
+    assert [(each["operation"], each["signed"]) for each in told] == [
+        ("GetObject", True),
+        ("PutObject", True),
+    ]
+    assert all(each["parameters"] == OBJECT for each in told)
+    assert form["fields"]["key"] == OBJECT["Key"]
+
+
+def test_a_process_that_was_asked_to_writes_a_line_a_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for owner, name in (
+        (botocore.client.BaseClient, "_make_api_call"),
+        (botocore.signers, "generate_presigned_url"),
+        (botocore.signers, "generate_presigned_post"),
+    ):
+        monkeypatch.setattr(owner, name, getattr(owner, name))  # put back after the test
+    record_if_asked({VARIABLE: str(tmp_path), "AWS_LAMBDA_FUNCTION_NAME": "stackroom-retrieve"})
+    client = s3()
+
+    client.generate_presigned_url("get_object", Params={**OBJECT, "VersionId": "on two\nlines"})
+    client.generate_presigned_url("get_object", Params=OBJECT)
+
+    [file] = tmp_path.iterdir()
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [each["function"] for each in lines] == ["stackroom-retrieve"] * 2
+    assert file.name.startswith("stackroom-retrieve-")
+
+
+def test_nothing_is_recorded_unless_it_is_asked_for() -> None:
+    before = botocore.client.BaseClient._make_api_call
+
+    record_if_asked({"AWS_LAMBDA_FUNCTION_NAME": "stackroom-retrieve"})
+
+    assert botocore.client.BaseClient._make_api_call is before
