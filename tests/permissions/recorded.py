@@ -1,0 +1,61 @@
+"""The run in a real local mode: every scene, with each call of each function's process recorded."""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from stackroom_local.clients import client
+from stackroom_local.recording import VARIABLE
+from stackroom_local.state import ACCOUNT, REGION, Instance
+from tests.e2e.people import Person
+from tests.local.running import local_mode
+from tests.permissions.needs import Line, Names
+from tests.permissions.scenes import SCENES
+
+_CALLS = "calls"
+
+
+def run(tell: Callable[[str], object]) -> tuple[list[Line], Names]:
+    """A local mode of its own; what its functions called, and what things are called in it."""
+    with tempfile.TemporaryDirectory() as folder, recording(Path(folder)) as calls:
+        with local_mode(Path(folder, "state")) as instance:
+            person = Person(instance, "grace")
+            for scene in SCENES:
+                tell(f"{scene.__name__.replace('_', ' ')}")
+                scene(person)
+            names = names_of(instance)
+        return list(lines_in(calls)), names
+
+
+@contextmanager
+def recording(folder: Path) -> Iterator[Path]:
+    """Of each local mode that is started within."""
+    calls = folder / _CALLS
+    calls.mkdir()
+    os.environ[VARIABLE] = str(calls)
+    try:
+        yield calls
+    finally:
+        del os.environ[VARIABLE]
+
+
+def calls_of(instance: Instance) -> Path:
+    """Of a local mode whose state directory lies in the folder of a recording."""
+    return instance.state_dir.parent / _CALLS
+
+
+def lines_in(calls: Path) -> Iterator[Line]:
+    for file in sorted(calls.glob("*.jsonl")):
+        for line in file.read_text("utf-8").splitlines():
+            yield json.loads(line)
+
+
+def names_of(instance: Instance) -> Names:
+    """Of a pool of more, each knowledge base is granted as the first one is."""
+    agent = client("bedrock-agent", instance.simulator_endpoint)
+    pool = agent.list_knowledge_bases()["knowledgeBaseSummaries"]
+    others = {each["knowledgeBaseId"]: "KnowledgeBase1" for each in pool}
+    return Names(account=ACCOUNT, region=REGION, others=others)

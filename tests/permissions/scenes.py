@@ -1,0 +1,186 @@
+"""
+What people and agents do in the recorded run, one table: each scene once, in this order.
+
+A new tool gets its calls here, in TOOL_CALLS: arguments may name in braces what an earlier answer
+was `kept` as, as {catalog_id}. A new right of another function gets a scene.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+from stackroom.keys import PAGE_MAP_PREFIX, Location, locate
+from stackroom.model import DocumentStatus
+from stackroom_local.cli.asking import TOOL
+from stackroom_local.clients import client
+from stackroom_local.gateway.client import call_tool
+from stackroom_local.state import Instance
+from tests import files
+from tests.e2e.people import Person, eventually
+from tests.e2e.test_recovery import index_missing
+from tests.local.running import stackroom
+from tests.permissions.pools import gateway_over_two
+
+_QUESTION = "Which harbour has a crane?"
+_REPORT = files.pdf("Opening hours of the harbour.", "The harbour of Ghent has a crane.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCall:
+    """
+    One call over MCP. `keep` names parts of the answer for later calls: {"catalog_id":
+    ("catalog", "id")} is answer["catalog"]["id"]. `also` does what follows from the answer.
+    """
+
+    tool: str  # as the gateway has it: `target___tool`
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    keep: Mapping[str, tuple[str | int, ...]] = field(default_factory=dict)
+    also: Callable[[Person, Any], object] = lambda person, answer: None
+
+
+TOOL_CALLS: tuple[ToolCall, ...] = (
+    ToolCall(tool=TOOL, arguments={"query": _QUESTION, "top_k": 20}),
+    ToolCall(tool=TOOL, arguments={"query": _QUESTION, "catalog_id": "{harbours}"}),
+    ToolCall(tool=TOOL, arguments={"query": _QUESTION, "catalog_id": "none-of-theirs"}),
+    ToolCall(tool=TOOL, arguments={"query": ""}),
+)
+
+
+def call_tools(person: Person, *, url: str | None = None) -> None:
+    """Each of TOOL_CALLS, through the local mode's gateway or another one."""
+    kept: dict[str, object] = {"harbours": person.catalog("harbours").catalog_id}
+    for each in TOOL_CALLS:
+        arguments = _filled(each.arguments, kept)
+        answer = call_tool(url or person.instance.mcp_url, person.token(), each.tool, arguments)
+        for name, path in each.keep.items():
+            kept[name] = reduce(lambda part, step: part[step], path, answer)
+        each.also(person, answer)
+
+
+def _filled(given: Any, kept: Mapping[str, object]) -> Any:
+    match given:
+        case str() if given[:1] == "{" and given[-1:] == "}":
+            return kept[given[1:-1]]
+        case Mapping():
+            return {name: _filled(each, kept) for name, each in given.items()}
+        case list() | tuple():
+            return [_filled(each, kept) for each in given]
+        case _:
+            return given
+
+
+def drop(person: Person) -> None:
+    """
+    Documents of every kind of fate, in catalogs with data sources of their own and shared. The
+    first to come is sure to get one of its own.
+    """
+    person.settle([person.put("emptied/soon gone.txt", "Not for long.")])
+    person.settle(
+        person.put_all(
+            {
+                "harbours/report.pdf": _REPORT,
+                "harbours/notes.txt": "The harbour of Bruges has none.",
+                "harbours/truncated.pdf": files.truncated_pdf(),
+                "harbours/empty.txt": "",
+                "harbours/setup.exe": "x",
+                **{f"shelf {number}/tide.pdf": _REPORT for number in range(5)},
+            }
+        )
+    )
+
+
+def replace(person: Person) -> None:
+    person.settle([person.put("harbours/notes.txt", "The harbour of Bruges has one now.")])
+    person.settle([person.put("shelf 1/tide.pdf", "")])
+
+
+def inspect_late(person: Person) -> None:
+    """The verdict is out before our own look into the file, which then tells the reason."""
+    path = "harbours/late.pdf"
+    with inspections_held_back(person.instance):
+        person.put(path, files.truncated_pdf())
+        person.await_status(path, DocumentStatus.FAILED)
+
+    def explained() -> bool:
+        record = person.record(path)
+        return record is not None and "cut off" in str(record.status_reason)
+
+    eventually(explained, "its owner is told what is wrong with the file")
+
+
+@contextmanager
+def inspections_held_back(instance: Instance) -> Iterator[None]:
+    functions: Any = client("lambda", instance.aws_endpoint)
+    [mapping] = functions.list_event_source_mappings(FunctionName="stackroom-inspect")[
+        "EventSourceMappings"
+    ]
+    functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
+    try:
+        yield
+    finally:
+        functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
+
+
+def lose_a_page_map(person: Person) -> None:
+    """Then a search looks for it in vain; maps that were seen before are remembered for a while."""
+    place = locate(f"{person.name}/shelf 0/tide.pdf")
+    assert isinstance(place, Location), "it has its place"
+    client("s3", person.instance.aws_endpoint).delete_object(
+        Bucket=person.instance.bucket, Key=f"{PAGE_MAP_PREFIX}{place.document_id}.json.gz"
+    )
+
+
+def call_tools_over_two_knowledge_bases(person: Person) -> None:
+    """Only then does a search read where its caller's catalogs live."""
+    with gateway_over_two(person.instance) as url:
+        call_tools(person, url=url)
+
+
+def remove(person: Person) -> None:
+    paths = (
+        *("harbours/notes.txt", "harbours/report.pdf"),
+        *("shelf 2/tide.pdf", "emptied/soon gone.txt"),
+    )
+    for path in paths:
+        person.remove(path)
+    for path in paths:
+        person.await_absence(path)
+
+
+def delete_a_catalog(person: Person) -> None:
+    _says(person, "delete", "--user", person.name, "--catalog", "shelf 4", "--yes")
+
+
+def delete_a_catalog_whose_vectors_are_gone(person: Person) -> None:
+    """Bedrock can't delete its data source, but for leaving the vectors behind; the last scene."""
+    with index_missing(person.instance):
+        _says(person, "delete", "--user", person.name, "--catalog", "emptied", "--yes")
+
+
+def reconcile(person: Person) -> None:
+    _says(person, "reconcile")
+    functions = client("lambda", person.instance.aws_endpoint)
+    answer = functions.invoke(FunctionName="stackroom-reconciler", Payload=b"{}")
+    assert "FunctionError" not in answer, answer
+
+
+def _says(person: Person, *arguments: str) -> str:
+    done = stackroom(*arguments, state_dir=person.instance.state_dir)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+SCENES: tuple[Callable[[Person], None], ...] = (
+    drop,
+    lose_a_page_map,
+    call_tools,
+    call_tools_over_two_knowledge_bases,
+    replace,
+    inspect_late,
+    remove,
+    delete_a_catalog,
+    reconcile,
+    delete_a_catalog_whose_vectors_are_gone,
+)

@@ -1,0 +1,126 @@
+"""Which rights a call needs."""
+
+from typing import Any
+
+import pytest
+
+from tests.permissions.needs import Names, NotInIam, _check, needs
+
+NAMES = Names(account="000000000000", region="us-east-1", others={"KB1": "KnowledgeBase1"})
+BUCKET = "documents-000000000000-us-east-1"
+OBJECT = {"Bucket": BUCKET, "Key": "alice/a.txt"}
+READABLE = "arn:aws:s3:::documents-{account}-{region}"
+TABLE = "arn:aws:dynamodb:{region}:{account}:table/"
+KNOWLEDGE_BASE = "arn:aws:bedrock:{region}:{account}:knowledge-base/KnowledgeBase1"
+MODEL = "arn:aws:bedrock:us-east-1::foundation-model/some-model"
+
+
+def needed(operation: str, given: dict[str, Any], error: str | None = None) -> list[str]:
+    service, _, name = operation.partition(".")
+    line = {
+        "function": "stackroom-retrieve",
+        "service": service,
+        "operation": name,
+        "parameters": given,
+        "wanted_by": "stackroom.retrieval.search",
+        **({"error": error} if error else {}),
+    }
+    return [f"{each.action} {each.resource}" for each in needs(line, NAMES)]
+
+
+@pytest.mark.parametrize(
+    ("operation", "given", "expected"),
+    [
+        ("s3.HeadObject", OBJECT, [f"s3:GetObject {READABLE}/alice/a.txt"]),
+        (
+            "s3.GetObject",
+            {**OBJECT, "VersionId": "1"},
+            [f"s3:GetObjectVersion {READABLE}/alice/a.txt"],
+        ),
+        (
+            "s3.DeleteObject",
+            {**OBJECT, "VersionId": "1"},
+            [f"s3:DeleteObjectVersion {READABLE}/alice/a.txt"],
+        ),
+        (
+            "s3.DeleteObjects",
+            {"Bucket": BUCKET, "Delete": {"Objects": [{"Key": "a"}, {"Key": "b"}]}},
+            [f"s3:DeleteObject {READABLE}/a", f"s3:DeleteObject {READABLE}/b"],
+        ),
+        (
+            "s3.CopyObject",
+            {**OBJECT, "CopySource": {"Bucket": BUCKET, "Key": "b"}},
+            [f"s3:PutObject {READABLE}/alice/a.txt", f"s3:GetObject {READABLE}/b"],
+        ),
+        ("s3.ListObjectsV2", {"Bucket": BUCKET, "Prefix": "a"}, [f"s3:ListBucket {READABLE}"]),
+        ("s3.ListObjectVersions", {"Bucket": BUCKET}, [f"s3:ListBucketVersions {READABLE}"]),
+        (
+            "dynamodb.Query",
+            {"TableName": "docs", "IndexName": "by-user"},
+            [f"dynamodb:Query {TABLE}docs/index/by-user"],
+        ),
+        (
+            "dynamodb.BatchGetItem",
+            {"RequestItems": {"docs": {}, "control": {}}},
+            [f"dynamodb:BatchGetItem {TABLE}docs", f"dynamodb:BatchGetItem {TABLE}control"],
+        ),
+        (
+            "dynamodb.TransactWriteItems",
+            {
+                "TransactItems": [
+                    {"Put": {"TableName": "docs"}},
+                    {"ConditionCheck": {"TableName": "control"}},
+                ]
+            },
+            [f"dynamodb:PutItem {TABLE}docs", f"dynamodb:ConditionCheckItem {TABLE}control"],
+        ),
+        (
+            "bedrock-agent.StartIngestionJob",
+            {"knowledgeBaseId": "KB1"},
+            [f"bedrock:StartIngestionJob {KNOWLEDGE_BASE}"],
+        ),
+        (
+            "bedrock-agent-runtime.RetrieveAndGenerate",
+            {
+                "retrieveAndGenerateConfiguration": {
+                    "knowledgeBaseConfiguration": {
+                        "knowledgeBaseId": "KB1",
+                        "modelArn": MODEL,
+                        "generationConfiguration": {
+                            "guardrailConfiguration": {"guardrailId": "g1"}
+                        },
+                    }
+                }
+            },
+            [
+                "bedrock:RetrieveAndGenerate *",
+                f"bedrock:Retrieve {KNOWLEDGE_BASE}",
+                f"bedrock:InvokeModel {MODEL.replace('us-east-1', '{region}')}",
+                "bedrock:ApplyGuardrail arn:aws:bedrock:{region}:{account}:guardrail/g1",
+            ],
+        ),
+        ("stepfunctions.SendTaskSuccess", {"taskToken": "t"}, ["states:SendTaskSuccess *"]),
+        ("sts.AssumeRole", {"RoleArn": "the function's own"}, []),
+    ],
+)
+def test_a_call_needs_these_rights(
+    operation: str, given: dict[str, Any], expected: list[str]
+) -> None:
+    assert needed(operation, given) == expected
+
+
+@pytest.mark.parametrize("error", ["404", "NoSuchKey"])
+def test_whoever_finds_nothing_needs_to_list_the_bucket_too(error: str) -> None:
+    found = needed("s3.HeadObject", OBJECT, error)
+
+    assert found[1:] == [f"s3:ListBucket {READABLE}"]
+
+
+def test_an_operation_that_nobody_told_of_is_not_passed_over() -> None:
+    with pytest.raises(KeyError, match=r"s3\.PutBucketPolicy"):
+        needed("s3.PutBucketPolicy", {"Bucket": BUCKET})
+
+
+def test_an_action_that_iam_does_not_have_is_a_mistake_in_here() -> None:
+    with pytest.raises(NotInIam, match="s3:HeadObject"):
+        _check("s3:HeadObject")
