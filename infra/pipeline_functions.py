@@ -69,11 +69,9 @@ class PipelineFunctions:
             "bedrock:DeleteDataSource",
             "bedrock:StartIngestionJob",
             "bedrock:ListIngestionJobs",
-            "bedrock:GetIngestionJob",
             "bedrock:IngestKnowledgeBaseDocuments",
             "bedrock:DeleteKnowledgeBaseDocuments",
             "bedrock:GetKnowledgeBaseDocuments",
-            "bedrock:ListKnowledgeBaseDocuments",
             "bedrock:Retrieve",
             on=self.knowledge_base.knowledge_base_arns,
         )

@@ -17,6 +17,7 @@ from stackroom_local.clients import client
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
 from tests.local.running import local_mode
+from tests.permissions.recorded import recording
 
 
 @pytest.fixture(scope="session")
@@ -24,9 +25,11 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
     """
     A running local mode: endpoints, bucket, MCP URL. Stopped when the session ends.
 
-    With sharing, which changes nothing for a user in no group.
+    With sharing, which changes nothing for a user in no group. What its functions ask AWS for is
+    recorded, beside its state directory.
     """
-    with local_mode(tmp_path_factory.mktemp("local-mode") / "state", "--sharing") as running:
+    folder = tmp_path_factory.mktemp("local-mode")
+    with recording(folder), local_mode(folder / "state", "--sharing") as running:
         yield running
 
 

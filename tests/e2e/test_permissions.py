@@ -18,11 +18,16 @@ from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
 
 from stackroom.model import DocumentStatus
+from stackroom_local import synthesis
 from stackroom_local.clients import client
 from stackroom_local.state import ACCESS_KEY, REGION, Instance
 from stackroom_local.user_keys import UserKeys
 from tests.e2e.people import Person, eventually
+from tests.infra.assembly import Assembly
 from tests.local.running import stackroom
+from tests.permissions.needs import needs
+from tests.permissions.recorded import calls_of, lines_in, names_of
+from tests.permissions.roles import roles
 
 KEY = "ida/harbour/pilot.txt"
 SIDECAR = "frank/papers/a.exe.metadata.json"
@@ -35,6 +40,22 @@ def frank(instance: Instance) -> Person:
     person = Person(instance, "frank")
     person.settle([person.put("papers/a.exe", "x")])
     return person
+
+
+def test_no_function_does_what_its_role_forbids(instance: Instance, alice: Person) -> None:
+    """In all that was done here so far, and in this."""
+    alice.settle([alice.put("research/granted.txt", "The right to roam is granted to walkers.")])
+    assert "granted.txt" in alice.files_found("Who may roam?")
+    roles_granted = roles(Assembly(synthesis.assembly()))
+    names = names_of(instance)
+
+    lines = list(lines_in(calls_of(instance)))
+    needed = [need for line in lines for need in needs(line, names)]
+
+    assert {each.function for each in needed} >= {
+        *("upload-handler", "inspect", "ingest", "status-poller", "retrieve", "reconciler")
+    }
+    assert [str(each) for each in needed if not roles_granted[each.function].allows(each)] == []
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from tests.infra.assembly import Assembly
+from tests.permissions.report import DOCUMENT, documented
+from tests.permissions.roles import roles
 
 DOCUMENTS = "stackroom-kb-docs-{account}-{region}"
 CATALOGS = "table/stackroom-kb-catalog"
@@ -42,9 +44,8 @@ RIGHTS = {
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/*.metadata.json": "s3: GetObject",
         KNOWLEDGE_BASE: "bedrock: CreateDataSource ListDataSources GetDataSource UpdateDataSource"
-        " DeleteDataSource StartIngestionJob ListIngestionJobs GetIngestionJob"
-        " IngestKnowledgeBaseDocuments DeleteKnowledgeBaseDocuments GetKnowledgeBaseDocuments"
-        " ListKnowledgeBaseDocuments Retrieve",
+        " DeleteDataSource StartIngestionJob ListIngestionJobs IngestKnowledgeBaseDocuments"
+        " DeleteKnowledgeBaseDocuments GetKnowledgeBaseDocuments Retrieve",
         MACHINE: "states: StartExecution",
         EXECUTIONS: "states: DescribeExecution",
         ANY: "states: SendTaskSuccess",
@@ -89,6 +90,19 @@ def test_a_function_has_exactly_its_rights(assembly: Assembly, stack: str, funct
     granted = _granted(assembly, stack, f"stackroom-{function}-{{region}}")
 
     assert granted == expected
+
+
+def test_the_page_of_recorded_use_lists_these_rights(assembly: Assembly) -> None:
+    granted = {each for role in roles(assembly).values() for each in role.used_by_code}
+
+    assert set(documented(DOCUMENT.read_text("utf-8"))) == granted, "run: make permissions"
+
+
+def test_the_page_tells_of_a_use_of_each(assembly: Assembly) -> None:
+    text = DOCUMENT.read_text("utf-8")
+
+    assert "0 were not allowed" in " ".join(text.split())
+    assert "| 0 | nobody |" not in text
 
 
 def test_every_function_is_in_the_table(assembly: Assembly) -> None:
