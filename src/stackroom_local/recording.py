@@ -43,7 +43,8 @@ def record(write: Write) -> Callable[[], None]:
     import botocore.client  # noqa: PLC0415
     import botocore.signers  # noqa: PLC0415
 
-    client, signers = botocore.client.BaseClient, botocore.signers
+    client: Any = botocore.client.BaseClient  # the stubs leave out what clients call within
+    signers = botocore.signers
     replaced = (
         (client, "_make_api_call", _calling(client._make_api_call, write)),
         # A link is used by whoever has it, with the rights of whoever signed it.

@@ -59,7 +59,7 @@ class Tools:
             headers["X-Session-Id"] = self.session
         return self.raw(arguments, GatewayContext(headers=headers, tool=f"catalogs___{tool}"))
 
-    def raw(self, event: object, context: GatewayContext) -> Answer:
+    def raw(self, event: object, context: Any) -> Answer:
         self.pipeline.monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "catalog_tools")
         answer: Answer = catalog_tools.handler(event, context)
         assert answer["metadata"]["tool_type"] == "knowledge_base"

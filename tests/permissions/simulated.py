@@ -18,7 +18,7 @@ from benchmarks.simulated_time.bedrock import ACCOUNT, REGION
 from stackroom_local.recording import record
 from stackroom_local.simulator.disturbances import Kind
 from stackroom_local.simulator.faults import Fault
-from tests.chaos import deployment
+from tests.chaos import deployment, handlers
 from tests.chaos.campaign import play
 from tests.chaos.disruptions import ATTEMPTS
 from tests.chaos.scenarios import SCENARIOS
@@ -79,7 +79,7 @@ def _recording(lines: list[Line]) -> Iterator[None]:
         if function := _at_work.get():
             lines.append({"function": function, **call})
 
-    handle = deployment.handle
+    handle = handlers.handle
 
     def told(name: str, *given: Any) -> Any:
         token = _at_work.set(f"stackroom-{name.replace('_', '-')}")
