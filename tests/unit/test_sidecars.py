@@ -2,9 +2,17 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stackroom.errors import ValidationError
-from stackroom.uploads.sidecars import Attribute, sidecar, user_attributes
+from stackroom.uploads.sidecars import (
+    RESERVED,
+    Attribute,
+    object_metadata,
+    sidecar,
+    user_attributes,
+)
 
 
 def a_sidecar(attributes: dict[str, Attribute]) -> bytes:
@@ -87,3 +95,45 @@ def test_too_large_attributes_are_refused_with_the_size_allowed() -> None:
 
     with pytest.raises(ValidationError, match="at most 1024 are allowed"):
         a_sidecar({"note": "x" * 1000})
+
+
+@given(
+    st.dictionaries(
+        st.from_regex(r"[a-z0-9][a-z0-9_]{0,10}", fullmatch=True).filter(
+            lambda name: name not in RESERVED
+        ),
+        st.text(min_size=1, max_size=30) | st.lists(st.text(min_size=1, max_size=10), max_size=12),
+        max_size=3,
+    )
+)
+def test_what_an_object_carries_for_attributes_says_just_these(
+    attributes: dict[str, str | list[str]],
+) -> None:
+    try:
+        carried = object_metadata(attributes)
+    except ValidationError:
+        return
+    assert all(f"{name}{value}".isascii() for name, value in carried.items())
+    assert user_attributes(carried) == attributes
+
+
+@pytest.mark.parametrize(
+    ("attributes", "problem"),
+    [
+        ({"user_id": "bob"}, "reserved"),
+        ({"x-amz-bedrock-kb": "bob"}, "reserved"),
+        ({"Domain": "hr"}, "malformed"),
+        ({"list-a": "hr"}, "begins as only lists"),
+        ({"tags": ["a,b"]}, "comma"),
+        ({"tags": []}, "1 to 10"),
+        ({"tags": ["a"] * 11}, "1 to 10"),
+        ({"domain": " hr"}, "white space"),
+        ({"domain": ""}, "1 to 2048"),
+        ({"domain": "ö" * 900}, "as S3 carries them"),
+    ],
+)
+def test_attributes_that_no_object_can_carry(
+    attributes: dict[str, str | list[str]], problem: str
+) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        object_metadata(attributes)

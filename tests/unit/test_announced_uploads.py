@@ -1,0 +1,145 @@
+"""A file that is to come: announced by a tool, then uploaded, called off, or never sent."""
+
+from datetime import timedelta
+
+import pytest
+
+from stackroom.audits.discrepancies import Kind
+from stackroom.deletions.deletions import Deletions
+from stackroom.errors import DocumentNotFound
+from stackroom.model import CatalogStatus, Document, DocumentStatus
+from stackroom.runs.totals import update_totals
+from stackroom.uploads.steps import UploadOutcome
+from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
+from tests.unit.reconciling import LONG, Reconciled
+
+OTHER = "alice/research/other.txt"
+MINUTES = 15 * 60.0
+
+
+def announce(pipeline: Pipeline, key: str = KEY, *, seconds: float = MINUTES) -> Document:
+    location, now = place_of(key), pipeline.clock()
+    document = Document(
+        catalog_id=location.catalog_id,
+        document_id=location.document_id,
+        filename=location.filename,
+        s3_key=key,
+        status=DocumentStatus.UPLOADING,
+        uploaded_at=now,
+        updated_at=now,
+        upload_until=now + timedelta(seconds=seconds),
+    )
+    return pipeline.documents.save(document)
+
+
+@pytest.fixture
+def deletions(pipeline: Pipeline) -> Deletions:
+    return Deletions(
+        catalogs=pipeline.catalogs,
+        documents=pipeline.documents,
+        bucket=pipeline.bucket,
+        receipts=pipeline.receipts,
+        uploads=pipeline.uploads,
+        runs=pipeline.runs,
+        now=pipeline.clock,
+    )
+
+
+def test_the_upload_makes_it_a_document_like_any_other(pipeline: Pipeline) -> None:
+    pipeline.drop(OTHER)
+    announce(pipeline)
+
+    pipeline.drop(KEY)
+
+    document = pipeline.document(KEY)
+    assert document.status is DocumentStatus.PENDING
+    assert document.upload_until is None
+    assert document.present_since is not None
+
+
+def test_it_stays_as_long_as_it_may_come_and_then_nothing_is_left(pipeline: Pipeline) -> None:
+    pipeline.drop(OTHER)
+    announced = announce(pipeline)
+
+    early = pipeline.uploads.reconcile(KEY)
+    pipeline.clock.pass_by(MINUTES)
+    late = pipeline.uploads.reconcile(KEY)
+
+    assert early.outcome is UploadOutcome.IGNORED
+    assert late.outcome is UploadOutcome.FORGOTTEN
+    assert pipeline.documents.get(CATALOG, announced.document_id) is None
+    assert list(pipeline.receipts.of_user("alice")) == []
+
+
+def test_an_upload_after_that_is_taken_all_the_same(pipeline: Pipeline) -> None:
+    pipeline.drop(OTHER)
+    announce(pipeline)
+    pipeline.clock.pass_by(2 * MINUTES)
+
+    pipeline.drop(KEY)
+
+    assert pipeline.document(KEY).status is DocumentStatus.PENDING
+
+
+def test_it_is_called_off_by_deleting_it(pipeline: Pipeline, deletions: Deletions) -> None:
+    pipeline.drop(OTHER)
+    announced = announce(pipeline)
+
+    receipt = deletions.delete_document("alice", CATALOG, announced.document_id)
+
+    assert pipeline.documents.get(CATALOG, announced.document_id) is None
+    assert not receipt.is_open
+    assert receipt.searchable_before is None
+    assert pipeline.receipts.get("alice", receipt.receipt_id) == receipt
+
+
+def test_one_that_was_never_sent_can_not_be_deleted(
+    pipeline: Pipeline, deletions: Deletions
+) -> None:
+    pipeline.drop(OTHER)
+    announced = announce(pipeline)
+    pipeline.clock.pass_by(MINUTES)
+
+    with pytest.raises(DocumentNotFound):
+        deletions.delete_document("alice", CATALOG, announced.document_id)
+
+
+def test_a_catalog_that_is_deleted_takes_it_along(pipeline: Pipeline, deletions: Deletions) -> None:
+    pipeline.drop(OTHER)
+    announced = announce(pipeline)
+
+    deletion = deletions.delete_catalog("alice", CATALOG)
+
+    assert deletion.documents == 1
+    assert pipeline.documents.get(CATALOG, announced.document_id) is None
+
+
+def test_it_does_not_count(pipeline: Pipeline) -> None:
+    pipeline.drop(OTHER)
+    announce(pipeline)
+
+    documents = list(pipeline.documents.of_catalog(CATALOG))
+    update_totals(pipeline.catalogs, CATALOG, documents, CatalogStatus.READY, at=pipeline.clock())
+
+    catalog = pipeline.catalogs.get(CATALOG)
+    assert catalog is not None
+    assert len(documents) == 2
+    assert catalog.document_count == 1
+
+
+@pytest.mark.parametrize("has_others", [True, False])
+def test_the_reconciler_forgets_what_nobody_sent_and_nothing_else(has_others: bool) -> None:
+    world = Reconciled()
+    world.drop(OTHER)
+    announce(world)
+    if not has_others:
+        world.bucket.delete(OTHER)
+        world.uploads.reconcile(OTHER)
+
+    early = [kind for kind, key in world.found() if key == KEY]
+    world.clock.pass_by(MINUTES + LONG)
+    late = [kind for kind, key in world.found() if key == KEY]
+
+    assert early == []
+    assert late == [Kind.UNUSED_LINK]
+    assert world.documents.get(CATALOG, place_of(KEY).document_id) is None

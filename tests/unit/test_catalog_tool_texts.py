@@ -1,0 +1,90 @@
+"""What a tool says of names that others have chosen, and the tokens that it takes back."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stackroom.catalog_tools.arguments import id_of, token_of
+from stackroom.catalog_tools.texts import cell, counted, shown, size
+from stackroom.catalogs.contents import require_what_its_name_says
+from stackroom.errors import ValidationError
+from tests.files import pdf, word
+
+ID = "doc-0123456789abcdef01234567"
+
+
+@given(st.text())
+def test_a_name_stays_in_its_line_and_in_its_quotes(name: str) -> None:
+    text = shown(name)
+
+    assert len(f"'{text}'".splitlines()) == 1
+    assert "'" not in text
+    assert not set(text) & set("\u202e\u2066\u200f\x00\x1b")
+    text.encode()
+
+
+@given(st.text())
+def test_a_name_stays_in_its_cell(name: str) -> None:
+    assert cell(name).replace("\\|", "").count("|") == 0
+
+
+def test_a_plain_name_is_shown_as_it_is() -> None:
+    assert shown("Größe – 年度.pdf") == "Größe – 年度.pdf"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0, "0.0 KB"), (1536, "1.5 KB"), (104_858, "0.1 MB"), (47_395_635, "45.2 MB")],
+)
+def test_sizes(number: int, text: str) -> None:
+    assert size(number) == text
+
+
+def test_one_is_singular() -> None:
+    assert (counted(1, "document"), counted(0, "document")) == ("1 document", "0 documents")
+
+
+def test_a_token_is_taken_back() -> None:
+    assert id_of(token_of(ID)) == ID
+
+
+@given(st.text())
+def test_no_other_text_is_a_token(text: str) -> None:
+    try:
+        id_ = id_of(text)
+    except ValueError:
+        return
+    assert token_of(id_) == text
+
+
+@pytest.mark.parametrize(
+    ("filename", "content"),
+    [
+        ("a.pdf", pdf("text")),
+        ("a.pdf", b"\n\n" + pdf("text")),
+        ("A.DOCX", word("text")),
+        ("a.txt", "Größe".encode("cp1252")),
+        ("a.csv", "a;b".encode("utf-16")),
+        ("a.html", b"<p>text"),
+    ],
+)
+def test_a_file_that_is_what_its_name_says(filename: str, content: bytes) -> None:
+    require_what_its_name_says(filename, content)
+
+
+@pytest.mark.parametrize(
+    ("filename", "content"),
+    [
+        ("a.pdf", b"text"),
+        ("a.pdf", word("text")),
+        ("a.docx", pdf("text")),
+        ("a.docx", b"PK\x03\x04 and no archive"),
+        ("a.xlsx", word("text")),
+        ("a.txt", pdf("text")),
+        ("a.md", b"\x7fELF\x00"),
+        ("a.csv", b"a\x00b"),
+    ],
+)
+def test_a_file_of_another_kind_than_its_name_says(filename: str, content: bytes) -> None:
+    with pytest.raises(ValidationError, match=filename.rpartition(".")[2]):
+        require_what_its_name_says(filename, content)
