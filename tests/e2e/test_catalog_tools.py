@@ -1,0 +1,141 @@
+"""The catalog tools as an agent uses them, through the gateway of a running local mode."""
+
+import base64
+import re
+from typing import Any
+
+import httpx2
+import pytest
+
+from stackroom.keys import catalog_id_of
+from stackroom_local.cli.asking import issuer_of
+from stackroom_local.gateway.client import call_tool
+from stackroom_local.state import Instance
+from tests.e2e.people import Person, eventually
+
+CATALOG = catalog_id_of("alice", "research")
+Answer = dict[str, Any]
+
+
+class Agent:
+    """One session of one user."""
+
+    def __init__(self, instance: Instance, user: str) -> None:
+        self._url = instance.mcp_url
+        self._token = issuer_of(instance).mint(user)
+
+    def __call__(self, tool: str, **arguments: object) -> Answer:
+        answer = call_tool(self._url, self._token, f"catalogs___{tool}", arguments)
+        assert isinstance(answer, dict), "a catalog tool answers with an object"
+        return answer
+
+    def text(self, tool: str, **arguments: object) -> str:
+        return str(self(tool, **arguments)["content"][0]["text"])
+
+
+@pytest.fixture(scope="module")
+def agent(instance: Instance) -> Agent:
+    return Agent(instance, "alice")
+
+
+@pytest.fixture(scope="module")
+def uploaded(agent: Agent, alice: Person) -> dict[str, str]:
+    """
+    Three files in one catalog, by their ways in: S3 itself, the tool, and a form that it gave.
+
+    Answers the documents' ids.
+    """
+    alice.settle([alice.put("research/by-s3.txt", "The lighthouse keeper counts forty ships.")])
+    by_tool = agent(
+        "upload_to_catalog",
+        catalog_id=CATALOG,
+        filename="by-tool.md",
+        file_content=base64.b64encode(b"# Harbour\n\nThe ferry leaves at noon.\n").decode(),
+        metadata={"domain": "harbour"},
+    )
+    form = agent("upload_to_catalog", catalog_id=CATALOG, filename="by-form.txt")["metadata"]
+    sent = httpx2.post(
+        form["upload_url"],
+        data=form["upload_fields"],
+        files={"file": b"The old pier has seventeen lamps."},
+    )
+    assert sent.status_code == 204, sent.text
+
+    def listed() -> dict[str, str]:
+        documents = agent("list_catalog_documents", catalog_id=CATALOG)["metadata"]["documents"]
+        mine = [each for each in documents if each["filename"].startswith("by-")]
+        is_over = all(each["indexing_status"] == "indexed" for each in mine) and len(mine) == 3
+        return {each["filename"]: each["document_id"] for each in mine} if is_over else {}
+
+    found = eventually(listed, "three documents are indexed")
+    assert found["by-tool.md"] == by_tool["metadata"]["document_id"]
+    assert found["by-form.txt"] == form["document_id"]
+    return found
+
+
+def test_every_way_in_leads_to_the_same_documents(agent: Agent, uploaded: dict[str, str]) -> None:
+    questions = {
+        "by-s3.txt": "how many ships are counted?",
+        "by-tool.md": "when does the ferry leave?",
+        "by-form.txt": "how many lamps has the pier?",
+    }
+
+    cited = {
+        filename: agent("query_catalog", query=question, catalog_id=CATALOG, num_results=1)
+        for filename, question in questions.items()
+    }
+
+    for filename, answer in cited.items():
+        [source] = answer["metadata"]["sources"]
+        assert (source["filename"], source["document_id"]) == (filename, uploaded[filename])
+    assert cited["by-tool.md"]["content"][0]["text"].splitlines()[-1] == (
+        "1. by-tool.md (section Harbour)"
+    )
+
+
+def test_a_download_link_gives_the_file_itself(agent: Agent, uploaded: dict[str, str]) -> None:
+    answer = agent("download_from_catalog", catalog_id=CATALOG, document_id=uploaded["by-form.txt"])
+
+    fetched = httpx2.get(answer["metadata"]["download_url"])
+
+    assert fetched.text == "The old pier has seventeen lamps."
+    assert fetched.headers["content-disposition"] == "attachment; filename*=UTF-8''by-form.txt"
+
+
+def test_a_selection_holds_in_this_session_and_in_no_other(
+    agent: Agent, uploaded: dict[str, str], instance: Instance
+) -> None:
+    agent("select_catalog", catalog_id=CATALOG)
+    elsewhere, bob = Agent(instance, "alice"), Agent(instance, "bob")
+
+    here = agent.text("query_catalog", query="when does the ferry leave?")
+    others = [each.text("query_catalog", query="when?") for each in (elsewhere, bob)]
+
+    assert "noon" in here
+    assert all(text.startswith("Error: No catalog selected.") for text in others)
+
+
+def test_somebody_else_s_catalog_is_as_unknown_as_none(
+    instance: Instance, uploaded: dict[str, str]
+) -> None:
+    bob = Agent(instance, "bob")
+
+    foreign = bob("list_catalog_documents", catalog_id=CATALOG)
+    absent = bob("list_catalog_documents", catalog_id="cat-" + "0" * 24)
+
+    assert foreign["metadata"] == absent["metadata"]
+    assert re.sub("cat-[0-9a-f]+", "", foreign["content"][0]["text"]) == re.sub(
+        "cat-[0-9a-f]+", "", absent["content"][0]["text"]
+    )
+
+
+def test_a_deleted_document_leaves_the_catalog(agent: Agent, uploaded: dict[str, str]) -> None:
+    document_id = uploaded["by-tool.md"]
+
+    text = agent.text("delete_catalog_document", catalog_id=CATALOG, document_id=document_id)
+
+    assert text == "Deleted 'by-tool.md' from catalog. Vector cleanup initiated."
+    eventually(
+        lambda: document_id not in agent.text("list_catalog_documents", catalog_id=CATALOG),
+        "the document is gone",
+    )
