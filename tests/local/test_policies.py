@@ -57,6 +57,13 @@ def test_a_policy_of_another_engine_is_none_of_this_gateway() -> None:
     assert deployed(a_permit(), PolicyEngineId="other-local00000").policies == []
 
 
+def test_a_policy_that_only_logs_decides_nothing_and_is_checked_all_the_same() -> None:
+    assert deployed(a_permit(), EnforcementMode="ACTIVE").policies
+    assert deployed(a_permit(), EnforcementMode="LOG_ONLY").policies == []
+    with pytest.raises(DeploymentFailed, match="echo___sing_it"):
+        deployed(a_permit("echo___sing_it"), EnforcementMode="LOG_ONLY")
+
+
 def test_a_gateway_without_an_engine_has_none() -> None:
     assert deployed(a_permit(), gateway={}) is None
 

@@ -23,7 +23,8 @@ def policy_engine_of(
     targets: Sequence[TargetConfiguration],
 ) -> PolicyEngineConfiguration | None:
     """
-    The engine that a gateway's properties name, with its policies; None if they name none.
+    The engine that a gateway's properties name, with its policies; None if they name none. A policy
+    that only logs (`EnforcementMode`) decides nothing, so it is checked and left out.
 
     Raises `DeploymentFailed` for a policy that can't be made, with Cedar's reasons.
     """
@@ -36,7 +37,8 @@ def policy_engine_of(
             properties = scope.value(resource.properties)
             if configuration["Arn"].endswith(f":policy-engine/{properties['PolicyEngineId']}"):
                 _check(scope.stack, resource.logical_id, properties, targets)
-                policies.append(_policy(scope.resources[resource.logical_id], properties))
+                if properties.get("EnforcementMode") != "LOG_ONLY":
+                    policies.append(_policy(scope.resources[resource.logical_id], properties))
     return PolicyEngineConfiguration(
         gateway_arn=gateway_arn, mode=configuration["Mode"], policies=policies
     )
