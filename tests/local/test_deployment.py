@@ -146,6 +146,40 @@ def test_a_right_to_invoke_everything_opens_no_function_behind_the_gateway(
         invoking(instance, stranger, f"stackroom-{function}")
 
 
+def test_a_resource_policy_is_replaced_and_removed_with_its_stack(instance: Instance) -> None:
+    aws_lambda = client("lambda", instance.aws_endpoint)
+    stacks = client("cloudformation", instance.aws_endpoint)
+    function = "stackroom-reconciler"
+    denied, harmless = a_resource_policy(function, "Deny"), a_resource_policy(function, "Allow")
+
+    CloudFormation(stacks).deploy("closed", denied)
+    with pytest.raises(ClientError, match="root is not authorized to perform"):
+        aws_lambda.invoke(FunctionName=function, InvocationType="DryRun")
+    CloudFormation(stacks).deploy("closed", harmless)
+    opened = aws_lambda.invoke(FunctionName=function, InvocationType="DryRun")
+    CloudFormation(stacks).deploy("closed", denied)
+    stacks.delete_stack(StackName="closed")
+    left = json.loads(aws_lambda.get_policy(FunctionName=function)["Policy"])
+
+    assert opened["StatusCode"] == 204
+    assert left["Statement"] == []
+
+
+def a_resource_policy(function: str, effect: str) -> Template:
+    arn = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{function}"
+    statement = {
+        "Effect": effect,
+        "Principal": {"AWS": "*"},
+        "Action": "lambda:InvokeFunction",
+        "Resource": arn,
+    }
+    document = {"Version": "2012-10-17", "Statement": [statement]}
+    properties = {"ResourceArn": arn, "PolicyDocument": document}
+    return {
+        "Resources": {"Closed": {"Type": "AWS::Lambda::ResourcePolicy", "Properties": properties}}
+    }
+
+
 def test_a_gateway_whose_role_is_kept_out_is_not_deployed(
     instance: Instance, stranger: str
 ) -> None:
