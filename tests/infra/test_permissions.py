@@ -137,6 +137,7 @@ def test_the_gateway_invokes_checks_and_nothing_else(assembly: Assembly) -> None
     [engine] = [each for each in granted if each.startswith("policy-engine/")]
     assert granted == {
         "function:stackroom-retrieve": {"lambda:InvokeFunction"},
+        "function:stackroom-catalog-tools": {"lambda:InvokeFunction"},
         "function:stackroom-identity-interceptor": {"lambda:InvokeFunction"},
         "gateway/stackroom-*": authorize,
         engine: authorize | _actions("bedrock-agentcore: GetPolicyEngine"),
@@ -192,14 +193,30 @@ def test_only_a_signed_in_user_of_this_pool_becomes_an_uploader(assembly: Assemb
 
 
 @pytest.mark.parametrize(
-    ("sid", "functions", "keys"),
+    ("sid", "functions", "actions", "keys"),
     [
-        ("SidecarsAreThePipelines", ["upload-handler", "reconciler"], "*.metadata.json"),
-        ("PageMapsAreTheInspections", ["inspect"], "_pagemaps/*"),
+        (
+            "SidecarsAreThePipelines",
+            ["upload-handler", "reconciler"],
+            "s3: PutObject",
+            "*.metadata.json",
+        ),
+        (
+            "SidecarsGoWithTheirDocuments",
+            ["upload-handler", "reconciler", "catalog-tools"],
+            "s3: DeleteObject DeleteObjectVersion",
+            "*.metadata.json",
+        ),
+        (
+            "PageMapsAreTheInspections",
+            ["inspect"],
+            "s3: PutObject DeleteObject DeleteObjectVersion",
+            "_pagemaps/*",
+        ),
     ],
 )
 def test_the_bucket_denies_what_is_ours_to_everyone_else(
-    assembly: Assembly, sid: str, functions: list[str], keys: str
+    assembly: Assembly, sid: str, functions: list[str], actions: str, keys: str
 ) -> None:
     policy = assembly.one("data", "AWS::S3::BucketPolicy").properties["PolicyDocument"]
 
@@ -208,7 +225,7 @@ def test_the_bucket_denies_what_is_ours_to_everyone_else(
     roles = [f"stackroom-{function}-{{region}}" for function in functions]
     assert statement["Effect"] == "Deny"
     assert statement["Principal"] == {"AWS": "*"}
-    assert set(statement["Action"]) == _actions("s3: PutObject DeleteObject DeleteObjectVersion")
+    assert set(_listed(statement["Action"])) == _actions(actions)
     assert statement["Resource"] == f"arn:aws:s3:::{DOCUMENTS}/{keys}"
     assert statement["Condition"] == {
         "ArnNotLike": {

@@ -25,6 +25,7 @@ ADMISSION = {
     "ADMISSION_SECONDS_BETWEEN_STARTS": "10",
 }
 RUNNING = {**STORES, "KB_POOL": POOL, "STATE_MACHINE_ARN": MACHINE}
+MODEL = "arn:aws:bedrock:{region}:{account}:inference-profile/global.amazon.nova-2-lite-v1:0"
 ISSUER = "https://cognito-idp.{region}.amazonaws.com/stackroom-users"
 
 # By function: what it reads beside the three variables that every function has.
@@ -40,6 +41,12 @@ ENVIRONMENT = {
         "KB_POOL": POOL,
         "RETRIEVE_MIN_SCORE": "0.0",
         "RETRIEVE_MAX_TOKENS": "4000",
+        "RETRIEVE_SHARING": "off",
+    },
+    ("gateway", "catalog_tools"): {
+        **RUNNING,
+        **ADMISSION,
+        "ANSWER_MODEL_ARN": MODEL,
     },
     ("gateway", "identity_interceptor"): {
         "IDENTITY_ISSUER": ISSUER,
@@ -55,6 +62,7 @@ SIZES = {
     "status_poller": (120, 512),
     "reconciler": (900, 512),
     "retrieve": (30, 1024),
+    "catalog_tools": (300, 1024),
     "identity_interceptor": (10, 512),
 }
 
