@@ -88,7 +88,7 @@ def _welcome(out: Console, instance: Instance, seconds: float) -> None:
 Ctrl-C stops it; what was ingested is kept.
 
   S3    {instance.aws_endpoint}   bucket {instance.bucket}
-  MCP   {instance.mcp_url}   tool knowledge___knowledge_base_retrieve
+  MCP   {instance.mcp_url}   eleven tools, see docs/tools.md
   logs  {instance.state_dir / "logs"}
 
 In another shell:
