@@ -71,6 +71,10 @@ bench-ingest: setup ## chunks per second through the pipeline, against bare embe
 bench-retrieve: setup ## what the retrieve function adds to the knowledge base's answer
 	@$(BIN)/python -m benchmarks.retrieve
 
+.PHONY: bench-questions
+bench-questions: setup ## how long an agent waits for passages and answers, with 1 and 5 knowledge bases
+	@$(BIN)/python -m benchmarks.questions
+
 .PHONY: bench-watch
 bench-watch: setup ## what `status --watch` takes of a core, at 170 and at 3,850 documents
 	@$(BIN)/python -m benchmarks.watch

@@ -55,12 +55,18 @@ def _innermost(error: Exception) -> Exception:
 
 
 @contextmanager
-def serving(speed: float) -> Iterator[Instance]:
-    """A fresh local mode on free ports, in a directory that goes with it."""
+def serving(speed: float, **context: str) -> Iterator[Instance]:
+    """
+    A fresh local mode on free ports, in a directory that goes with it; `context` is of CDK.
+    """
     with scratch() as folder:
         state = StateDirectory(folder / "state")
         mode = LocalMode(
-            state=state, ports=Ports(aws=free_ports()), speed=speed, announce=lambda _text: None
+            state=state,
+            ports=Ports(aws=free_ports()),
+            speed=speed,
+            announce=lambda _text: None,
+            context=context,
         )
         with state.held(), mode.running() as instance:
             yield instance
@@ -116,15 +122,25 @@ class Agent:
 
     async def search(self, **arguments: Any) -> dict[str, Any]:
         """The retrieve tool's answer."""
-        result = await self.client.call_tool(TOOL, arguments)
+        answer = await self.call(TOOL, **arguments)
+        if not answer["success"]:
+            raise NotMeasured(f"the search answered {answer['errorType']}: {answer['error']}")
+        return answer
+
+    async def ask(self, **arguments: Any) -> dict[str, Any]:
+        """What query_catalog answers."""
+        answer = await self.call("catalogs___query_catalog", **arguments)
+        if answer["status"] != "success":
+            raise NotMeasured(f"the question was answered {answer['content'][0]['text']}")
+        return answer
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        result = await self.client.call_tool(tool, arguments)
         [content] = result.content
         assert isinstance(content, mcp_types.TextContent), "the gateway answers with text"
         if result.is_error:
             raise NotMeasured(f"the tool answered {content.text}")
-        answer = json.loads(content.text)
-        if not answer["success"]:
-            raise NotMeasured(f"the search answered {answer['errorType']}: {answer['error']}")
-        return dict(answer)
+        return dict(json.loads(content.text))
 
 
 @asynccontextmanager
