@@ -1,0 +1,67 @@
+"""
+The catalog tools in an agent's own process, as Strands tools.
+
+    from stackroom_agents.catalog_tools import catalog_tools
+    from stackroom_agents.configuration import from_project
+
+    agent = Agent(tools=catalog_tools(from_project()))
+    agent("Make a catalog for my travel notes.", invocation_state={"user_id": "alice"})
+
+Each is a `@tool(context=True)` function that takes `tool_context` and nothing else. From a longer
+signature Strands would make a pydantic model of its own, which drops arguments that it doesn't know
+and turns "true" into true, before a function could see and refuse them. So name, description and
+schema are the definition's, and the arguments are read from `tool_context.tool_use`, as the model
+wrote them: one definition validates them here and behind the gateway, in the same words. Only what
+is no JSON object at all is refused by Strands itself, as the gateway's protocol refuses it.
+
+Call them through the agent's loop. `agent.tool.create_catalog(...)` has no invocation state but its
+own arguments, so it is refused.
+"""
+
+from typing import Any
+
+from strands import tool
+from strands.tools.decorator import DecoratedFunctionTool
+from strands.types.tools import ToolContext
+
+from stackroom.catalog_tools.calls import Calls, Response
+from stackroom.catalog_tools.definition import CatalogTool
+from stackroom.catalog_tools.tools import TOOLS
+from stackroom.identity import ToolCall
+from stackroom_agents.access import report
+from stackroom_agents.configuration import from_environment
+from stackroom_agents.identity import caller_of
+from stackroom_agents.retrieval_tool import retrieval_tool
+from stackroom_agents.services import AgentServices
+
+StrandsTool = DecoratedFunctionTool[[ToolContext[Any]], Response]
+
+
+def catalog_tools(use_cases: AgentServices | None = None) -> list[StrandsTool]:
+    """
+    All of them, `retrieve_from_knowledge_base` last; by default from environment variables
+    (`configuration.from_environment`).
+
+    A result has `content` and `status`, which a model sees, and `metadata` for programs.
+    """
+    services = use_cases or from_environment()
+    calls = Calls(services=services, log=report)
+    return [*(_twin(each, calls) for each in TOOLS), retrieval_tool(services)]
+
+
+def _twin(definition: CatalogTool[Any, Any], calls: Calls) -> StrandsTool:
+    described = definition.definition()
+
+    @tool(
+        context=True,
+        name=definition.name,
+        description=definition.description,
+        inputSchema={"json": described["inputSchema"]},
+    )
+    def answer(tool_context: ToolContext[Any]) -> Response:
+        return calls.answer(
+            tool_context.tool_use["input"],
+            lambda: ToolCall(definition.name, caller_of(tool_context.invocation_state)),
+        )
+
+    return answer

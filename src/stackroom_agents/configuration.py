@@ -1,0 +1,59 @@
+"""
+The use cases behind the tools, for a program that has AWS credentials.
+
+The credentials reach everybody's documents, as the functions' roles do: it is the tools that keep
+users apart, by the identity of the invocation state. So they belong to a server or a notebook of
+the operator's, not to a user.
+"""
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from stackroom.aws import session
+from stackroom.aws.settings import AdmissionSettings
+from stackroom.aws.use_cases import UseCases
+
+_lock = threading.Lock()
+
+
+class AgentSettings(AdmissionSettings):
+    """What the functions `catalog_tools` and `retrieve` read, together."""
+
+    kb_catalog_table: str
+    kb_control_table: str
+    kb_docs_bucket: str
+    state_machine_arn: str
+    ingest_speed: float = 1.0
+    retrieve_min_score: float = 0.0
+    retrieve_max_tokens: int = 4000
+    retrieve_first_page: int = 1
+
+
+def from_environment() -> UseCases:
+    """
+    By the environment variables that the functions have: KB_POOL, KB_CATALOG_TABLE,
+    KB_CONTROL_TABLE, KB_DOCS_BUCKET, STATE_MACHINE_ARN.
+
+    Raises pydantic's ValidationError naming what is missing, never a value.
+    """
+    return UseCases.of(AgentSettings.from_env(), _client)
+
+
+def from_project(project: str = "stackroom") -> UseCases:
+    """
+    By the configuration of the project's deployed function `ingest`, which has these variables; a
+    notebook, or a shell after `stackroom env --operator`, needs to know nothing else.
+
+    Takes lambda:GetFunctionConfiguration; raises botocore's ClientError where it is refused.
+    """
+    answer = _client("lambda").get_function_configuration(FunctionName=f"{project}-ingest")
+    variables: Mapping[str, str] = answer["Environment"]["Variables"]
+    return UseCases.of(AgentSettings.from_env(variables), _client)
+
+
+def _client(service: str) -> Any:
+    # An agent calls tools side by side, and to make clients of one session is not thread-safe:
+    # https://boto3.amazonaws.com/v1/documentation/api/latest/guide/session.html
+    with _lock:
+        return session.client(service)

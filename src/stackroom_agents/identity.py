@@ -1,0 +1,35 @@
+"""
+Who is asking an agent, from its invocation state alone: the program sets it, no model reads or
+writes it.
+
+    agent(prompt, invocation_state={"user_id": "alice", "groups": ["hr"], "session_id": "s-1"})
+
+The program answers for these as an interceptor does for its headers: they must come from a token
+that it has verified, never from a prompt or from an argument of a tool.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from stackroom.errors import MissingIdentity
+from stackroom.identity import Caller, is_session_id, is_user_id
+
+USER_ID = "user_id"
+GROUPS = "groups"
+SESSION_ID = "session_id"
+
+
+def caller_of(invocation_state: Mapping[str, Any]) -> Caller:
+    """
+    Raises MissingIdentity where there is no user, or the groups are no list of names: a text would
+    pass as a group of each of its letters. What can't be a session is none, as in `tool_call`.
+    """
+    user_id = invocation_state.get(USER_ID)
+    groups = invocation_state.get(GROUPS) or ()
+    session_id = invocation_state.get(SESSION_ID)
+    if not isinstance(user_id, str) or not is_user_id(user_id):
+        raise MissingIdentity
+    if not isinstance(groups, list | tuple) or not all(isinstance(each, str) for each in groups):
+        raise MissingIdentity
+    is_session = isinstance(session_id, str) and is_session_id(session_id)
+    return Caller(user_id, tuple(groups), session_id if is_session else None)
