@@ -6,18 +6,20 @@ users apart, by the identity of the invocation state. So they belong to a server
 the operator's, not to a user.
 """
 
+import os
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from stackroom.aws import session
-from stackroom.aws.settings import AdmissionSettings
+from stackroom.aws.settings import AdmissionSettings, AnswerSettings
 from stackroom.aws.use_cases import UseCases
 
+_FUNCTIONS = ("retrieve", "catalog-tools")
 _lock = threading.Lock()
 
 
-class AgentSettings(AdmissionSettings):
+class AgentSettings(AdmissionSettings, AnswerSettings):
     """What the functions `catalog_tools` and `retrieve` read, together."""
 
     kb_catalog_table: str
@@ -28,28 +30,31 @@ class AgentSettings(AdmissionSettings):
     retrieve_min_score: float = 0.0
     retrieve_max_tokens: int = 4000
     retrieve_first_page: int = 1
+    retrieve_sharing: Literal["off", "on"] = "off"
 
 
-def from_environment() -> UseCases:
+def from_environment(environ: Mapping[str, str] = os.environ) -> UseCases:
     """
-    By the environment variables that the functions have: KB_POOL, KB_CATALOG_TABLE,
-    KB_CONTROL_TABLE, KB_DOCS_BUCKET, STATE_MACHINE_ARN.
+    By the environment variables that those functions have. These can't be done without: KB_POOL,
+    KB_CATALOG_TABLE, KB_CONTROL_TABLE, KB_DOCS_BUCKET, STATE_MACHINE_ARN, ANSWER_MODEL_ARN.
 
     Raises pydantic's ValidationError naming what is missing, never a value.
     """
-    return UseCases.of(AgentSettings.from_env(), _client)
+    return UseCases.of(AgentSettings.from_env(environ), _client)
 
 
 def from_project(project: str = "stackroom") -> UseCases:
     """
-    By the configuration of the project's deployed function `ingest`, which has these variables; a
-    notebook, or a shell after `stackroom env --operator`, needs to know nothing else.
+    By the configuration of those functions as they are deployed, so that a notebook, or a shell
+    after `stackroom env --operator`, needs to know nothing but credentials and region.
 
     Takes lambda:GetFunctionConfiguration; raises botocore's ClientError where it is refused.
     """
-    answer = _client("lambda").get_function_configuration(FunctionName=f"{project}-ingest")
-    variables: Mapping[str, str] = answer["Environment"]["Variables"]
-    return UseCases.of(AgentSettings.from_env(variables), _client)
+    variables: dict[str, str] = {}
+    for name in _FUNCTIONS:
+        answer = _client("lambda").get_function_configuration(FunctionName=f"{project}-{name}")
+        variables |= answer["Environment"]["Variables"]
+    return from_environment(variables)
 
 
 def _client(service: str) -> Any:
