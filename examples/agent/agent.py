@@ -15,6 +15,7 @@ AWS's endpoints, not the local mode's: over MCP that is one with STACKROOM_MCP_U
 import argparse
 import base64
 import importlib
+import logging
 import os
 import sys
 import time
@@ -74,6 +75,7 @@ def wait(seconds: float) -> str:
 
 
 def main() -> None:
+    logging.getLogger("strands").setLevel(logging.CRITICAL)  # what it logs is raised as well
     try:
         _run(_arguments())
     except Exception as error:  # a reader wants to know what to mend, not where it broke
@@ -135,8 +137,9 @@ class Narrator:
         name = event.tool_use["name"].rpartition("___")[2]
         text = text_of({"role": "user", "content": [{"toolResult": event.result}]})
         line = f"{name}: {' '.join(text.split())}"
+        line = line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}..."
         if name not in ("read_file", "wait") and line != self._last:
-            print(line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}...", flush=True)
+            print(line, flush=True)
             self._last = line
 
 

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict
 from rich.markup import escape
 
 from stackroom.model import DocumentStatus
+from stackroom_local import agent_scene
 from stackroom_local.cli.asking import print_passages, search
 from stackroom_local.cli.console import Console, console, stopwatch
 from stackroom_local.cli.documents import put, settle
@@ -120,6 +121,10 @@ def _show(
         with timings.of("ask"):
             for question in questions.some():
                 _ask(out, instance, question, users)
+        _heading(out, f"An agent of {users[0]}'s: it makes a catalog, uploads, waits and asks")
+        with timings.of("agent"):
+            for line in agent_scene.play(instance, users[0]):
+                out.print(line, markup=False, highlight=False)
         stopping = time.monotonic()
     timings.parts["stop"] = time.monotonic() - stopping
 

@@ -1,0 +1,146 @@
+"""An agent in the loop, over MCP and in process, against one real local mode."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from strands import Agent
+from strands.tools.mcp import MCPClient
+
+from examples.agent.scripted import Call, Script, ScriptedModel, said, store_and_ask
+from stackroom.catalog_tools.tools import TOOLS
+from stackroom_local.agent_scene import ANSWER, PROGRAM
+from stackroom_local.cli.asking import issuer_of
+from stackroom_local.state import Instance
+from tests.local.running import local_mode
+
+FERRY = PROGRAM.with_name("night-ferry.md")
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+    """A local mode of their own: the shared one's knowledge base has no place left."""
+    with local_mode(tmp_path_factory.mktemp("agents") / "state") as running:
+        yield running
+
+
+def run(
+    instance: Instance, *options: str, token: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """The example, as a reader runs it after `stackroom env --operator` and `stackroom token`."""
+    environment = {**os.environ, **instance.environment()}
+    environment |= {} if token is None else {"STACKROOM_TOKEN": token}
+    return subprocess.run(
+        [sys.executable, PROGRAM, *options],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def calls_of(printed: str) -> list[str]:
+    """The tools that were called, one after another, each once for any number of times."""
+    names = [each for line in printed.splitlines() if (each := line.partition(":")[0])]
+    calls = [each for each in names if each in {tool.name for tool in TOOLS}]
+    return [each for n, each in enumerate(calls) if n == 0 or each != calls[n - 1]]
+
+
+STORED_AND_ASKED = [
+    "create_catalog",
+    "upload_to_catalog",
+    "get_indexing_status",
+    "select_catalog",
+    "query_catalog",
+]
+
+
+def test_over_mcp_it_stores_a_file_and_answers_from_it(instance: Instance) -> None:
+    ended = run(instance, token=issuer_of(instance).mint("alice"))
+
+    assert ended.returncode == 0, ended.stderr
+    assert calls_of(ended.stdout) == STORED_AND_ASKED
+    assert ANSWER in ended.stdout
+    assert "**Sources:**\n1. night-ferry.md" in ended.stdout
+
+
+def test_in_process_it_does_the_same_for_the_user_it_is_told(instance: Instance) -> None:
+    ended = run(instance, "--in-process", "--user", "bob")
+    again = run(instance, "--in-process", "--user", "bob")
+
+    assert ended.returncode == 0, ended.stderr
+    assert calls_of(ended.stdout) == STORED_AND_ASKED
+    assert ANSWER in ended.stdout
+    assert calls_of(again.stdout)[:3] == ["create_catalog", "list_catalogs", "upload_to_catalog"]
+    assert "create_catalog: Error: A catalog named 'Travel notes' already exists" in again.stdout
+    assert ANSWER in again.stdout
+
+
+def test_what_is_made_on_one_side_is_there_on_the_other_and_for_nobody_else(
+    instance: Instance,
+) -> None:
+    made = run(instance, "--in-process", "--user", "carol", "--catalog", "Shared by both")
+    assert made.returncode == 0, made.stderr
+
+    own = over_mcp(instance, "carol", once("list_catalogs", {}))
+    foreign = over_mcp(instance, "dave", once("list_catalogs", {}))
+
+    assert "**Shared by both**" in own
+    assert foreign == "Found 0 catalogs. Use create_catalog to make one."
+
+
+def test_a_refusal_reaches_the_agent_as_text(instance: Instance) -> None:
+    text = over_mcp(instance, "alice", once("create_catalog", {"name": "x", "user_id": "bob"}))
+
+    assert text.startswith("Error: catalog_name: Field required.")
+    assert "user_id: no such argument. Allowed: catalog_name, description" in text
+
+
+def test_without_a_user_or_a_valid_token_it_ends_and_says_so(instance: Instance) -> None:
+    nobody = run(instance, "--in-process", "--user", "")
+    forged = run(instance, token="no.such.token")
+    unset = run(instance)
+
+    assert [each.returncode for each in (nobody, forged, unset)] == [1, 1, 1]
+    assert "no verified user" in nobody.stderr
+    assert "Invalid Bearer token" in forged.stderr
+    assert "Set STACKROOM_MCP_URL and STACKROOM_TOKEN" in unset.stderr
+
+
+def test_a_provider_that_is_not_installed_is_named_with_what_installs_it(
+    instance: Instance,
+) -> None:
+    ended = run(instance, "--in-process", "--model", "mistral")
+
+    assert ended.returncode == 1
+    assert "pip install 'strands-agents[mistral]'" in ended.stderr
+
+
+def once(tool: str, given: dict[str, Any]) -> Script:
+    return (yield Call(tool, given))
+
+
+def over_mcp(instance: Instance, user: str, script: Script) -> str:
+    headers = {"Authorization": f"Bearer {issuer_of(instance).mint(user)}"}
+    with MCPClient(url=instance.mcp_url, headers=headers) as client:
+        tools = client.list_tools_sync()
+        agent = Agent(model=ScriptedModel(script), tools=[*tools], callback_handler=None)
+        return str(agent("go on")).strip()
+
+
+def test_a_script_never_sees_the_metadata() -> None:
+    answer = '{"content": [{"text": "made"}], "status": "success", "metadata": {"id": "cat-1"}}'
+
+    assert said(answer) == "made"
+
+
+def test_a_script_stops_at_a_text_that_does_not_tell_what_the_next_call_needs() -> None:
+    script = store_and_ask("Travel", FERRY, "When?")
+    next(script)
+
+    with pytest.raises(LookupError, match="no cat-"):
+        script.send("Created catalog 'Travel'.")

@@ -1,0 +1,168 @@
+"""What Strands makes of the tools: how they are described, who calls them, what is logged."""
+
+import json
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from strands import Agent
+
+from examples.agent.scripted import Call, Script, ScriptedModel
+from stackroom.aws import session
+from stackroom.catalog_tools.tools import TOOLS
+from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom_agents import configuration
+from stackroom_agents.catalog_tools import catalog_tools
+from stackroom_agents.retrieval_tool import RETRIEVE_FROM_KNOWLEDGE_BASE
+from tests.agents.conftest import Surfaces
+from tests.agents.twins import asked
+from tests.functions.tools import text_of
+from tests.workflow.functions import forget_clients
+
+_IDENTITY = {"user_id", "user", "session_id", "session", "groups", "tool_context", "context"}
+
+
+class _Unused:
+    """Use cases for tools that nobody calls."""
+
+
+def test_each_tool_is_described_by_its_definition_and_by_nothing_else() -> None:
+    agent = Agent(model=ScriptedModel(_silent()), tools=[*catalog_tools(_Unused())])  # type: ignore[arg-type]
+
+    described = {each["name"]: each for each in agent.tool_registry.get_all_tool_specs()}
+
+    definitions = [each.definition() for each in (*TOOLS, RETRIEVE_FROM_KNOWLEDGE_BASE)]
+    assert list(described) == [each["name"] for each in definitions]
+    for definition in definitions:
+        spec = described[str(definition["name"])]
+        schema: Any = definition["inputSchema"]
+        assert spec["description"] == definition["description"]
+        # Strands adds an empty list of what is required, where nothing is.
+        assert spec["inputSchema"]["json"] == {"required": [], **schema}
+        assert not _IDENTITY & schema["properties"].keys()
+
+
+def test_the_eleventh_takes_two_arguments_in_the_gateway_tool_s_words() -> None:
+    schema: Any = RETRIEVE_FROM_KNOWLEDGE_BASE.definition()["inputSchema"]
+    stated: Any = KNOWLEDGE_BASE_RETRIEVE.definition()["inputSchema"]
+
+    assert schema["required"] == ["query"]
+    assert schema["properties"] == {
+        name: stated["properties"][name] for name in ("query", "knowledge_base_id")
+    }
+
+
+def test_the_caller_is_the_invocation_state_s_whatever_the_arguments_say(
+    surfaces: Surfaces,
+) -> None:
+    made = surfaces.gateway.create("Mine")
+
+    own = asked("get_indexing_status", {"catalog_id": made}, {"user_id": "gates"})
+    foreign = asked("get_indexing_status", {"catalog_id": made}, {"user_id": "twins"})
+    forged = asked(
+        "get_indexing_status", {"catalog_id": made, "user_id": "gates"}, {"user_id": "twins"}
+    )
+
+    assert own["status"] == "success"
+    assert text_of(foreign) == f"Error: Catalog '{made}' not found"
+    assert text_of(forged) == "Error: user_id: no such argument. Allowed: catalog_id"
+
+
+def test_a_call_around_the_agent_s_loop_has_no_user_but_an_argument(surfaces: Surfaces) -> None:
+    agent = Agent(model=ScriptedModel(_silent()), tools=[*catalog_tools()])
+
+    without = agent.tool.list_catalogs()
+    claiming = agent.tool.list_catalogs(user_id="gates")
+
+    assert without["metadata"]["error_code"] == "MISSING_IDENTITY"
+    assert claiming["metadata"]["error_code"] == "VALIDATION_ERROR"
+
+
+@pytest.mark.parametrize("given", [["a"], "a", 7, True])
+def test_what_is_no_object_reaches_no_tool(given: object, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "stackroom_agents")
+
+    answer = asked("list_catalogs", given, {"user_id": "alice"}, _Unused())  # type: ignore[arg-type]
+
+    assert answer["status"] == "error"
+    assert "must be a mapping" in text_of(answer)
+    assert caplog.records == []
+
+
+def test_each_call_leaves_one_line_that_tells_no_text(
+    surfaces: Surfaces, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "stackroom_agents")
+
+    made = surfaces.in_process.create("Secret name")
+    surfaces.in_process.call("query_catalog", query="secret question", catalog_id=made)
+    asked("list_catalogs", {"user_id": "alice"}, {})
+
+    lines = [vars(each) for each in caplog.records if each.name == "stackroom_agents.access"]
+    assert [each["message"] for each in lines] == ["catalog accessed"] * 3
+    told = [
+        (each["tool"], each["outcome"], each["user_id"], each["session_id"], each["catalog_id"])
+        for each in lines
+    ]
+    assert told == [
+        ("create_catalog", "success", "twins", "session-1", made),
+        ("query_catalog", "CATALOG_EMPTY", "twins", "session-1", made),
+        ("unknown", "MISSING_IDENTITY", None, None, None),  # as behind the gateway
+    ]
+    assert all(each["latency_ms"] >= 0 for each in lines)
+    assert not any("ecret" in str(each) for each in lines)
+
+
+def test_agents_side_by_side_share_tools_that_nobody_has_used_yet(surfaces: Surfaces) -> None:
+    forget_clients()
+    services = configuration.from_environment()
+
+    def create(number: int) -> str:
+        state = {"user_id": f"user-{number}"}
+        return text_of(asked("create_catalog", {"catalog_name": "One"}, state, services))
+
+    with ThreadPoolExecutor(8) as agents:
+        answers = list(agents.map(create, range(16)))
+
+    assert all(each.startswith("Created catalog 'One'") for each in answers), answers
+
+
+def test_by_a_project_s_name_the_settings_are_its_functions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    member = {"knowledge_base_id": "KB1", "data_source_id": "DS1"}
+    deployed = {
+        "acme-retrieve": {"RETRIEVE_MAX_TOKENS": "77", "RETRIEVE_SHARING": "on"},
+        "acme-catalog-tools": {
+            "ANSWER_MODEL_ARN": "arn:aws:bedrock:us-east-1::foundation-model/m",
+            "KB_CATALOG_TABLE": "catalogs",
+            "KB_CONTROL_TABLE": "control",
+            "KB_DOCS_BUCKET": "docs",
+            "KB_POOL": json.dumps([member]),
+            "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:1:stateMachine:ingest",
+        },
+    }
+
+    class Lambda:
+        def get_function_configuration(self, *, FunctionName: str) -> dict[str, Any]:  # noqa: N803
+            return {"Environment": {"Variables": deployed[FunctionName]}}
+
+    monkeypatch.setattr(session, "client", {"lambda": Lambda()}.__getitem__)
+
+    settings: Any = configuration.from_project("acme").deployment.settings
+
+    assert (settings.kb_docs_bucket, settings.retrieve_max_tokens) == ("docs", 77)
+    assert settings.retrieve_sharing == "on"
+
+
+def test_what_is_missing_of_the_environment_is_named() -> None:
+    with pytest.raises(ValueError, match="kb_docs_bucket") as raised:
+        configuration.from_environment({"KB_CATALOG_TABLE": "a secret"})
+
+    assert "a secret" not in str(raised.value)
+
+
+def _silent() -> Script:
+    yield Call("list_catalogs", {})
+    return "done"
