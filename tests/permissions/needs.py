@@ -171,14 +171,36 @@ def _generation(given: Parameters, names: Names) -> Iterator[_Asked]:
     asked = given["retrieveAndGenerateConfiguration"]["knowledgeBaseConfiguration"]
     yield _Asked("bedrock:RetrieveAndGenerate", "*")
     yield from _knowledge_base("Retrieve")(asked, names)
-    if model := asked.get("modelArn"):
-        yield _Asked("bedrock:InvokeModel", names(model))
-    guardrail = asked.get("generationConfiguration", {}).get("guardrailConfiguration")
-    if guardrail:
-        arn = guardrail["guardrailId"]
-        if not arn.startswith("arn:"):
-            arn = _regional("bedrock", f"guardrail/{names(arn)}")
-        yield _Asked("bedrock:ApplyGuardrail", names(arn))
+    yield from _model(names(asked["modelArn"]))
+    yield from _guardrail(asked.get("generationConfiguration", {}), names)
+
+
+def _model(arn: str) -> Iterator[_Asked]:
+    """
+    Behind an inference profile, the profile and the model wherever it may run: for a global one
+    that is here and without a region, for the others one region stands for all.
+    https://docs.aws.amazon.com/bedrock/latest/userguide/global-cross-region-inference.html
+    """
+    yield _Asked("bedrock:InvokeModel", arn)
+    _, _, profile = arn.partition(":inference-profile/")
+    if not profile:
+        return
+    yield _Asked("bedrock:GetInferenceProfile", arn)
+    where, _, model = profile.partition(".")
+    for region in ("{region}", "") if where == "global" else ("{region}",):
+        everywhere = f"arn:aws:bedrock:{region}::foundation-model/{model}"
+        yield _Asked("bedrock:InvokeModel", everywhere, {"bedrock:InferenceProfileArn": (arn,)})
+
+
+def _guardrail(given: Parameters, names: Names) -> Iterator[_Asked]:
+    if guardrail := given.get("guardrailConfiguration"):
+        guarding = f"guardrail/{names(guardrail['guardrailId'])}"
+        yield _Asked("bedrock:ApplyGuardrail", _regional("bedrock", guarding))
+
+
+def _search(given: Parameters, names: Names) -> Iterator[_Asked]:
+    yield from _knowledge_base("Retrieve")(given, names)
+    yield from _guardrail(given, names)
 
 
 def _plain(action: str, parameter: str | None = None) -> Any:
@@ -229,7 +251,7 @@ _ASKED: dict[str, Any] = {
         ),
         _knowledge_base,
     ),
-    "bedrock-agent-runtime.Retrieve": _knowledge_base("Retrieve"),
+    "bedrock-agent-runtime.Retrieve": _search,
     "bedrock-agent-runtime.RetrieveAndGenerate": _generation,
     "sts.AssumeRole": _nothing,
     "stepfunctions.StartExecution": _plain("states:StartExecution", "stateMachineArn"),

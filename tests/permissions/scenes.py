@@ -1,74 +1,25 @@
 """
-What people and agents do in the recorded run, one table: each scene once, in this order.
+What people do in the recorded run: each scene once, in this order; agents' calls: `tool_calls.py`.
 
-A new tool gets its calls here, in TOOL_CALLS: arguments may name in braces what an earlier answer
-was `kept` as, as {catalog_id}. A new right of another function gets a scene.
+A new right of a function that no agent calls gets a scene, or a story of `stories.py`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any
 
 from stackroom.keys import PAGE_MAP_PREFIX, Location, locate
 from stackroom.model import DocumentStatus
-from stackroom_local.cli.asking import TOOL
 from stackroom_local.clients import client
-from stackroom_local.gateway.client import call_tool
 from stackroom_local.state import Instance
 from tests import files
 from tests.e2e.people import Person, eventually
 from tests.e2e.test_recovery import index_missing
 from tests.local.running import stackroom
 from tests.permissions.pools import gateway_over_two
+from tests.permissions.tool_calls import call_tools
 
-_QUESTION = "Which harbour has a crane?"
 _REPORT = files.pdf("Opening hours of the harbour.", "The harbour of Ghent has a crane.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ToolCall:
-    """
-    One call over MCP. `keep` names parts of the answer for later calls: {"catalog_id":
-    ("catalog", "id")} is answer["catalog"]["id"]. `also` does what follows from the answer.
-    """
-
-    tool: str  # as the gateway has it: `target___tool`
-    arguments: Mapping[str, object] = field(default_factory=dict)
-    keep: Mapping[str, tuple[str | int, ...]] = field(default_factory=dict)
-    also: Callable[[Person, Any], object] = lambda person, answer: None
-
-
-TOOL_CALLS: tuple[ToolCall, ...] = (
-    ToolCall(tool=TOOL, arguments={"query": _QUESTION, "top_k": 20}),
-    ToolCall(tool=TOOL, arguments={"query": _QUESTION, "catalog_id": "{harbours}"}),
-    ToolCall(tool=TOOL, arguments={"query": _QUESTION, "catalog_id": "none-of-theirs"}),
-    ToolCall(tool=TOOL, arguments={"query": ""}),
-)
-
-
-def call_tools(person: Person, *, url: str | None = None) -> None:
-    """Each of TOOL_CALLS, through the local mode's gateway or another one."""
-    kept: dict[str, object] = {"harbours": person.catalog("harbours").catalog_id}
-    for each in TOOL_CALLS:
-        arguments = _filled(each.arguments, kept)
-        answer = call_tool(url or person.instance.mcp_url, person.token(), each.tool, arguments)
-        for name, path in each.keep.items():
-            kept[name] = reduce(lambda part, step: part[step], path, answer)
-        each.also(person, answer)
-
-
-def _filled(given: Any, kept: Mapping[str, object]) -> Any:
-    match given:
-        case str() if given[:1] == "{" and given[-1:] == "}":
-            return kept[given[1:-1]]
-        case Mapping():
-            return {name: _filled(each, kept) for name, each in given.items()}
-        case list() | tuple():
-            return [_filled(each, kept) for each in given]
-        case _:
-            return given
 
 
 def drop(person: Person) -> None:

@@ -13,6 +13,12 @@ READABLE = "arn:aws:s3:::documents-{account}-{region}"
 TABLE = "arn:aws:dynamodb:{region}:{account}:table/"
 KNOWLEDGE_BASE = "arn:aws:bedrock:{region}:{account}:knowledge-base/KnowledgeBase1"
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/some-model"
+PROFILE = "arn:aws:bedrock:us-east-1:000000000000:inference-profile"
+
+
+def a_question(model: str) -> dict[str, Any]:
+    asked = {"knowledgeBaseId": "KB1", "modelArn": model}
+    return {"retrieveAndGenerateConfiguration": {"knowledgeBaseConfiguration": asked}}
 
 
 def needed(operation: str, given: dict[str, Any], error: str | None = None) -> list[str]:
@@ -107,6 +113,25 @@ def test_a_call_needs_these_rights(
     operation: str, given: dict[str, Any], expected: list[str]
 ) -> None:
     assert needed(operation, given) == expected
+
+
+@pytest.mark.parametrize(
+    ("profile", "regions"), [("global", ["{region}", ""]), ("eu", ["{region}"])]
+)
+def test_a_model_behind_a_profile_needs_the_profile_and_the_model_wherever_it_runs(
+    profile: str, regions: list[str]
+) -> None:
+    found = needed(
+        "bedrock-agent-runtime.RetrieveAndGenerate", a_question(f"{PROFILE}/{profile}.some-model")
+    )
+
+    arn = f"arn:aws:bedrock:{{region}}:{{account}}:inference-profile/{profile}.some-model"
+    models = [f"bedrock:InvokeModel arn:aws:bedrock:{each}::foundation-model/" for each in regions]
+    assert found[2:] == [
+        f"bedrock:InvokeModel {arn}",
+        f"bedrock:GetInferenceProfile {arn}",
+        *(f"{each}some-model" for each in models),
+    ]
 
 
 @pytest.mark.parametrize("error", ["404", "NoSuchKey"])
