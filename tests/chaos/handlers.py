@@ -22,10 +22,11 @@ import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
 import stackroom.audits.attempts
 import stackroom.aws.bucket
+import stackroom.aws.catalog_register
 import stackroom.aws.documents
 import stackroom.aws.reconciliation
 import stackroom.clock
-import stackroom.deletions.deletions
+import stackroom.deletions.emptying
 import stackroom.retries
 from benchmarks.simulated_time.functions import Invocation, Pace
 from functions.ingest import deployed, recovery, tasks
@@ -100,9 +101,10 @@ def simulated(
             patch.setitem(_defaults(use), "pause", pace.spend)
         for module in (
             stackroom.aws.bucket,
+            stackroom.aws.catalog_register,
             stackroom.aws.documents,
             stackroom.audits.attempts,
-            stackroom.deletions.deletions,
+            stackroom.deletions.emptying,
         ):
             patch.setattr(module, "ThreadPoolExecutor", _InTurn)
         levels = {name: module.logger.log_level for name, module in HANDLERS.items()}

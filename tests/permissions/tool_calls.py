@@ -8,13 +8,14 @@ A new tool gets its calls here. Arguments may name in braces what an earlier ans
 import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import httpx2
 
 from stackroom.model import DocumentStatus
 from stackroom_local.cli.asking import TOOL as RETRIEVE
+from stackroom_local.clients import client
 from stackroom_local.gateway.client import call_tool
 from tests.e2e.people import Person, eventually
 
@@ -70,6 +71,22 @@ def _download(person: Person, answer: Answer) -> None:
     assert httpx2.get(answer["metadata"]["download_url"]).is_success
 
 
+def _forget_its_runs(person: Person, answer: Answer) -> None:
+    """Once none is alive; then names of runs were used that the control table knows nothing of."""
+    steps: Any = client("stepfunctions", person.instance.aws_endpoint)
+    [machine] = steps.list_state_machines()["stateMachines"]
+    alive = partial(
+        steps.list_executions,
+        stateMachineArn=machine["stateMachineArn"],
+        statusFilter="RUNNING",
+    )
+    eventually(lambda: not alive()["executions"], "no run is alive")
+    client("dynamodb", person.instance.aws_endpoint).delete_item(
+        TableName=person.instance.control_table,
+        Key={"pk": {"S": f"RUN#{answer['metadata']['catalog_id']}"}, "sk": {"S": "RUN"}},
+    )
+
+
 def _gone(person: Person, answer: Answer) -> None:
     eventually(lambda: not _has(person), "the catalog is gone")
 
@@ -116,7 +133,18 @@ TOOL_CALLS: tuple[ToolCall, ...] = (
         also=_download,
     ),
     _catalog("query_catalog", query=QUESTION, catalog_id="{harbours}"),
+    ToolCall(
+        tool="catalogs___get_indexing_status",
+        arguments={"catalog_id": "{catalog}"},
+        also=_forget_its_runs,
+    ),
     _catalog("delete_catalog_document", catalog_id="{catalog}", document_id="{document}"),
+    ToolCall(
+        tool="catalogs___upload_to_catalog",
+        arguments=_upload("never sent.txt"),
+        keep={"unsent": _DOCUMENT},
+    ),
+    _catalog("delete_catalog_document", catalog_id="{catalog}", document_id="{unsent}"),
     _catalog("delete_catalog", catalog_id="{catalog}"),
     _catalog("upload_to_catalog", catalog_id="none-of-theirs", filename="a.txt"),
     ToolCall(
