@@ -17,6 +17,8 @@ LIVE = "table/stackroom-kb-control/index/live-index"
 KNOWLEDGE_BASE = "knowledge-base/KnowledgeBase1"
 MACHINE = "stateMachine:stackroom-ingest-catalog"
 EXECUTIONS = "execution:stackroom-ingest-catalog:*"
+MODEL_ID = "amazon.nova-2-lite-v1:0"
+MODEL = f"foundation-model/{MODEL_ID}"  # here, and without a region for the global profile
 ANY = "*"  # for actions that know no resources
 
 # By function, by resource (the ARN after account and region): the actions and nothing else.
@@ -75,6 +77,19 @@ RIGHTS = {
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/_pagemaps/*": "s3: GetObject",
         KNOWLEDGE_BASE: "bedrock: Retrieve",
+    },
+    ("gateway", "catalog-tools"): {
+        CATALOGS: "dynamodb: GetItem BatchGetItem PutItem UpdateItem DeleteItem Query",
+        CATALOGS_BY_USER: "dynamodb: Query",
+        CONTROL: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query",
+        DOCUMENTS: "s3: ListBucket ListBucketVersions",
+        f"{DOCUMENTS}/*": "s3: GetObject PutObject DeleteObject DeleteObjectVersion",
+        KNOWLEDGE_BASE: "bedrock: Retrieve",
+        MODEL: "bedrock: InvokeModel",
+        f"inference-profile/global.{MODEL_ID}": "bedrock: InvokeModel GetInferenceProfile",
+        MACHINE: "states: StartExecution",
+        EXECUTIONS: "states: DescribeExecution",
+        ANY: "bedrock: RetrieveAndGenerate",
     },
     ("gateway", "identity-interceptor"): {},
 }
