@@ -69,7 +69,7 @@ class UserKeys:
         )
 
     def _policy(self, user_id: str) -> str:
-        stacks = CloudFormation(client("cloudformation", self.instance.aws_endpoint))
+        stacks = CloudFormation.at(self.instance.aws_endpoint)
         arn = stacks.outputs()["UploaderPolicyArn"]
         version = self._iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
         found = self._iam.get_policy_version(PolicyArn=arn, VersionId=version)

@@ -87,9 +87,20 @@ def a_policy(description: str, *actions: str) -> Template:
     return {"Resources": {"Policy": {"Type": "AWS::IAM::ManagedPolicy", "Properties": properties}}}
 
 
+def test_a_template_may_be_larger_than_a_request_has_room_for(instance: Instance) -> None:
+    cloudformation = CloudFormation.at(instance.aws_endpoint)
+    large = {**a_policy("as it was", "s3:GetObject"), "Description": "x" * 1024}
+    large["Metadata"] = {"Padding": "x" * 51_200}
+
+    cloudformation.deploy("large", large)
+
+    [stack] = cloudformation.client.describe_stacks(StackName="large")["Stacks"]
+    cloudformation.client.delete_stack(StackName="large")
+    assert stack["StackStatus"] == "CREATE_COMPLETE"
+
+
 def test_a_stack_takes_another_update_after_one_that_failed(instance: Instance) -> None:
-    client_ = client("cloudformation", instance.aws_endpoint)
-    cloudformation = CloudFormation(client_)
+    cloudformation = CloudFormation.at(instance.aws_endpoint)
     cloudformation.deploy("rolled-back", a_policy("as it was", "s3:GetObject"))
 
     with pytest.raises(DeploymentFailed, match="already exists"):
@@ -97,6 +108,7 @@ def test_a_stack_takes_another_update_after_one_that_failed(instance: Instance) 
     cloudformation.deploy("rolled-back", a_policy("as it was", "s3:GetObject"))
     cloudformation.deploy("rolled-back", a_policy("as it was", "s3:GetObject", "s3:PutObject"))
 
+    client_ = cloudformation.client
     [stack] = client_.describe_stacks(StackName="rolled-back")["Stacks"]
     client_.delete_stack(StackName="rolled-back")
     assert stack["StackStatus"] == "UPDATE_COMPLETE"
@@ -148,17 +160,17 @@ def test_a_right_to_invoke_everything_opens_no_function_behind_the_gateway(
 
 def test_a_resource_policy_is_replaced_and_removed_with_its_stack(instance: Instance) -> None:
     aws_lambda = client("lambda", instance.aws_endpoint)
-    stacks = client("cloudformation", instance.aws_endpoint)
+    cloudformation = CloudFormation.at(instance.aws_endpoint)
     function = "stackroom-reconciler"
     denied, harmless = a_resource_policy(function, "Deny"), a_resource_policy(function, "Allow")
 
-    CloudFormation(stacks).deploy("closed", denied)
+    cloudformation.deploy("closed", denied)
     with pytest.raises(ClientError, match="root is not authorized to perform"):
         aws_lambda.invoke(FunctionName=function, InvocationType="DryRun")
-    CloudFormation(stacks).deploy("closed", harmless)
+    cloudformation.deploy("closed", harmless)
     opened = aws_lambda.invoke(FunctionName=function, InvocationType="DryRun")
-    CloudFormation(stacks).deploy("closed", denied)
-    stacks.delete_stack(StackName="closed")
+    cloudformation.deploy("closed", denied)
+    cloudformation.client.delete_stack(StackName="closed")
     left = json.loads(aws_lambda.get_policy(FunctionName=function)["Policy"])
 
     assert opened["StatusCode"] == 204

@@ -3,12 +3,18 @@
 import json
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from botocore.exceptions import ClientError
 
+from stackroom_local.clients import client
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.problems import DeploymentFailed
+from stackroom_local.state import ACCOUNT, REGION
+
+# The name that `cdk bootstrap` gives its bucket; templates refer to it.
+# https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html
+ASSETS = f"cdk-hnb659fds-assets-{ACCOUNT}-{REGION}"
 
 _POLL_SECONDS = 0.02
 _DEADLINE_SECONDS = 60.0
@@ -17,15 +23,28 @@ _DONE = {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
 _STANDS = _DONE | {"UPDATE_ROLLBACK_COMPLETE"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CloudFormation:
+    """
+    Templates go by way of a bucket for assets, as the CDK's CLI sends them: a request itself has
+    room for one of 51,200 bytes [CloudFormation quotas], and a pool of five fills more.
+    """
+
     client: Any
+    s3: Any
+
+    @classmethod
+    def at(cls, endpoint: str) -> Self:
+        return cls(client=client("cloudformation", endpoint), s3=client("s3", endpoint))
 
     def deploy(self, stack: str, template: Template) -> None:
         """Returns when the stack is as `template` says; raises `DeploymentFailed` with reasons."""
+        key = f"{stack}.template.json"
+        body = json.dumps(template, separators=(",", ":")).encode()
+        self.s3.put_object(Bucket=ASSETS, Key=key, Body=body)
         request = {
             "StackName": stack,
-            "TemplateBody": json.dumps(template, separators=(",", ":")),
+            "TemplateURL": f"{self.s3.meta.endpoint_url}/{ASSETS}/{key}",
             "Capabilities": ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"],
         }
         try:

@@ -11,7 +11,7 @@ from stackroom_local.clients import client
 from stackroom_local.deployment import agentcore
 from stackroom_local.deployment.assembly import Stack, stacks
 from stackroom_local.deployment.bootstrap import BOOTSTRAP_KEY, bootstrap_archive
-from stackroom_local.deployment.cloudformation import CloudFormation
+from stackroom_local.deployment.cloudformation import ASSETS, CloudFormation
 from stackroom_local.deployment.intrinsics import REF, Attributes, Scope
 from stackroom_local.deployment.invocation_rights import InvocationRights
 from stackroom_local.deployment.knowledge import Simulator
@@ -20,9 +20,6 @@ from stackroom_local.deployment.stand_ins import IN_GATEWAY, IN_SIMULATOR, made_
 from stackroom_local.gateway.configuration import GatewayConfiguration
 from stackroom_local.state import ACCOUNT, REGION, endpoint_variables
 from stackroom_local.synthesis import CHECKOUT
-
-# The name that `cdk bootstrap` gives its bucket; templates refer to it.
-_ASSETS = f"cdk-hnb659fds-assets-{ACCOUNT}-{REGION}"
 
 
 @dataclass(frozen=True)
@@ -61,22 +58,22 @@ class Deployer:
 
     @cached_property
     def _cloudformation(self) -> CloudFormation:
-        return CloudFormation(client("cloudformation", self.aws_endpoint))
+        return CloudFormation.at(self.aws_endpoint)
 
     def _upload_assets(self, all_stacks: list[Stack]) -> None:
         s3 = client("s3", self.aws_endpoint)
         with contextlib.suppress(s3.exceptions.BucketAlreadyOwnedByYou):
-            s3.create_bucket(Bucket=_ASSETS)
-        s3.put_object(Bucket=_ASSETS, Key=BOOTSTRAP_KEY, Body=bootstrap_archive(CHECKOUT))
+            s3.create_bucket(Bucket=ASSETS)
+        s3.put_object(Bucket=ASSETS, Key=BOOTSTRAP_KEY, Body=bootstrap_archive(CHECKOUT))
         for asset in {asset for stack in all_stacks for asset in stack.assets}:
-            s3.put_object(Bucket=_ASSETS, Key=asset.key, Body=asset.source.read_bytes())
+            s3.put_object(Bucket=ASSETS, Key=asset.key, Body=asset.source.read_bytes())
 
     def _deploy_stack(self, stack: Stack) -> None:
         made = self._make_in_simulator(stack)
         for resource in made_by_stand_in(stack.template, IN_GATEWAY):
             made[resource.logical_id] = agentcore.attributes_of(stack.name, resource)
         self._made[stack.name] = made
-        template = localised(stack.template, made, _ASSETS, speed=self.speed)
+        template = localised(stack.template, made, ASSETS, speed=self.speed)
         self._cloudformation.deploy(stack.name, template)
         self._restore_buckets(stack)
 
