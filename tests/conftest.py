@@ -9,13 +9,16 @@ import gc
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import botocore.loaders
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.processes import Watch
+
+if TYPE_CHECKING:
+    from stackroom_local.state import Instance
 
 _TESTS = Path(__file__).parent
 # Fixtures that start a server or a process: whoever asks for one is marked.
@@ -32,6 +35,26 @@ botocore.loaders.create_loader = cache(botocore.loaders.create_loader)
 # Of the objects that imports make, all stay; to look through them again and again takes a tenth of
 # the time (the rest of it: pytest_collection_finish).
 gc.set_threshold(50_000, 20, 20)
+
+
+@pytest.fixture(scope="session")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Instance"]:
+    """
+    A running local mode at twenty times AWS's speed: endpoints, bucket, MCP URL.
+
+    One for all tests that ask for it. Its pool of one knowledge base has places for four catalogs,
+    so they ingest into these and no others: alice/research, bob/notes, ida/harbour, kim/sea.
+
+    With sharing, which changes nothing for a user in no group. What its functions ask AWS for is
+    recorded, beside its state directory.
+    """
+    # Only where a server is wanted.
+    from tests.local.running import local_mode  # noqa: PLC0415 - see above
+    from tests.permissions.recorded import recording  # noqa: PLC0415 - see above
+
+    folder = tmp_path_factory.mktemp("local-mode")
+    with recording(folder), local_mode(folder / "state", "--sharing") as running:
+        yield running
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,13 +1,10 @@
 """
-One local mode for all end-to-end tests, at twenty times AWS's speed, and real clients of it.
-
-Its pool of one knowledge base has places for four catalogs, so the tests that share it ingest into
-these and no others: alice/research, bob/notes, ida/harbour, kim/sea.
+Real clients of the one local mode that all end-to-end tests share (tests/conftest.py).
 """
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +13,6 @@ import pytest
 from stackroom_local.clients import client
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
-from tests.local.running import local_mode
-from tests.permissions.recorded import recording
-
-
-@pytest.fixture(scope="session")
-def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    """
-    A running local mode: endpoints, bucket, MCP URL. Stopped when the session ends.
-
-    With sharing, which changes nothing for a user in no group. What its functions ask AWS for is
-    recorded, beside its state directory.
-    """
-    folder = tmp_path_factory.mktemp("local-mode")
-    with recording(folder), local_mode(folder / "state", "--sharing") as running:
-        yield running
 
 
 @pytest.fixture(scope="session")

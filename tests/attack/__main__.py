@@ -1,0 +1,67 @@
+"""
+Every attempt, against a local mode of their own.
+
+    python -m tests.attack --seed 0
+
+Prints the seed, attempts by kind, what leaked and what was refused without a word to act on, and
+whether the time of a refusal tells what its words don't. Ends with 1 on any of these.
+"""
+
+import argparse
+import logging
+import tempfile
+import time
+from pathlib import Path
+
+from stackroom_local.state import Instance, StateDirectory
+from tests.attack.campaign import attempts, run
+from tests.attack.stage import Stage, staged
+from tests.local.running import local_mode
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--share", type=int, default=1, help="take one attempt of so many")
+    parser.add_argument("--only", default="", help="attempts with this in their line")
+    parser.add_argument("--calls", type=int, default=60, help="of each kind, to be timed")
+    parser.add_argument("--state-dir", type=Path, help="of a local mode that is up already")
+    options = parser.parse_args()
+    logging.getLogger("botocore").setLevel(logging.ERROR)
+    print(f"seed {options.seed}", flush=True)
+    if options.state_dir:
+        return attack(StateDirectory(options.state_dir).instance(), options)
+    with (
+        tempfile.TemporaryDirectory(prefix="stackroom-attack-") as folder,
+        local_mode(Path(folder) / "state") as instance,
+    ):
+        return attack(instance, options)
+
+
+def attack(instance: Instance, options: argparse.Namespace) -> int:
+    word = f"{options.seed:x}"
+    cast = {"victim": (f"prey-{word}", "Larder"), "attacker": (f"hunter-{word}", "Den")}
+    with staged(instance, options.seed, **cast) as stage:
+        return judge(stage, options)
+
+
+def judge(stage: Stage, options: argparse.Namespace) -> int:
+    began = time.monotonic()
+    found = attempts(stage, options.seed, share=options.share)
+    tally = run(
+        stage,
+        (each for each in found if options.only in f"{each.kind} · {each.tool} · {each.name}"),
+    )
+    print(f"{tally.total} attempts in {time.monotonic() - began:.0f} s\n")
+    print(tally.told())
+    for title, told in (("leaks", tally.leaks), ("unstructured refusals", tally.unstructured)):
+        for name, came in told.items():
+            print(f"\n{title}: {name}\n  {came}")
+    print(*(f"\nchanged: {each}" for each in tally.changes), sep="\n")
+    return 0 if tally.is_clean else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
