@@ -35,7 +35,7 @@ def main() -> int:
         return attack(StateDirectory(options.state_dir).instance(), options)
     with (
         tempfile.TemporaryDirectory(prefix="stackroom-attack-") as folder,
-        local_mode(Path(folder) / "state") as instance,
+        local_mode(Path(folder) / "state", "--sharing") as instance,
     ):
         return attack(instance, options)
 
@@ -44,10 +44,10 @@ def attack(instance: Instance, options: argparse.Namespace) -> int:
     word = f"{options.seed:x}"
     cast = {"victim": (f"prey-{word}", "Larder"), "attacker": (f"hunter-{word}", "Den")}
     with staged(instance, options.seed, **cast) as stage:
-        return judge(stage, options)
+        return tell(stage, options)
 
 
-def judge(stage: Stage, options: argparse.Namespace) -> int:
+def tell(stage: Stage, options: argparse.Namespace) -> int:
     began = time.monotonic()
     found = attempts(stage, options.seed, share=options.share)
     tally = run(

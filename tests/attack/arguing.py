@@ -6,7 +6,7 @@ from random import Random
 
 from tests.attack.attempt import Attempt, May
 from tests.attack.naming import CONTENT, call, required, wide
-from tests.attack.stage import TOOLS, Stage
+from tests.attack.stage import GROUP, TOOLS, Stage
 
 
 def filters(stage: Stage, chance: Random) -> Iterator[Attempt]:
@@ -67,7 +67,9 @@ def filters(stage: Stage, chance: Random) -> Iterator[Attempt]:
         json.dumps({"equals": equal}),
         f"user_id = '{prey.user}'",
         {"domain": "x", "or": {"user_id": prey.user}},
-        {"allowed_groups": "everyone"},
+        {"allowed_groups": GROUP},
+        {"allowed_groups": [GROUP, stage.attacker.user]},
+        {"listContains": {"key": "allowed_groups", "value": GROUP}},
         {"a": "x" * 3000},
     ]
     for filter_ in asked:

@@ -21,6 +21,7 @@ GENERATORS: tuple[Callable[[Stage, random.Random], Iterator[Attempt]], ...] = (
     arguing.smuggled,
     pretending.spoofed,
     pretending.replayed,
+    pretending.strangers,
     pretending.batches,
     pretending.misnamed,
     pretending.direct,
@@ -74,13 +75,19 @@ def attempts(stage: Stage, seed: int, *, share: int = 1) -> Iterator[Attempt]:
 
 def run(stage: Stage, found: Iterable[Attempt]) -> Tally:
     """What was planted is looked for once it had every chance to grow."""
-    tally, before = Tally(), stage.state()
+    before = stage.state()
+    tally = judge(stage, found)
+    eventually(stage.is_settled, "what the attacker has put is settled")
+    judge(stage, naming.harvest(stage), tally)
+    tally.changes = _differences(before, stage.state())
+    return tally
+
+
+def judge(stage: Stage, found: Iterable[Attempt], tally: Tally | None = None) -> Tally:
+    """Adds to the tally, if there is one already."""
+    tally = tally or Tally()
     for attempt in found:
         _note(tally, attempt, attempt.act(), stage)
-    eventually(stage.is_settled, "what the attacker has put is settled")
-    for attempt in naming.harvest(stage):
-        _note(tally, attempt, attempt.act(), stage)
-    tally.changes = _differences(before, stage.state())
     return tally
 
 

@@ -10,8 +10,8 @@ from botocore.exceptions import ClientError
 
 from stackroom_local.clients import client
 from tests.attack.attempt import Attempt, May
-from tests.attack.naming import required
-from tests.attack.stage import TOOLS, Stage
+from tests.attack.naming import required, wide
+from tests.attack.stage import GROUP, TOOLS, Stage
 from tests.attack.wire import Answer, Headers, a_call
 
 SPOKEN_OF = ("list_catalogs", "knowledge_base_retrieve", "list_catalog_documents")
@@ -28,7 +28,9 @@ def spoofed(stage: Stage, chance: Random) -> Iterator[Attempt]:
         (("x-user-sub", ""),),
         (("x-session-id", prey.session),),
         (("X-Session-Id", prey.session), ("x-session-id", prey.session)),
-        (("x-user-groups", "admin,everyone"), ("x-user-sub", prey.user)),
+        (("x-user-groups", GROUP), ("x-user-sub", prey.user)),
+        (("x-user-groups", GROUP),),
+        (("X-User-Groups", GROUP), ("x-user-groups", GROUP)),
         (("x-amzn-bedrock-agentcore-runtime-custom-x-user-sub", prey.user),),
         (("x-amzn-oidc-identity", prey.user), ("x-forwarded-user", prey.user)),
         (("mcp-session-id", prey.session),),
@@ -100,6 +102,33 @@ def replayed(stage: Stage, chance: Random) -> Iterator[Attempt]:
                 TOOLS[tool], given, token=taken
             ),
             may=may,
+        )
+
+
+def strangers(stage: Stage, chance: Random) -> Iterator[Attempt]:
+    """Good tokens of the attacker's, in groups whose names are nearly that of the keepers."""
+    asked = {"query": "what do keepers of marmots say at the vault?", "top_k": 20}
+    for groups in (
+        [],
+        [GROUP.upper()],
+        [f"{GROUP} "],
+        [f"x,{GROUP}"],
+        [f"{GROUP}%"],
+        [GROUP.replace("-", "%2D")],
+        [GROUP[:-1], "*", ""],
+        [wide(GROUP)],
+        [f"{GROUP}\0"],
+        [f'x"]}},{{"listContains":{{"key":"allowed_groups","value":"{GROUP}'],
+    ):
+        token = stage.issuer.mint(stage.attacker.user, groups=groups)
+        yield Attempt(
+            kind="stranger's group",
+            tool="knowledge_base_retrieve",
+            name=repr(groups),
+            act=lambda token=token: stage.wire.call(  # type: ignore[misc]
+                TOOLS["knowledge_base_retrieve"], asked, token=token
+            ),
+            may=May.ANSWER_OWN,
         )
 
 

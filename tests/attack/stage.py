@@ -32,6 +32,7 @@ from tests.e2e.people import Person, eventually
 TOOLS = {tool.name: f"{target}___{tool.name}" for target in TARGETS for tool in TARGETS[target]}
 
 KNOWN = "Pantry"
+GROUP = "marmot-keepers"  # whose members may find one of the victim's documents; no attacker is one
 _FILE = "plan.txt"
 
 
@@ -69,6 +70,7 @@ class Stage:
     attacker: Party
     secrets: frozenset[str]
     hidden: str
+    vault: str
     issuer: Issuer = field(repr=False)
 
     @cached_property
@@ -122,6 +124,7 @@ class Stage:
         listed = self.wire.call(TOOLS["list_catalogs"], {}, token=self.victims_token).tool()
         assert found is not None, "the victim may search"
         assert found["success"], found
+        assert self.vault in str(found["results"]), "the victim finds it"
         return {
             "records": {
                 each: _items(dynamodb, catalogs, "catalog_id", each) for each in partitions
@@ -172,8 +175,9 @@ def staged(
     def mark(kind: str) -> str:
         return f"{kind}{chance.getrandbits(48):012x}q"
 
-    text, other, name, described, value = map(mark, ("vault", "den", "Hoard", "about", "domain"))
-    secret_file = f"{mark('lair')}.md"
+    text, other, shared = map(mark, ("vault", "den", "shared"))
+    name, described, value, lair = map(mark, ("Hoard", "about", "domain", "lair"))
+    secret_file, shared_file = f"{lair}.md", "for-keepers.txt"
     prey = Party(Person(instance, victim[0]), victim[1], mark("session"), _FILE)
     hunter = Party(Person(instance, attacker[0]), attacker[1], mark("session"), "own.txt")
     with httpx2.Client(timeout=120) as http:
@@ -183,10 +187,11 @@ def staged(
             victim=prey,
             attacker=hunter,
             secrets=frozenset(
-                {text, other, name, described, value, secret_file, prey.session, prey.catalog_id}
+                {text, other, shared, name, described, value, lair, prey.session, prey.catalog_id}
                 | {document_id_of(prey.catalog_id, secret_file), catalog_id_of(prey.user, name)}
             ),
             hidden=name,
+            vault=text,
             issuer=issuer_of(instance),
         )
         vault = f"The vault of the marmots opens to the word {text}."
@@ -196,12 +201,19 @@ def staged(
                 prey.person.put(f"{prey.catalog}/{secret_file}", f"The marmots sleep in {other}."),
             ]
         )
+        keepers = f"Keepers of marmots say {shared} at the vault."
+        groups = {"kb-list-allowed_groups": GROUP}
+        prey.person.settle([prey.person.put(f"{prey.catalog}/{shared_file}", keepers, groups)])
         weather = "The weather is marmot grey."
         hunter.person.settle([hunter.person.put(f"{hunter.catalog}/own.txt", weather)])
         for catalog_name in (name, KNOWN):
             made = {"catalog_name": catalog_name, "description": described}
             _require(stage, "create_catalog", made)
         _require(stage, "select_catalog", {"catalog_id": prey.catalog_id})
+        keeper = stage.issuer.mint("keeper", groups=[GROUP])
+        asked = {"query": "what do keepers of marmots say at the vault?"}
+        told = stage.wire.call(TOOLS["knowledge_base_retrieve"], asked, token=keeper)
+        assert shared in told.body, "it is shared, for only then can it be found by strangers"
         eventually(lambda: _is_at_rest(stage), "the victim's state is at rest")
         there = stage.attackers_catalogs()
         try:
@@ -211,7 +223,7 @@ def staged(
                 _require(stage, "delete_catalog", _confirmed(catalog_id), token=stage.token)
             for catalog_id in (stage.hidden_id, stage.known_id):
                 _require(stage, "delete_catalog", _confirmed(catalog_id))
-            for path in (_FILE, secret_file):
+            for path in (_FILE, secret_file, shared_file):
                 prey.person.remove(f"{prey.catalog}/{path}")
             for key in stage.attackers_objects():
                 hunter.person.remove(key.partition("/")[2])

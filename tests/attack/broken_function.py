@@ -1,0 +1,24 @@
+"""
+The catalog tools as they would be if nobody asked whose a catalog is.
+
+For a process of its own: whoever imports this is broken with it.
+"""
+
+from stackroom import ownership
+from stackroom.errors import CatalogNotFound
+from stackroom.model import Catalog
+from stackroom.ports.catalogs import Catalogs
+
+
+def _anybodys(catalogs: Catalogs, _user_id: str, catalog_id: str) -> Catalog:
+    catalog = catalogs.get(catalog_id)
+    if catalog is None:
+        raise CatalogNotFound(catalog_id)
+    return catalog
+
+
+ownership.owned = _anybodys
+
+from functions.catalog_tools.handler import handler  # noqa: E402 - after it was broken
+
+__all__ = ["handler"]
