@@ -117,6 +117,10 @@ soak: setup ## use a real local mode for 10 minutes, kill all of it in turn; ARG
 permissions: setup ## hold what each function does against its rights; writes docs/permissions.md
 	@$(BIN)/python -m tests.permissions
 
+.PHONY: attack
+attack: setup ## try to reach another user's data in every way; ARGS="--seed 1 --only filter"
+	$(BIN)/python -m tests.attack $(ARGS)
+
 .PHONY: check
 check: setup ## format, lint, types, direction of imports
 	$(BIN)/ruff format --check .

@@ -9,12 +9,14 @@ whether the time of a refusal tells what its words don't. Ends with 1 on any of 
 
 import argparse
 import logging
+import random
 import tempfile
 import time
 from pathlib import Path
 
 from stackroom_local.state import Instance, StateDirectory
 from tests.attack.campaign import attempts, run
+from tests.attack.latency import HEADER, compared
 from tests.attack.stage import Stage, staged
 from tests.local.running import local_mode
 
@@ -26,7 +28,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--share", type=int, default=1, help="take one attempt of so many")
     parser.add_argument("--only", default="", help="attempts with this in their line")
-    parser.add_argument("--calls", type=int, default=60, help="of each kind, to be timed")
+    parser.add_argument("--calls", type=int, default=60, help="of each id, to be timed")
     parser.add_argument("--state-dir", type=Path, help="of a local mode that is up already")
     options = parser.parse_args()
     logging.getLogger("botocore").setLevel(logging.ERROR)
@@ -60,7 +62,20 @@ def tell(stage: Stage, options: argparse.Namespace) -> int:
         for name, came in told.items():
             print(f"\n{title}: {name}\n  {came}")
     print(*(f"\nchanged: {each}" for each in tally.changes), sep="\n")
-    return 0 if tally.is_clean else 1
+    is_told = _print_times(stage, options)
+    return 0 if tally.is_clean and not is_told else 1
+
+
+def _print_times(stage: Stage, options: argparse.Namespace) -> bool:
+    """Whether any of them tells."""
+    chance = random.Random(options.seed)
+    print(f"\n{HEADER}")
+    is_told = False
+    for comparison in compared(stage, chance, calls=options.calls) if options.calls else ():
+        tells = comparison.tells(chance)
+        print(comparison.told() + "   TELLS" * tells, flush=True)
+        is_told |= tells
+    return is_told
 
 
 if __name__ == "__main__":
