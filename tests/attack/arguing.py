@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from random import Random
 
+from tests.attack import bad_input
 from tests.attack.attempt import Attempt, May
 from tests.attack.naming import CONTENT, call, required, wide
 from tests.attack.stage import GROUP, TOOLS, Stage
@@ -119,6 +120,24 @@ def labels(stage: Stage, chance: Random) -> Iterator[Attempt]:
     )
     for given in both:
         yield _labelled(stage, json.dumps(given)[:70], given)
+
+
+def mistaken(stage: Stage, chance: Random) -> Iterator[Attempt]:
+    """Arguments that are merely wrong; that each is named, tests/functions says."""
+    known: dict[str, object] = {
+        "catalog_id": stage.attacker.catalog_id,
+        "document_id": stage.attacker.document_id,
+        "query": "what is the weather?",
+        "filename": "mistaken.txt",
+        "file_content": CONTENT,
+        "catalog_name": "Mistaken",
+        "confirm": True,
+    }
+    for tool in TOOLS:
+        properties = bad_input.DEFINITIONS[tool]["inputSchema"]["properties"]
+        good = {name: value for name, value in known.items() if name in properties}
+        for bad in bad_input.cases(tool, good):
+            yield call(stage, "bad input", tool, f"{bad.argument}: {bad.what}", bad.arguments)
 
 
 def _labelled(stage: Stage, name: str, metadata: object) -> Attempt:

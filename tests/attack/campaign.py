@@ -19,6 +19,7 @@ GENERATORS: tuple[Callable[[Stage, random.Random], Iterator[Attempt]], ...] = (
     arguing.filters,
     arguing.labels,
     arguing.smuggled,
+    arguing.mistaken,
     pretending.spoofed,
     pretending.replayed,
     pretending.strangers,

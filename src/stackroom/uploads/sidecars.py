@@ -79,7 +79,9 @@ def object_metadata(attributes: Mapping[str, Attribute]) -> dict[str, str]:
         if not is_list and name.startswith(_LIST.removeprefix(_STRING)):
             raise ValidationError(f"attribute name {name!r} begins as only lists are written")
         if is_list and any("," in item for item in value):
-            raise ValidationError(f"a value in the list {name!r} has a comma, which divides values")
+            raise ValidationError(
+                f"attribute {name!r} has a comma in its list, where it divides values"
+            )
         plain = value if isinstance(value, str) else ",".join(value)
         written[(_LIST if is_list else _STRING) + name] = _encoded(plain)
     found = user_attributes(written)

@@ -1,0 +1,187 @@
+"""
+Every argument of every tool, wrong in every way: made from the schemas that the gateway has.
+
+Left out are those that a tool takes all the same: what is empty takes the default where there is
+one, and what reads as a number is one for the retrieve tool.
+"""
+
+import base64
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from functions.tool_targets import TARGETS
+
+DEFINITIONS: Mapping[str, Mapping[str, Any]] = {
+    tool.name: tool.definition() for tools in TARGETS.values() for tool in tools
+}
+# Longer than any of its type may be; what isn't named here is longer than all the others.
+_TOO_LONG = {"catalog_name": 101, "description": 501, "query": 1001, "filename": 401}
+_ELSE = 201
+_OTHERS: Mapping[str, tuple[object, ...]] = {
+    "string": (5, 1.5, True, ["x"], {"x": "y"}),
+    "integer": ("many", 1.5, True, [5], {"x": 5}, 0, -1, 21_000_000, 10**30),
+    "number": ("high", True, [0.5], {"x": 0.5}, -0.1, 1.1, 10**30),
+    "boolean": ("true", "yes", 1, [True], {"x": True}),
+    "object": ("x", 5, True, ["x"], [["user_id", "x"]]),
+}
+_HARMFUL = {
+    "NUL": "a\0b",
+    "a bell": "a\ab",
+    "an escape": "a\x1b[31mb",
+    "a delete": "a\x7fb",
+    "an override to the left": "a\u202eb",
+    "an isolate": "a\u2066b",
+    "a mark to the left": "a\u200fb",
+}
+# Texts of many lines, or base64, or any characters: their own cases are below.
+_FREE = frozenset({"file_content", "next_token"})
+_ANY_TEXT = frozenset({("knowledge_base_retrieve", "query")})
+# How a refusal names what it is about, where it doesn't by the argument's name.
+_NAMED = {
+    "catalog_name": "catalog name",
+    "catalog_id": "catalog '",
+    "document_id": "document '",
+    "filename": "file ",
+    "file_content": "file ",
+    "confirm": "confirm=true",
+    "metadata": "attribute",
+    "knowledge_base_id": "knowledge base '",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bad:
+    tool: str
+    argument: str
+    what: str
+    arguments: Mapping[str, object]
+
+    def is_named_in(self, text: str) -> bool:
+        told = text.lower()
+        return self.argument in told or _NAMED.get(self.argument, self.argument) in told
+
+    def __str__(self) -> str:
+        return f"{self.tool}({self.argument}): {self.what}"
+
+
+def cases(tool: str, good: Mapping[str, object]) -> Iterator[Bad]:
+    """`good` are arguments that the tool takes."""
+    schema = DEFINITIONS[tool]["inputSchema"]
+    for argument, described in schema["properties"].items():
+        rest = {name: value for name, value in good.items() if name != argument}
+        is_required = argument in schema.get("required", ())
+        for what, value in _wrong(tool, argument, described["type"], is_required=is_required):
+            given = rest if what == "missing" else {**rest, argument: value}
+            yield Bad(tool=tool, argument=argument, what=what, arguments=given)
+    for what, argument, changes in _SPECIAL.get(tool, ()):
+        yield Bad(tool=tool, argument=argument, what=what, arguments={**good, **changes})
+    yield Bad(tool=tool, argument="frobnicate", what="unknown", arguments={**good, "frobnicate": 1})
+
+
+def _wrong(
+    tool: str, argument: str, kind: str, *, is_required: bool
+) -> Iterator[tuple[str, object]]:
+    if is_required:
+        yield "missing", None
+        yield from {"null": None, "empty": "", "blank": " \t"}.items()
+    for other in _OTHERS[kind]:
+        yield f"{other!r} for a {kind}", other
+    if kind != "string":
+        return
+    length = _TOO_LONG.get(argument, _ELSE)
+    if argument != "file_content":
+        yield f"{length} characters", "a" * length
+    if argument not in _FREE and (tool, argument) not in _ANY_TEXT:
+        for what, text in _HARMFUL.items():
+            yield f"with {what}", text
+
+
+def _encoded(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+def _file(name: str, content: bytes) -> dict[str, object]:
+    return {"filename": name, "file_content": _encoded(content)}
+
+
+def _labels(**labels: object) -> dict[str, object]:
+    return {"metadata": labels}
+
+
+_PNG, _PDF, _ZIP = b"\x89PNG\r\n\x1a\n" + bytes(64), b"%PDF-1.7\n" + bytes(64), b"PK\x03\x04" * 20
+_SPECIAL: Mapping[str, tuple[tuple[str, str, Mapping[str, object]], ...]] = {
+    "upload_to_catalog": (
+        ("base64 that is none", "file_content", {"file_content": "not base64!"}),
+        ("base64 cut short", "file_content", {"file_content": "QUJDR"}),
+        ("base64 of URLs", "file_content", {"file_content": "-_-_"}),
+        ("a data URL", "file_content", {"file_content": "data:text/plain;base64,QUJD"}),
+        ("a picture as PDF", "file_content", _file("bad.pdf", _PNG)),
+        ("a picture as text", "file_content", _file("bad.txt", _PNG)),
+        ("a PDF as text", "file_content", _file("bad.txt", _PDF)),
+        ("a PDF as DOCX", "file_content", _file("bad.docx", _PDF)),
+        ("a broken DOCX", "file_content", _file("bad.docx", _ZIP)),
+        ("text as PDF", "file_content", _file("bad.pdf", b"just text")),
+        ("a broken XLSX", "file_content", _file("bad.xlsx", b"PK\x03\x04")),
+        ("5 MB", "file_content", {"file_content": _encoded(bytes(5 * 2**20))}),
+        ("no file type", "filename", {"filename": "bad"}),
+        ("a program", "filename", {"filename": "bad.exe"}),
+        ("a link for a program", "filename", {"filename": "bad.exe", "file_content": ""}),
+        ("a link for a sidecar", "filename", {"filename": "a.metadata.json", "file_content": ""}),
+        ("a link for a folder", "filename", {"filename": "bad/", "file_content": ""}),
+        ("a link up a path", "filename", {"filename": "../bad.txt", "file_content": ""}),
+        ("an empty folder", "filename", {"filename": "a//bad.txt"}),
+        ("a type in another script", "filename", {"filename": "bad.tхt"}),
+        ("a line break", "filename", {"filename": "a\nb.txt"}),
+        ("401 bytes of other letters", "filename", {"filename": "é" * 199 + ".txt"}),
+        ("replace as text", "replace", {"replace": "false"}),
+        ("a reserved name", "metadata", _labels(user_id="x")),
+        ("a name in capitals", "metadata", _labels(Domain="x")),
+        ("a number", "metadata", _labels(domain=5)),
+        ("an object", "metadata", _labels(domain={"x": "y"})),
+        ("an empty text", "metadata", _labels(domain="")),
+        ("an empty list", "metadata", _labels(domain=[])),
+        ("11 texts", "metadata", _labels(domain=[str(each) for each in range(11)])),
+        ("a comma in a list", "metadata", _labels(domain=["a,b"])),
+        ("over 1 KB", "metadata", _labels(domain="x" * 1024)),
+        ("a control character", "metadata", _labels(domain="a\ab")),
+        ("an override", "metadata", _labels(domain=["a\u202eb"])),
+        ("null", "metadata", _labels(domain=None)),
+    ),
+    "create_catalog": (
+        ("a slash", "catalog_name", {"catalog_name": "a/b"}),
+        ("a line break", "catalog_name", {"catalog_name": "a\nb"}),
+        ("a sign", "catalog_name", {"catalog_name": "a_b"}),
+    ),
+    "delete_catalog": (
+        ("the text true", "confirm", {"confirm": "true"}),
+        ("the text True", "confirm", {"confirm": "True"}),
+        ("one", "confirm", {"confirm": 1}),
+        ("nothing", "confirm", {"confirm": None}),
+        ("false", "confirm", {"confirm": False}),
+    ),
+    "list_catalogs": (
+        ("no token", "next_token", {"next_token": "xyz"}),
+        ("half a token", "next_token", {"next_token": "Y2F0LTFh"}),
+        ("a token with NUL", "next_token", {"next_token": "a\0b"}),
+    ),
+    "list_catalog_documents": (
+        ("no token", "next_token", {"next_token": "../x"}),
+        ("a catalog that isn't there", "catalog_id", {"catalog_id": "cat-1a2b"}),
+    ),
+    "select_catalog": (("nearly none", "catalog_id", {"catalog_id": "None"}),),
+    "query_catalog": (
+        ("21", "num_results", {"num_results": 21}),
+        ("a number as text", "num_results", {"num_results": "5"}),
+    ),
+    "knowledge_base_retrieve": (
+        ("21", "top_k", {"top_k": 21}),
+        ("an owner", "filter", {"filter": {"user_id": "x"}}),
+        ("four keys", "filter", {"filter": dict.fromkeys("abcd", "x")}),
+        ("six values", "filter", {"filter": {"a": list("abcdef")}}),
+        ("no value", "filter", {"filter": {"a": []}}),
+        ("an object", "filter", {"filter": {"a": {"b": "c"}}}),
+        ("an empty key", "filter", {"filter": {"": "x"}}),
+        ("nothing", "filter", {"filter": {"a": None}}),
+    ),
+}

@@ -1,0 +1,89 @@
+"""What is wrong with an argument is told by its name, whatever it is, and nothing is stored."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+import functions.catalog_tools.handler as catalog_tools
+import functions.retrieve.handler as retrieve
+from stackroom.aws import session
+from tests.attack.bad_input import DEFINITIONS, cases
+from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
+from tests.functions.pipeline import Pipeline
+from tests.functions.tools import Answer, GatewayContext, Tools, encoded
+
+MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0"
+
+
+@pytest.fixture
+def tools(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tools]:
+    monkeypatch.setenv("ANSWER_MODEL_ARN", MODEL)
+    made = (catalog_tools.use_cases, retrieve.retrieval)
+    for each in made:
+        each.cache_clear()
+    with pipeline.bedrock.answering(session.client("answers")):
+        yield Tools(pipeline=pipeline)
+    for each in made:
+        each.cache_clear()
+
+
+@pytest.mark.parametrize("tool", DEFINITIONS)
+def test_a_wrong_argument_is_named_and_nothing_is_stored(tools: Tools, tool: str) -> None:
+    catalog_id = tools.create()
+    document_id = tools.upload(catalog_id, "a.txt")
+    good = good_arguments(tool, catalog_id, document_id)
+    found, before = list(cases(tool, good)), everything()
+
+    mistaken = {
+        str(bad): told for bad in found if (told := answered(tools, tool, bad.arguments, bad))
+    }
+
+    assert mistaken == {}
+    assert everything() == before
+    assert len(found) >= len(DEFINITIONS[tool]["inputSchema"]["properties"])
+
+
+def answered(tools: Tools, tool: str, arguments: Mapping[str, object], bad: Any) -> str:
+    """What is wrong with the answer, or nothing."""
+    code, text = told_by(tools, tool, arguments)
+    if code in (None, "UNAVAILABLE", "THROTTLED", "RetrievalFailed", "Throttled"):
+        return f"{code}: {text}"
+    return "" if bad.is_named_in(text) else f"doesn't name the argument: {text}"
+
+
+def told_by(tools: Tools, tool: str, arguments: Mapping[str, object]) -> tuple[str | None, str]:
+    if tool == "knowledge_base_retrieve":
+        context: Any = GatewayContext(headers={"x-user-sub": "alice"}, tool=f"knowledge___{tool}")
+        answer: Answer = retrieve.handler(dict(arguments), context)
+        return answer.get("errorType"), str(answer.get("error"))
+    answer = tools.call(tool, **dict(arguments))
+    return answer["metadata"].get("error_code"), answer["content"][0]["text"]
+
+
+def good_arguments(tool: str, catalog_id: str, document_id: str) -> dict[str, object]:
+    known: dict[str, object] = {
+        "catalog_id": catalog_id,
+        "document_id": document_id,
+        "query": "how many days?",
+        "filename": "b.txt",
+        "file_content": encoded("thirty days"),
+        "catalog_name": "Another",
+        "confirm": True,
+    }
+    properties = DEFINITIONS[tool]["inputSchema"]["properties"]
+    return {name: value for name, value in known.items() if name in properties}
+
+
+def everything() -> dict[str, object]:
+    """All objects in all versions, and all items."""
+    dynamodb, s3 = session.client("dynamodb"), session.client("s3")
+    versions = s3.list_object_versions(Bucket=BUCKET)
+    return {
+        "versions": sorted((each["Key"], each["VersionId"]) for each in versions["Versions"]),
+        "markers": len(versions.get("DeleteMarkers", [])),
+        "items": [
+            sorted(map(repr, dynamodb.scan(TableName=table)["Items"]))
+            for table in (CATALOG_TABLE, CONTROL_TABLE)
+        ],
+    }
