@@ -1,0 +1,117 @@
+"""What DynamoDB is asked for a listing of 100 catalogs, and of 1,500 documents."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from boto3.session import Session
+
+from stackroom.aws.use_cases import UseCases
+from stackroom.keys import document_id_of
+from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom_local.product import Product, StoreSettings
+from stackroom_local.state import ACCESS_KEY, REGION, SECRET_KEY, Instance
+
+CATALOGS, DOCUMENTS = 100, 1500
+USER = "librarian"
+
+
+def report_listings(instance: Instance) -> None:
+    """Records are written into the table as the functions write them; no file lies behind them."""
+    asked: Counter[str] = Counter()
+    counted = _counted(instance, asked)
+    shelf = _fill(counted)
+    print(f"\n{'requests to DynamoDB':44}{'ms':>7}   operations")
+    _report("list_catalogs, of 100, the first page", asked, lambda: _catalogs(counted, pages=1))
+    _report("list_catalogs, of 100, all pages", asked, lambda: _catalogs(counted))
+    _report("list_catalog_documents, 1,500, a page", asked, lambda: _documents(counted, shelf, 1))
+    _report("list_catalog_documents, 1,500, all", asked, lambda: _documents(counted, shelf))
+    _report(
+        "get_indexing_status, of 1,500",
+        asked,
+        lambda: counted.progress.of(USER, shelf) and DOCUMENTS,
+    )
+
+
+def _report(what: str, asked: Counter[str], listing: Callable[[], int]) -> None:
+    listing()  # connections, and imports
+    asked.clear()
+    began = time.perf_counter()
+    number = listing()
+    took = (time.perf_counter() - began) * 1000
+    told = ", ".join(f"{times} {operation}" for operation, times in sorted(asked.items()))
+    print(f"{what:44}{took:7.1f}   {told}: {number} rows")
+
+
+def _catalogs(use_cases: UseCases, *, pages: int = 99) -> int:
+    rows, after = 0, None
+    for _ in range(pages):
+        page = use_cases.listing.catalogs_of(USER, after=after)
+        rows, after = rows + len(page.catalogs), page.next
+        if after is None:
+            break
+    return rows
+
+
+def _documents(use_cases: UseCases, catalog_id: str, pages: int = 99) -> int:
+    rows, after = 0, None
+    for _ in range(pages):
+        page = use_cases.listing.documents_of(USER, catalog_id, after=after)
+        rows, after = rows + len(page.documents), page.next
+        if after is None:
+            break
+    return rows
+
+
+def _counted(instance: Instance, asked: Counter[str]) -> UseCases:
+    product = Product(instance)
+    session = Session(
+        aws_access_key_id=ACCESS_KEY, aws_secret_access_key=SECRET_KEY, region_name=REGION
+    )
+
+    def count(model: Any, **_more: object) -> None:
+        asked[model.name] += 1
+
+    def client(service: str) -> Any:
+        if service != "dynamodb":
+            return product.client(service)
+        made = session.client("dynamodb", endpoint_url=instance.aws_endpoint)
+        made.meta.events.register("before-call.dynamodb", count)
+        return made
+
+    settings = StoreSettings(
+        kb_catalog_table=instance.catalog_table,
+        kb_control_table=instance.control_table,
+        kb_docs_bucket=instance.bucket,
+        ingest_speed=instance.speed,
+    )
+    return UseCases.of(settings, client)
+
+
+def _fill(use_cases: UseCases) -> str:
+    """Answers the id of the catalog with the documents."""
+    made = [use_cases.creation.create(USER, f"Shelf {number}") for number in range(CATALOGS)]
+    shelf, now = made[0], datetime.now(UTC)
+    use_cases.deployment.documents.save_all(
+        _document(shelf, each, now) for each in range(DOCUMENTS)
+    )
+    return shelf.catalog_id
+
+
+def _document(catalog: Catalog, number: int, now: datetime) -> Document:
+    name = f"report of the year {number:05}.pdf"
+    return Document(
+        catalog_id=catalog.catalog_id,
+        document_id=document_id_of(catalog.catalog_id, name),
+        filename=name,
+        s3_key=catalog.s3_prefix + name,
+        size=123_456,
+        etag=f"{number:032x}",
+        content_type="application/pdf",
+        status=DocumentStatus.INDEXED,
+        uploaded_at=now,
+        updated_at=now,
+        indexed_at=now,
+    )
