@@ -103,7 +103,7 @@ INSPECTION_RESULTS = {"reasons_for": Cost(seconds=0, each=Cost(seconds=0.001, re
 EXECUTIONS = {"start": Cost(seconds=0.04), "is_running": Cost(seconds=0.03)}
 TASK_TOKENS = {"wake": Cost(seconds=0.03)}
 FILES = {"read": Cost(seconds=0.06, gets=1), "etag_of": _HEAD}
-PAGE_MAPS = {
+PLACE_MAPS = {
     "get": Cost(seconds=0.03, gets=1),
     "put": Cost(seconds=0.04, puts=1),
     "remove": Cost(seconds=0.03, deletes=1),

@@ -6,7 +6,7 @@ What the retrieve function adds to the knowledge base's own answer.
 The same queries in three ways that take turns: boto3's Retrieve straight at the knowledge base, the
 function's handler in this process with the context that the gateway gives it, and, for information,
 the whole way over MCP through the gateway. What is searched are the examples and a corpus with a
-PDF of about a hundred pages, so that page maps are read, kept, and looked up in.
+PDF of about a hundred pages, so that place maps are read, kept, and looked up in.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ from stackroom_local.state import REGION, Instance
 SPEED = 20  # the simulator scales Retrieve's 20 a second and account with it
 AIM = 5.0
 QUERIES = 300
-UNMEASURED = 20  # for connections, page maps, and the first call of everything
+UNMEASURED = 20  # for connections, place maps, and the first call of everything
 USER = "alice"
 TOP = 5
 BARE, HANDLER, GATEWAY = "Retrieve alone", "retrieve function", "over MCP, through the gateway"

@@ -92,7 +92,7 @@ class UseCases:
     def inspection(self) -> Inspection:
         return Inspection(
             files=self._metered(StoredFiles(bucket=self._stores.bucket), metering.FILES),
-            page_maps=self._metered(FakeMapShelf(), metering.PAGE_MAPS),
+            place_maps=self._metered(FakeMapShelf(), metering.PLACE_MAPS),
             inspections=self._metered(FakeInspections(), metering.INSPECTIONS),
             catalogs=self._catalogs,
             documents=self._documents,
@@ -244,6 +244,6 @@ class UseCases:
         self._account.pace.spend(self._account.chance.uniform(0, min(0.02 * 2**attempt, 0.4)))
 
     def _extract(self, body: bytes, filename: str) -> tuple[Page, ...]:
-        """Only of a PDF is there a page map to keep."""
+        """Only of a PDF is there a place map to keep."""
         self._account.pace.spend(_READER_START + int(body) / _READ_RATE)
         return (Page(number=1, text="text"),) if filename.endswith(".pdf") else ()

@@ -9,7 +9,7 @@ from aws_cdk import aws_s3 as s3
 from infra.deployment import Deployment
 
 SIDECARS = "*.metadata.json"
-PAGE_MAPS = "_pagemaps/*"
+PLACE_MAPS = "_pagemaps/*"
 
 _PUTS = ("s3:PutObject",)
 _DELETES = ("s3:DeleteObject", "s3:DeleteObjectVersion")
@@ -46,9 +46,9 @@ def guard(bucket: s3.Bucket, *, deployment: Deployment) -> None:
     )
     _refuse(
         bucket,
-        "PageMapsAreTheInspections",
+        "PlaceMapsAreTheInspections",
         (*_PUTS, *_DELETES),
-        on=PAGE_MAPS,
+        on=PLACE_MAPS,
         where=others_than("inspect"),
     )
 

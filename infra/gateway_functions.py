@@ -8,7 +8,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 
 from infra.answer_rights import may_answer, may_guard
-from infra.bucket_policy import PAGE_MAPS
+from infra.bucket_policy import PLACE_MAPS
 from infra.bundling import IDENTITY
 from infra.data import DataStack
 from infra.deployment import Deployment
@@ -49,11 +49,11 @@ class GatewayFunctions:
         handler.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=catalogs)
         handler.allow("dynamodb:Query", on=self.data.catalog_table.by_user_arn)
         handler.allow("bedrock:Retrieve", on=self.knowledge_base.knowledge_base_arns)
-        # ListBucket, or a page map that doesn't exist answers 403 instead of 404.
+        # ListBucket, or a place map that doesn't exist answers 403 instead of 404.
         handler.allow("s3:ListBucket", on=self.data.bucket.bucket_arn)
         handler.allow(
             "s3:GetObject",
-            on=self.deployment.document_arns(self.stack, PAGE_MAPS),
+            on=self.deployment.document_arns(self.stack, PLACE_MAPS),
             because="One map per document.",
         )
         may_guard(handler, deployment=self.deployment)

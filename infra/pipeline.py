@@ -5,7 +5,7 @@ from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from constructs import Construct
 
-from infra.bucket_policy import PAGE_MAPS, SIDECARS
+from infra.bucket_policy import PLACE_MAPS, SIDECARS
 from infra.data import DataStack
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
@@ -69,7 +69,7 @@ class PipelineStack(cdk.Stack):
         )
 
     def _route_object_events(self) -> None:
-        """What we write ourselves, sidecars and page maps, must not come back as an upload."""
+        """What we write ourselves, sidecars and place maps, must not come back as an upload."""
         events.Rule(
             self,
             "ObjectEvents",
@@ -79,7 +79,7 @@ class PipelineStack(cdk.Stack):
                 detail_type=["Object Created", "Object Deleted"],
                 detail={
                     "bucket": {"name": [self._documents.bucket_name]},
-                    "object": {"key": [{"anything-but": {"wildcard": [SIDECARS, PAGE_MAPS]}}]},
+                    "object": {"key": [{"anything-but": {"wildcard": [SIDECARS, PLACE_MAPS]}}]},
                 },
             ),
             targets=[

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import aws_cdk as cdk
 
-from infra.bucket_policy import PAGE_MAPS
+from infra.bucket_policy import PLACE_MAPS
 from infra.bundling import CORE, INSPECT, Group
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
@@ -46,7 +46,7 @@ class PipelineFunctions:
         handler.allow(
             "s3:PutObject",
             "s3:DeleteObject",
-            on=self.rights.deployment.document_arns(self.rights.scope, PAGE_MAPS),
+            on=self.rights.deployment.document_arns(self.rights.scope, PLACE_MAPS),
             because="One map per document.",
         )
         return handler

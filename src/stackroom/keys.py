@@ -16,7 +16,7 @@ from stackroom.identity import is_user_id
 from stackroom.model import Catalog
 
 SIDECAR_SUFFIX = ".metadata.json"
-PAGE_MAP_PREFIX = "_pagemaps/"
+PLACE_MAP_PREFIX = "_pagemaps/"
 LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
 # Bedrock: an S3 data source's inclusionPrefix has 1..300 characters (CloudFormation schema of
 # AWS::Bedrock::DataSource); we count bytes, which is never more lenient.
@@ -65,7 +65,7 @@ class Unplaced:
 
 
 def locate(key: str) -> Location | Unplaced:
-    """Where a document's key (never a sidecar's or a page map's) lies, by the key alone."""
+    """Where a document's key (never a sidecar's or a place map's) lies, by the key alone."""
     user_id, _, rest = key.partition("/")
     folder, has_file, filename = rest.partition("/")
     if not rest:
@@ -121,8 +121,8 @@ def is_folder_marker(key: str) -> bool:
 
 
 def is_ours(key: str) -> bool:
-    """Whether Stackroom itself wrote the object: a sidecar or a page map, never a document."""
-    return key.endswith(SIDECAR_SUFFIX) or key.startswith(PAGE_MAP_PREFIX)
+    """Whether Stackroom itself wrote the object: a sidecar or a place map, never a document."""
+    return key.endswith(SIDECAR_SUFFIX) or key.startswith(PLACE_MAP_PREFIX)
 
 
 def can_have_sidecar(key: str) -> bool:

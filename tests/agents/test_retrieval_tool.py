@@ -13,8 +13,8 @@ from stackroom.model import Catalog
 from stackroom.retrieval.search import Retrieval
 from stackroom_agents.retrieval_tool import retrieval_tool
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.fakes.page_maps import FakePageMaps
 from tests.fakes.pipeline import FakeCatalogs
+from tests.fakes.place_maps import FakePlaceMaps
 from tests.functions.tools import text_of
 
 ALICE = {"user_id": "alice"}
@@ -26,7 +26,7 @@ class World:
     def __init__(self) -> None:
         self.knowledge_base = FakeKnowledgeBase()
         self.retrieval = Retrieval(
-            pool={"KB1": self.knowledge_base}, catalogs=FakeCatalogs(), page_maps=FakePageMaps()
+            pool={"KB1": self.knowledge_base}, catalogs=FakeCatalogs(), place_maps=FakePlaceMaps()
         )
 
     def ask(self, given: object, state: dict[str, Any]) -> dict[str, Any]:
@@ -164,7 +164,7 @@ def test_a_knowledge_base_that_is_missing_from_an_answer_is_named(world: World) 
     world.retrieval = Retrieval(
         pool={"KB1": world.knowledge_base, "KB2": silent},
         catalogs=FakeCatalogs(kept=catalogs),
-        page_maps=FakePageMaps(),
+        place_maps=FakePlaceMaps(),
     )
 
     answer = world.ask({"query": "annual leave"}, ALICE)

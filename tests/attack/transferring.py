@@ -46,7 +46,7 @@ def by_keys(stage: Stage, chance: Random) -> Iterator[Attempt]:
             Key=f"{own.key}.metadata.json",
             CopySource={"Bucket": bucket, "Key": own.key},
         ),
-        "put a page map": lambda: s3.put_object(
+        "put a place map": lambda: s3.put_object(
             Bucket=bucket, Key=f"_pagemaps/{prey.document_id}.json.gz", Body=lie
         ),
         "get the document": lambda: s3.get_object(Bucket=bucket, Key=theirs),

@@ -19,7 +19,7 @@ from stackroom.retrieval.answers import Answering
 from stackroom.tenancy import Tenant
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.contract.test_knowledge_bases import CREDENTIALS, drop, ingested, settle
-from tests.fakes.page_maps import FakePageMaps
+from tests.fakes.place_maps import FakePlaceMaps
 
 pytestmark = pytest.mark.processes
 
@@ -50,7 +50,7 @@ class World:
         return Answering(
             pool={home: BedrockKnowledgeBase(self.client, home, guardrail=guardrail)},
             answers={home: answers},
-            page_maps=FakePageMaps(),
+            place_maps=FakePlaceMaps(),
         )
 
     def catalog(self, catalog_id: str, user_id: str = "alice") -> Catalog:

@@ -241,7 +241,7 @@ def test_nobody_but_the_upload_handler_deletes_a_sidecar_or_a_version_of_it(
     assert s3.get_object(Bucket=bucket, Key=SIDECAR)["VersionId"] == before["VersionId"]
 
 
-def test_nobody_but_the_inspection_writes_a_page_map(
+def test_nobody_but_the_inspection_writes_a_place_map(
     frank: Person, administrator: Callable[[str], Any]
 ) -> None:
     with pytest.raises(ClientError, match="AccessDenied"):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from stackroom.errors import ObjectRefused
 from stackroom.inspection.inspection import File
-from stackroom.inspection.page_map import PageMap
+from stackroom.inspection.place_map import PlaceMap
 
 
 class FakeFiles:
@@ -38,16 +38,16 @@ class FakeFiles:
 
 
 class FakeMapShelf:
-    """A `PageMaps` that keeps what is put into it."""
+    """A `PlaceMaps` that keeps what is put into it."""
 
     def __init__(self) -> None:
-        self.maps: dict[str, PageMap] = {}
+        self.maps: dict[str, PlaceMap] = {}
 
-    def get(self, document_id: str) -> PageMap | None:
+    def get(self, document_id: str) -> PlaceMap | None:
         return self.maps.get(document_id)
 
-    def put(self, document_id: str, page_map: PageMap) -> None:
-        self.maps[document_id] = page_map
+    def put(self, document_id: str, place_map: PlaceMap) -> None:
+        self.maps[document_id] = place_map
 
     def remove(self, document_id: str) -> None:
         self.maps.pop(document_id, None)

@@ -12,7 +12,7 @@ from moto import mock_aws
 from functions.inspect import handler as function
 from stackroom.aws import session
 from stackroom.aws.inspections import DynamoInspections
-from stackroom.aws.page_maps import S3PageMaps
+from stackroom.aws.place_maps import S3PlaceMaps
 from stackroom.keys import Location, locate
 from stackroom.ports.retrieval import Place
 from tests import files
@@ -75,16 +75,16 @@ def reason(key: str, etag: str) -> str | None:
     return inspections.reasons_for([document]).get(document.document_id)
 
 
-def test_a_pdf_gets_a_page_map_whatever_its_name(s3: Any) -> None:
+def test_a_pdf_gets_a_place_map_whatever_its_name(s3: Any) -> None:
     key = "alice/research/2026/Q1 résumé (final)+v2 100%.pdf"
     etag = put(s3, key, files.pdf("Meals are 48 euros", "Trains go first class"))
 
     failed = failures(event(key))
 
-    page_map = S3PageMaps(s3, BUCKET).get(document_id(key))
+    place_map = S3PlaceMaps(s3, BUCKET).get(document_id(key))
     assert failed == []
-    assert page_map is not None
-    assert (page_map.etag, page_map.place_of("Trains go first class")) == (
+    assert place_map is not None
+    assert (place_map.etag, place_map.place_of("Trains go first class")) == (
         etag,
         Place(page=2),
     )
@@ -112,7 +112,7 @@ def test_malformed_messages_fail_alone(s3: Any) -> None:
     assert str(reason("alice/handbook/a.docx", etag)).startswith("the file is not a DOCX")
 
 
-def test_a_late_event_of_a_removed_file_removes_its_page_map(s3: Any) -> None:
+def test_a_late_event_of_a_removed_file_removes_its_place_map(s3: Any) -> None:
     key = "alice/handbook/travel.pdf"
     put(s3, key, files.pdf("Meals are 48 euros"))
     failures(event(key))
@@ -121,7 +121,7 @@ def test_a_late_event_of_a_removed_file_removes_its_page_map(s3: Any) -> None:
     failed = failures(event(key))  # says "created", and is wrong
 
     assert failed == []
-    assert S3PageMaps(s3, BUCKET).get(document_id(key)) is None
+    assert S3PlaceMaps(s3, BUCKET).get(document_id(key)) is None
 
 
 def test_a_crashing_reader_fails_no_message(s3: Any, monkeypatch: pytest.MonkeyPatch) -> None:

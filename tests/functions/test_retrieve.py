@@ -13,14 +13,14 @@ from moto import mock_aws
 
 from functions.retrieve import handler as function
 from stackroom.aws import session
-from stackroom.aws.page_maps import S3PageMaps
+from stackroom.aws.place_maps import S3PlaceMaps
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.inspection.page_map import PageMap, Piece
+from stackroom.inspection.place_map import Piece, PlaceMap
 from stackroom.retrieval.search import Retrieval
 from tests import lambda_context
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.fakes.page_maps import FakePageMaps
 from tests.fakes.pipeline import FakeCatalogs
+from tests.fakes.place_maps import FakePlaceMaps
 
 EQUALS_ALICE = {"equals": {"key": "user_id", "value": "alice"}}
 
@@ -51,7 +51,7 @@ class Context(lambda_context.Context):
 def knowledge_base(monkeypatch: pytest.MonkeyPatch) -> FakeKnowledgeBase:
     knowledge_base = FakeKnowledgeBase()
     retrieval = Retrieval(
-        pool={"KB1": knowledge_base}, catalogs=FakeCatalogs(), page_maps=FakePageMaps()
+        pool={"KB1": knowledge_base}, catalogs=FakeCatalogs(), place_maps=FakePlaceMaps()
     )
     monkeypatch.setattr(function, "retrieval", lambda: retrieval)
     return knowledge_base
@@ -396,8 +396,8 @@ def test_what_is_shared_is_searched_where_the_environment_says_so(
 def test_the_function_searches_with_what_its_environment_says(deployed: Any) -> None:
     s3 = session.client("s3")
     s3.create_bucket(Bucket="docs")
-    page_map = PageMap(etag="e", pieces=(Piece(page=6, text="annualleaveis30days"),))
-    S3PageMaps(s3, "docs").put("doc-1", page_map)
+    place_map = PlaceMap(etag="e", pieces=(Piece(page=6, text="annualleaveis30days"),))
+    S3PlaceMaps(s3, "docs").put("doc-1", place_map)
     metadata = {"user_id": "alice", "document_id": "doc-1", "filename": "handbook.pdf"}
     location = {"type": "S3", "s3Location": {"uri": "s3://docs/alice/hr/handbook.pdf"}}
     place: dict[str, Any] = {"metadata": metadata, "location": location}

@@ -223,7 +223,7 @@ def test_only_a_signed_in_user_of_this_pool_becomes_an_uploader(assembly: Assemb
             "*.metadata.json",
         ),
         (
-            "PageMapsAreTheInspections",
+            "PlaceMapsAreTheInspections",
             ["inspect"],
             "s3: PutObject DeleteObject DeleteObjectVersion",
             "_pagemaps/*",

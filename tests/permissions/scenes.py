@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from stackroom.keys import PAGE_MAP_PREFIX, Location, locate
+from stackroom.keys import PLACE_MAP_PREFIX, Location, locate
 from stackroom.model import DocumentStatus
 from stackroom_local.clients import client
 from stackroom_local.state import Instance
@@ -74,12 +74,12 @@ def inspections_held_back(instance: Instance) -> Iterator[None]:
         functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
 
 
-def lose_a_page_map(person: Person) -> None:
+def lose_a_place_map(person: Person) -> None:
     """Then a search looks for it in vain; maps that were seen before are remembered for a while."""
     place = locate(f"{person.name}/shelf 0/tide.pdf")
     assert isinstance(place, Location), "it has its place"
     client("s3", person.instance.aws_endpoint).delete_object(
-        Bucket=person.instance.bucket, Key=f"{PAGE_MAP_PREFIX}{place.document_id}.json.gz"
+        Bucket=person.instance.bucket, Key=f"{PLACE_MAP_PREFIX}{place.document_id}.json.gz"
     )
 
 
@@ -125,7 +125,7 @@ def _says(person: Person, *arguments: str) -> str:
 
 SCENES: tuple[Callable[[Person], None], ...] = (
     drop,
-    lose_a_page_map,
+    lose_a_place_map,
     call_tools,
     call_tools_over_two_knowledge_bases,
     replace,

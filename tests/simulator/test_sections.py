@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from stackroom.inspection.extraction import Page, read_pages
-from stackroom.inspection.page_map import PageMap
+from stackroom.inspection.place_map import PlaceMap
 from stackroom.ports.retrieval import Place
 from stackroom_local.demo import EXAMPLES
 from stackroom_local.simulator.chunking import Chunking
@@ -48,14 +48,14 @@ def test_every_passage_is_in_the_section_in_which_it_begins(
 ) -> None:
     body = FILES[filename]
     pages = read_pages(body, filename)
-    page_map = PageMap.of("etag", pages)
+    place_map = PlaceMap.of("etag", pages)
     text = parser.text(body, filename)
-    assert page_map is not None
+    assert place_map is not None
     assert text == pages[0].text
 
     passages = [*Chunking(max_tokens=max_tokens).split(text)]
 
-    found = [page_map.place_of(passage) for passage in passages]
+    found = [place_map.place_of(passage) for passage in passages]
     assert found == [Place(section=_section_at(pages[0], passage)) for passage in passages]
 
 

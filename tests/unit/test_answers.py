@@ -23,7 +23,7 @@ from stackroom.retrieval.answers import Answering, CatalogAnswer
 from stackroom.tenancy import Tenant
 from tests.fakes.answers import FakeAnswers
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.fakes.page_maps import FakePageMaps
+from tests.fakes.place_maps import FakePlaceMaps
 
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 CATALOG = Catalog(
@@ -48,13 +48,13 @@ def model() -> FakeAnswers:
 
 
 @pytest.fixture
-def page_maps() -> FakePageMaps:
-    return FakePageMaps()
+def place_maps() -> FakePlaceMaps:
+    return FakePlaceMaps()
 
 
 @pytest.fixture
-def answering(store: FakeKnowledgeBase, model: FakeAnswers, page_maps: FakePageMaps) -> Answering:
-    return Answering(pool={"KB1": store}, answers={"KB1": model}, page_maps=page_maps)
+def answering(store: FakeKnowledgeBase, model: FakeAnswers, place_maps: FakePlaceMaps) -> Answering:
+    return Answering(pool={"KB1": store}, answers={"KB1": model}, place_maps=place_maps)
 
 
 def unscored(passage: Passage) -> Passage:
@@ -107,13 +107,13 @@ def test_what_a_file_says_twice_has_its_better_score(
     assert told(answer) == [("leave is 30 days", 0.8)]
 
 
-def test_both_are_asked_the_same_at_the_same_time(page_maps: FakePageMaps) -> None:
+def test_both_are_asked_the_same_at_the_same_time(place_maps: FakePlaceMaps) -> None:
     store, model = FakeKnowledgeBase(), FakeAnswers()
     model.say(("30 days.", [store.put("leave is 30 days")]))
     both = Barrier(2, timeout=20)
     store.before("retrieve", lambda *_: both.wait())
     model.before("generate", lambda *_: both.wait())
-    answering = Answering(pool={"KB1": store}, answers={"KB1": model}, page_maps=page_maps)
+    answering = Answering(pool={"KB1": store}, answers={"KB1": model}, place_maps=place_maps)
 
     answering.ask("leave?", CATALOG, num_results=7)
 
@@ -123,9 +123,9 @@ def test_both_are_asked_the_same_at_the_same_time(page_maps: FakePageMaps) -> No
 
 
 def test_a_source_tells_the_page(
-    answering: Answering, store: FakeKnowledgeBase, model: FakeAnswers, page_maps: FakePageMaps
+    answering: Answering, store: FakeKnowledgeBase, model: FakeAnswers, place_maps: FakePlaceMaps
 ) -> None:
-    page_maps.put("doc-mapped.pdf", ["cover", "leave is 30 days"])
+    place_maps.put("doc-mapped.pdf", ["cover", "leave is 30 days"])
     mapped = store.put("leave is 30 days", filename="mapped.pdf")
     reported = store.put("notice is 3 months", filename="reported.pdf", page=7)
     model.say(("30 days.", [unscored(mapped)]), (" 3 months.", [unscored(reported)]))
@@ -362,10 +362,10 @@ def test_a_question_of_any_other_length_is_refused(
     assert model.asked == []
 
 
-def test_a_page_map_that_can_not_be_read_costs_the_page_alone(
-    answering: Answering, store: FakeKnowledgeBase, model: FakeAnswers, page_maps: FakePageMaps
+def test_a_place_map_that_can_not_be_read_costs_the_page_alone(
+    answering: Answering, store: FakeKnowledgeBase, model: FakeAnswers, place_maps: FakePlaceMaps
 ) -> None:
-    page_maps.failure = StoreUnavailable("GetObject", "SlowDown")
+    place_maps.failure = StoreUnavailable("GetObject", "SlowDown")
     model.say(("30 days.", [store.put("leave is 30 days", filename="a.pdf")]))
 
     answer = answering.ask("leave?", CATALOG)

@@ -205,7 +205,7 @@ def test_objects_under_another_spelling_are_recorded_once(world: Reconciled) -> 
     ]
 
 
-def test_folder_markers_and_page_maps_are_no_documents(world: Reconciled) -> None:
+def test_folder_markers_and_place_maps_are_no_documents(world: Reconciled) -> None:
     world.bucket.upload("alice/research/")
     world.bucket.upload("_pagemaps/doc-1.json.gz")
 

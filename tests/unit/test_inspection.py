@@ -29,7 +29,7 @@ def bucket() -> FakeFiles:
 
 
 @pytest.fixture
-def page_maps() -> FakeMapShelf:
+def place_maps() -> FakeMapShelf:
     return FakeMapShelf()
 
 
@@ -51,14 +51,14 @@ def documents() -> FakeDocuments:
 @pytest.fixture
 def inspecting(
     bucket: FakeFiles,
-    page_maps: FakeMapShelf,
+    place_maps: FakeMapShelf,
     inspections: FakeInspections,
     catalogs: FakeCatalogs,
     documents: FakeDocuments,
 ) -> Inspection:
     return Inspection(
         files=bucket,
-        page_maps=page_maps,
+        place_maps=place_maps,
         inspections=inspections,
         catalogs=catalogs,
         documents=documents,
@@ -90,7 +90,7 @@ def open_catalog(catalogs: FakeCatalogs, key: str) -> str:
 def test_a_file_elsewhere_does_not_speak_for_a_document_of_the_same_name(
     inspecting: Inspection,
     bucket: FakeFiles,
-    page_maps: FakeMapShelf,
+    place_maps: FakeMapShelf,
     catalogs: FakeCatalogs,
     stranger: str,
 ) -> None:
@@ -102,11 +102,11 @@ def test_a_file_elsewhere_does_not_speak_for_a_document_of_the_same_name(
     inspected = inspecting.inspect(key)
 
     assert inspected.outcome is InspectionOutcome.IGNORED
-    assert page_maps.maps[document_id()].etag == "e1"
+    assert place_maps.maps[document_id()].etag == "e1"
 
 
 def test_a_file_under_a_catalog_id_that_nobody_has_is_left_alone(
-    inspecting: Inspection, bucket: FakeFiles, page_maps: FakeMapShelf
+    inspecting: Inspection, bucket: FakeFiles, place_maps: FakeMapShelf
 ) -> None:
     key = f"alice/{catalog_id_of('alice', 'never made')}/travel.pdf"
     bucket.put(key, "e1", files.pdf("Meals are 48 euros"))
@@ -114,7 +114,7 @@ def test_a_file_under_a_catalog_id_that_nobody_has_is_left_alone(
     inspected = inspecting.inspect(key)
 
     assert inspected.outcome is InspectionOutcome.IGNORED
-    assert page_maps.maps == {}
+    assert place_maps.maps == {}
 
 
 def failed_document(documents: FakeDocuments, *, etag: str, reason: str) -> None:
@@ -162,10 +162,10 @@ def test_a_document_that_failed_before_its_inspection_ended_is_told_why_if_it_is
     assert document.status_reason == told
 
 
-def test_a_sound_pdf_gets_a_page_map_and_no_reason(
+def test_a_sound_pdf_gets_a_place_map_and_no_reason(
     inspecting: Inspection,
     bucket: FakeFiles,
-    page_maps: FakeMapShelf,
+    place_maps: FakeMapShelf,
     inspections: FakeInspections,
 ) -> None:
     bucket.put(KEY, "e1", files.pdf("Meals are 48 euros", "Trains go first class"))
@@ -175,15 +175,15 @@ def test_a_sound_pdf_gets_a_page_map_and_no_reason(
     assert inspected == InspectionResult(
         outcome=InspectionOutcome.SOUND, document_id=document_id(), pages=2
     )
-    assert page_maps.maps[document_id()].etag == "e1"
-    assert page_maps.maps[document_id()].place_of("Trains go first class").page == 2
+    assert place_maps.maps[document_id()].etag == "e1"
+    assert place_maps.maps[document_id()].place_of("Trains go first class").page == 2
     assert inspections.found == {}
 
 
 def test_a_defective_file_gets_its_reason_and_loses_the_map_of_its_earlier_version(
     inspecting: Inspection,
     bucket: FakeFiles,
-    page_maps: FakeMapShelf,
+    place_maps: FakeMapShelf,
     inspections: FakeInspections,
 ) -> None:
     bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
@@ -195,11 +195,11 @@ def test_a_defective_file_gets_its_reason_and_loses_the_map_of_its_earlier_versi
     assert inspected.outcome is InspectionOutcome.DEFECTIVE
     assert inspected.reason == ENCRYPTED
     assert inspections.found == {document_id(): ("e2", ENCRYPTED)}
-    assert page_maps.maps == {}
+    assert place_maps.maps == {}
 
 
 def test_a_file_with_headings_gets_a_map_of_its_sections(
-    inspecting: Inspection, bucket: FakeFiles, page_maps: FakeMapShelf
+    inspecting: Inspection, bucket: FakeFiles, place_maps: FakeMapShelf
 ) -> None:
     key = "alice/handbook/travel.md"
     bucket.put(key, "e1", b"above\n# Meals\nMeals are 48 euros\n# Trains\nTrains are fast")
@@ -209,13 +209,13 @@ def test_a_file_with_headings_gets_a_map_of_its_sections(
     assert inspected == InspectionResult(
         outcome=InspectionOutcome.SOUND, document_id=document_id(key), sections=2
     )
-    assert page_maps.maps[document_id(key)].place_of("48 euros") == Place(section="Meals")
+    assert place_maps.maps[document_id(key)].place_of("48 euros") == Place(section="Meals")
 
 
 def test_a_format_without_pages_is_inspected_and_gets_no_map(
     inspecting: Inspection,
     bucket: FakeFiles,
-    page_maps: FakeMapShelf,
+    place_maps: FakeMapShelf,
     inspections: FakeInspections,
 ) -> None:
     key = "alice/handbook/notes.txt"
@@ -224,12 +224,12 @@ def test_a_format_without_pages_is_inspected_and_gets_no_map(
     inspected = inspecting.inspect(key)
 
     assert inspected.outcome is InspectionOutcome.SOUND
-    assert page_maps.maps == {}
+    assert place_maps.maps == {}
     assert inspections.found == {}
 
 
-def test_a_removed_file_loses_its_page_map(
-    inspecting: Inspection, bucket: FakeFiles, page_maps: FakeMapShelf
+def test_a_removed_file_loses_its_place_map(
+    inspecting: Inspection, bucket: FakeFiles, place_maps: FakeMapShelf
 ) -> None:
     bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
     inspecting.inspect(KEY)
@@ -238,11 +238,11 @@ def test_a_removed_file_loses_its_page_map(
     inspected = inspecting.inspect(KEY)
 
     assert inspected.outcome is InspectionOutcome.GONE
-    assert page_maps.maps == {}
+    assert place_maps.maps == {}
 
 
 def test_a_file_that_s3_keeps_from_us_is_left_to_its_record_and_loses_its_pages(
-    inspecting: Inspection, bucket: FakeFiles, page_maps: FakeMapShelf
+    inspecting: Inspection, bucket: FakeFiles, place_maps: FakeMapShelf
 ) -> None:
     bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
     inspecting.inspect(KEY)
@@ -251,13 +251,13 @@ def test_a_file_that_s3_keeps_from_us_is_left_to_its_record_and_loses_its_pages(
     inspected = inspecting.inspect(KEY)
 
     assert (inspected.outcome, inspected.reason) == (InspectionOutcome.REFUSED, "it is archived")
-    assert page_maps.maps == {}
+    assert place_maps.maps == {}
 
 
 def test_a_file_that_changes_meanwhile_is_inspected_again(
     inspecting: Inspection,
     bucket: FakeFiles,
-    page_maps: FakeMapShelf,
+    place_maps: FakeMapShelf,
     inspections: FakeInspections,
 ) -> None:
     bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
@@ -266,11 +266,11 @@ def test_a_file_that_changes_meanwhile_is_inspected_again(
     inspecting.inspect(KEY)
 
     assert inspections.found == {document_id(): ("e2", ENCRYPTED)}
-    assert page_maps.maps == {}
+    assert place_maps.maps == {}
 
 
-def test_a_file_that_vanishes_meanwhile_leaves_no_page_map(
-    inspecting: Inspection, bucket: FakeFiles, page_maps: FakeMapShelf
+def test_a_file_that_vanishes_meanwhile_leaves_no_place_map(
+    inspecting: Inspection, bucket: FakeFiles, place_maps: FakeMapShelf
 ) -> None:
     bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
     bucket.on_read = bucket.objects.clear
@@ -278,7 +278,7 @@ def test_a_file_that_vanishes_meanwhile_leaves_no_page_map(
     inspected = inspecting.inspect(KEY)
 
     assert inspected.outcome is InspectionOutcome.GONE
-    assert page_maps.maps == {}
+    assert place_maps.maps == {}
 
 
 def test_a_file_that_keeps_changing_is_delivered_again(
@@ -293,12 +293,12 @@ def test_a_file_that_keeps_changing_is_delivered_again(
 
 
 def test_a_reader_that_gives_up_leaves_the_document_undecided(
-    bucket: FakeFiles, page_maps: FakeMapShelf, inspections: FakeInspections
+    bucket: FakeFiles, place_maps: FakeMapShelf, inspections: FakeInspections
 ) -> None:
     bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
     giving_up = Inspection(
         files=bucket,
-        page_maps=page_maps,
+        place_maps=place_maps,
         inspections=inspections,
         catalogs=FakeCatalogs(),
         documents=FakeDocuments(),
@@ -308,7 +308,7 @@ def test_a_reader_that_gives_up_leaves_the_document_undecided(
     inspected = giving_up.inspect(KEY)
 
     assert inspected.outcome is InspectionOutcome.UNDECIDED
-    assert page_maps.maps == {}
+    assert place_maps.maps == {}
     assert inspections.found == {}
 
 

@@ -23,8 +23,8 @@ from stackroom.ports.retrieval import Retrieved
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.search import Answer, Retrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.fakes.page_maps import FakePageMaps
 from tests.fakes.pipeline import FakeCatalogs
+from tests.fakes.place_maps import FakePlaceMaps
 
 ALICE = Caller("alice")
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
@@ -68,8 +68,8 @@ def catalogs() -> CatalogShelf:
 
 
 @pytest.fixture
-def page_maps() -> FakePageMaps:
-    return FakePageMaps()
+def place_maps() -> FakePlaceMaps:
+    return FakePlaceMaps()
 
 
 @pytest.fixture
@@ -79,9 +79,9 @@ def pool() -> dict[str, FakeKnowledgeBase]:
 
 @pytest.fixture
 def retrieval(
-    pool: dict[str, FakeKnowledgeBase], catalogs: CatalogShelf, page_maps: FakePageMaps
+    pool: dict[str, FakeKnowledgeBase], catalogs: CatalogShelf, place_maps: FakePlaceMaps
 ) -> Retrieval:
-    return Retrieval(pool=pool, catalogs=catalogs, page_maps=page_maps)
+    return Retrieval(pool=pool, catalogs=catalogs, place_maps=place_maps)
 
 
 def search(retrieval: Retrieval, caller: Caller = ALICE, **arguments: object) -> Answer:
@@ -414,10 +414,10 @@ def test_passages_below_the_threshold_are_left_out(
 
 
 def test_the_configured_threshold_and_budget_hold_unless_the_caller_sets_others(
-    pool: dict[str, FakeKnowledgeBase], catalogs: CatalogShelf, page_maps: FakePageMaps
+    pool: dict[str, FakeKnowledgeBase], catalogs: CatalogShelf, place_maps: FakePlaceMaps
 ) -> None:
     retrieval = Retrieval(
-        pool=pool, catalogs=catalogs, page_maps=page_maps, min_score=0.5, max_tokens=2
+        pool=pool, catalogs=catalogs, place_maps=place_maps, min_score=0.5, max_tokens=2
     )
     pool["KB1"].put("12345678", score=0.9)
     pool["KB1"].put("87654321", score=0.3)
@@ -456,10 +456,10 @@ def test_a_guardrail_that_stepped_in_anywhere_is_reported(
     assert search(retrieval).guardrail_action == "INTERVENED"
 
 
-def test_a_citation_carries_the_page_from_the_store_or_from_the_page_map(
-    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], page_maps: FakePageMaps
+def test_a_citation_carries_the_page_from_the_store_or_from_the_place_map(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], place_maps: FakePlaceMaps
 ) -> None:
-    page_maps.put("doc-mapped.PDF", ["cover", "annual leave is 30 days"])
+    place_maps.put("doc-mapped.PDF", ["cover", "annual leave is 30 days"])
     pool["KB1"].put("reported", filename="reported.pdf", page=7, score=0.9)
     pool["KB1"].put("annual leave is 30 days", filename="mapped.PDF", score=0.8)
     pool["KB1"].put("unmapped", filename="unmapped.pdf", score=0.7)
@@ -469,17 +469,17 @@ def test_a_citation_carries_the_page_from_the_store_or_from_the_page_map(
 
     assert [result.source.page for result in answer.results] == [7, 2, None, None]
     assert {result.source.section for result in answer.results} == {None}
-    assert sorted(page_maps.reads) == ["doc-mapped.PDF", "doc-unmapped.pdf"]
+    assert sorted(place_maps.reads) == ["doc-mapped.PDF", "doc-unmapped.pdf"]
 
 
 @pytest.mark.parametrize("filename", ["guide.docx", "guide.MD", "guide.html"])
 def test_a_citation_carries_the_section_even_where_the_store_tells_a_page(
     retrieval: Retrieval,
     pool: dict[str, FakeKnowledgeBase],
-    page_maps: FakePageMaps,
+    place_maps: FakePlaceMaps,
     filename: str,
 ) -> None:
-    page_maps.put_sections(f"doc-{filename}", {"Travel": "48 euros a day", "Leave": "30 days"})
+    place_maps.put_sections(f"doc-{filename}", {"Travel": "48 euros a day", "Leave": "30 days"})
     pool["KB1"].put("30 days", filename=filename, score=0.9)
     pool["KB1"].put("48 euros a day", filename=filename, page=3, score=0.8)
     pool["KB1"].put("not in the map", filename=filename, score=0.7)
@@ -493,10 +493,10 @@ def test_a_citation_carries_the_section_even_where_the_store_tells_a_page(
     ]
 
 
-def test_page_maps_that_can_not_be_read_cost_the_page_and_nothing_else(
-    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], page_maps: FakePageMaps
+def test_place_maps_that_can_not_be_read_cost_the_page_and_nothing_else(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], place_maps: FakePlaceMaps
 ) -> None:
-    page_maps.failure = StoreUnavailable("GetObject", "SlowDown")
+    place_maps.failure = StoreUnavailable("GetObject", "SlowDown")
     pool["KB1"].put("annual leave", filename="handbook.pdf")
 
     answer = search(retrieval)
@@ -506,10 +506,10 @@ def test_page_maps_that_can_not_be_read_cost_the_page_and_nothing_else(
 
 
 def test_the_page_is_that_of_the_whole_passage_even_if_it_is_cut(
-    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], page_maps: FakePageMaps
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], place_maps: FakePlaceMaps
 ) -> None:
     text = "Annual leave is 30 days. " * 20
-    page_maps.put("doc-handbook.pdf", ["Annual leave is 30 days. Ask!", text])
+    place_maps.put("doc-handbook.pdf", ["Annual leave is 30 days. Ask!", text])
     pool["KB1"].put(text, filename="handbook.pdf", score=0.9)
 
     answer = search(retrieval, max_tokens=15)

@@ -17,7 +17,7 @@ from stackroom.keys import document_id_of
 from stackroom.ports.retrieval import Retrieved
 from stackroom.retrieval.search import Retrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.fakes.page_maps import FakePageMaps
+from tests.fakes.place_maps import FakePlaceMaps
 from tests.unit.test_retrieval import CatalogShelf, contents, search
 
 BOB = Caller("bob", ("finance", "staff"))
@@ -38,7 +38,7 @@ class Deployed:
         return Retrieval(
             pool={"KB1": self.first, "KB2": self.second},
             catalogs=self.catalogs,
-            page_maps=FakePageMaps(),
+            place_maps=FakePlaceMaps(),
             sharing=self.sharing,
         )
 

@@ -4,13 +4,13 @@ from stackroom.identity import Caller
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.tool import Response, retrieve_from_knowledge_base
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.fakes.page_maps import FakePageMaps
+from tests.fakes.place_maps import FakePlaceMaps
 from tests.unit.test_retrieval import CatalogShelf
 
 
 def a_retrieval(knowledge_base: FakeKnowledgeBase) -> Retrieval:
     return Retrieval(
-        pool={"KB1": knowledge_base}, catalogs=CatalogShelf(), page_maps=FakePageMaps()
+        pool={"KB1": knowledge_base}, catalogs=CatalogShelf(), place_maps=FakePlaceMaps()
     )
 
 

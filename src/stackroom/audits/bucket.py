@@ -16,7 +16,7 @@ from stackroom.audits.discrepancies import Discrepancy, Kind, Step
 from stackroom.audits.mending import Mending
 from stackroom.audits.window import Window
 from stackroom.keys import (
-    PAGE_MAP_PREFIX,
+    PLACE_MAP_PREFIX,
     SIDECAR_SUFFIX,
     Location,
     Unplaced,
@@ -74,7 +74,7 @@ class BucketAudit:
         following: str | None = after
         while following is not None:
             page = self.inventory.objects(after=following)
-            yield from (each for each in page.items if not each.key.startswith(PAGE_MAP_PREFIX))
+            yield from (each for each in page.items if not each.key.startswith(PLACE_MAP_PREFIX))
             following = page.next
 
     def _of_shelf(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from stackroom.aws.inspections import DynamoInspections
     from stackroom.aws.inventory import AwsInventory
     from stackroom.aws.leases import DynamoLeases
-    from stackroom.aws.page_maps import S3PageMaps
+    from stackroom.aws.place_maps import S3PlaceMaps
     from stackroom.aws.receipts import DynamoReceipts
     from stackroom.aws.selections import DynamoSelections
     from stackroom.aws.settings import Settings
@@ -136,10 +136,10 @@ class Deployment:
         return S3Transfers(client=self.client("s3"), bucket=self._bucket_name)
 
     @cached_property
-    def page_maps(self) -> S3PageMaps:
-        from stackroom.aws.page_maps import S3PageMaps
+    def place_maps(self) -> S3PlaceMaps:
+        from stackroom.aws.place_maps import S3PlaceMaps
 
-        return S3PageMaps(client=self.client("s3"), bucket=self._bucket_name)
+        return S3PlaceMaps(client=self.client("s3"), bucket=self._bucket_name)
 
     @cached_property
     def inventory(self) -> AwsInventory:

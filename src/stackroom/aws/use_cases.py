@@ -57,7 +57,7 @@ class UseCases(RunUseCases):
         seconds = self.deployment.settings.need("inspect_seconds_per_file")
         return Inspection(
             files=self.deployment.files,
-            page_maps=self.deployment.page_maps,
+            place_maps=self.deployment.place_maps,
             catalogs=self.deployment.catalogs,
             documents=self.deployment.documents,
             inspections=self.deployment.inspections,
@@ -66,7 +66,7 @@ class UseCases(RunUseCases):
 
     @cached_property
     def retrieval(self) -> Retrieval:
-        from stackroom.retrieval.page_cache import PageMapCache
+        from stackroom.retrieval.place_cache import PlaceMapCache
         from stackroom.retrieval.search import Retrieval
 
         ids = [member.knowledge_base_id for member in self.deployment.pool]
@@ -74,7 +74,7 @@ class UseCases(RunUseCases):
             pool={each: self.deployment.knowledge_base(each) for each in ids},
             # The control table is for opening catalogs; a search only reads them.
             catalogs=self.deployment.catalogs,
-            page_maps=PageMapCache(self.deployment.page_maps),
+            place_maps=PlaceMapCache(self.deployment.place_maps),
             min_score=self.deployment.settings.need("retrieve_min_score"),
             max_tokens=self.deployment.settings.need("retrieve_max_tokens"),
             sharing=self.deployment.settings.need("retrieve_sharing") == "on",
@@ -84,13 +84,13 @@ class UseCases(RunUseCases):
     def answering(self) -> Answering:
         from stackroom.aws.knowledge_bases import answers_of_pool
         from stackroom.retrieval.answers import Answering
-        from stackroom.retrieval.page_cache import PageMapCache
+        from stackroom.retrieval.place_cache import PlaceMapCache
 
         ids = [member.knowledge_base_id for member in self.deployment.pool]
         return Answering(
             pool={each: self.deployment.knowledge_base(each) for each in ids},
             answers=answers_of_pool(self.deployment),
-            page_maps=PageMapCache(self.deployment.page_maps),
+            place_maps=PlaceMapCache(self.deployment.place_maps),
             min_score=self.deployment.settings.need("retrieve_min_score"),
         )
 

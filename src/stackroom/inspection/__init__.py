@@ -2,9 +2,9 @@
 Our own look into an uploaded file: what is wrong with it, and what stands where.
 
 - inspection: one key, from the object to the result that is kept
-- page_map: on which page, or below which heading, a passage stands
+- place_map: on which page, or below which heading, a passage stands
 - extraction/: the text and the headings of each format, read apart from our own process
 
 Imports ports and keys. Comes from: SQS (functions/inspect), beside the upload handler and never in
-its way. Goes to: inspection results (read by settlement) and page maps (read by retrieval).
+its way. Goes to: inspection results (read by settlement) and place maps (read by retrieval).
 """

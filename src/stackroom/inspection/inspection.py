@@ -17,7 +17,7 @@ from stackroom.clock import utc_now
 from stackroom.errors import ObjectRefused, RecordChanged, Unreadable
 from stackroom.formats import MAX_FILE_BYTES, unsupported
 from stackroom.inspection.extraction.page import Page
-from stackroom.inspection.page_map import PageMap
+from stackroom.inspection.place_map import PlaceMap
 from stackroom.keys import Location, is_document, locate, unplaced_reason
 from stackroom.model import UNEXPLAINED_FAILURE, DocumentStatus
 from stackroom.ports.catalogs import Catalogs
@@ -46,10 +46,10 @@ class Files(Protocol):
     def etag_of(self, key: str) -> str | None: ...
 
 
-class PageMaps(Protocol):
-    def get(self, document_id: str) -> PageMap | None: ...
+class PlaceMaps(Protocol):
+    def get(self, document_id: str) -> PlaceMap | None: ...
 
-    def put(self, document_id: str, page_map: PageMap) -> None: ...
+    def put(self, document_id: str, place_map: PlaceMap) -> None: ...
 
     def remove(self, document_id: str) -> None:
         """Also where there is none."""
@@ -85,7 +85,7 @@ class Inspection:
     """`extract` answers None where it has to give up; see `extraction.apart`."""
 
     files: Files
-    page_maps: PageMaps
+    place_maps: PlaceMaps
     inspections: Inspections
     catalogs: Catalogs
     documents: Documents
@@ -114,7 +114,7 @@ class Inspection:
         raise RecordChanged(key)
 
     def _kept_from_us(self, location: Location, refused: ObjectRefused) -> InspectionResult:
-        self.page_maps.remove(location.document_id)
+        self.place_maps.remove(location.document_id)
         return InspectionResult(
             outcome=InspectionOutcome.REFUSED,
             document_id=location.document_id,
@@ -132,10 +132,10 @@ class Inspection:
     def _inspect(self, location: Location, file: File | None) -> InspectionResult:
         document_id = location.document_id
         if file is None:
-            self.page_maps.remove(document_id)
+            self.place_maps.remove(document_id)
             return InspectionResult(outcome=InspectionOutcome.GONE, document_id=document_id)
         if file.body is None:
-            self.page_maps.remove(document_id)
+            self.place_maps.remove(document_id)
             return InspectionResult(outcome=InspectionOutcome.IGNORED, document_id=document_id)
         try:
             pages = self.extract(file.body, location.filename)
@@ -144,9 +144,9 @@ class Inspection:
             self._explain(location, file.etag, defect.reason)
             return found
         if pages is None:
-            self.page_maps.remove(document_id)
+            self.place_maps.remove(document_id)
             return InspectionResult(outcome=InspectionOutcome.UNDECIDED, document_id=document_id)
-        return self._conclude(document_id, file.etag, page_map=PageMap.of(file.etag, pages))
+        return self._conclude(document_id, file.etag, place_map=PlaceMap.of(file.etag, pages))
 
     def _explain(self, location: Location, etag: str, reason: str) -> None:
         """
@@ -170,17 +170,17 @@ class Inspection:
         etag: str,
         *,
         reason: str | None = None,
-        page_map: PageMap | None = None,
+        place_map: PlaceMap | None = None,
     ) -> InspectionResult:
-        if page_map is None:
-            self.page_maps.remove(document_id)  # that of an earlier version
+        if place_map is None:
+            self.place_maps.remove(document_id)  # that of an earlier version
         else:
-            self.page_maps.put(document_id, page_map)
+            self.place_maps.put(document_id, place_map)
         if reason is not None:
             # Nothing is kept of sound files: results are of one version, so an old one is no harm,
             # and the sweep, which reads the table they lie in, need not read one for each document.
             self.inspections.record(document_id, etag, reason)
-        pieces = page_map.pieces if page_map else ()
+        pieces = place_map.pieces if place_map else ()
         return InspectionResult(
             outcome=InspectionOutcome.DEFECTIVE if reason else InspectionOutcome.SOUND,
             document_id=document_id,

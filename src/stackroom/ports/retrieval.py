@@ -67,7 +67,7 @@ class Places(Protocol):
         ...
 
 
-class PageMaps(Protocol):
+class PlaceMaps(Protocol):
     def get(self, document_id: str) -> Places | None:
-        """The page map of a document, or None: not made (yet), or nothing with pages."""
+        """The place map of a document, or None: not made (yet), or nothing with pages."""
         ...

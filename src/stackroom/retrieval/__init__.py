@@ -6,12 +6,12 @@ one catalog that cites them.
 - scope: which knowledge bases to ask, and for what part of what the caller may see
 - search: asks them in parallel under the filter of each part, and merges what they answer
 - passages: which of them, and how much of them, fit the agent's context
-- citations, page_cache: where each stands
+- citations, place_cache: where each stands
 - answers: what a model says to a question from one catalog, and the passages that it cites
 - quoting: a model's words, so that they can't be taken for the tool's
 - tool: arguments in, the tool's response out
 
 Imports identity, narrowing, tenancy, ports and the gateway's way of describing a tool. Comes from:
-the gateway (functions/retrieve). Goes to: the agent. Reads catalogs, knowledge bases and page maps;
-writes nothing.
+the gateway (functions/retrieve). Goes to: the agent. Reads catalogs, knowledge bases and place
+maps; writes nothing.
 """

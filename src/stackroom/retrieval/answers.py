@@ -24,7 +24,7 @@ from stackroom.errors import (
 )
 from stackroom.model import Catalog
 from stackroom.ports.answers import Answers, Generated
-from stackroom.ports.retrieval import KnowledgeBase, PageMaps, Passage, Retrieved
+from stackroom.ports.retrieval import KnowledgeBase, Passage, PlaceMaps, Retrieved
 from stackroom.retrieval.citations import Source, sources_of
 from stackroom.retrieval.quoting import cleaned, quoted
 from stackroom.tenancy import Tenant
@@ -68,7 +68,7 @@ class Answering:
 
     pool: Mapping[str, KnowledgeBase]
     answers: Mapping[str, Answers]
-    page_maps: PageMaps
+    place_maps: PlaceMaps
     min_score: float = 0.0
 
     def ask(self, query: str, catalog: Catalog, num_results: int = 5) -> CatalogAnswer:
@@ -116,7 +116,7 @@ class Answering:
         cited = _cited(generated)
         if not cited or (found is not None and max(scores.values(), default=-1) < self.min_score):
             raise NoResults
-        sources = sources_of(tuple(cited.values()), self.page_maps)
+        sources = sources_of(tuple(cited.values()), self.place_maps)
         return CatalogAnswer(
             text=_marked(generated, {key: number for number, key in enumerate(cited, 1)}),
             sources=tuple(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stackroom import tenancy
 from stackroom.formats import extension_of
-from stackroom.ports.retrieval import PageMaps, Passage, Place, Places
+from stackroom.ports.retrieval import Passage, Place, PlaceMaps, Places
 
 logger = logging.getLogger(__name__)
 
@@ -27,10 +27,11 @@ class Source:
     catalog_id: str | None
 
 
-def sources_of(passages: Sequence[Passage], page_maps: PageMaps) -> tuple[Source, ...]:
-    """Each passage's source; what the store doesn't tell of it is looked up in the page map."""
+def sources_of(passages: Sequence[Passage], place_maps: PlaceMaps) -> tuple[Source, ...]:
+    """Each passage's source; what the store doesn't tell of it is looked up in the place map."""
     places = _places_of(
-        {_text(passage, "document_id") for passage in passages if _is_looked_up(passage)}, page_maps
+        {_text(passage, "document_id") for passage in passages if _is_looked_up(passage)},
+        place_maps,
     )
     return tuple(_source(passage, places) for passage in passages)
 
@@ -60,30 +61,30 @@ def _source(passage: Passage, places: Mapping[str, Places]) -> Source:
 
 
 def _is_looked_up(passage: Passage) -> bool:
-    """Whether a page map could tell more of it than the store does; other formats have none."""
+    """Whether a place map could tell more of it than the store does; other formats have none."""
     extension = extension_of(_text(passage, "filename"))
     has_more = extension in _WITH_SECTIONS or (extension == "pdf" and passage.page is None)
     return has_more and bool(_text(passage, "document_id"))
 
 
-def _places_of(document_ids: set[str], page_maps: PageMaps) -> dict[str, Places]:
+def _places_of(document_ids: set[str], place_maps: PlaceMaps) -> dict[str, Places]:
     if not document_ids:
         return {}
     ordered = sorted(document_ids)
     if len(ordered) == 1:
-        found = [_places(ordered[0], page_maps)]
+        found = [_places(ordered[0], place_maps)]
     else:
         with ThreadPoolExecutor(min(len(ordered), _MAX_PARALLEL)) as threads:
-            found = list(threads.map(lambda document_id: _places(document_id, page_maps), ordered))
+            found = list(threads.map(lambda document_id: _places(document_id, place_maps), ordered))
     return {key: places for key, places in zip(ordered, found, strict=True) if places is not None}
 
 
-def _places(document_id: str, page_maps: PageMaps) -> Places | None:
+def _places(document_id: str, place_maps: PlaceMaps) -> Places | None:
     try:
-        return page_maps.get(document_id)
+        return place_maps.get(document_id)
     except Exception:
         # Whatever ails an adapter, an answer without a place is better than none for want of one.
-        logger.warning("page map unreadable", exc_info=True)
+        logger.warning("place map unreadable", exc_info=True)
         return None
 
 

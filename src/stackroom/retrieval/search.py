@@ -1,7 +1,7 @@
 """
 Searching a caller's documents: in which knowledge bases, in parallel, merged into one answer.
 
-    Retrieval(pool={"KB1": BedrockKnowledgeBase(...)}, catalogs=..., page_maps=...)
+    Retrieval(pool={"KB1": BedrockKnowledgeBase(...)}, catalogs=..., place_maps=...)
         .search(KNOWLEDGE_BASE_RETRIEVE.parse({"query": "..."}), caller)
 """
 
@@ -20,7 +20,7 @@ from stackroom.errors import (
 )
 from stackroom.identity import Caller, is_user_id
 from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.retrieval import KnowledgeBase, PageMaps, Passage
+from stackroom.ports.retrieval import KnowledgeBase, Passage, PlaceMaps
 from stackroom.retrieval.arguments import RetrieveArguments
 from stackroom.retrieval.citations import Source, attributes_of, sources_of
 from stackroom.retrieval.passages import identity, ranked, within_budget
@@ -77,7 +77,7 @@ class Retrieval:
 
     pool: Mapping[str, KnowledgeBase]
     catalogs: Catalogs
-    page_maps: PageMaps
+    place_maps: PlaceMaps
     sharing: bool = False
     min_score: float = 0.0
     max_tokens: int = 4000
@@ -147,7 +147,7 @@ class Retrieval:
             limit=asked.top_k,
         )
         selection = within_budget(passages, max_tokens=asked.max_tokens or self.max_tokens)
-        sources = sources_of(selection.passages, self.page_maps)
+        sources = sources_of(selection.passages, self.place_maps)
         results = tuple(
             Result(
                 content=text,

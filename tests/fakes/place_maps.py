@@ -1,4 +1,4 @@
-"""Page maps in memory: a document's places, found by exact text."""
+"""Place maps in memory: a document's places, found by exact text."""
 
 from stackroom.errors import StackroomError
 from stackroom.ports.retrieval import Place
@@ -13,8 +13,8 @@ class FakePlaces:
         return next(holding, Place())
 
 
-class FakePageMaps:
-    """A `PageMaps` that counts its reads and can be told to fail."""
+class FakePlaceMaps:
+    """A `PlaceMaps` that counts its reads and can be told to fail."""
 
     def __init__(self, *, failure: StackroomError | None = None) -> None:
         self.maps: dict[str, FakePlaces] = {}

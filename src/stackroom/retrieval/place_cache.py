@@ -1,4 +1,4 @@
-"""Page maps kept in memory between the searches that one process serves."""
+"""Place maps kept in memory between the searches that one process serves."""
 
 import time
 from collections.abc import Callable
@@ -7,12 +7,12 @@ from threading import Lock
 
 from cachetools import TTLCache
 
-from stackroom.ports.retrieval import PageMaps, Places
+from stackroom.ports.retrieval import PlaceMaps, Places
 
 
-class PageMapCache:
+class PlaceMapCache:
     """
-    A `PageMaps` in front of another: the most recently used maps, for a short while.
+    A `PlaceMaps` in front of another: the most recently used maps, for a short while.
 
     Short, because a document that is uploaded again keeps its id and changes its text. That there
     is no map is remembered too; an error is not.
@@ -20,20 +20,20 @@ class PageMapCache:
 
     def __init__(
         self,
-        page_maps: PageMaps,
+        place_maps: PlaceMaps,
         *,
         size: int = 32,
         seconds: float = 60,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._page_maps = page_maps
+        self._place_maps = place_maps
         self._kept: TTLCache[str, Places | None] = TTLCache(size, seconds, timer=now)
         self._lock = Lock()
 
     def get(self, document_id: str) -> Places | None:
         with self._lock, suppress(KeyError):
             return self._kept[document_id]
-        places = self._page_maps.get(document_id)  # outside the lock: others needn't wait for S3
+        places = self._place_maps.get(document_id)  # outside the lock: others needn't wait for S3
         with self._lock:
             self._kept[document_id] = places
         return places

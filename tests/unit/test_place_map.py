@@ -3,7 +3,7 @@ import time
 import pytest
 
 from stackroom.inspection.extraction import Page, read_pages
-from stackroom.inspection.page_map import PageMap, normalise
+from stackroom.inspection.place_map import PlaceMap, normalise
 from stackroom.ports.retrieval import Place
 from tests import files
 
@@ -12,10 +12,10 @@ LEAVE = "After five years everyone may take a sabbatical of three months on half
 PAGER = "Whoever carries the pager answers within fifteen minutes, at night within half an hour."
 
 
-def mapped(*texts: str) -> PageMap:
-    page_map = PageMap.of("etag", [Page(number, text) for number, text in enumerate(texts, 1)])
-    assert page_map is not None
-    return page_map
+def mapped(*texts: str) -> PlaceMap:
+    place_map = PlaceMap.of("etag", [Page(number, text) for number, text in enumerate(texts, 1)])
+    assert place_map is not None
+    return place_map
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_a_passage_that_differs_in_places_is_found_by_its_first_piece_that_fits(
 
 
 def test_a_passage_that_could_be_on_several_pages_is_on_none() -> None:
-    page_map = mapped(f"Contents {TRAVEL}", TRAVEL, LEAVE)
+    place_map = mapped(f"Contents {TRAVEL}", TRAVEL, LEAVE)
 
-    pages = (page_map.place_of(TRAVEL).page, page_map.place_of("Contents " + TRAVEL).page)
+    pages = (place_map.place_of(TRAVEL).page, place_map.place_of("Contents " + TRAVEL).page)
 
     assert pages == (None, 1)
 
@@ -76,9 +76,9 @@ def test_a_text_that_a_page_says_twice_is_on_that_page() -> None:
 
 
 def test_blank_pages_count_and_hold_nothing() -> None:
-    page_map = mapped("", TRAVEL, "", "", LEAVE, "")
+    place_map = mapped("", TRAVEL, "", "", LEAVE, "")
 
-    pages = (page_map.place_of(TRAVEL).page, page_map.place_of(LEAVE).page)
+    pages = (place_map.place_of(TRAVEL).page, place_map.place_of(LEAVE).page)
 
     assert pages == (2, 5)
 
@@ -86,10 +86,10 @@ def test_blank_pages_count_and_hold_nothing() -> None:
 def test_the_pages_of_a_real_pdf_are_found() -> None:
     pages = read_pages(files.pdf(TRAVEL, "", LEAVE), "handbook.pdf")
 
-    page_map = PageMap.of("etag", pages)
+    place_map = PlaceMap.of("etag", pages)
 
-    assert page_map is not None
-    assert page_map.place_of(LEAVE).page == 3
+    assert place_map is not None
+    assert place_map.place_of(LEAVE).page == 3
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_what_has_neither_pages_nor_headings_that_are_told_has_no_map(
 ) -> None:
     pages = read_pages(body, filename)
 
-    page_map = PageMap.of("etag", pages)
+    place_map = PlaceMap.of("etag", pages)
 
-    assert page_map is None
+    assert place_map is None
 
 
 HANDBOOK = f"""
@@ -159,10 +159,10 @@ Trains go first class when they take longer than three hours.
     ],
 )
 def test_a_passage_is_in_the_section_in_which_it_begins(passage: str, section: str | None) -> None:
-    page_map = PageMap.of("etag", read_pages(HANDBOOK.encode(), "handbook.md"))
+    place_map = PlaceMap.of("etag", read_pages(HANDBOOK.encode(), "handbook.md"))
 
-    assert page_map is not None
-    assert page_map.place_of(passage) == Place(section=section)
+    assert place_map is not None
+    assert place_map.place_of(passage) == Place(section=section)
 
 
 @pytest.mark.parametrize(
@@ -178,20 +178,20 @@ def test_a_passage_is_in_the_section_in_which_it_begins(passage: str, section: s
 def test_a_passage_that_differs_at_its_beginning_has_a_section_only_if_that_is_certain(
     passage: str, section: str | None
 ) -> None:
-    page_map = PageMap.of("etag", read_pages(HANDBOOK.encode(), "handbook.md"))
+    place_map = PlaceMap.of("etag", read_pages(HANDBOOK.encode(), "handbook.md"))
 
-    assert page_map is not None
-    assert page_map.place_of(passage) == Place(section=section)
+    assert place_map is not None
+    assert place_map.place_of(passage) == Place(section=section)
 
 
 def test_ten_thousand_sections_of_one_name_are_searched_in_a_moment() -> None:
     body = "".join(f"# Same\n{TRAVEL}\n" for _ in range(20_000)).encode()
-    page_map = PageMap.of("etag", read_pages(body, "a.md"))
-    assert page_map is not None
-    page_map.place_of("warm")
+    place_map = PlaceMap.of("etag", read_pages(body, "a.md"))
+    assert place_map is not None
+    place_map.place_of("warm")
 
     started = time.thread_time()
-    place = page_map.place_of(f"{TRAVEL} unlike anything")
+    place = place_map.place_of(f"{TRAVEL} unlike anything")
     took = time.thread_time() - started
 
     assert place == Place(), "the last ones have no heading that is told"
@@ -199,13 +199,13 @@ def test_ten_thousand_sections_of_one_name_are_searched_in_a_moment() -> None:
 
 
 def test_five_hundred_pages_are_searched_in_a_moment() -> None:
-    page_map = mapped(
+    place_map = mapped(
         *(f"Page {number}. " + f"Clause {number} of many. " * 150 for number in range(500))
     )
-    page_map.place_of("warm")
+    place_map.place_of("warm")
 
     started = time.thread_time()  # not what others on the machine take meanwhile
-    page_map.place_of("unlike anything " * 100)
+    place_map.place_of("unlike anything " * 100)
     took = time.thread_time() - started
 
     assert took < 1.0, "0.1 s as a rule"

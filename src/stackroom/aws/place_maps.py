@@ -1,5 +1,5 @@
 """
-Page maps in S3, beside the documents but outside every catalog.
+Place maps in S3, beside the documents but outside every catalog.
 
     _pagemaps/{document_id}.json.gz    {"etag": ..., "pieces": [{"page": 1, "text": ...}, ...]}
                                        or, of a file with headings, {"section": "...", "text": ...}
@@ -11,30 +11,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stackroom.aws.translation import store_errors
-from stackroom.inspection.page_map import PageMap
-from stackroom.keys import PAGE_MAP_PREFIX
+from stackroom.inspection.place_map import PlaceMap
+from stackroom.keys import PLACE_MAP_PREFIX
 
 if TYPE_CHECKING:
     from types_boto3_s3.client import S3Client
 
 
 @dataclass(frozen=True)
-class S3PageMaps:
+class S3PlaceMaps:
     client: "S3Client"
     bucket: str
 
-    def get(self, document_id: str) -> PageMap | None:
-        """Raises ValueError for an object that is no page map."""
+    def get(self, document_id: str) -> PlaceMap | None:
+        """Raises ValueError for an object that is no place map."""
         try:
             with store_errors():
                 answer = self.client.get_object(Bucket=self.bucket, Key=_key(document_id))
                 packed = answer["Body"].read()
         except self.client.exceptions.NoSuchKey:
             return None
-        return PageMap.model_validate_json(_unpacked(packed))
+        return PlaceMap.model_validate_json(_unpacked(packed))
 
-    def put(self, document_id: str, page_map: PageMap) -> None:
-        body = gzip.compress(page_map.model_dump_json(exclude_none=True).encode(), mtime=0)
+    def put(self, document_id: str, place_map: PlaceMap) -> None:
+        body = gzip.compress(place_map.model_dump_json(exclude_none=True).encode(), mtime=0)
         with store_errors():
             self.client.put_object(
                 Bucket=self.bucket,
@@ -50,11 +50,11 @@ class S3PageMaps:
 
 
 def _key(document_id: str) -> str:
-    return f"{PAGE_MAP_PREFIX}{document_id}.json.gz"
+    return f"{PLACE_MAP_PREFIX}{document_id}.json.gz"
 
 
 def _unpacked(packed: bytes) -> bytes:
     try:
         return gzip.decompress(packed)
     except (OSError, EOFError, zlib.error) as error:
-        raise ValueError("a page map that is not gzip, or cut off") from error
+        raise ValueError("a place map that is not gzip, or cut off") from error

@@ -41,7 +41,7 @@ class Piece(Record):
     text: str  # normalised
 
 
-class PageMap(Record):
+class PlaceMap(Record):
     """The normalised text of one version of a document, piece by piece."""
 
     etag: str

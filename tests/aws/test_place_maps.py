@@ -1,0 +1,75 @@
+"""Place maps in S3, as moto has it."""
+
+import gzip
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from stackroom.aws.place_maps import S3PlaceMaps
+from stackroom.inspection.place_map import Piece, PlaceMap
+
+BUCKET = "kb-docs"
+KEY = "_pagemaps/doc-1.json.gz"
+TWO_PAGES = PlaceMap(etag="e1", pieces=(Piece(page=1, text="größe"), Piece(page=2, text="")))
+TWO_SECTIONS = PlaceMap(
+    etag="e1", pieces=(Piece(text="above"), Piece(section="Größe", text="größe48"))
+)
+
+
+@pytest.fixture
+def s3() -> Iterator[Any]:
+    with mock_aws():
+        client = boto3.client(
+            "s3",
+            region_name="us-east-1",
+            aws_access_key_id="testing",
+            aws_secret_access_key="testing",
+        )
+        client.create_bucket(Bucket=BUCKET)
+        yield client
+
+
+@pytest.mark.parametrize("place_map", [TWO_PAGES, TWO_SECTIONS], ids=["pages", "sections"])
+def test_a_place_map_comes_back_as_it_was_put(s3: Any, place_map: PlaceMap) -> None:
+    place_maps = S3PlaceMaps(s3, BUCKET)
+
+    place_maps.put("doc-1", place_map)
+
+    assert place_maps.get("doc-1") == place_map
+    assert s3.head_object(Bucket=BUCKET, Key=KEY)["ContentEncoding"] == "gzip"
+
+
+def test_a_place_map_of_the_time_when_only_pdfs_had_one_is_read(s3: Any) -> None:
+    old = (
+        b'{"etag":"e1","pages":[{"number":1,"text":"gr\xc3\xb6\xc3\x9fe"},{"number":2,"text":""}]}'
+    )
+    s3.put_object(Bucket=BUCKET, Key=KEY, Body=gzip.compress(old))
+
+    place_map = S3PlaceMaps(s3, BUCKET).get("doc-1")
+
+    assert place_map == TWO_PAGES
+
+
+def test_a_document_without_a_place_map_has_none(s3: Any) -> None:
+    place_maps = S3PlaceMaps(s3, BUCKET)
+    place_maps.put("doc-1", TWO_PAGES)
+
+    place_maps.remove("doc-1")
+    place_maps.remove("doc-1")
+
+    assert place_maps.get("doc-1") is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"no gzip", gzip.compress(b"no json"), gzip.compress(b'{"etag": 1}' * 9)[:-9]],
+    ids=["empty", "not-gzip", "not-json", "cut-off"],  # gzip's own bytes hold the time of day
+)
+def test_an_object_that_is_no_place_map_is_said_to_be_none(s3: Any, body: bytes) -> None:
+    s3.put_object(Bucket=BUCKET, Key=KEY, Body=body)
+
+    with pytest.raises(ValueError, match=r"place map|Invalid JSON"):
+        S3PlaceMaps(s3, BUCKET).get("doc-1")
