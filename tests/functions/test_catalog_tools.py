@@ -3,6 +3,7 @@
 import re
 import urllib.parse
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import functions.catalog_tools.handler as function
 from stackroom.aws import session
+from stackroom_local.simulator.disturbances import Kind
 from tests.aws.stores import BUCKET
 from tests.functions.pipeline import Pipeline
 from tests.functions.printed import Printed
@@ -411,6 +413,12 @@ def test_a_download_link_is_for_a_quarter_of_an_hour(tools: Tools) -> None:
         ),
         (
             "upload_to_catalog",
+            {"catalog_id": "CAT", "filename": "b.txt", "file_content": "eHh4" * 17_500_000},
+            "FILE_TOO_LARGE",
+            "File exceeds 50MB limit",
+        ),
+        (
+            "upload_to_catalog",
             {"catalog_id": "CAT", "filename": "a.txt", "file_content": encoded("x")},
             "DUPLICATE_FILE",
             "File 'a.txt' already exists. Use replace=true to overwrite",
@@ -510,6 +518,83 @@ def test_without_a_session_nothing_can_be_selected(tools: Tools) -> None:
     assert selecting[0] == "MISSING_IDENTITY"
     assert "Specify catalog_id" in selecting[1]
     assert asking[0] == "NO_CATALOG_SELECTED"
+
+
+def test_a_busy_service_is_told_as_such(tools: Tools) -> None:
+    catalog_id = tools.create()
+    tools.index(catalog_id, "a.txt")
+    for operation in ("Retrieve", "RetrieveAndGenerate"):
+        tools.pipeline.bedrock.fail(operation, Kind.THROTTLE, times=9)
+
+    code, text = told_of(tools.call("query_catalog", query="anything?", catalog_id=catalog_id))
+
+    assert (code, text) == (
+        "THROTTLED",
+        "Error: Too much is being asked of the service at the moment. Try again in a few seconds.",
+    )
+
+
+@contextmanager
+def asked_of_dynamodb() -> Iterator[list[str]]:
+    """The operations that are asked of DynamoDB meanwhile."""
+    operations: list[str] = []
+    events = session.client("dynamodb").meta.events
+
+    def note(model: Any, **_: Any) -> None:
+        operations.append(model.name)
+
+    events.register("before-call.dynamodb", note)
+    try:
+        yield operations
+    finally:
+        events.unregister("before-call.dynamodb", note)
+
+
+def test_a_list_takes_two_round_trips_whatever_the_number_of_catalogs(tools: Tools) -> None:
+    for number in range(30):
+        tools.create(f"Catalog {number}")
+
+    with asked_of_dynamodb() as operations:
+        tools.call("list_catalogs")
+
+    # Query and GetItem at once, and then the catalogs.
+    assert sorted(operations[:2]) == ["GetItem", "Query"]
+    assert operations[2:] == ["BatchGetItem"]
+
+
+def test_a_status_takes_two_round_trips_whatever_the_number_of_documents(tools: Tools) -> None:
+    catalog_id = tools.create()
+    tools.index(catalog_id, "a.txt")
+    for number in range(20):
+        tools.upload(catalog_id, f"{number}.txt")
+
+    with asked_of_dynamodb() as operations:
+        tools.call("get_indexing_status", catalog_id=catalog_id)
+
+    # The catalog, and then at once: documents, both queues, ledger, lease.
+    assert operations[0] == "GetItem"
+    assert sorted(operations[1:]) == ["GetItem", "GetItem", "Query", "Query", "Query"]
+
+
+def test_a_list_of_documents_goes_on_where_the_page_before_ended(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stackroom.catalogs.listing.DOCUMENTS", 2)
+    catalog_id = tools.create()
+    uploaded = {tools.upload(catalog_id, f"{number}.txt") for number in range(5)}
+
+    found: list[str] = []
+    token = ""
+    while True:
+        page = tools.call("list_catalog_documents", catalog_id=catalog_id, next_token=token)
+        found += [each["document_id"] for each in page["metadata"]["documents"]]
+        token = page["metadata"]["next_token"]
+        if not token:
+            break
+        assert f"call list_catalog_documents with next_token {token}" in text_of(page)
+
+    assert len(found) == 5
+    assert set(found) == uploaded
 
 
 def test_a_fault_of_ours_is_told_without_its_words(

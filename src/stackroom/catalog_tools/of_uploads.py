@@ -9,7 +9,8 @@ from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
 from stackroom.catalog_tools.services import Services
 from stackroom.catalog_tools.texts import kilobytes, shown
 from stackroom.catalogs.sending import FORM_SECONDS, Sent
-from stackroom.errors import ContentTooLarge, ValidationError
+from stackroom.errors import ContentTooLarge, FileTooLarge, ValidationError
+from stackroom.formats import MAX_FILE_BYTES
 from stackroom.identity import Caller
 from stackroom.model import DocumentStatus
 from stackroom.ports.transfers import UploadForm
@@ -41,7 +42,10 @@ def _upload(services: Services, asked: UploadToCatalog, caller: Caller) -> Sent:
 def _decoded(text: str) -> bytes:
     """Of base64, whose lines may be wrapped."""
     encoded = "".join(text.split())
-    if len(encoded) * 3 // 4 > MAX_CONTENT_BYTES:
+    length = len(encoded) * 3 // 4
+    if length > MAX_FILE_BYTES:  # no link would help
+        raise FileTooLarge(MAX_FILE_BYTES)
+    if length > MAX_CONTENT_BYTES:
         raise ContentTooLarge(MAX_CONTENT_BYTES)
     try:
         return base64.b64decode(encoded, validate=True)
