@@ -151,6 +151,16 @@ class Document(Record):
         return is_announced and self.upload_until is not None and self.upload_until <= at
 
     @property
+    def is_counted(self) -> bool:
+        """Whether its catalog counts it: no more once it goes, and not yet while it is to come."""
+        return self.status is not DocumentStatus.DELETING and not self.is_to_come
+
+    @property
+    def is_to_come(self) -> bool:
+        """Whether it is `uploading` by a link; what a tool has written itself lies there."""
+        return self.status is DocumentStatus.UPLOADING and not self.etag
+
+    @property
     def may_be_indexed(self) -> bool:
         """
         Whether any version of it may be in the index.

@@ -97,6 +97,17 @@ class FakeCatalogs(Disturbed):
             updated_at=at,
         )
 
+    def adjust_totals(self, catalog_id: str, *, count: int, size: int, at: datetime) -> None:
+        there = self.kept.get(catalog_id)
+        if there is None or there.status is CatalogStatus.DELETING:
+            return
+        documents, total = there.document_count + count, there.total_bytes + size
+        if documents < 0 or total < 0:
+            return
+        status = CatalogStatus.INDEXING if count > 0 else there.status
+        changes = {"document_count": documents, "total_bytes": total, "updated_at": at}
+        self._change(catalog_id, status=status, **changes)
+
     def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
         since = self._there(catalog_id).deleting_since or at
         self._change(catalog_id, status=CatalogStatus.DELETING, updated_at=at, deleting_since=since)

@@ -520,6 +520,26 @@ def test_without_a_session_nothing_can_be_selected(tools: Tools) -> None:
     assert asking[0] == "NO_CATALOG_SELECTED"
 
 
+def test_a_list_counts_what_was_done_a_moment_ago(tools: Tools) -> None:
+    catalog_id = tools.create()
+
+    def listed() -> tuple[int, str]:
+        [catalog] = tools.call("list_catalogs")["metadata"]["catalogs"]
+        return catalog["document_count"], catalog["indexing_status"]
+
+    given = {"catalog_id": catalog_id, "filename": "a.txt"}
+    sent = tools.call("upload_to_catalog", **given, file_content=encoded("x"))
+    after_upload = listed()
+    tools.call("upload_to_catalog", **given, file_content=encoded("y"), replace=True)
+    after_replacing = listed()
+    tools.arrive(catalog_id, "a.txt")
+    document_id = sent["metadata"]["document_id"]
+    tools.call("delete_catalog_document", catalog_id=catalog_id, document_id=document_id)
+
+    assert (after_upload, after_replacing) == ((1, "indexing"), (1, "indexing"))
+    assert listed()[0] == 0
+
+
 def test_a_busy_service_is_told_as_such(tools: Tools) -> None:
     catalog_id = tools.create()
     tools.index(catalog_id, "a.txt")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 METADATA = "METADATA"
 _USER_INDEX = "user_id-index"
 _DELETING = str(CatalogStatus.DELETING)
+_INDEXING = str(CatalogStatus.INDEXING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +101,26 @@ class DynamoCatalogs:
         ) or self._update(catalog_id, f"SET {totals}", values, condition="#status = :deleting")
         if not written:
             raise RecordChanged(catalog_id)
+
+    def adjust_totals(self, catalog_id: str, *, count: int, size: int, at: datetime) -> None:
+        values = {
+            ":count": count,
+            ":size": size,
+            ":at": at.isoformat(),
+            ":deleting": _DELETING,
+            ":fewest": max(0, -count),
+            ":least": max(0, -size),
+        }
+        enough = "document_count >= :fewest AND total_bytes >= :least"
+        changed = "updated_at = :at"
+        if count > 0:
+            changed, values[":indexing"] = f"{changed}, #status = :indexing", _INDEXING
+        self._update(
+            catalog_id,
+            f"ADD document_count :count, total_bytes :size SET {changed}",
+            values,
+            condition=f"#status <> :deleting AND {enough}",
+        )
 
     def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
         values = {":deleting": _DELETING, ":at": at.isoformat()}

@@ -64,8 +64,8 @@ def _row(document: Document) -> str:
 
 def status_of(document: Document) -> str:
     """A file that a tool has written waits like any other, though its event has yet to come."""
-    has_come = document.status is DocumentStatus.UPLOADING and bool(document.etag)
-    return str(DocumentStatus.PENDING if has_come else document.status)
+    is_written = document.status is DocumentStatus.UPLOADING and not document.is_to_come
+    return str(DocumentStatus.PENDING if is_written else document.status)
 
 
 LIST_CATALOG_DOCUMENTS = CatalogTool(

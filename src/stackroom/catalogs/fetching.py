@@ -7,15 +7,13 @@ from pathlib import PurePosixPath
 
 from stackroom.clock import utc_now
 from stackroom.errors import DocumentNotFound
-from stackroom.model import Document, DocumentStatus
+from stackroom.model import Document
 from stackroom.ownership import in_use
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.transfers import Transfers
 
 LINK_SECONDS = 900  # contract
-
-_WITHOUT_FILE = (DocumentStatus.DELETING, DocumentStatus.UPLOADING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +33,8 @@ class Fetching:
         """Raises CatalogNotFound, CatalogDeleting or DocumentNotFound."""
         in_use(self.catalogs, user_id, catalog_id)
         document = self.documents.get(catalog_id, document_id)
-        if document is None or (document.status in _WITHOUT_FILE and not _has_come(document)):
+        if document is None or not document.is_counted:
             raise DocumentNotFound(document_id)
         name = PurePosixPath(document.filename).name
         url = self.transfers.link(document.s3_key, filename=name, seconds=LINK_SECONDS)
         return DownloadLink(document=document, url=url)
-
-
-def _has_come(document: Document) -> bool:
-    """Whether a tool has written the object itself, and only its event is still to come."""
-    return document.status is DocumentStatus.UPLOADING and bool(document.etag)

@@ -138,7 +138,10 @@ class Sending:
         """Show what is to come. Where there is a record already, it is the pipeline's to change."""
         now = self.now()
         there = self.documents.get(location.catalog_id, location.document_id)
-        if there is not None and there.status is not DocumentStatus.UPLOADING:
+        is_known = there is not None and there.status is not DocumentStatus.UPLOADING
+        if etag:
+            self._count(location, there, size)
+        if is_known:
             return
         announced = Document(
             catalog_id=location.catalog_id,
@@ -156,6 +159,15 @@ class Sending:
         )
         with suppress(RecordChanged):  # the event was quicker
             self.documents.save(announced)
+
+    def _count(self, location: Location, there: Document | None, size: int) -> None:
+        counted = there is not None and there.is_counted
+        self.catalogs.adjust_totals(
+            location.catalog_id,
+            count=0 if counted else 1,
+            size=size - (there.size if there is not None and counted else 0),
+            at=self.now(),
+        )
 
 
 def _location(catalog: Catalog, filename: str) -> Location:

@@ -64,6 +64,9 @@ class Deletions:
         ):
             return self._called_off(document, user_id, asked_at)
         plan = self._remove(document.s3_key)
+        if document.is_counted:
+            at = self.now()
+            self.catalogs.adjust_totals(catalog_id, count=-1, size=-document.size, at=at)
         return self._receipt(catalog, document, plan.receipt_id, asked_at)
 
     def delete_unplaced(self, key: str) -> None:
@@ -79,9 +82,7 @@ class Deletions:
         Raises CatalogNotFound, or RecordChanged if late events keep unmarking the catalog.
         """
         catalog = owned(self.catalogs, user_id, catalog_id)
-        uncounted = (DocumentStatus.DELETING, DocumentStatus.UPLOADING)
-        documents = self.documents.of_catalog(catalog_id)
-        before = [each for each in documents if each.status not in uncounted]
+        before = [each for each in self.documents.of_catalog(catalog_id) if each.is_counted]
         asked_at = self.now()
         emptying = Emptying(
             catalog=catalog,

@@ -26,6 +26,14 @@ class Catalogs(Protocol):
         """Its status, unless it is being deleted, and its totals."""
         ...
 
+    def adjust_totals(self, catalog_id: str, *, count: int, size: int, at: datetime) -> None:
+        """
+        So many documents and bytes more, or fewer, until a run counts anew: what somebody did a
+        moment ago shows. More are to be indexed. Left out where it can't be right: in a catalog
+        that is gone or being deleted, or where fewer would be less than none.
+        """
+        ...
+
     def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
         """From now on the catalog is being deleted. Raises RecordChanged if there is none."""
         ...

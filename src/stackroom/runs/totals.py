@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from stackroom.model import CatalogStatus, Document, DocumentStatus
+from stackroom.model import CatalogStatus, Document
 from stackroom.ports.catalogs import Catalogs
 
 
@@ -16,7 +16,5 @@ def update_totals(
     at: datetime,
 ) -> None:
     """Write down how many documents there are, their bytes, and how the catalog is."""
-    # What is being deleted counts no more, and what has yet to be uploaded not yet.
-    uncounted = (DocumentStatus.DELETING, DocumentStatus.UPLOADING)
-    sizes = [each.size for each in documents if each.status not in uncounted]
+    sizes = [each.size for each in documents if each.is_counted]
     catalogs.update_totals(catalog_id, status=status, count=len(sizes), size=sum(sizes), at=at)

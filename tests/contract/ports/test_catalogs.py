@@ -296,3 +296,39 @@ def test_no_change_brings_back_a_catalog_that_is_gone(
         change(catalogs)
 
     assert catalogs.get("cat-alice-1") is None
+
+
+def test_totals_are_adjusted_until_a_run_counts_anew(catalogs: CatalogRegister) -> None:
+    catalogs.open(a_catalog())
+    catalogs.update_totals("cat-alice-1", status=CatalogStatus.READY, count=2, size=9, at=NOW)
+
+    catalogs.adjust_totals("cat-alice-1", count=-1, size=-4, at=LATER)
+    fewer = found(catalogs)
+    catalogs.adjust_totals("cat-alice-1", count=1, size=7, at=LATER)
+    more = found(catalogs)
+
+    assert (fewer.document_count, fewer.total_bytes, fewer.status) == (1, 5, CatalogStatus.READY)
+    assert (more.document_count, more.total_bytes, more.status) == (2, 12, CatalogStatus.INDEXING)
+    assert more.updated_at == LATER
+
+
+@pytest.mark.parametrize(("count", "size"), [(-1, 0), (0, -1), (-1, -1)])
+def test_there_are_never_fewer_than_none(catalogs: CatalogRegister, count: int, size: int) -> None:
+    catalogs.open(a_catalog())
+
+    catalogs.adjust_totals("cat-alice-1", count=count, size=size, at=LATER)
+
+    assert found(catalogs) == a_catalog()
+
+
+def test_totals_of_a_catalog_that_goes_or_is_gone_are_left_alone(
+    catalogs: CatalogRegister,
+) -> None:
+    catalogs.open(a_catalog())
+    catalogs.mark_deleting("cat-alice-1", at=NOW)
+
+    catalogs.adjust_totals("cat-alice-1", count=1, size=1, at=LATER)
+    catalogs.adjust_totals("cat-alice-2", count=1, size=1, at=LATER)
+
+    assert found(catalogs).document_count == 0
+    assert catalogs.get("cat-alice-2") is None
