@@ -76,7 +76,7 @@ class ScriptedModel(Model):
         self._script = script
         self._has_begun = False
 
-    async def stream(  # type: ignore[override]  # of the rest of its arguments it needs none
+    async def stream(
         self, messages: Messages, tool_specs: list[ToolSpec] | None = None, *_: Any, **__: Any
     ) -> AsyncIterator[StreamEvent]:
         offered = [each["name"] for each in tool_specs or ()]

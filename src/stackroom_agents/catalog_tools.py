@@ -37,7 +37,8 @@ from stackroom_agents.services import AgentServices
 StrandsTool = DecoratedFunctionTool[[ToolContext[Any]], Response]
 
 
-def catalog_tools(use_cases: AgentServices | None = None) -> list[StrandsTool]:
+# The list is of Any, since Strands' Agent takes no list of one kind of tool: lists are invariant.
+def catalog_tools(use_cases: AgentServices | None = None) -> list[Any]:
     """
     All of them, `retrieve_from_knowledge_base` last; by default from environment variables
     (`configuration.from_environment`).

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,10 +13,14 @@ from strands.tools.mcp import MCPClient
 
 from examples.agent.scripted import Call, Script, ScriptedModel, said, store_and_ask
 from stackroom.catalog_tools.tools import TOOLS
+from stackroom_agents import configuration
 from stackroom_local.agent_scene import ANSWER, PROGRAM
 from stackroom_local.cli.asking import issuer_of
 from stackroom_local.state import Instance
+from tests.agents.twins import asked
+from tests.functions.tools import text_of
 from tests.local.running import local_mode
+from tests.workflow.functions import forget_clients
 
 FERRY = PROGRAM.with_name("night-ferry.md")
 
@@ -91,6 +96,25 @@ def test_what_is_made_on_one_side_is_there_on_the_other_and_for_nobody_else(
 
     assert "**Shared by both**" in own
     assert foreign == "Found 0 catalogs. Use create_catalog to make one."
+
+
+def test_agents_side_by_side_share_tools_that_nobody_has_used_yet(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in instance.environment().items():
+        monkeypatch.setenv(name, value)
+    forget_clients()
+    services = configuration.from_project()
+
+    def create(number: int) -> str:
+        given, state = {"catalog_name": "One"}, {"user_id": f"user-{number}"}
+        return text_of(asked("create_catalog", given, state, services))
+
+    with ThreadPoolExecutor(8) as agents:
+        answers = list(agents.map(create, range(16)))
+    forget_clients()
+
+    assert all(each.startswith("Created catalog 'One'") for each in answers), answers
 
 
 def test_a_refusal_reaches_the_agent_as_text(instance: Instance) -> None:

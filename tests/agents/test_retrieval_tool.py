@@ -1,5 +1,6 @@
 """retrieve_from_knowledge_base, as an agent calls it in its own process."""
 
+import json
 import logging
 from datetime import UTC, datetime
 from typing import Any
@@ -68,6 +69,15 @@ def test_passages_are_quoted_each_under_its_source(world: World) -> None:
     [result] = answer["results"]
     assert result["source"]["document_id"] == "doc-leave.pdf"
     assert answer["metadata"]["knowledge_bases_queried"] == ["KB1"]
+
+
+def test_half_a_character_in_a_passage_is_shown_as_one_that_is_unknown(world: World) -> None:
+    world.knowledge_base.put("annual\ud800leave", score=0.9)
+
+    answer = world.ask({"query": "annual leave"}, ALICE)
+
+    assert "annual\N{REPLACEMENT CHARACTER}leave" in text_of(answer)
+    assert json.dumps(answer, ensure_ascii=False).encode()
 
 
 def test_nothing_found_is_said(world: World) -> None:

@@ -2,7 +2,9 @@
 
 import json
 import logging
+import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import Any
 
 import pytest
@@ -18,9 +20,17 @@ from stackroom_agents.retrieval_tool import RETRIEVE_FROM_KNOWLEDGE_BASE
 from tests.agents.conftest import Surfaces
 from tests.agents.twins import asked
 from tests.functions.tools import text_of
-from tests.workflow.functions import forget_clients
 
 _IDENTITY = {"user_id", "user", "session_id", "session", "groups", "tool_context", "context"}
+
+VARIABLES = {
+    "ANSWER_MODEL_ARN": "arn:aws:bedrock:us-east-1::foundation-model/m",
+    "KB_CATALOG_TABLE": "catalogs",
+    "KB_CONTROL_TABLE": "control",
+    "KB_DOCS_BUCKET": "docs",
+    "KB_POOL": json.dumps([{"knowledge_base_id": "KB1", "data_source_id": "DS1"}]),
+    "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:1:stateMachine:ingest",
+}
 
 
 class _Unused:
@@ -114,34 +124,30 @@ def test_each_call_leaves_one_line_that_tells_no_text(
     assert not any("ecret" in str(each) for each in lines)
 
 
-def test_agents_side_by_side_share_tools_that_nobody_has_used_yet(surfaces: Surfaces) -> None:
-    forget_clients()
-    services = configuration.from_environment()
+def test_clients_are_made_one_after_another_however_many_tools_ask(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    making = Lock()
 
-    def create(number: int) -> str:
-        state = {"user_id": f"user-{number}"}
-        return text_of(asked("create_catalog", {"catalog_name": "One"}, state, services))
+    def make(service: str) -> str:
+        assert making.acquire(blocking=False), "two are made at once"
+        time.sleep(0.01)
+        making.release()
+        return service
 
-    with ThreadPoolExecutor(8) as agents:
-        answers = list(agents.map(create, range(16)))
+    monkeypatch.setattr(session, "client", make)
+    client = configuration.from_environment(VARIABLES).deployment.client
 
-    assert all(each.startswith("Created catalog 'One'") for each in answers), answers
+    with ThreadPoolExecutor(8) as tools:
+        assert list(tools.map(client, ["s3"] * 16)) == ["s3"] * 16
 
 
 def test_by_a_project_s_name_the_settings_are_its_functions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    member = {"knowledge_base_id": "KB1", "data_source_id": "DS1"}
     deployed = {
         "acme-retrieve": {"RETRIEVE_MAX_TOKENS": "77", "RETRIEVE_SHARING": "on"},
-        "acme-catalog-tools": {
-            "ANSWER_MODEL_ARN": "arn:aws:bedrock:us-east-1::foundation-model/m",
-            "KB_CATALOG_TABLE": "catalogs",
-            "KB_CONTROL_TABLE": "control",
-            "KB_DOCS_BUCKET": "docs",
-            "KB_POOL": json.dumps([member]),
-            "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:1:stateMachine:ingest",
-        },
+        "acme-catalog-tools": VARIABLES,
     }
 
     class Lambda:
