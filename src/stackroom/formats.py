@@ -26,6 +26,11 @@ def extension_of(filename: str) -> str:
     return PurePosixPath(filename).suffix.lstrip(".").lower()
 
 
+def content_type_of(filename: str) -> str:
+    """Of a name that is supported."""
+    return CONTENT_TYPES[extension_of(filename)]
+
+
 def unsupported(filename: str) -> str | None:
     """Why this name can't be taken, for its owner; None when it can."""
     extension = extension_of(filename)

@@ -540,6 +540,25 @@ def test_a_list_counts_what_was_done_a_moment_ago(tools: Tools) -> None:
     assert listed()[0] == 0
 
 
+def test_a_replaced_document_is_ready_no_more(tools: Tools) -> None:
+    catalog_id = tools.create()
+    document_id = tools.index(catalog_id, "a.txt", "Leave is thirty days.")
+    given = {"catalog_id": catalog_id, "filename": "a.txt"}
+
+    tools.call(
+        "upload_to_catalog", **given, file_content=encoded("Leave is forty days."), replace=True
+    )
+    status = tools.call("get_indexing_status", catalog_id=catalog_id)
+    tools.arrive(catalog_id, "a.txt")
+    tools.run(catalog_id, "a.txt")
+    answer = tools.call("query_catalog", query="how long is leave?", catalog_id=catalog_id)
+
+    assert status["metadata"]["overall_status"] == "indexing"
+    assert status["metadata"]["documents"]["pending"] == 1
+    [source] = answer["metadata"]["sources"]
+    assert (source["document_id"], source["chunk_text"]) == (document_id, "Leave is forty days.")
+
+
 def test_a_busy_service_is_told_as_such(tools: Tools) -> None:
     catalog_id = tools.create()
     tools.index(catalog_id, "a.txt")

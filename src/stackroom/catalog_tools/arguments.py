@@ -125,9 +125,8 @@ class ListCatalogDocuments(CatalogArguments):
     next_token: Token | None = _NEXT
 
 
+# Of delete_catalog_document and download_from_catalog. (A docstring would be told to agents.)
 class OfDocument(CatalogArguments):
-    """Of delete_catalog_document and download_from_catalog."""
-
     catalog_id: Id = _CATALOG
     document_id: Id = _DOCUMENT
 

@@ -2,26 +2,25 @@
 A file sent into a catalog: within the call, or by a form that its owner's program posts.
 
 Either way the object lands where `aws s3 cp` would put it, and what follows is its event's business
-(stackroom.uploads). The record that is written here shows it until then.
+(stackroom.uploads). Until then its record is an announcement.
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from stackroom.catalogs.announcements import Announcements
 from stackroom.catalogs.contents import require_what_its_name_says
 from stackroom.clock import utc_now
 from stackroom.errors import (
     DocumentExists,
     FileTooLarge,
     FileTypeUnsupported,
-    RecordChanged,
     ValidationError,
 )
-from stackroom.formats import CONTENT_TYPES, MAX_FILE_BYTES, extension_of, unsupported
+from stackroom.formats import MAX_FILE_BYTES, content_type_of, unsupported
 from stackroom.keys import Location, is_document, locate
-from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.model import Catalog
 from stackroom.ownership import in_use
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
@@ -31,9 +30,6 @@ from stackroom.uploads.descriptions import MAX_FILENAME_BYTES
 from stackroom.uploads.sidecars import Attribute, object_metadata, sidecar
 
 FORM_SECONDS = 900  # contract
-# Until when the record of a file that was just written waits for the object's event. A minute is
-# usual when AWS is busy; the reconciler registers what never had one.
-_EVENT = timedelta(hours=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,13 +74,13 @@ class Sending:
         etag = self.transfers.put(
             location.key,
             content,
-            content_type=_content_type(filename),
+            content_type=content_type_of(filename),
             attributes=metadata,
             replace=replace,
         )
         if etag is None:
             raise DocumentExists(filename)
-        self._announce(location, until=self.now() + _EVENT, size=len(content), etag=etag)
+        self._announcements.written(location, size=len(content), etag=etag)
         return Sent(
             catalog=catalog,
             document_id=location.document_id,
@@ -112,13 +108,18 @@ class Sending:
             raise DocumentExists(filename)
         form = self.transfers.form(
             location.key,
-            content_type=_content_type(filename),
+            content_type=content_type_of(filename),
             attributes=metadata,
             max_bytes=MAX_FILE_BYTES,
             seconds=FORM_SECONDS,
         )
-        self._announce(location, until=self.now() + timedelta(seconds=FORM_SECONDS))
+        until = self.now() + timedelta(seconds=FORM_SECONDS)
+        self._announcements.expected(location, until=until)
         return Sent(catalog=catalog, document_id=location.document_id, filename=filename, form=form)
+
+    @property
+    def _announcements(self) -> Announcements:
+        return Announcements(catalogs=self.catalogs, documents=self.documents, now=self.now)
 
     def _metadata(self, location: Location, attributes: Mapping[str, Attribute]) -> dict[str, str]:
         """Checked as the upload handler will check it, so that nothing fails afterwards."""
@@ -131,43 +132,6 @@ class Sending:
             attributes=attributes,
         )
         return object_metadata(attributes)
-
-    def _announce(
-        self, location: Location, *, until: datetime, size: int = 0, etag: str = ""
-    ) -> None:
-        """Show what is to come. Where there is a record already, it is the pipeline's to change."""
-        now = self.now()
-        there = self.documents.get(location.catalog_id, location.document_id)
-        is_known = there is not None and there.status is not DocumentStatus.UPLOADING
-        if etag:
-            self._count(location, there, size)
-        if is_known:
-            return
-        announced = Document(
-            catalog_id=location.catalog_id,
-            document_id=location.document_id,
-            filename=location.filename,
-            s3_key=location.key,
-            size=size,
-            etag=etag,
-            content_type=_content_type(location.filename),
-            status=DocumentStatus.UPLOADING,
-            uploaded_at=now,
-            updated_at=now,
-            upload_until=until,
-            version=there.version if there else 0,
-        )
-        with suppress(RecordChanged):  # the event was quicker
-            self.documents.save(announced)
-
-    def _count(self, location: Location, there: Document | None, size: int) -> None:
-        counted = there is not None and there.is_counted
-        self.catalogs.adjust_totals(
-            location.catalog_id,
-            count=0 if counted else 1,
-            size=size - (there.size if there is not None and counted else 0),
-            at=self.now(),
-        )
 
 
 def _location(catalog: Catalog, filename: str) -> Location:
@@ -187,7 +151,3 @@ def _location(catalog: Catalog, filename: str) -> Location:
             "for itself. Allowed: a name such as report.pdf, or folders before it: 2026/report.pdf"
         )
     return location
-
-
-def _content_type(filename: str) -> str:
-    return CONTENT_TYPES[extension_of(filename)]
