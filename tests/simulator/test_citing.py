@@ -28,6 +28,7 @@ HITS = [
         ("Nothing is cited.", "Nothing is cited.", []),
         ("  A [2]  \n", "A", [("A", [2])]),
         ("[1]", "", []),
+        ("A [1](https://a.example).", "A [1](https://a.example).", []),
     ],
 )
 def test_each_part_ends_with_its_marks(

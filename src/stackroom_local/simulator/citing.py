@@ -7,9 +7,9 @@ from typing import Any
 from stackroom_local.simulator.retrieval import reference
 from stackroom_local.simulator.vectors import Hit
 
-# [1], or [1, 3], with the spaces before it; what follows a mark belongs to the part before it.
-_MARK = re.compile(r"[ \t]*\[(\d{1,3}(?:[ \t]*,[ \t]*\d{1,3})*)\]")
-_CLOSING = ".,;:!?…)\"'"
+# [1], or [1, 3], with the spaces before it, and no link of Markdown.
+_MARK = re.compile(r"[ \t]*\[(\d{1,3}(?:[ \t]*,[ \t]*\d{1,3})*)\](?!\()")
+_CLOSING = ".,;:!?…)\"'"  # belongs to the part whose mark it follows
 
 
 def citation(text: str, start: int, hits: Sequence[Hit]) -> dict[str, Any]:

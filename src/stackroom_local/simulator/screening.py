@@ -8,9 +8,8 @@ topic's name and definition, or to its examples.
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any
 
 from stackroom_local.simulator.embedding import Embedder, Vector
@@ -56,10 +55,15 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class Guard:
-    """A version of a guardrail, ready to look at texts."""
+    """
+    A version of a guardrail, ready to look at texts.
+
+    `known` keeps the vectors of guardrails' own texts, which every request is held against.
+    """
 
     body: dict[str, Any]
     embedder: Embedder
+    known: dict[str, Vector] = field(default_factory=dict)
 
     def judged(self, text: str, side: Side) -> Verdict:
         words = _enabled(words_of(self.body), side)
@@ -96,20 +100,28 @@ class Guard:
     def _nearness(self, topic: dict[str, Any], vectors: list[Vector]) -> float:
         told = (f"{topic['name']}. {topic['definition']}", *(topic.get("examples") or ()))
         return max(
-            (float(_known(self.embedder, each) @ vector) for each in told for vector in vectors),
+            (float(self._known(each) @ vector) for each in told for vector in vectors),
             default=0.0,
         )
+
+    def _known(self, text: str) -> Vector:
+        if text not in self.known:
+            self.known[text] = self.embedder.embed(text)
+        return self.known[text]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Screening:
     store: Store
     embedder: Embedder
+    _known: dict[str, Vector] = field(default_factory=dict)
 
     def guard(self, identifier: str, version: str) -> Guard | None:
         """None for a guardrail, or a version of it, that does not exist."""
         row = guardrail(self.store, identifier, version)
-        return Guard(body=loaded(row["body"]), embedder=self.embedder) if row else None
+        if row is None:
+            return None
+        return Guard(body=loaded(row["body"]), embedder=self.embedder, known=self._known)
 
     def asked_for(self, request: dict[str, Any]) -> Guard | None:
         """That of a request's guardrailConfiguration; raises ServiceError if there is none such."""
@@ -155,9 +167,3 @@ def _pieces(text: str) -> list[str]:
     sentences = [sentence for sentence in sentences if sentence]
     together = -(-len(sentences) // _PIECES) or 1
     return [" ".join(sentences[at : at + together]) for at in range(0, len(sentences), together)]
-
-
-@lru_cache(maxsize=1024)
-def _known(embedder: Embedder, text: str) -> Vector:
-    """A guardrail's own texts are asked for with every request."""
-    return embedder.embed(text)
