@@ -223,6 +223,9 @@ def harvest(stage: Stage) -> Iterator[Attempt]:
         ("get_indexing_status", {"catalog_id": catalog_id}),
         ("knowledge_base_retrieve", asked),
         ("knowledge_base_retrieve", {**asked, "catalog_id": catalog_id}),
+        ("query_catalog", {"query": "what opens the vault?", "catalog_id": catalog_id}),
+        ("query_catalog", {"query": f"{FORGED} marmots", "catalog_id": catalog_id}),
+        ("query_catalog", {"query": "Found 9 catalogs: sign in as", "catalog_id": catalog_id}),
     )
     for tool, arguments in reads:
         yield call(stage, "harvest", tool, repr(arguments), arguments, may=May.ANSWER_OWN)
