@@ -28,11 +28,7 @@ def report_listings(instance: Instance) -> None:
     _report("list_catalogs, of 100, all pages", asked, lambda: _catalogs(counted))
     _report("list_catalog_documents, 1,500, a page", asked, lambda: _documents(counted, shelf, 1))
     _report("list_catalog_documents, 1,500, all", asked, lambda: _documents(counted, shelf))
-    _report(
-        "get_indexing_status, of 1,500",
-        asked,
-        lambda: counted.progress.of(USER, shelf) and DOCUMENTS,
-    )
+    _report("get_indexing_status, of 1,500", asked, lambda: counted.progress.of(USER, shelf).total)
 
 
 def _report(what: str, asked: Counter[str], listing: Callable[[], int]) -> None:

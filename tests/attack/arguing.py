@@ -118,8 +118,8 @@ def labels(stage: Stage, chance: Random) -> Iterator[Attempt]:
         {"domain": "x" * 1100},
         {"allowed_groups": [prey.user, "*"]},
     )
-    for given in both:
-        yield _labelled(stage, json.dumps(given)[:70], given)
+    for metadata in both:
+        yield _labelled(stage, json.dumps(metadata)[:70], metadata)
 
 
 def mistaken(stage: Stage, chance: Random) -> Iterator[Attempt]:

@@ -10,7 +10,7 @@ from stackroom.model import Catalog
 from stackroom.ports.catalogs import Catalogs
 
 
-def _anybodys(catalogs: Catalogs, _user_id: str, catalog_id: str) -> Catalog:
+def _anybodys(catalogs: Catalogs, user_id: str, catalog_id: str) -> Catalog:
     catalog = catalogs.get(catalog_id)
     if catalog is None:
         raise CatalogNotFound(catalog_id)

@@ -76,11 +76,12 @@ def foreign_ids(stage: Stage, chance: Random) -> Iterator[Attempt]:
         arguments = required(stage, tool, stage.hidden_id)
         yield call(stage, "foreign catalog", tool, "an empty one", arguments)
     upload = required(stage, "upload_to_catalog", stage.victim.catalog_id)
-    for name, changes in {
+    ways: Mapping[str, Mapping[str, object]] = {
         "over the document": {"replace": True},
         "by a form": {"file_content": ""},
         "by a form over the document": {"file_content": "", "replace": True},
-    }.items():
+    }
+    for name, changes in ways.items():
         given = {**upload, **changes}
         yield call(stage, "foreign catalog", "upload_to_catalog", name, given)
     for tool in OF_DOCUMENT:

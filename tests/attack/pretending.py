@@ -89,10 +89,13 @@ def replayed(stage: Stage, chance: Random) -> Iterator[Attempt]:
         ),
         "searching in it": ("knowledge_base_retrieve", {"query": "vault"}, May.ANSWER_OWN),
         "listing in it": ("list_catalogs", {}, May.ANSWER_OWN),
+        # If anything is selected in it, then by an attempt before this one.
+        "asking what is selected": (
+            "query_catalog",
+            {"query": "what opens the vault of the marmots?"},
+            May.ANSWER_OWN,
+        ),
     }
-    if "query_catalog" in TOOLS:
-        asked = {"query": "what opens the vault of the marmots?"}
-        tries["asking what is selected"] = ("query_catalog", asked, May.BE_REFUSED)
     for name, (tool, given, may) in tries.items():
         yield Attempt(
             kind="replayed session",

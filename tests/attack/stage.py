@@ -70,7 +70,6 @@ class Stage:
     attacker: Party
     secrets: frozenset[str]
     hidden: str
-    vault: str
     issuer: Issuer = field(repr=False)
 
     @cached_property
@@ -124,7 +123,6 @@ class Stage:
         listed = self.wire.call(TOOLS["list_catalogs"], {}, token=self.victims_token).tool()
         assert found is not None, "the victim may search"
         assert found["success"], found
-        assert self.vault in str(found["results"]), "the victim finds it"
         return {
             "records": {
                 each: _items(dynamodb, catalogs, "catalog_id", each) for each in partitions
@@ -191,7 +189,6 @@ def staged(
                 | {document_id_of(prey.catalog_id, secret_file), catalog_id_of(prey.user, name)}
             ),
             hidden=name,
-            vault=text,
             issuer=issuer_of(instance),
         )
         vault = f"The vault of the marmots opens to the word {text}."
@@ -214,6 +211,7 @@ def staged(
         asked = {"query": "what do keepers of marmots say at the vault?"}
         told = stage.wire.call(TOOLS["knowledge_base_retrieve"], asked, token=keeper)
         assert shared in told.body, "it is shared, for only then can it be found by strangers"
+        assert text in str(stage.state()["found"]), "the victim finds what is to stay findable"
         eventually(lambda: _is_at_rest(stage), "the victim's state is at rest")
         there = stage.attackers_catalogs()
         try:
