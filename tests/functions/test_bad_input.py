@@ -44,6 +44,16 @@ def test_a_wrong_argument_is_named_and_nothing_is_stored(tools: Tools, tool: str
     assert len(found) >= len(DEFINITIONS[tool]["inputSchema"]["properties"])
 
 
+@pytest.mark.parametrize("tool", DEFINITIONS)
+def test_of_many_wrong_arguments_the_first_ten_are_told(tools: Tools, tool: str) -> None:
+    good = good_arguments(tool, "cat-1", "doc-1")
+
+    _, text = told_by(tools, tool, {**good, **dict.fromkeys(map(str, range(20_000)), 1)})
+
+    assert text.count("no such argument") == 10
+    assert text.endswith("; and 19990 more")
+
+
 def answered(tools: Tools, tool: str, arguments: Mapping[str, object], bad: Any) -> str:
     """What is wrong with the answer, or nothing."""
     code, text = told_by(tools, tool, arguments)

@@ -17,6 +17,7 @@ from pydantic_core import ErrorDetails
 from stackroom.errors import ValidationError
 from stackroom.identity import ToolCall
 
+_TOLD = 10  # problems of a call; each takes a line, and a call can have a hundred thousand
 _SCHEMA_KEYS = ("type", "properties", "required", "items", "description")
 
 
@@ -52,8 +53,11 @@ class Tool(Generic[ArgumentsT]):
         try:
             return self.arguments.model_validate(given)
         except pydantic.ValidationError as error:
-            problems = (self._problem(each, given) for each in error.errors(include_url=False))
-            raise ValidationError("; ".join(problems)) from None  # pydantic's repeats the input
+            found = error.errors(include_url=False)
+            problems = dict.fromkeys(self._problem(each, given) for each in found[:_TOLD])
+            more = len(found) - _TOLD
+            told = [*problems, f"and {more} more"] if more > 0 else problems
+            raise ValidationError("; ".join(told)) from None  # pydantic's repeats the input
 
     def definition(self) -> dict[str, object]:
         """As `toolSchema.inlinePayload` of a gateway target has it."""
