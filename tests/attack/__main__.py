@@ -69,9 +69,11 @@ def tell(stage: Stage, options: argparse.Namespace) -> int:
 def _print_times(stage: Stage, options: argparse.Namespace) -> bool:
     """Whether any of them tells."""
     chance = random.Random(options.seed)
+    if not options.calls:
+        return False
     print(f"\n{HEADER}")
     is_told = False
-    for comparison in compared(stage, chance, calls=options.calls) if options.calls else ():
+    for comparison in compared(stage, chance, calls=options.calls):
         tells = comparison.tells(chance)
         print(comparison.told() + "   TELLS" * tells, flush=True)
         is_told |= tells

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from tests.attack import arguing, forging, naming, pretending, transferring
+from tests.attack import arguing, forging, naming, overdoing, pretending, transferring
 from tests.attack.attempt import Attempt
 from tests.attack.oracle import judged
 from tests.attack.stage import Stage
@@ -27,6 +27,9 @@ GENERATORS: tuple[Callable[[Stage, random.Random], Iterator[Attempt]], ...] = (
     pretending.misnamed,
     pretending.direct,
     forging.forged,
+    overdoing.excesses,
+    overdoing.encodings,
+    overdoing.neighbours,
     transferring.by_keys,
     transferring.forms,
     transferring.links,

@@ -24,6 +24,7 @@ _GIVEAWAYS = re.compile(
     r"|internal error|\.py\b|An error occurred"
 )
 _SERVICES = ("dynamodb", "s3", "bedrock-agent", "bedrock-agent-runtime", "stepfunctions", "sqs")
+_LONGEST = 10_000  # characters of a refusal; what was sent is no use to whoever sent it
 FORGED = "FORGED-LINE"  # begins what imitates a tool's output; no line of an answer may begin so
 
 
@@ -64,6 +65,8 @@ def _unstructured(answer: Answer) -> str:
 
 
 def _unactionable(answer: Answer) -> str:
+    if len(answer.body) > _LONGEST and _is_refusal(answer):
+        return f"takes {len(answer.body):,} characters to refuse"
     told = answer.tool()
     if told is None or not _is_refusal(answer):
         return ""

@@ -28,7 +28,7 @@ def stage(instance: Instance) -> Iterator[Stage]:
 
 
 def test_no_attempt_of_a_sample_reaches_what_is_another_users(stage: Stage) -> None:
-    tally = run(stage, attempts(stage, SEED, share=4))
+    tally = run(stage, attempts(stage, SEED, share=5))
 
     assert (tally.leaks, tally.unstructured, tally.changes) == ({}, {}, [])
     assert set(TOOLS) <= set(tally.tools)

@@ -28,8 +28,8 @@ def told(answered: object, *, is_error: bool = False) -> str:
 
 
 def refusal(text: str = "Error: Catalog 'x' not found", **metadata: str) -> str:
-    answered = {"content": [{"text": text}], "status": "error"}
-    return told({**answered, "metadata": {**NOT_FOUND, **metadata}})
+    content = [{"text": text}]
+    return told({"content": content, "status": "error", "metadata": {**NOT_FOUND, **metadata}})
 
 
 def success(text: str = "Found 1 catalog:") -> str:

@@ -47,7 +47,8 @@ class Wire:
             sent.append(("Authorization", f"Bearer {token}"))
         raw = [(name.encode(), value.encode()) for name, value in sent]
         response = self.http.post(self.url + query, content=body, headers=raw)
-        said = [body.decode("utf-8", "replace"), query, *(value for _, value in headers)]
+        said = [body.decode("utf-8", "replace"), _meant(body), query]
+        said += [value for _, value in headers]
         return answer_of(response, said)
 
     def call(
@@ -68,6 +69,14 @@ class Wire:
 def a_call(tool: str, arguments: object) -> dict[str, Any]:
     params = {"name": tool, "arguments": arguments}
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
+def _meant(body: bytes) -> str:
+    """The same without escapes."""
+    try:
+        return json.dumps(json.loads(body), ensure_ascii=False)
+    except ValueError:
+        return ""
 
 
 def answer_of(response: httpx2.Response, said: Iterable[str]) -> Answer:
