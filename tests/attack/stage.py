@@ -34,6 +34,7 @@ TOOLS = {tool.name: f"{target}___{tool.name}" for target in TARGETS for tool in 
 KNOWN = "Pantry"
 GROUP = "marmot-keepers"  # whose members may find one of the victim's documents; no attacker is one
 _FILE = "plan.txt"
+_FOR_KEEPERS = {"kb-list-allowed_groups": GROUP}
 
 
 @dataclass(frozen=True)
@@ -191,40 +192,55 @@ def staged(
             hidden=name,
             issuer=issuer_of(instance),
         )
-        vault = f"The vault of the marmots opens to the word {text}."
-        prey.person.settle(
-            [
-                prey.person.put(f"{prey.catalog}/{_FILE}", vault, {"kb-domain": value}),
-                prey.person.put(f"{prey.catalog}/{secret_file}", f"The marmots sleep in {other}."),
-            ]
-        )
-        keepers = f"Keepers of marmots say {shared} at the vault."
-        groups = {"kb-list-allowed_groups": GROUP}
-        prey.person.settle([prey.person.put(f"{prey.catalog}/{shared_file}", keepers, groups)])
-        weather = "The weather is marmot grey."
-        hunter.person.settle([hunter.person.put(f"{hunter.catalog}/own.txt", weather)])
-        for catalog_name in (name, KNOWN):
-            made = {"catalog_name": catalog_name, "description": described}
-            _require(stage, "create_catalog", made)
-        _require(stage, "select_catalog", {"catalog_id": prey.catalog_id})
-        keeper = stage.issuer.mint("keeper", groups=[GROUP])
-        asked = {"query": "what do keepers of marmots say at the vault?"}
-        told = stage.wire.call(TOOLS["knowledge_base_retrieve"], asked, token=keeper)
-        assert shared in told.body, "it is shared, for only then can it be found by strangers"
-        assert text in str(stage.state()["found"]), "the victim finds what is to stay findable"
-        eventually(lambda: _is_at_rest(stage), "the victim's state is at rest")
-        there = stage.attackers_catalogs()
+        files = {
+            _FILE: (f"The vault of the marmots opens to the word {text}.", {"kb-domain": value}),
+            secret_file: (f"The marmots sleep in {other}.", {}),
+            shared_file: (f"Keepers of marmots say {shared} at the vault.", _FOR_KEEPERS),
+        }
+        objects = stage.attackers_objects()
+        _furnish(stage, files, described=described)
+        _require_found(stage, text, by=stage.victims_token)
+        _require_found(stage, shared, by=stage.issuer.mint("keeper", groups=[GROUP]))
+        # Those that have documents stay: other tests of the same local mode may use them.
+        catalogs = stage.attackers_catalogs()
         try:
             yield stage
         finally:
-            for catalog_id in stage.attackers_catalogs() - there:
+            for catalog_id in stage.attackers_catalogs() - catalogs:
                 _require(stage, "delete_catalog", _confirmed(catalog_id), token=stage.token)
             for catalog_id in (stage.hidden_id, stage.known_id):
                 _require(stage, "delete_catalog", _confirmed(catalog_id))
-            for path in (_FILE, secret_file, shared_file):
+            for path in files:
                 prey.person.remove(f"{prey.catalog}/{path}")
-            for key in stage.attackers_objects():
+            for key in stage.attackers_objects() - objects:
                 hunter.person.remove(key.partition("/")[2])
+
+
+def _furnish(
+    stage: Stage, files: Mapping[str, tuple[str, Mapping[str, str]]], *, described: str
+) -> None:
+    """The victim's files, catalogs and selection, and the attacker's one file; then all rests."""
+    prey, hunter = stage.victim, stage.attacker
+    prey.person.settle(
+        [
+            prey.person.put(f"{prey.catalog}/{name}", body, attributes)
+            for name, (body, attributes) in files.items()
+        ]
+    )
+    weather = "The weather is marmot grey."
+    hunter.person.settle([hunter.person.put(f"{hunter.catalog}/{hunter.filename}", weather)])
+    for name in (stage.hidden, KNOWN):
+        made = {"catalog_name": name, "description": described}
+        _require(stage, "create_catalog", made)
+    _require(stage, "select_catalog", {"catalog_id": prey.catalog_id})
+    eventually(lambda: _is_at_rest(stage), "the victim's state is at rest")
+
+
+def _require_found(stage: Stage, word: str, *, by: str) -> None:
+    """For what nobody finds can't leak either."""
+    asked = {"query": "what is said of marmots at the vault?", "top_k": 20}
+    told = stage.wire.call(TOOLS["knowledge_base_retrieve"], asked, token=by)
+    assert word in told.body, told
 
 
 def _confirmed(catalog_id: str) -> Mapping[str, object]:

@@ -27,9 +27,9 @@ def told(answered: object, *, is_error: bool = False) -> str:
     )
 
 
-def refusal(text: str = "Error: Catalog 'x' not found", **metadata: str) -> str:
-    content = [{"text": text}]
-    return told({"content": content, "status": "error", "metadata": {**NOT_FOUND, **metadata}})
+def refusal(text: str = "Error: Catalog 'x' not found", **changes: str) -> str:
+    metadata = {**NOT_FOUND, **changes}
+    return told({"content": [{"text": text}], "status": "error", "metadata": metadata})
 
 
 def success(text: str = "Found 1 catalog:") -> str:
