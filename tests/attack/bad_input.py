@@ -36,7 +36,6 @@ _HARMFUL = {
 }
 # Texts of many lines, or base64, or any characters: their own cases are below.
 _FREE = frozenset({"file_content", "next_token"})
-_ANY_TEXT = frozenset({("knowledge_base_retrieve", "query")})
 # How a refusal names what it is about, where it doesn't by the argument's name.
 _NAMED = {
     "catalog_name": "catalog name",
@@ -92,7 +91,7 @@ def _wrong(
     length = _TOO_LONG.get(argument, _ELSE)
     if argument != "file_content":
         yield f"{length} characters", "a" * length
-    if argument not in _FREE and (tool, argument) not in _ANY_TEXT:
+    if argument not in _FREE:
         for what, text in _HARMFUL.items():
             yield f"with {what}", text
 

@@ -9,8 +9,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from stackroom.catalog_tools.texts import is_plain
 from stackroom.formats import SUPPORTED
+from stackroom.gateway.plain_text import Line, Text
 from stackroom.gateway.tool import Arguments
 from stackroom.keys import MAX_CATALOG_NAME
 from stackroom.uploads.descriptions import MAX_FILENAME_BYTES
@@ -24,20 +24,6 @@ class CatalogArguments(Arguments):
     """A text that looks like a number is none, and "true" is no confirmation."""
 
     model_config = ConfigDict(strict=True)
-
-
-def _plain(text: str) -> str:
-    if not all(is_plain(each) or each in "\t\n" for each in text):
-        raise ValueError("has a control character, or one that reverses the direction of writing")
-    return text
-
-
-def _one_line(text: str) -> str:
-    if not all(map(is_plain, text)):
-        raise ValueError(
-            "has a line break, a control character, or one that reverses the direction of writing"
-        )
-    return text
 
 
 def token_of(id_: str) -> str:
@@ -57,8 +43,6 @@ def id_of(token: str) -> str:
     return id_
 
 
-Text = Annotated[str, AfterValidator(_plain)]
-Line = Annotated[str, AfterValidator(_one_line)]
 Id = Annotated[Line, Field(max_length=100)]
 Token = Annotated[str, Field(max_length=100), AfterValidator(id_of)]
 

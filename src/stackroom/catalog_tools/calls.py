@@ -9,9 +9,9 @@ from stackroom.catalog_tools.access import Access, AccessLog
 from stackroom.catalog_tools.definition import Rendered
 from stackroom.catalog_tools.refusals import refusal_of
 from stackroom.catalog_tools.services import Services
-from stackroom.catalog_tools.texts import is_plain
 from stackroom.catalog_tools.tools import BY_NAME, TOOLS
 from stackroom.gateway.encoding import encodable
+from stackroom.gateway.plain_text import is_plain
 from stackroom.gateway.tool import require_tool
 from stackroom.identity import ToolCall
 

@@ -1,20 +1,10 @@
 """How names, sizes and times read in a tool's text."""
 
-import unicodedata
 from datetime import UTC, datetime
 
+from stackroom.gateway.plain_text import is_plain
+
 _KB, _MB = 1024, 1024**2
-# What reorders a line for its reader [Unicode Standard Annex 9: explicit formatting characters].
-_BIDIRECTIONAL = frozenset(
-    "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-)
-_LINES = frozenset("\u2028\u2029")
-
-
-def is_plain(character: str) -> bool:
-    """Whether it says what it shows: no control character, and none that reorders a line."""
-    category = unicodedata.category(character)
-    return category not in ("Cc", "Cs") and character not in _BIDIRECTIONAL | _LINES
 
 
 def shown(name: str) -> str:

@@ -3,6 +3,7 @@ The way in for agents: who calls, in headers that only we set, and how a tool is
 
 - tokens: an access token -> the caller, or why it is refused
 - signing_keys: the issuer's public keys, fetched, kept, and fetched again when one is new
+- plain_text: texts without what nobody sees, or reads in another order
 - tool: a tool's name, description and arguments, stated once; its schema for the gateway
 - interception: a request to the AgentCore Gateway -> the same with identity headers, or a denial
 

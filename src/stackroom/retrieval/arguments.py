@@ -6,6 +6,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from stackroom import narrowing
 from stackroom.filters import Conditions
+from stackroom.gateway.plain_text import Line, Text
 from stackroom.gateway.tool import Arguments, Tool
 
 
@@ -16,11 +17,11 @@ def _not_boolean(value: Any) -> Any:
 
 
 _Number = BeforeValidator(_not_boolean)  # pydantic would take true for 1
-_Id = Annotated[str, Field(max_length=100)]
+_Id = Annotated[Line, Field(max_length=100)]
 
 
 class RetrieveArguments(Arguments):
-    query: str = Field(
+    query: Text = Field(
         min_length=1,
         max_length=1000,  # "User query size" in the Bedrock quotas
         description="What to look for, in plain language: text of 1 to 1,000 characters.",

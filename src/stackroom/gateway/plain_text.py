@@ -1,0 +1,37 @@
+"""Texts of tool calls that say what they show: nothing in them that nobody sees, or reads so."""
+
+import unicodedata
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+# What reorders a line for its reader [Unicode Standard Annex 9: explicit formatting characters].
+_BIDIRECTIONAL = frozenset(
+    "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
+_LINES = frozenset("\u2028\u2029")
+
+
+def is_plain(character: str) -> bool:
+    """Whether it says what it shows: no control character, and none that reorders a line."""
+    category = unicodedata.category(character)
+    return category not in ("Cc", "Cs") and character not in _BIDIRECTIONAL | _LINES
+
+
+def _plain(text: str) -> str:
+    if not all(is_plain(each) or each in "\t\r\n" for each in text):
+        raise ValueError("has a control character, or one that reverses the direction of writing")
+    return text
+
+
+def _one_line(text: str) -> str:
+    if not all(map(is_plain, text)):
+        raise ValueError(
+            "has a line break, a control character, or one that reverses the direction of writing"
+        )
+    return text
+
+
+# Of arguments; the one may have several lines.
+Text = Annotated[str, AfterValidator(_plain)]
+Line = Annotated[str, AfterValidator(_one_line)]
