@@ -27,6 +27,7 @@ FUNCTIONS = {
     "status_poller": CORE,
     "reconciler": CORE,
     "retrieve": CORE,
+    "catalog_tools": CORE,
     "identity_interceptor": IDENTITY,
 }
 BASELINE = "import boto3; boto3.session.Session().client('dynamodb', region_name='us-east-1')"
