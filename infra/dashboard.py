@@ -15,6 +15,7 @@ from infra.measurements import found, metric, of_function, of_queue, ours, total
 from infra.pipeline import PipelineStack
 
 _THIRD = 8  # of the 24 columns
+_OF_A_CALL = ("tool", "outcome")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,22 +109,24 @@ class Dashboard:
         ]
 
     def _what_agents_get(self) -> list[cloudwatch.IWidget]:
-        latencies = [
-            ours("RetrieveLatency", "retrieve", statistic=statistic, label=statistic)
-            for statistic in ("p50", "p95")
-        ]
         return [
-            _graph("Retrieval latency (ms)", latencies),
+            _graph("Tool latency, p50 (ms)", [_answered("p50")]),
+            _graph("Tool latency, p99 (ms)", [_answered("p99")]),
             _graph(
-                "Passages per answer",
-                [ours("RetrieveResults", "retrieve", statistic="Average", label="average")],
+                "Tool calls refused or failed",
+                [
+                    found(
+                        "ToolLatency",
+                        *_OF_A_CALL,
+                        statistic="SampleCount",
+                        where='NOT outcome="success"',
+                        label="${PROP('Dim.tool')} ${PROP('Dim.outcome')}",
+                    )
+                ],
             ),
             _graph(
-                "Questions, and those refused",
-                [
-                    ours("RetrieveResults", "retrieve", statistic="SampleCount", label="answered"),
-                    found("RetrieveErrors", "errorType"),
-                ],
+                "Passages per search",
+                [ours("RetrieveResults", "retrieve", statistic="Average", label="average")],
             ),
         ]
 
@@ -170,6 +173,16 @@ class Dashboard:
             label="documents and their versions",
             period=cdk.Duration.days(1),
         )
+
+
+def _answered(statistic: str) -> cloudwatch.MathExpression:
+    return found(
+        "ToolLatency",
+        *_OF_A_CALL,
+        statistic=statistic,
+        where='outcome="success"',
+        label="${PROP('Dim.tool')}",
+    )
 
 
 def _seen(name: str) -> cloudwatch.Metric:

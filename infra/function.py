@@ -38,12 +38,13 @@ class HandlerFunction(Construct):
         self.timeout = timeout
         self.memory_size = memory_size
         name = package.replace("_", "-")
-        # A literal, so that another stack's metrics of this function need no export.
+        # Literals, so that another stack's metrics and queries of this function need no export.
         self.name = f"{deployment.project}-{name}"
+        self.log_group_name = f"/aws/lambda/{self.name}"
         self.log_group = logs.LogGroup(
             self,
             "Logs",
-            log_group_name=f"/aws/lambda/{self.name}",
+            log_group_name=self.log_group_name,
             retention=logs.RetentionDays.ONE_MONTH,
             removal_policy=cdk.RemovalPolicy.DESTROY,
         )

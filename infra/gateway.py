@@ -75,7 +75,8 @@ class GatewayStack(cdk.Stack):
                 handler=functions.catalog_tools(),
             ),
         ]
-        self.handlers = [*(offer.handler for offer in self.offers), self.interceptor]
+        self.tools = [offer.handler for offer in self.offers]
+        self.handlers = [*self.tools, self.interceptor]
         self._engine = agentcore.PolicyEngine(
             self, "Policies", policy_engine_name=deployment.project.replace("-", "_")
         )

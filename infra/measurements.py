@@ -68,12 +68,21 @@ def total(
     )
 
 
-def found(name: str, *dimensions: str) -> cloudwatch.MathExpression:
-    """Whatever services and values report this figure, one line each."""
+def found(
+    name: str, *dimensions: str, statistic: str = "Sum", where: str = "", label: str | None = None
+) -> cloudwatch.MathExpression:
+    """
+    Whatever services and values report this figure, one line each.
+
+    `where` narrows the search; `label` may hold ${PROP('Dim.name')}.
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/search-expression-syntax.html
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/graph-dynamic-labels.html
+    """
     schema = ",".join(["Stackroom", *sorted({"service", *dimensions})])
+    wanted = " ".join(filter(None, (f'MetricName="{name}"', where)))
     return cloudwatch.MathExpression(
-        expression=f"SEARCH('{{{schema}}} MetricName=\"{name}\"', 'Sum', 300)",
-        label="" if dimensions else name,
+        expression=f"SEARCH('{{{schema}}} {wanted}', '{statistic}', 300)",
+        label=("" if dimensions else name) if label is None else label,
         using_metrics={},
         period=_FIVE_MINUTES,
     )

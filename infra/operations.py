@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
-from aws_cdk import aws_iam as iam
-from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from infra.access_queries import keep_access_queries
+from infra.alarm_topic import alarm_topic
 from infra.dashboard import Dashboard
 from infra.data import DataStack
 from infra.deployment import Deployment
@@ -32,8 +32,9 @@ class OperationsStack(cdk.Stack):
         self._deployment = deployment
         self._data = data
         self._pipeline = pipeline
+        self._tools = gateway.tools
         self._handlers = [*pipeline.handlers, *gateway.handlers]
-        self._topic = self._alarm_topic()
+        self._topic = alarm_topic(self, project=deployment.project)
 
         alarms = [
             *self._dead_letter_alarms(),
@@ -42,6 +43,7 @@ class OperationsStack(cdk.Stack):
             self._broken_runs_alarm(),
             self._failed_documents_alarm(),
             self._withheld_passages_alarm(),
+            self._tool_faults_alarm(),
             self._function_throttles_alarm(),
             self._table_throttles_alarm(),
             self._errors_alarm(),
@@ -54,6 +56,8 @@ class OperationsStack(cdk.Stack):
             alarms=alarms,
         ).add_to(self, deployment.project)
 
+        keep_access_queries(self, deployment=deployment, tools=self._tools)
+
         cdk.CfnOutput(self, "AlarmTopicArn", value=self._topic.topic_arn)
         console = f"https://{self.region}.console.aws.amazon.com/cloudwatch/home"
         cdk.CfnOutput(
@@ -61,22 +65,6 @@ class OperationsStack(cdk.Stack):
             "DashboardUrl",
             value=f"{console}?region={self.region}#dashboards/dashboard/{dashboard.dashboard_name}",
         )
-
-    def _alarm_topic(self) -> sns.Topic:
-        topic = sns.Topic(
-            self, "Alarms", topic_name=f"{self._deployment.project}-alarms", enforce_ssl=True
-        )
-        # A topic with a policy of its own loses the default that lets the account publish.
-        topic.add_to_resource_policy(
-            iam.PolicyStatement(
-                sid="AlarmsMayPublish",
-                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
-                actions=["sns:Publish"],
-                resources=[topic.topic_arn],
-                conditions={"StringEquals": {"aws:SourceAccount": self.account}},
-            )
-        )
-        return topic
 
     def _dead_letter_alarms(self) -> list[cloudwatch.Alarm]:
         prefix, suffix = f"{self._deployment.project}-", "-dead"
@@ -142,6 +130,16 @@ class OperationsStack(cdk.Stack):
         figure = ours("PassagesWithheld", "retrieve", statistic="Sum")
         what = "Passages bore the attributes of a user whose documents they are not from."
         return self._alarm("WithheldPassages", figure, threshold=1, description=what)
+
+    def _tool_faults_alarm(self) -> cloudwatch.Alarm:
+        """Five, because a call that fails once is one that its agent repeats."""
+        return self._alarm(
+            "ToolFaults",
+            total([ours("ToolFaults", tool.service) for tool in self._tools], label="faults"),
+            threshold=5,
+            description="Tools failed for reasons of their own within five minutes: their log"
+            " groups say why.",
+        )
 
     def _function_throttles_alarm(self) -> cloudwatch.Alarm:
         return self._alarm(

@@ -1,17 +1,15 @@
 """Gateway target `catalogs`: the ten catalog tools."""
 
-from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.observability import NAMESPACE, logger_for
+from functions import access_log
+from functions.observability import logger_for
 from stackroom.aws.session import client
 from stackroom.aws.settings import AdmissionSettings, AnswerSettings
 from stackroom.aws.use_cases import UseCases
-from stackroom.catalog_tools.access import EVENT, Access
 from stackroom.catalog_tools.calls import Calls, Response
 from stackroom.identity import tool_call
 
@@ -35,16 +33,5 @@ def use_cases() -> UseCases:
 
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: Any, context: LambdaContext) -> Response:
-    return Calls(services=use_cases(), log=report).answer(event, lambda: tool_call(context))
-
-
-def report(access: Access) -> None:
-    logger.info(EVENT, **asdict(access))
-    with single_metric(
-        name="ToolLatency",
-        unit=MetricUnit.Milliseconds,
-        value=access.latency_ms,
-        namespace=NAMESPACE,
-    ) as metric:
-        metric.add_dimension(name="tool", value=access.tool)
-        metric.add_dimension(name="outcome", value=access.outcome)
+    calls = Calls(services=use_cases(), log=partial(access_log.report, logger=logger))
+    return calls.answer(event, lambda: tool_call(context))

@@ -9,17 +9,24 @@ from typing import Any, Literal
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from functions import access_log
 from functions.observability import logger_for, metrics_for
 from stackroom.aws.session import client
 from stackroom.aws.settings import GuardrailSettings, Pool
 from stackroom.aws.use_cases import UseCases
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
+from stackroom.gateway.access import SUCCESS, access_of
 from stackroom.gateway.encoding import encodable
 from stackroom.gateway.tool import require_tool
-from stackroom.identity import tool_call
+from stackroom.identity import ToolCall, tool_call
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.search import Retrieval
-from stackroom.retrieval.tool import Response, failure, retrieve_from_knowledge_base
+from stackroom.retrieval.tool import (
+    Response,
+    documents_of,
+    failure,
+    retrieve_from_knowledge_base,
+)
 
 logger = logger_for("retrieve")
 metrics = metrics_for("retrieve")
@@ -45,35 +52,47 @@ def retrieval() -> Retrieval:
 def handler(event: Any, context: LambdaContext) -> Response:
     logger.append_keys(query_hash=_query_hash(event))
     started = time.perf_counter()
+    call, response = _respond(event, context)
+    response = encodable(response)
 
-    response: Response = encodable(_respond(event, context))
-
-    _report(response, milliseconds=(time.perf_counter() - started) * 1000)
+    _leave_line(call, event, response, seconds=time.perf_counter() - started)
+    _report(response)
     return response
 
 
-def _respond(event: Any, context: LambdaContext) -> Response:
+def _respond(event: Any, context: LambdaContext) -> tuple[ToolCall | None, Response]:
     """Never raises: the gateway would show "internal error" instead of what went wrong."""
+    call = None
     try:
         call = tool_call(context)
         require_tool(call, [KNOWLEDGE_BASE_RETRIEVE])
-        return retrieve_from_knowledge_base(event, caller=call.caller, retrieval=retrieval())
+        return call, retrieve_from_knowledge_base(event, caller=call.caller, retrieval=retrieval())
     except (MissingIdentity, ValidationError) as error:
-        return failure(error)
+        return call, failure(error)
     except Exception:
         logger.exception("broke")
-        return failure(RetrievalFailed("the search broke; the operator finds why in the log"))
+        problem = "the search broke; the operator finds why in the log"
+        return call, failure(RetrievalFailed(problem))
 
 
-def _report(response: Response, *, milliseconds: float) -> None:
-    if not response["success"]:
-        logger.warning("refused", error_type=response["errorType"], **_told(response))
-        metrics.add_dimension(name="errorType", value=str(response["errorType"]))
-        metrics.add_metric(name="RetrieveErrors", unit=MetricUnit.Count, value=1)
-        return
+def _leave_line(call: ToolCall | None, event: Any, response: Response, *, seconds: float) -> None:
+    access = access_of(
+        call,
+        tools=(KNOWLEDGE_BASE_RETRIEVE.name,),
+        outcome=str(response.get("errorType", SUCCESS)),
+        seconds=seconds,
+        named_in=(event,),
+        shown=documents_of(response),
+    )
+    access_log.report(access, logger=logger)
+
+
+def _report(response: Response) -> None:
     told = _told(response)
+    if not response["success"]:
+        logger.warning("refused", error_type=response["errorType"], **told)
+        return
     logger.info("retrieved", **told)
-    metrics.add_metric(name="RetrieveLatency", unit=MetricUnit.Milliseconds, value=milliseconds)
     metrics.add_metric(name="RetrieveResults", unit=MetricUnit.Count, value=told["total_results"])
     if withheld := told.get("withheld_results"):
         metrics.add_metric(name="PassagesWithheld", unit=MetricUnit.Count, value=withheld)

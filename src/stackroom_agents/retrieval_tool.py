@@ -16,12 +16,12 @@ from strands import tool
 from strands.tools.decorator import DecoratedFunctionTool
 from strands.types.tools import ToolContext
 
-from stackroom.catalog_tools.access import Access
 from stackroom.catalog_tools.texts import shown
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
+from stackroom.gateway.access import SUCCESS, access_of
 from stackroom.gateway.encoding import encodable
 from stackroom.gateway.tool import Arguments, Tool
-from stackroom.identity import Caller
+from stackroom.identity import Caller, ToolCall
 from stackroom.retrieval import tool as core
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
 from stackroom_agents.access import report
@@ -58,16 +58,17 @@ def retrieval_tool(
     def answer(tool_context: ToolContext[Any]) -> core.Response:
         started = time.perf_counter()
         caller, response = _respond(tool_context, use_cases)
-        outcome = "success" if response["success"] else str(response["errorType"])
-        report(
-            Access(
-                tool=RETRIEVE_FROM_KNOWLEDGE_BASE.name,
-                outcome=outcome,
-                latency_ms=round((time.perf_counter() - started) * 1000),
-                user_id=caller.user_id if caller else None,
-                session_id=caller.session_id if caller else None,
-            )
+        name = RETRIEVE_FROM_KNOWLEDGE_BASE.name
+        access = access_of(
+            ToolCall(name, caller) if caller else None,
+            tools=(name,),
+            outcome=str(response.get("errorType", SUCCESS)),
+            seconds=time.perf_counter() - started,
+            named_in=(tool_context.tool_use["input"],),
+            shown=core.documents_of(response),
+            otherwise=name,
         )
+        report(access)
         status = "success" if response["success"] else "error"
         told = {"content": [{"text": _text(response)}], "status": status, **response}
         encoded: core.Response = encodable(told)

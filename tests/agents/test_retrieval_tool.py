@@ -216,3 +216,20 @@ def test_each_call_leaves_one_line_that_tells_no_text(
         ("retrieve_from_knowledge_base", "MissingIdentity", None, None),
     ]
     assert "secret" not in str(lines)
+    assert {each["document_ids"] for each in lines} == {""}
+
+
+def test_the_line_tells_which_documents_were_shown(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "stackroom_agents")
+
+    world.knowledge_base.put("annual leave is 30 days", filename="a.txt", score=0.9)
+    world.knowledge_base.put("annual leave is paid", filename="b.txt", score=0.8)
+
+    answer = world.ask({"query": "leave"}, ALICE)
+
+    shown = [each["source"]["document_id"] for each in answer["results"]]
+    [line] = [vars(each) for each in caplog.records if each.name == "stackroom_agents.access"]
+    assert shown == ["doc-a.txt", "doc-b.txt"]
+    assert line["document_ids"].split() == shown

@@ -18,7 +18,7 @@ NAMESPACE = "Stackroom"
 DIMENSIONS = {
     "DocumentsSettled": {"outcome"},
     "ReconcilerFindings": {"kind"},
-    "RetrieveErrors": {"errorType"},
+    "ToolLatency": {"outcome", "tool"},
 }
 # Reported for whoever looks closer; why no graph and no alarm needs them.
 UNSEEN = {
@@ -98,7 +98,7 @@ def _dashboard(assembly: Assembly) -> str:
 
 def _in_dashboard(assembly: Assembly) -> Iterator[tuple[str, list[str]]]:
     # [CloudWatch guide: using-search-expressions; API reference: Dashboard-Body-Structure]
-    search = re.compile(rf"SEARCH\('\{{{NAMESPACE},([^}}]*)\}} MetricName=\"(\w+)\"'")
+    search = re.compile(rf"SEARCH\('\{{{NAMESPACE},([^}}]*)\}} MetricName=\"(\w+)\"[^']*'")
     for widget in json.loads(_dashboard(assembly))["widgets"]:
         for namespace, *line in widget["properties"].get("metrics", []):
             if namespace == NAMESPACE:

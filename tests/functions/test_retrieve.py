@@ -307,10 +307,8 @@ def test_a_search_is_logged_and_counted_without_its_words(
     lines = printed()
 
     logged = next(line for line in lines if line.get("message") == "retrieved")
-    counted = next(line for line in lines if "_aws" in line)
     assert (logged["total_results"], len(logged["query_hash"])) == (1, 16)
-    assert counted["RetrieveResults"] == [1.0]
-    assert counted["RetrieveLatency"][0] > 0
+    assert counted("RetrieveResults", lines) == [1.0]
     assert "annual" not in json.dumps(lines)
 
 
@@ -323,20 +321,12 @@ def test_passages_of_somebody_elses_documents_are_counted_and_not_shown(
 
     assert (response["success"], response["results"]) == (True, [])
     assert response["metadata"]["withheld_results"] == 1
-    [counted] = [line for line in printed() if "_aws" in line]
-    assert counted["PassagesWithheld"] == [1.0]
+    assert counted("PassagesWithheld", printed()) == [1.0]
 
 
-def test_a_refusal_is_counted_by_its_type(
-    knowledge_base: FakeKnowledgeBase, printed: Printed
-) -> None:
-    function.handler({"query": ""}, Context())
-    function.handler({"query": "annual leave"}, Context(headers=None))
-    lines = printed()
-
-    counted = [line for line in lines if "_aws" in line]
-    assert [line["errorType"] for line in counted] == ["ValidationError", "MissingIdentity"]
-    assert [line["RetrieveErrors"] for line in counted] == [[1.0], [1.0]]
+def counted(figure: str, lines: list[dict[str, Any]]) -> Any:
+    [value] = [line[figure] for line in lines if "_aws" in line and figure in line]
+    return value
 
 
 @pytest.fixture

@@ -78,6 +78,11 @@ class Assembly:
     def stacks(self) -> set[str]:
         return set(self._templates)
 
+    def template(self, stack: str) -> dict[str, Any]:
+        """As it was synthesised."""
+        template: dict[str, Any] = self._templates[stack]
+        return template
+
     def all(self, stack: str, *types: str) -> list[Resource]:
         return [
             Resource(logical_id, raw["Type"], self.readable(stack, raw.get("Properties", {})), raw)

@@ -6,7 +6,6 @@ The ten catalog tools: each defined once, for the gateway and for an agent's own
 - of_catalogs, of_documents, of_uploads, of_deletions, of_questions: the tools, by what they are for
 - tools: all of them, in their order
 - calls: one call, from arguments to an answer that never raises; refusals: errors as answers
-- access: the audit line of each call
 - front_end: tools-config.json, and docs/tools.md
 
 Imports catalogs, deletions, retrieval, gateway. Comes from: functions/catalog_tools, and

@@ -2,22 +2,19 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from stackroom.catalog_tools.access import Access, AccessLog
 from stackroom.catalog_tools.definition import Rendered
 from stackroom.catalog_tools.refusals import refusal_of
 from stackroom.catalog_tools.services import Services
 from stackroom.catalog_tools.tools import BY_NAME, TOOLS
+from stackroom.gateway.access import SUCCESS, AccessLog, access_of
 from stackroom.gateway.encoding import encodable
-from stackroom.gateway.plain_text import is_plain
 from stackroom.gateway.tool import require_tool
 from stackroom.identity import ToolCall
 
 TOOL_TYPE = "knowledge_base"
-UNKNOWN = "unknown"  # the tool of a call that doesn't tell, or names none of ours
-_NAMED = 100  # characters of an id that the access log keeps
 
 logger = logging.getLogger(__name__)
 
@@ -53,17 +50,14 @@ class Calls:
     ) -> None:
         metadata = response["metadata"]
         assert isinstance(metadata, Mapping), "every response has metadata"
-        caller = call.caller if call else None
-        named = {**_ids(given), **_ids(metadata)}  # what was selected is told by the answer alone
         self.log(
-            Access(
-                tool=call.tool if call and call.tool in BY_NAME else UNKNOWN,
-                outcome=str(metadata.get("error_code", "success")),
-                latency_ms=round(seconds * 1000),
-                user_id=caller.user_id if caller else None,
-                session_id=caller.session_id if caller else None,
-                catalog_id=named.get("catalog_id"),
-                document_id=named.get("document_id"),
+            access_of(
+                call,
+                tools=BY_NAME,
+                outcome=str(metadata.get("error_code", SUCCESS)),
+                seconds=seconds,
+                named_in=(given, metadata),  # what was selected is told by the answer alone
+                shown=_shown(metadata),
             )
         )
 
@@ -92,12 +86,10 @@ def _refused(error: Exception) -> Response:
     }
 
 
-def _ids(named: object) -> dict[str, str]:
-    if not isinstance(named, Mapping):
-        return {}
-    ids = {name: named.get(name) for name in ("catalog_id", "document_id")}
-    return {
-        name: "".join(filter(is_plain, each))[:_NAMED]
-        for name, each in ids.items()
-        if isinstance(each, str)
-    }
+def _shown(metadata: Mapping[str, object]) -> Iterator[object]:
+    """The documents that the answer quotes, or has a link to."""
+    sources = metadata.get("sources")
+    if isinstance(sources, list):
+        yield from (each["document_id"] for each in sources)
+    if "download_url" in metadata:
+        yield metadata["document_id"]

@@ -7,7 +7,7 @@
     )
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from stackroom.errors import RetrievalError, StackroomError
@@ -61,6 +61,14 @@ def failure(error: StackroomError) -> Response:
         "errorType": type(error).__name__,
         "metadata": _failed(failures),
     }
+
+
+def documents_of(response: Response) -> Iterator[object]:
+    """The ids of the documents whose passages a response shows, one for each passage."""
+    results = response["results"]
+    assert isinstance(results, list), "every response has results"
+    for result in results:
+        yield result["source"]["document_id"]
 
 
 def _result(result: Result) -> dict[str, object]:

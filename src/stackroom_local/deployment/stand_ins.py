@@ -21,6 +21,8 @@ IN_GATEWAY = ("AWS::BedrockAgentCore::",)
 WITHOUT_EFFECT = {
     # Bedrock's service access to the S3 Vectors bucket: the simulator is that service.
     "AWS::S3Vectors::VectorBucketPolicy",
+    # Questions kept for Logs Insights, which ministack doesn't have.
+    "AWS::Logs::QueryDefinition",
     "AWS::CDK::Metadata",
 }
 

@@ -1,0 +1,107 @@
+"""The questions that operators ask of the log name what the tools' functions print."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import functions.catalog_tools.handler as catalog_tools
+import functions.retrieve.handler as retrieve
+from stackroom.gateway.access import EVENT, SUCCESS
+from stackroom_local.deployment.localisation import localised
+from tests.functions.printed import listening
+from tests.functions.tools import GatewayContext
+from tests.infra.assembly import Assembly
+
+TYPE = "AWS::Logs::QueryDefinition"
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
+WORDS = {
+    *("fields", "filter", "stats", "sort", "limit"),
+    *("and", "or", "as", "by", "asc", "desc", "in", "like", "not"),
+    *("count", "max", "strlen"),
+}
+QUERIES = ("who-read-what", "who-was-refused")
+PEOPLE = {"X-User-Sub": "alice", "X-Session-Id": "session-1"}
+NAMED = {"catalog_id": "cat-1", "document_id": "doc-1", "unknown": True}
+HANDLERS = {
+    "catalogs___download_from_catalog": catalog_tools,
+    "knowledge___knowledge_base_retrieve": retrieve,
+}
+
+
+def query(assembly: Assembly, name: str) -> dict[str, Any]:
+    definitions = [each.properties for each in assembly.all("operations", TYPE)]
+    [found] = [each for each in definitions if each["Name"] == f"stackroom/{name}"]
+    return found
+
+
+def fields_of(text: str) -> set[str]:
+    """What a query reads of the lines: no words of its own, and no names that it gives."""
+    bare = re.sub(r'"[^"]*"', "", text)
+    given = set(re.findall(r"\bas (\w+)", bare))
+    return set(re.findall(r"(?<![\w@])[a-z_]+", bare)) - given - WORDS
+
+
+@pytest.fixture
+def line_of(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[str], dict[str, Any]]:
+    """The audit line of a tool's call that is refused before anything is asked of AWS."""
+    monkeypatch.setattr(catalog_tools, "use_cases", lambda: None)
+    monkeypatch.setattr(retrieve, "retrieval", lambda: None)
+    printed = listening([each.logger for each in HANDLERS.values()], monkeypatch, capsys)
+
+    def line(tool: str) -> dict[str, Any]:
+        HANDLERS[tool].handler(NAMED, GatewayContext(headers=PEOPLE, tool=tool))
+        return printed.line(EVENT)
+
+    return line
+
+
+def test_there_are_these_queries(assembly: Assembly) -> None:
+    names = [each.properties["Name"] for each in assembly.all("operations", TYPE)]
+
+    assert sorted(names) == [f"stackroom/{name}" for name in QUERIES]
+
+
+@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("tool", HANDLERS)
+def test_a_query_names_fields_that_each_function_prints(
+    assembly: Assembly, line_of: Callable[[str], dict[str, Any]], name: str, tool: str
+) -> None:
+    asked = fields_of(query(assembly, name)["QueryString"])
+
+    printed = line_of(tool)
+
+    assert {"message", "user_id", "tool"} <= asked
+    assert asked - printed.keys() == set()
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_query_is_for_the_lines_of_that_event(assembly: Assembly, name: str) -> None:
+    text = query(assembly, name)["QueryString"]
+
+    assert f'message = "{EVENT}"' in text
+    assert set(re.findall(r'outcome != "(\w+)"', text)) <= {SUCCESS}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_query_reads_the_logs_of_the_tools_and_no_other(assembly: Assembly, name: str) -> None:
+    made = {
+        each.properties["LogGroupName"] for each in assembly.all("gateway", "AWS::Logs::LogGroup")
+    }
+
+    read = set(query(assembly, name)["LogGroupNames"])
+
+    assert read == {"/aws/lambda/stackroom-catalog-tools", "/aws/lambda/stackroom-retrieve"}
+    assert read <= made
+
+
+def test_a_query_is_left_out_here(assembly: Assembly) -> None:
+    template = assembly.template("operations")
+
+    kept = localised(template, {}, "assets")["Resources"].values()
+
+    assert TYPE in {each["Type"] for each in template["Resources"].values()}
+    assert TYPE not in {each["Type"] for each in kept}

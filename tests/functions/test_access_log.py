@@ -1,0 +1,190 @@
+"""The audit line of both functions that agents call, and the figures beside it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import functions.catalog_tools.handler as catalog_tools
+import functions.retrieve.handler as retrieve
+from stackroom.aws import session
+from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.gateway.access import EVENT
+from stackroom.retrieval.search import Retrieval
+from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.pipeline import FakeCatalogs
+from tests.fakes.place_maps import FakePlaceMaps
+from tests.functions.pipeline import Pipeline
+from tests.functions.printed import Figure, Printed, listening
+from tests.functions.tools import GatewayContext, Tools
+
+ALICE = {"x-user-sub": "alice", "x-session-id": "session-1"}
+MODEL = "arn:aws:bedrock:us-east-1::foundation-model/some.model"
+
+Ask = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
+    return listening([retrieve.logger, catalog_tools.logger], monkeypatch, capsys)
+
+
+@pytest.fixture
+def knowledge_base(monkeypatch: pytest.MonkeyPatch) -> FakeKnowledgeBase:
+    knowledge_base = FakeKnowledgeBase()
+    retrieval = Retrieval(
+        pool={"KB1": knowledge_base}, catalogs=FakeCatalogs(), place_maps=FakePlaceMaps()
+    )
+    monkeypatch.setattr(retrieve, "retrieval", lambda: retrieval)
+    return knowledge_base
+
+
+@pytest.fixture
+def ask(knowledge_base: FakeKnowledgeBase, printed: Printed) -> Ask:
+    """Calls the tool; answers the audit line of the call."""
+
+    def ask(
+        event: object,
+        headers: dict[str, str] | None = ALICE,
+        tool: str = "knowledge_base_retrieve",
+    ) -> dict[str, Any]:
+        retrieve.handler(event, GatewayContext(headers=headers, tool=f"knowledge___{tool}"))
+        return printed.line(EVENT)
+
+    return ask
+
+
+def test_a_search_leaves_who_asked_and_which_documents_were_shown(
+    knowledge_base: FakeKnowledgeBase, ask: Ask
+) -> None:
+    knowledge_base.put("annual leave is 30 days", filename="a.txt", score=0.9)
+    knowledge_base.put("annual leave is paid", filename="b.txt", score=0.8)
+    knowledge_base.put("annual leave is over", filename="a.txt", score=0.7)
+    knowledge_base.put("annual leave", filename="c.txt", score=0.1)
+
+    line = ask({"query": "annual leave", "top_k": 3, "catalog_id": None})
+
+    told = ("tool", "outcome", "user_id", "session_id", "document_ids")
+    assert [line[each] for each in told] == [
+        "knowledge_base_retrieve",
+        "success",
+        "alice",
+        "session-1",
+        "doc-a.txt doc-b.txt",
+    ]
+    assert line["latency_ms"] >= 0
+    assert "annual" not in str(line)
+
+
+def test_what_was_kept_back_was_not_shown(knowledge_base: FakeKnowledgeBase, ask: Ask) -> None:
+    knowledge_base.put("annual leave is 30 days", user_id="alice", key="bob/cat-1/plan.txt")
+
+    line = ask({"query": "annual leave"})
+
+    assert (line["outcome"], line["document_ids"]) == ("success", "")
+
+
+@pytest.mark.parametrize(
+    ("event", "headers", "tool", "told"),
+    [
+        ({"query": "x"}, None, "knowledge_base_retrieve", ("MissingIdentity", None)),
+        ({"query": "x"}, {"x-user-sub": ""}, "knowledge_base_retrieve", ("MissingIdentity", None)),
+        ({"query": ""}, ALICE, "knowledge_base_retrieve", ("ValidationError", "alice")),
+        ([], ALICE, "knowledge_base_retrieve", ("ValidationError", "alice")),
+        ({"query": "x"}, ALICE, "delete_catalog", ("ValidationError", "alice")),
+        (
+            {"query": "x", "knowledge_base_id": "KB9"},
+            ALICE,
+            "knowledge_base_retrieve",
+            ("KnowledgeBaseNotFound", "alice"),
+        ),
+    ],
+)
+def test_a_refused_search_leaves_its_line_too(
+    ask: Ask,
+    event: object,
+    headers: dict[str, str] | None,
+    tool: str,
+    told: tuple[str, str | None],
+) -> None:
+    line = ask(event, headers, tool)
+
+    assert (line["outcome"], line.get("user_id")) == told
+    assert line["document_ids"] == ""
+    assert line["tool"] in ("knowledge_base_retrieve", "unknown")
+
+
+def test_what_is_named_is_kept_short_and_on_its_line(ask: Ask) -> None:
+    line = ask({"query": "x", "catalog_id": "cat-\n\u202e1" + "x" * 500, "document_id": 5})
+
+    assert line["catalog_id"] == "cat-1" + "x" * 95
+    assert "document_id" not in line
+
+
+def test_a_fault_of_ours_is_counted_beside_its_latency(
+    knowledge_base: FakeKnowledgeBase, ask: Ask, printed: Printed
+) -> None:
+    knowledge_base.failure = KnowledgeBaseUnavailable("Retrieve", "ServiceUnavailable")
+
+    line = ask({"query": "annual leave"})
+
+    [latency] = printed.figures("ToolLatency")
+    assert line["outcome"] == "RetrievalFailed"
+    assert (latency.unit, latency.dimensions) == (
+        "Milliseconds",
+        {"service": "retrieve", "tool": "knowledge_base_retrieve", "outcome": "RetrievalFailed"},
+    )
+    assert printed.figures("ToolFaults") == [
+        Figure(name="ToolFaults", values=(1.0,), unit="Count", dimensions={"service": "retrieve"})
+    ]
+
+
+def test_what_a_caller_got_wrong_is_no_fault_of_ours(ask: Ask, printed: Printed) -> None:
+    ask({"query": ""})
+
+    assert len(printed.figures("ToolLatency")) == 1
+    assert printed.figures("ToolFaults") == []
+
+
+@pytest.fixture
+def tools(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tools]:
+    monkeypatch.setenv("ANSWER_MODEL_ARN", MODEL)
+    catalog_tools.use_cases.cache_clear()
+    with pipeline.bedrock.answering(session.client("answers")):
+        yield Tools(pipeline=pipeline)
+    catalog_tools.use_cases.cache_clear()
+
+
+def test_an_answer_and_a_link_leave_the_document_that_was_read(
+    tools: Tools, printed: Printed
+) -> None:
+    catalog_id = tools.create()
+    document_id = tools.index(catalog_id, "leave.txt", "Annual leave is thirty days.")
+
+    tools.call("query_catalog", query="How long is annual leave?", catalog_id=catalog_id)
+    tools.call("download_from_catalog", catalog_id=catalog_id, document_id=document_id)
+    tools.call("list_catalog_documents", catalog_id=catalog_id)
+
+    lines = {line["tool"]: line for line in printed.lines(EVENT)}
+    assert {tool: line["document_ids"] for tool, line in lines.items()} == {
+        "create_catalog": "",
+        "upload_to_catalog": "",
+        "query_catalog": document_id,
+        "download_from_catalog": document_id,
+        "list_catalog_documents": "",
+    }
+    assert {line["catalog_id"] for line in lines.values()} == {catalog_id}
+
+
+def test_a_tool_that_broke_is_counted_as_a_fault(
+    tools: Tools, printed: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr("stackroom.catalogs.listing.Listing.catalogs_of", broken)
+
+    tools.call("list_catalogs")
+
+    [fault] = printed.figures("ToolFaults")
+    assert fault.dimensions == {"service": "catalog_tools"}
