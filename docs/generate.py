@@ -28,6 +28,11 @@ FUNCTIONS = {
     "retrieve": "handler.RetrieveSettings",
     "catalog_tools": "handler.CatalogToolsSettings",
     "identity_interceptor": "handler.InterceptorSettings",
+    "prewarm": "handler.PrewarmSettings",
+}
+# In the templates only if the context says so; tests/infra/test_prewarming.py holds it to this.
+UNDEPLOYED = {
+    "prewarm": "`bedrock:Retrieve` · `cloudwatch:GetMetricData`, there only with `prewarm_minutes`"
 }
 MEANINGS = {
     "KB_CATALOG_TABLE": "DynamoDB table of catalogs and documents",
@@ -48,6 +53,7 @@ MEANINGS = {
     "ANSWER_MODEL_ARN": "foundation model or inference profile that answers questions",
     "ANSWER_PROMPT": "template of what it is told; the one in src/stackroom/aws/answer_prompt.py",
     "RETRIEVE_SHARING": "`on`: callers find what others share with their groups, too",
+    "PREWARM_MINUTES": "for how long nobody must have asked, to be asked by the schedule",
     "IDENTITY_ISSUER": "the only issuer whose tokens count",
     "IDENTITY_JWKS_URL": "where that issuer's public keys are",
     "IDENTITY_CLIENT_IDS": "JSON list of the app clients whose tokens count",
@@ -96,7 +102,12 @@ def permissions(templates: Iterable[Mapping[str, Any]]) -> str:
                 role = resource["Properties"]["Role"]["Fn::GetAtt"][0]
                 allowed[found["package"]] = set(_actions(resources, role))
     rows = (
-        (f"`{package}`", " · ".join(f"`{each}`" for each in sorted(allowed[package])) or "none")
+        (
+            f"`{package}`",
+            " · ".join(f"`{each}`" for each in sorted(allowed[package])) or "none"
+            if package in allowed
+            else UNDEPLOYED[package],
+        )
         for package in FUNCTIONS
     )
     return _table(("function", "actions"), rows)

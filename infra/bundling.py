@@ -27,6 +27,7 @@ _UV = Path(sys.executable).with_name("uv")
 SERVICES = {
     "bedrock-agent",
     "bedrock-agent-runtime",
+    "cloudwatch",
     "dynamodb",
     "s3",
     "sso-oidc",  # imported by botocore's credential chain

@@ -18,6 +18,7 @@ from infra.function import HandlerFunction
 from infra.gateway_functions import GatewayFunctions, invoked_by_gateway_only
 from infra.gateway_role import GatewayRole
 from infra.knowledge_base import KnowledgeBaseStack
+from infra.prewarming import prewarming
 from infra.sign_in import SignIn
 from infra.tool_policies import permit_people
 from infra.tool_target import tool_target
@@ -76,7 +77,11 @@ class GatewayStack(cdk.Stack):
             ),
         ]
         self.tools = [offer.handler for offer in self.offers]
-        self.handlers = [*self.tools, self.interceptor]
+        behind = [*self.tools, self.interceptor]
+        self.handlers = [
+            *behind,
+            *prewarming(self, deployment=deployment, knowledge_base=knowledge_base),
+        ]
         self._engine = agentcore.PolicyEngine(
             self, "Policies", policy_engine_name=deployment.project.replace("-", "_")
         )
@@ -84,12 +89,12 @@ class GatewayStack(cdk.Stack):
             self,
             "GatewayRole",
             deployment=deployment,
-            function_arns=[handler.function.function_arn for handler in self.handlers],
+            function_arns=[handler.function.function_arn for handler in behind],
             policy_engine_arn=self._engine.policy_engine_arn,
         )
         self._only_gateway = [
             invoked_by_gateway_only(handler, deployment=deployment, role=self._role)
-            for handler in self.handlers
+            for handler in behind
         ]
         self.gateway = self._gateway()
         for offer in self.offers:

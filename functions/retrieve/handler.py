@@ -52,8 +52,8 @@ def retrieval() -> Retrieval:
 def handler(event: Any, context: LambdaContext) -> Response:
     logger.append_keys(query_hash=_query_hash(event))
     started = time.perf_counter()
-    call, response = _respond(event, context)
-    response = encodable(response)
+    call, answered = _respond(event, context)
+    response: Response = encodable(answered)
 
     _leave_line(call, event, response, seconds=time.perf_counter() - started)
     _report(response)

@@ -21,6 +21,7 @@ RIGHT: dict[str, object] = {
     "guardrail_id": "",
     "guardrail_version": "",
     "retrieve_sharing": "off",
+    "prewarm_minutes": 0,
     "bundling": "none",
 }
 
@@ -47,6 +48,9 @@ def test_the_script_writes_what_pytest_sees(assembly: Assembly, tmp_path: Path) 
         ("bundling", "docker"),
         ("retrieve_sharing", "yes"),
         ("retrieve_sharing", True),
+        ("prewarm_minutes", 4),
+        ("prewarm_minutes", "61"),
+        ("prewarm_minutes", -15),
         ("admission_jobs", 0),
         ("admission_direct_calls", "0"),
         ("admission_seconds_between_starts", -1),

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from stackroom.aws.inventory import AwsInventory
     from stackroom.aws.leases import DynamoLeases
     from stackroom.aws.place_maps import S3PlaceMaps
+    from stackroom.aws.questions import CloudWatchQuestions
     from stackroom.aws.receipts import DynamoReceipts
     from stackroom.aws.selections import DynamoSelections
     from stackroom.aws.settings import Settings
@@ -140,6 +141,12 @@ class Deployment:
         from stackroom.aws.place_maps import S3PlaceMaps
 
         return S3PlaceMaps(client=self.client("s3"), bucket=self._bucket_name)
+
+    @cached_property
+    def questions(self) -> CloudWatchQuestions:
+        from stackroom.aws.questions import CloudWatchQuestions
+
+        return CloudWatchQuestions(self.client("cloudwatch"))
 
     @cached_property
     def inventory(self) -> AwsInventory:

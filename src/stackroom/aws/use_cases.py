@@ -8,6 +8,7 @@ aws/run_use_cases.py if a run's tasks call it.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from stackroom.ingestion.retry import Retrying
     from stackroom.inspection.inspection import Inspection
     from stackroom.retrieval.answers import Answering
+    from stackroom.retrieval.prewarming import Prewarming
     from stackroom.retrieval.search import Retrieval
     from stackroom.uploads.reconcile import Uploads
 
@@ -92,6 +94,17 @@ class UseCases(RunUseCases):
             answers=answers_of_pool(self.deployment),
             place_maps=PlaceMapCache(self.deployment.place_maps),
             min_score=self.deployment.settings.need("retrieve_min_score"),
+        )
+
+    @cached_property
+    def prewarming(self) -> Prewarming:
+        from stackroom.retrieval.prewarming import Prewarming
+
+        ids = [member.knowledge_base_id for member in self.deployment.pool]
+        return Prewarming(
+            pool={each: self.deployment.knowledge_base(each) for each in ids},
+            questions=self.deployment.questions,
+            idle=timedelta(minutes=self.deployment.settings.need("prewarm_minutes")),
         )
 
     @cached_property

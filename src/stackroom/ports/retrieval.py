@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from stackroom.filters import Filter
@@ -43,6 +44,18 @@ class KnowledgeBase(Protocol):
 
         Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable; never answers less than it
         knows without saying so, and never more than the filter allows.
+        """
+        ...
+
+
+class Questions(Protocol):
+    """What is known of the questions that agents ask, whichever knowledge base they were for."""
+
+    def any_between(self, start: datetime, end: datetime) -> bool | None:
+        """
+        Whether a tool answered one in that time; None if that can't be told.
+
+        One of the last minute or two may not be known yet.
         """
         ...
 
