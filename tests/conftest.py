@@ -7,6 +7,7 @@ quick unless it is marked, and one that is neither fails.
 
 import gc
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,9 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Instance"]:
     from tests.permissions.recorded import recording  # noqa: PLC0415 - see above
 
     folder = tmp_path_factory.mktemp("local-mode")
-    with recording(folder), local_mode(folder / "state", "--sharing") as running:
+    with ExitStack() as stack:
+        with recording(folder):  # and not of what other tests start while this one runs
+            running = stack.enter_context(local_mode(folder / "state", "--sharing"))
         yield running
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import AfterValidator, ConfigDict, Field
 
 from stackroom.formats import SUPPORTED
-from stackroom.gateway.plain_text import Line, Text
+from stackroom.gateway.plain_text import Id, Line, Text
 from stackroom.gateway.tool import Arguments
 from stackroom.keys import MAX_CATALOG_NAME
 from stackroom.uploads.descriptions import MAX_FILENAME_BYTES
@@ -43,7 +43,6 @@ def id_of(token: str) -> str:
     return id_
 
 
-Id = Annotated[Line, Field(max_length=100)]
 Token = Annotated[str, Field(max_length=100), AfterValidator(id_of)]
 
 _CATALOG = Field(description="The catalog's id, such as cat-1a2b (list_catalogs tells them).")

@@ -1,9 +1,9 @@
 """Texts of tool calls that say what they show: nothing in them that nobody sees, or reads so."""
 
 import unicodedata
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator
+from pydantic import BeforeValidator, Field
 
 # What reorders a line for its reader [Unicode Standard Annex 9: explicit formatting characters].
 _BIDIRECTIONAL = frozenset(
@@ -18,20 +18,22 @@ def is_plain(character: str) -> bool:
     return category not in ("Cc", "Cs") and character not in _BIDIRECTIONAL | _LINES
 
 
-def _plain(text: str) -> str:
-    if not all(is_plain(each) or each in "\t\r\n" for each in text):
+def _plain(text: Any) -> Any:
+    if isinstance(text, str) and not all(is_plain(each) or each in "\t\r\n" for each in text):
         raise ValueError("has a control character, or one that reverses the direction of writing")
     return text
 
 
-def _one_line(text: str) -> str:
-    if not all(map(is_plain, text)):
+def _one_line(text: Any) -> Any:
+    if isinstance(text, str) and not all(map(is_plain, text)):
         raise ValueError(
             "has a line break, a control character, or one that reverses the direction of writing"
         )
     return text
 
 
-# Of arguments; the one may have several lines.
-Text = Annotated[str, AfterValidator(_plain)]
-Line = Annotated[str, AfterValidator(_one_line)]
+# Of arguments; the first may have several lines. Looked at before all else: a limit of length that
+# stands behind a validator is told as one of "items".
+Text = Annotated[str, BeforeValidator(_plain)]
+Line = Annotated[str, BeforeValidator(_one_line)]
+Id = Annotated[str, Field(max_length=100), BeforeValidator(_one_line)]

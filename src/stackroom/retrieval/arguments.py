@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from stackroom import narrowing
 from stackroom.filters import Conditions
-from stackroom.gateway.plain_text import Line, Text
+from stackroom.gateway.plain_text import Id, Text
 from stackroom.gateway.tool import Arguments, Tool
 
 
@@ -17,7 +17,6 @@ def _not_boolean(value: Any) -> Any:
 
 
 _Number = BeforeValidator(_not_boolean)  # pydantic would take true for 1
-_Id = Annotated[Line, Field(max_length=100)]
 
 
 class RetrieveArguments(Arguments):
@@ -52,11 +51,11 @@ class RetrieveArguments(Arguments):
             " Not user_id, catalog_id or x-amz-bedrock keys."
         ),
     )
-    catalog_id: _Id | None = Field(
+    catalog_id: Id | None = Field(
         default=None,
         description="Search this catalog only: an id such as cat-1a2b; by default all catalogs.",
     )
-    knowledge_base_id: _Id | None = Field(
+    knowledge_base_id: Id | None = Field(
         default=None,
         description="Search this knowledge base only: its id; by default all of them.",
     )
