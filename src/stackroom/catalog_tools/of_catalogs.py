@@ -1,5 +1,14 @@
 """The tools for catalogs themselves."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stackroom.catalog_tools.services import Services
+    from stackroom.catalogs.listing import CatalogPage
+
+
 from stackroom.catalog_tools.arguments import (
     CreateCatalog,
     ListCatalogs,
@@ -7,9 +16,7 @@ from stackroom.catalog_tools.arguments import (
     token_of,
 )
 from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
-from stackroom.catalog_tools.services import Services
 from stackroom.catalog_tools.texts import counted, day, iso, megabytes, shown, size
-from stackroom.catalogs.listing import CatalogPage
 from stackroom.identity import Caller
 from stackroom.model import Catalog
 

@@ -1,10 +1,17 @@
 """The tools that delete: a document, or a catalog with all it holds."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stackroom.catalog_tools.services import Services
+
+
 from dataclasses import dataclass
 
 from stackroom.catalog_tools.arguments import DeleteCatalog, OfDocument
 from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
-from stackroom.catalog_tools.services import Services
 from stackroom.catalog_tools.texts import counted, megabytes, shown, size
 from stackroom.errors import ConfirmationRequired
 from stackroom.identity import Caller

@@ -1,15 +1,22 @@
 """The tools for a catalog's documents."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stackroom.catalog_tools.services import Services
+    from stackroom.catalogs.listing import DocumentsOfCatalog
+
+
 from stackroom.catalog_tools.arguments import (
     ListCatalogDocuments,
     OfDocument,
     token_of,
 )
 from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
-from stackroom.catalog_tools.services import Services
 from stackroom.catalog_tools.texts import cell, counted, iso, kilobytes, minute, shown, size
 from stackroom.catalogs.fetching import LINK_SECONDS, DownloadLink
-from stackroom.catalogs.listing import DocumentsOfCatalog
 from stackroom.identity import Caller
 from stackroom.model import Document, DocumentStatus
 

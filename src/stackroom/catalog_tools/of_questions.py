@@ -1,19 +1,26 @@
 """The tools that ask: how far a catalog is, and what its documents say."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stackroom.catalog_tools.services import Services
+    from stackroom.catalogs.progress import CatalogProgress
+    from stackroom.ingestion.estimates import DocumentEstimate
+    from stackroom.retrieval.answers import CatalogAnswer
+    from stackroom.retrieval.citations import Source
+
+
 from dataclasses import dataclass
 
 from stackroom.catalog_tools.arguments import GetIndexingStatus, QueryCatalog
 from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
 from stackroom.catalog_tools.of_documents import status_of
-from stackroom.catalog_tools.services import Services
 from stackroom.catalog_tools.texts import counted, shown
-from stackroom.catalogs.progress import CatalogProgress
 from stackroom.errors import CatalogEmpty, NoResults
 from stackroom.identity import Caller
-from stackroom.ingestion.estimates import DocumentEstimate
 from stackroom.model import Catalog, DocumentStatus
-from stackroom.retrieval.answers import CatalogAnswer
-from stackroom.retrieval.citations import Source
 
 _ROWS = 100  # of the documents that aren't ready; a model reads no more with profit
 

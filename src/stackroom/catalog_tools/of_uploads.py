@@ -1,12 +1,19 @@
 """The tool that takes a file: within the call, or by a link."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stackroom.catalog_tools.services import Services
+
+
 import base64
 import binascii
 import shlex
 
 from stackroom.catalog_tools.arguments import UploadToCatalog
 from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
-from stackroom.catalog_tools.services import Services
 from stackroom.catalog_tools.texts import kilobytes, shown
 from stackroom.catalogs.sending import FORM_SECONDS, Sent
 from stackroom.errors import ContentTooLarge, FileTooLarge, ValidationError

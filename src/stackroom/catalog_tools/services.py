@@ -1,15 +1,21 @@
-"""The use cases behind the tools; `stackroom.aws.use_cases` makes each when it is first used."""
+"""
+The use cases behind the tools; `stackroom.aws.use_cases` makes each when it is first used, and
+imports its package then.
+"""
 
-from typing import Protocol
+from __future__ import annotations
 
-from stackroom.catalogs.creation import Creation
-from stackroom.catalogs.fetching import Fetching
-from stackroom.catalogs.listing import Listing
-from stackroom.catalogs.progress import Progress
-from stackroom.catalogs.selection import Selection
-from stackroom.catalogs.sending import Sending
-from stackroom.deletions.deletions import Deletions
-from stackroom.retrieval.answers import Answering
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from stackroom.catalogs.creation import Creation
+    from stackroom.catalogs.fetching import Fetching
+    from stackroom.catalogs.listing import Listing
+    from stackroom.catalogs.progress import Progress
+    from stackroom.catalogs.selection import Selection
+    from stackroom.catalogs.sending import Sending
+    from stackroom.deletions.deletions import Deletions
+    from stackroom.retrieval.answers import Answering
 
 
 class Services(Protocol):
