@@ -29,6 +29,18 @@ def test_a_map_is_read_once_for_a_while_and_so_is_its_absence() -> None:
     assert cache.get("doc-1") is place_maps.maps["doc-1"]
 
 
+def test_the_absence_of_a_map_is_remembered_for_a_moment_alone() -> None:
+    place_maps, clock = FakePlaceMaps(), Clock()
+    cache = PlaceMapCache(place_maps, seconds=60, seconds_of_none=2, now=clock)
+
+    missing = cache.get("doc-1")
+    place_maps.put("doc-1", ["text"])
+    clock.seconds += 3
+
+    assert missing is None
+    assert cache.get("doc-1") is place_maps.maps["doc-1"]
+
+
 def test_the_least_recently_used_map_makes_room() -> None:
     place_maps = FakePlaceMaps()
     cache = PlaceMapCache(place_maps, size=2)

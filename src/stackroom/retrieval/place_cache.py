@@ -15,7 +15,7 @@ class PlaceMapCache:
     A `PlaceMaps` in front of another: the most recently used maps, for a short while.
 
     Short, because a document that is uploaded again keeps its id and changes its text. That there
-    is no map is remembered too; an error is not.
+    is no map is remembered for a moment, since one may be in the making; an error is not.
     """
 
     def __init__(
@@ -24,16 +24,23 @@ class PlaceMapCache:
         *,
         size: int = 32,
         seconds: float = 60,
+        seconds_of_none: float = 2,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._place_maps = place_maps
-        self._kept: TTLCache[str, Places | None] = TTLCache(size, seconds, timer=now)
+        self._kept: TTLCache[str, Places] = TTLCache(size, seconds, timer=now)
+        self._none: TTLCache[str, None] = TTLCache(size, seconds_of_none, timer=now)
         self._lock = Lock()
 
     def get(self, document_id: str) -> Places | None:
         with self._lock, suppress(KeyError):
             return self._kept[document_id]
+        with self._lock, suppress(KeyError):
+            return self._none[document_id]
         places = self._place_maps.get(document_id)  # outside the lock: others needn't wait for S3
         with self._lock:
-            self._kept[document_id] = places
+            if places is None:
+                self._none[document_id] = None
+            else:
+                self._kept[document_id] = places
         return places
