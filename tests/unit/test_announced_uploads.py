@@ -128,6 +128,21 @@ def test_it_does_not_count(pipeline: Pipeline) -> None:
 
 
 @pytest.mark.parametrize("has_others", [True, False])
+def test_a_dry_run_tells_of_it_once(has_others: bool) -> None:
+    world = Reconciled()
+    world.drop(OTHER)
+    announce(world)
+    if not has_others:
+        world.bucket.delete(OTHER)
+        world.uploads.reconcile(OTHER)
+    world.clock.pass_by(MINUTES + LONG)
+
+    told = [each.what for each in world.reconcile(dry_run=True) if each.kind is Kind.UNUSED_LINK]
+
+    assert told == [KEY]
+
+
+@pytest.mark.parametrize("has_others", [True, False])
 def test_the_reconciler_forgets_what_nobody_sent_and_nothing_else(has_others: bool) -> None:
     world = Reconciled()
     world.drop(OTHER)

@@ -76,14 +76,15 @@ class RecordAudit:
     def _without_objects(
         self, catalog: Catalog, documents: list[Document]
     ) -> Iterator[Discrepancy]:
-        lapsed = [each for each in documents if each.has_lapsed(self.mending.now())]
-        yield from self.mending.reconciled((each.s3_key, Kind.UNUSED_LINK) for each in lapsed)
+        now = self.mending.now()
+        lapsed = [each for each in documents if each.has_lapsed(now)]
         elsewhere = (DocumentStatus.DELETING, DocumentStatus.UPLOADING)
         present = [each for each in documents if each.status not in elsewhere]
-        if not present or self.bucket.head(present[0].s3_key) is not None:
+        if present and self.bucket.head(present[0].s3_key) is not None:
             return
-        if self._has_objects(catalog):
+        if not (present or lapsed) or self._has_objects(catalog):
             return
+        yield from self.mending.reconciled((each.s3_key, Kind.UNUSED_LINK) for each in lapsed)
         suspects = ((each.s3_key, Kind.RECORD_WITHOUT_OBJECT) for each in present)
         yield from self.mending.reconciled(suspects)
 
