@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from stackroom.catalog_tools.arguments import GetIndexingStatus, QueryCatalog
 from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
 from stackroom.catalog_tools.of_documents import status_of
-from stackroom.catalog_tools.texts import counted, shown
+from stackroom.catalog_tools.texts import counted, minute, shown
 from stackroom.errors import CatalogEmpty, NoResults
 from stackroom.identity import Caller
-from stackroom.model import Catalog, DocumentStatus
+from stackroom.model import Catalog, CatalogStatus, DocumentStatus
 
 _ROWS = 100  # of the documents that aren't ready; a model reads no more with profit
 
@@ -101,11 +101,15 @@ def _status(services: Services, asked: GetIndexingStatus, caller: Caller) -> Cat
 
 def _told(progress: CatalogProgress) -> Rendered:
     ready = f"{progress.indexed} of {counted(progress.total, 'document')} ready"
+    if progress.overall is CatalogStatus.DELETING:
+        ready = f"{counted(progress.total, 'document')} left"
     lines = [
         f"Catalog '{shown(progress.catalog.name)}' indexing status:",
         f"**Overall**: {progress.overall} ({ready})",
         *map(_line, progress.unready[:_ROWS]),
     ]
+    if not progress.total and progress.overall is CatalogStatus.READY:
+        lines.append("Use upload_to_catalog to add documents.")
     if more := len(progress.unready) - _ROWS:
         lines += [f"- and {more} more that aren't ready"] if more > 0 else []
     return Rendered(
@@ -136,7 +140,11 @@ def _told(progress: CatalogProgress) -> Rendered:
 def _line(estimate: DocumentEstimate) -> str:
     document = estimate.document
     told = [status_of(document)]
-    if document.status_reason:
+    if document.is_to_come and document.upload_until is not None:
+        told = [f"waits for its upload until {minute(document.upload_until)}"]
+    elif document.status is DocumentStatus.INDEXED:
+        told = ["indexed, and about to be found"]
+    elif document.status_reason:
         told = [f"failed: {shown(document.status_reason)}"]
     elif left := estimate.remaining(speed=1):
         told.append(left)

@@ -24,6 +24,7 @@ from stackroom.ports.runs import LeaseReader
 class DocumentStage(StrEnum):
     """Where a document stands, in words for its owner."""
 
+    EXPECTED = "waiting for its upload"
     BEGINNING = "about to begin"
     WAITING = "waiting for its turn"
     INGESTING = "being ingested"
@@ -37,7 +38,8 @@ class DocumentStage(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class DocumentEstimate:
     """
-    Of what is settled only the stage is told. `attempt` counts from 1; the seconds are AWS's.
+    Of what is settled, or has yet to be uploaded, only the stage is told. `attempt` counts from 1;
+    the seconds are AWS's.
     `eta_seconds` is None where nobody knows, and `is_late` says that it was known and is over.
     """
 
@@ -83,8 +85,10 @@ class Estimates:
     now: Callable[[], datetime] = utc_now
 
     def of(self, catalog: Catalog) -> CatalogEstimate:
+        now = self.now()
+        found = self.documents.of_catalog(catalog.catalog_id)
         documents = sorted(
-            self.documents.of_catalog(catalog.catalog_id), key=lambda each: each.filename
+            (each for each in found if not each.has_lapsed(now)), key=lambda each: each.filename
         )
         unsettled = [each for each in documents if _is_unsettled(each)]
         standing = self._standings.of(catalog, unsettled)
@@ -126,7 +130,8 @@ class Estimates:
 
 
 def _is_unsettled(document: Document) -> bool:
-    return document.status not in (DocumentStatus.INDEXED, DocumentStatus.FAILED)
+    settled = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
+    return document.status not in settled and not document.is_to_come
 
 
 def _stage(document: Document, standing: Standing) -> DocumentStage:
@@ -141,10 +146,14 @@ def _stage(document: Document, standing: Standing) -> DocumentStage:
         case DocumentStatus.INDEXING:
             return DocumentStage.INGESTING
         case DocumentStatus.UPLOADING | DocumentStatus.PENDING:
-            if standing.follows:
-                return DocumentStage.FOLLOWING
-            waits = standing.queue_position is not None
-            return DocumentStage.WAITING if waits else DocumentStage.BEGINNING
+            return DocumentStage.EXPECTED if document.is_to_come else _waiting(standing)
+
+
+def _waiting(standing: Standing) -> DocumentStage:
+    if standing.follows:
+        return DocumentStage.FOLLOWING
+    waits = standing.queue_position is not None
+    return DocumentStage.WAITING if waits else DocumentStage.BEGINNING
 
 
 def _attempt(document: Document) -> int:

@@ -35,14 +35,14 @@ class SomeFailed(LocalModeError):
 def drop(state_dir: Path, paths: list[Path], *, user: str, catalog: str, wait: bool) -> None:
     instance = StateDirectory(state_dir).instance()
     out = console()
-    _require_valid_prefix(user, catalog)
+    prefix = _prefix(instance, user, catalog)
     found = _found(paths)
     started = time.monotonic()
-    outcomes = put(instance, found.files, prefix=f"{user}/{catalog}/", out=out)
+    outcomes = put(instance, found.files, prefix=prefix, out=out)
     _tell(out, found, outcomes)
     out.print(
         f"dropped {sum(isinstance(each, Dropped) for each in outcomes)} of {len(outcomes)} files "
-        f"into {user}/{catalog}/ in {time.monotonic() - started:.1f} s"
+        f"into {prefix} in {time.monotonic() - started:.1f} s"
     )
     bad = sum(isinstance(each, NotDropped) for each in outcomes)
     if wait:
@@ -53,13 +53,18 @@ def drop(state_dir: Path, paths: list[Path], *, user: str, catalog: str, wait: b
         raise SomeFailed(bad, len(outcomes))
 
 
-def _require_valid_prefix(user: str, catalog: str) -> None:
-    """Before anything is uploaded to where it would be rejected, or to somebody else's prefix."""
+def _prefix(instance: Instance, user: str, catalog: str) -> str:
+    """
+    Of the catalog of that name, wherever it lies: a tool names a prefix by the catalog's id. Raises
+    ValidationError before anything is uploaded to where it would be rejected.
+    """
     location = locate(f"{checked(user)}/{catalog}/file.txt")
     if isinstance(location, Unplaced):
         raise ValidationError(f"--user {user!r} --catalog {catalog!r}: {location.reason}")
     if location.prefix != f"{user}/{catalog}/":
         raise ValidationError(f"--catalog {catalog!r} must not contain '/'")
+    there = Product(instance).stores.catalogs.get(location.catalog_id)
+    return location.prefix if there is None else there.s3_prefix
 
 
 def status(state_dir: Path, *, user: str | None, watch: bool) -> None:
@@ -85,7 +90,8 @@ def status(state_dir: Path, *, user: str | None, watch: bool) -> None:
 
 def _is_under_way(listings: Iterable[CatalogListing]) -> bool:
     settled = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
-    return any(each.status not in settled for listing in listings for each in listing.documents)
+    found = (each for listing in listings for each in listing.documents)
+    return any(each.status not in settled and not each.is_to_come for each in found)
 
 
 def put(
