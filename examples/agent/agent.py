@@ -24,6 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from botocore.exceptions import ClientError
 from scripted import ScriptedModel, store_and_ask, text_of
 from strands import Agent, tool
 from strands.hooks import AfterToolCallEvent
@@ -102,7 +103,11 @@ def _run(asked: argparse.Namespace) -> None:
 @contextmanager
 def _tools(asked: argparse.Namespace) -> Iterator[list[Any]]:
     if asked.in_process:
-        yield [*catalog_tools(from_project(asked.project))]
+        try:
+            services = from_project(asked.project)
+        except ClientError as error:
+            sys.exit(f"{error}\nEvaluate `stackroom env --operator` first; see --help.")
+        yield [*catalog_tools(services)]
         return
     if not asked.url or not asked.token:
         sys.exit(
@@ -158,7 +163,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--catalog", default="Travel notes")
     parser.add_argument("--file", type=Path, default=here / "night-ferry.md")
     parser.add_argument("--question", default="When does the late ferry leave Corran on Sundays?")
-    return parser.parse_args()
+    asked = parser.parse_args()
+    if not asked.file.is_file() or asked.file.stat().st_size > _LARGEST:
+        parser.error(f"--file {asked.file} is no file of at most {_LARGEST} bytes")
+    return asked
 
 
 if __name__ == "__main__":

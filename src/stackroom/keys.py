@@ -104,7 +104,7 @@ def unplaced_reason(location: Location, catalog: Catalog | None) -> str | None:
     else:
         is_unknown = catalog.user_id != location.user_id
     if is_unknown:
-        return f"there is no catalog {location.folder!r}; create it first"
+        return f"there is no catalog {location.folder!r}, or no more; drop the file into another"
     if catalog is not None and not location.key.startswith(catalog.s3_prefix):
         return f"catalog {catalog.name!r} has the prefix {catalog.s3_prefix!r}; drop the file there"
     return None

@@ -9,8 +9,9 @@ What runs inside an agent: the catalog tools, and retrieve_from_knowledge_base, 
 
     from strands import Agent
     from stackroom_agents.catalog_tools import catalog_tools
+    from stackroom_agents.configuration import from_project
 
-    agent = Agent(tools=catalog_tools())
+    agent = Agent(tools=catalog_tools(from_project()))  # by default from environment variables
     agent("Which catalogs do I have?", invocation_state={"user_id": "alice"})
 
 Imports stackroom, and nothing of functions or the local mode. Needs the extra `agents`.

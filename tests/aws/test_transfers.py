@@ -87,6 +87,7 @@ def test_no_name_breaks_out_of_a_download_s_header(transfers: S3Transfers) -> No
 
     asked = urllib.parse.parse_qs(urllib.parse.urlparse(url).query)
     assert asked["response-content-disposition"] == [
-        "attachment; filename*=UTF-8''a%22%3B%0D%0ASet-Cookie%3A%20x.txt"
+        'attachment; filename="a_;__Set-Cookie: x.txt"; '
+        "filename*=UTF-8''a%22%3B%0D%0ASet-Cookie%3A%20x.txt"
     ]
     assert asked["X-Amz-Algorithm"] == ["AWS4-HMAC-SHA256"]

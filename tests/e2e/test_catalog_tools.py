@@ -2,6 +2,7 @@
 
 import base64
 import re
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -12,6 +13,7 @@ from stackroom_local.cli.asking import issuer_of
 from stackroom_local.gateway.client import call_tool
 from stackroom_local.state import Instance
 from tests.e2e.people import Person, eventually
+from tests.local.running import stackroom
 
 CATALOG = catalog_id_of("alice", "research")
 Answer = dict[str, Any]
@@ -99,7 +101,9 @@ def test_a_download_link_gives_the_file_itself(agent: Agent, uploaded: dict[str,
     fetched = httpx2.get(answer["metadata"]["download_url"])
 
     assert fetched.text == "The old pier has seventeen lamps."
-    assert fetched.headers["content-disposition"] == "attachment; filename*=UTF-8''by-form.txt"
+    assert fetched.headers["content-disposition"] == (
+        "attachment; filename=\"by-form.txt\"; filename*=UTF-8''by-form.txt"
+    )
 
 
 def test_a_selection_holds_in_this_session_and_in_no_other(
@@ -138,4 +142,27 @@ def test_a_deleted_document_leaves_the_catalog(agent: Agent, uploaded: dict[str,
     eventually(
         lambda: document_id not in agent.text("list_catalog_documents", catalog_id=CATALOG),
         "the document is gone",
+    )
+
+
+def test_a_drop_by_name_goes_where_the_catalog_of_a_tool_lies(
+    instance: Instance, tmp_path: Path
+) -> None:
+    made = Agent(instance, "tessa")("create_catalog", catalog_name="Lantern log")["metadata"]
+    file = tmp_path / "log.exe"  # is refused, and takes no place in a knowledge base
+    file.write_bytes(b"x")
+
+    printed = stackroom(
+        "drop", str(file), "-u", "tessa", "-c", "Lantern log", state_dir=instance.state_dir
+    )
+
+    assert f"into {made['s3_prefix']} in" in printed.stdout
+    eventually(
+        lambda: (
+            "log.exe"
+            in Agent(instance, "tessa").text(
+                "list_catalog_documents", catalog_id=made["catalog_id"]
+            )
+        ),
+        "the file is in the catalog",
     )

@@ -327,6 +327,7 @@ def test_a_catalog_that_is_being_deleted_takes_nothing_and_says_since_when(tools
         "upload_to_catalog": {"catalog_id": catalog_id, "filename": "b.txt"},
         "select_catalog": {"catalog_id": catalog_id},
         "query_catalog": {"catalog_id": catalog_id, "query": "anything?"},
+        "delete_catalog": {"catalog_id": catalog_id},
         "delete_catalog_document": {"catalog_id": catalog_id, "document_id": document_id},
         "download_from_catalog": {"catalog_id": catalog_id, "document_id": document_id},
     }
@@ -355,7 +356,7 @@ def test_a_download_link_is_for_a_quarter_of_an_hour(tools: Tools) -> None:
     assert text_of(answer) == (f"Download link for '2026/Größe.txt' (expires in 15 minutes): {url}")
     assert (asked["X-Amz-Expires"], answer["metadata"]["expires_in_seconds"]) == (["900"], 900)
     assert asked["response-content-disposition"] == [
-        "attachment; filename*=UTF-8''Gr%C3%B6%C3%9Fe.txt"
+        "attachment; filename=\"Gr__e.txt\"; filename*=UTF-8''Gr%C3%B6%C3%9Fe.txt"
     ]
 
 
@@ -557,6 +558,90 @@ def test_a_replaced_document_is_ready_no_more(tools: Tools) -> None:
     assert status["metadata"]["documents"]["pending"] == 1
     [source] = answer["metadata"]["sources"]
     assert (source["document_id"], source["chunk_text"]) == (document_id, "Leave is forty days.")
+
+
+def test_what_is_to_come_by_a_link_holds_nobody_up(tools: Tools) -> None:
+    catalog_id = tools.create()
+    tools.index(catalog_id, "a.txt")
+    tools.call("upload_to_catalog", catalog_id=catalog_id, filename="b.txt")
+
+    status = tools.call("get_indexing_status", catalog_id=catalog_id)
+
+    lines = text_of(status).splitlines()
+    assert lines[1] == "**Overall**: ready (1 of 1 document ready)"
+    assert re.fullmatch(
+        r"- b\.txt \(doc-\w+\): waits for its upload until [\d-]{10} \d\d:\d\d UTC", lines[2]
+    )
+    assert status["metadata"]["eta_seconds"] == 0
+
+
+def test_what_was_indexed_this_moment_may_not_be_found_yet(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stackroom.catalogs.progress._UNTIL_FOUND", 1e9)
+    catalog_id = tools.create()
+    tools.index(catalog_id, "a.txt")
+
+    status = tools.call("get_indexing_status", catalog_id=catalog_id)
+
+    assert status["metadata"]["overall_status"] == "indexing"
+    assert "indexed, and about to be found" in text_of(status)
+
+
+def test_an_empty_catalog_says_what_to_do_next(tools: Tools) -> None:
+    catalog_id = tools.create()
+
+    status = text_of(tools.call("get_indexing_status", catalog_id=catalog_id))
+
+    assert status.endswith("(0 of 0 documents ready)\nUse upload_to_catalog to add documents.")
+
+
+def test_names_that_look_the_same_are_the_same(tools: Tools) -> None:
+    tools.create("Travel notes")
+
+    again = tools.call("create_catalog", catalog_name="Travel   notes")
+
+    assert told_of(again)[0] == "DUPLICATE_NAME"
+
+
+def test_a_list_and_a_status_agree_on_a_catalog_of_failures(tools: Tools) -> None:
+    catalog_id = tools.create()
+    document_id = tools.index(catalog_id, "a.txt")
+    session.client("s3").put_object(Bucket=BUCKET, Key=f"alice/{catalog_id}/b.exe", Body=b"x")
+    tools.arrive(catalog_id, "b.exe")
+    tools.call("delete_catalog_document", catalog_id=catalog_id, document_id=document_id)
+    tools.run(catalog_id, "a.txt")
+
+    [listed] = tools.call("list_catalogs")["metadata"]["catalogs"]
+    status = tools.call("get_indexing_status", catalog_id=catalog_id)
+
+    assert (listed["document_count"], listed["indexing_status"]) == (1, "failed")
+    assert status["metadata"]["overall_status"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "named"),
+    [
+        ({"Domain": "hr"}, "'Domain'"),
+        ({"user_id": "bob"}, "'user_id'"),
+        ({"domain": 5}, "'domain'"),
+        ({"domain": {"a": "b"}}, "'domain'"),
+        ({"tags": ["a", 5]}, "'tags'"),
+        ({"tags": ["a\n"]}, "'tags'"),
+        ({"tags": []}, "'tags'"),
+    ],
+)
+def test_wrong_metadata_is_named_once_and_nothing_is_stored(
+    tools: Tools, metadata: dict[str, object], named: str
+) -> None:
+    catalog_id = tools.create()
+    given = {"catalog_id": catalog_id, "filename": "a.txt", "metadata": metadata}
+
+    code, text = told_of(tools.call("upload_to_catalog", **given, file_content=encoded("x")))
+
+    assert code == "VALIDATION_ERROR"
+    assert text.count(named) == 1
+    assert "Contents" not in session.client("s3").list_objects_v2(Bucket=BUCKET)
 
 
 def test_a_busy_service_is_told_as_such(tools: Tools) -> None:

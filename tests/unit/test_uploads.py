@@ -275,7 +275,7 @@ def test_an_upload_under_an_unknown_catalog_id_is_recorded(pipeline: Pipeline) -
 
     for user_id in ("bob", "alice"):
         (reject,) = rejects_of(pipeline, user_id)
-        assert "create it first" in str(reject.status_reason)
+        assert "there is no catalog" in str(reject.status_reason)
     assert locate(somebody_elses).document_id not in [
         d for _, d in pipeline.documents.kept if _ == CATALOG
     ]

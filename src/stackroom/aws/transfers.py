@@ -73,8 +73,10 @@ class S3Transfers:
         return UploadForm(url=made["url"], fields=made["fields"])
 
     def link(self, key: str, *, filename: str, seconds: int) -> str:
-        # RFC 6266: the name for whoever reads UTF-8, percent-encoded, so that no name breaks out.
-        disposition = f"attachment; filename*=UTF-8''{quote(filename, safe='')}"
+        # RFC 6266: the name twice, the second for whoever reads UTF-8; it breaks out of neither.
+        plain = "".join(each if _is_harmless(each) else "_" for each in filename)
+        encoded = quote(filename, safe="")
+        disposition = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}"
         return self.client.generate_presigned_url(
             "get_object",
             Params={
@@ -84,3 +86,8 @@ class S3Transfers:
             },
             ExpiresIn=seconds,
         )
+
+
+def _is_harmless(character: str) -> bool:
+    """Within the quotes of a header."""
+    return character.isascii() and character.isprintable() and character not in '"\\%'

@@ -5,12 +5,14 @@ call that ignores them.
 
 import base64
 import re
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
+from stackroom.catalog_tools.texts import shown
 from stackroom.formats import SUPPORTED
-from stackroom.gateway.plain_text import Id, Line, Text
+from stackroom.gateway.plain_text import Id, Line, Text, is_plain
 from stackroom.gateway.tool import Arguments
 from stackroom.keys import MAX_CATALOG_NAME
 from stackroom.uploads.descriptions import MAX_FILENAME_BYTES
@@ -45,6 +47,25 @@ def id_of(token: str) -> str:
 
 Token = Annotated[str, Field(max_length=100), AfterValidator(id_of)]
 
+
+def _single_spaced(name: str) -> str:
+    """Two names that differ in the number of spaces look the same."""
+    return re.sub(" +", " ", name)
+
+
+def _attributes(given: Any) -> Any:
+    """Names and kinds, each told by its name; what they may say is for the sidecar's rules."""
+    if not isinstance(given, Mapping):
+        return given
+    for name, value in given.items():
+        texts = value if isinstance(value, list) else [value]
+        if not all(isinstance(each, str) for each in texts):
+            raise ValueError(f"{shown(str(name))!r} is neither a text nor a list of texts")
+        if not all(is_plain(character) for each in (name, *texts) for character in each):
+            raise ValueError(f"{shown(str(name))!r} has a line break or a control character in it")
+    return given
+
+
 _CATALOG = Field(description="The catalog's id, such as cat-1a2b (list_catalogs tells them).")
 _DOCUMENT = Field(
     description="The document's id, such as doc-1a2b (list_catalog_documents tells them)."
@@ -57,7 +78,7 @@ _NEXT = Field(
 
 class CreateCatalog(CatalogArguments):
     # Any text of that length, for what characters a name may have is told by an error of its own.
-    catalog_name: str = Field(
+    catalog_name: Annotated[str, AfterValidator(_single_spaced)] = Field(
         max_length=MAX_CATALOG_NAME,
         description=(
             f"A descriptive name: 1 to {MAX_CATALOG_NAME} letters, digits, spaces and hyphens,"
@@ -93,7 +114,7 @@ class UploadToCatalog(CatalogArguments):
         default=False,
         description="true to overwrite a file of the same name; by default false.",
     )
-    metadata: dict[Line, Line | list[Line]] = Field(
+    metadata: Annotated[dict[str, str | list[str]], BeforeValidator(_attributes)] = Field(
         default_factory=dict,
         description=(
             "Searchable attributes of the document: names of a-z, 0-9, '_' and '-', each with a"

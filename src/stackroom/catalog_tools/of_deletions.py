@@ -66,13 +66,14 @@ DELETE_CATALOG_DOCUMENT = CatalogTool(
 
 def _delete_catalog(services: Services, asked: DeleteCatalog, caller: Caller) -> Removal:
     catalogs = services.deletions.catalogs
-    catalog = owned(catalogs, caller.user_id, asked.catalog_id)
     if not asked.confirm:
+        catalog = in_use(catalogs, caller.user_id, asked.catalog_id)
         documents = counted(catalog.document_count, "document")
         raise ConfirmationRequired(
             f"Catalog '{shown(catalog.name)}' ({catalog.catalog_id}) and its {documents}"
             f" ({size(catalog.total_bytes)})"
         )
+    catalog = owned(catalogs, caller.user_id, asked.catalog_id)
     deletion = services.deletions.delete_catalog(caller.user_id, asked.catalog_id)
     is_gone = catalogs.get(asked.catalog_id) is None
     return Removal(

@@ -79,7 +79,8 @@ def _uploaded(sent: Sent) -> Rendered:
     return Rendered(
         f"Send '{file}' to catalog '{catalog}' (ID: {sent.document_id}) within {minutes} minutes:"
         f" POST it to {sent.form.url} as multipart/form-data, with the upload_fields first and the"
-        " file last, in the field 'file'. Indexing starts when it arrives. With curl:\n"
+        " file last, in the field 'file'. Indexing starts when it arrives. With curl,"
+        " in the folder of the file:\n"
         f"{_curl(sent.form, sent.filename)}",
         {
             **metadata,

@@ -51,7 +51,8 @@ REFUSALS: Mapping[type[errors.StackroomError], Refusal] = {
     errors.DocumentExists: Refusal("DUPLICATE_FILE", "Another filename keeps both files."),
     errors.NoCatalogSelected: Refusal("NO_CATALOG_SELECTED", _LIST_CATALOGS),
     errors.CatalogEmpty: Refusal(
-        "CATALOG_EMPTY", "get_indexing_status tells how far its documents are."
+        "CATALOG_EMPTY",
+        "upload_to_catalog adds documents; get_indexing_status tells how far they are.",
     ),
     errors.NoResults: Refusal(
         "NO_RESULTS", "Ask in other words, or look with knowledge_base_retrieve in all catalogs."
@@ -60,7 +61,11 @@ REFUSALS: Mapping[type[errors.StackroomError], Refusal] = {
     errors.CatalogDeleting: Refusal(
         "CATALOG_DELETING", "Create a catalog of another name, or wait until it is gone."
     ),
-    errors.MissingIdentity: Refusal("MISSING_IDENTITY", "Sign in, and send the access token."),
+    errors.MissingIdentity: Refusal(
+        "MISSING_IDENTITY",
+        "Sign in, and send the access token; in a process of your own, set user_id in the"
+        " invocation state.",
+    ),
     errors.NoSession: Refusal("MISSING_IDENTITY", "Sign in anew, for a token with origin_jti."),
     errors.ValidationError: Refusal("VALIDATION_ERROR", "Nothing was done."),
     errors.KnowledgeBaseThrottled: _THROTTLED,
