@@ -228,7 +228,7 @@ def test_a_broken_run_leaves_its_documents_waiting_for_the_next(pipeline: Pipeli
     pipeline.broken_runs.record(CATALOG, 1, "AccessDeniedException")
 
     assert pipeline.document().status is DocumentStatus.PENDING
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.FAILED
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
     assert f"{CATALOG}-2" in pipeline.executions.started
 
 
@@ -243,6 +243,7 @@ def test_documents_fail_with_the_error_when_run_after_run_has_broken(pipeline: P
     assert [len(each) for each in told] == [0] * (MAX_FAILURES - 1) + [1]
     assert pipeline.document().status is DocumentStatus.FAILED
     assert "AccessDeniedException" in str(pipeline.document().status_reason)
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.FAILED
     assert not pipeline.leases.kept[CATALOG].held
     assert len(pipeline.executions.started) == MAX_FAILURES
 

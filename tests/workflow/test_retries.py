@@ -114,7 +114,7 @@ def test_an_error_that_no_retry_names_is_recorded_at_once(world: World, action: 
     actions = world.functions.actions()
     assert broken.error == "RunBroke"
     assert actions[actions.index("record_failure") - 1] == action
-    assert world.catalog(KEY).status == "failed"
+    assert world.catalog(KEY).status == "indexing"
 
 
 def test_a_start_whose_answer_got_lost_finds_its_own_job(world: World) -> None:

@@ -119,7 +119,9 @@ class UploadToCatalog(CatalogArguments):
         description=(
             "Searchable attributes of the document: names of a-z, 0-9, '_' and '-', each with a"
             f" text or a list of at most {MAX_LIST} texts without commas, all in all below"
-            ' 1 KB: {"domain": "finance"}.'
+            ' 1 KB: {"domain": "finance"}. The list allowed_groups names groups whose members may'
+            " find the document, where that is switched on. A file that is replaced keeps none of"
+            " its earlier attributes."
         ),
     )
 

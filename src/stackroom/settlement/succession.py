@@ -38,13 +38,15 @@ class Succession:
         """
         catalog_id = lease.catalog_id
         documents = list(self.documents.of_catalog(catalog_id))
-        if self.catalogs.get(catalog_id) is not None:
-            update_totals(self.catalogs, catalog_id, documents, CatalogStatus.FAILED, at=self.now())
         if lease.failures + 1 < MAX_FAILURES:
+            self._update_totals(catalog_id, documents, CatalogStatus.INDEXING)  # they wait
             self.runs.recover(lease)
             return []
         # Before the lease moves: a retry of this must still find it, and the documents.
         settled = self._fail(filter(_is_waiting, documents), _broken(error))
+        now = {each.document.document_id: each.document for each in settled}
+        left = [now.get(each.document_id, each) for each in documents]
+        self._update_totals(catalog_id, left, CatalogStatus.READY)
         if not self.runs.release(catalog_id, lease.epoch, served=lease.requested):
             self.runs.recover(lease)  # more was dropped meanwhile
         return settled
@@ -56,6 +58,12 @@ class Succession:
         held = self.runs.held_by(lease.catalog_id, lease.epoch)
         if held is not None:
             self.follow(held, SILENT)
+
+    def _update_totals(
+        self, catalog_id: str, documents: Iterable[Document], status: CatalogStatus
+    ) -> None:
+        if self.catalogs.get(catalog_id) is not None:
+            update_totals(self.catalogs, catalog_id, documents, status, at=self.now())
 
     def _fail(self, documents: Iterable[Document], reason: str) -> list[Settled]:
         at = self.now()
