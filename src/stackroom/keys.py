@@ -62,6 +62,7 @@ class Unplaced:
     reason: str
     partition: str  # where its record is kept, as a catalog's are
     is_crawled: bool = False  # it lies where a catalog's data source may look
+    crawled_as: tuple[str, str] | None = None  # catalog and document of what such a look may find
 
 
 def locate(key: str) -> Location | Unplaced:
@@ -79,10 +80,12 @@ def locate(key: str) -> Location | Unplaced:
         )
     if any(part in ("", ".", "..") for part in filename.removesuffix("/").split("/")):
         unplaced = _unplaced(key, user_id, "its name has an empty, '.' or '..' folder in it")
-        return replace(unplaced, is_crawled=True)
+        crawler = _catalog_id(user_id, folder)
+        crawled_as = (crawler, document_id_of(crawler, filename))
+        return replace(unplaced, is_crawled=True, crawled_as=crawled_as)
     if problem := _folder_problem(user_id, folder):
         return _unplaced(key, user_id, problem)
-    identity = folder if _CATALOG_ID.fullmatch(folder) else catalog_id_of(user_id, folder)
+    identity = _catalog_id(user_id, folder)
     return Location(
         key=key,
         user_id=user_id,
@@ -167,6 +170,10 @@ def unplaced_partition(user_id: str) -> str:
 def is_unplaced(catalog_id: str) -> bool:
     """Whether a record with this for its catalog is that of an object that belongs to none."""
     return catalog_id.startswith(unplaced_partition(""))
+
+
+def _catalog_id(user_id: str, folder: str) -> str:
+    return folder if _CATALOG_ID.fullmatch(folder) else catalog_id_of(user_id, folder)
 
 
 def _folder_problem(user_id: str, folder: str) -> str | None:

@@ -82,6 +82,12 @@ _REFUSED: list[Row] = [
         {"catalog_id": "CAT", "filename": "a.txt", "file_content": "x" * 6_300_000},
         "CONTENT_TOO_LARGE",
     ),
+    (
+        "empty",
+        "upload_to_catalog",
+        {"catalog_id": "CAT", "filename": "b.txt", "file_content": "eHh4" * 17_500_000},
+        "FILE_TOO_LARGE",
+    ),
     ("pending", "upload_to_catalog", {"catalog_id": "CAT", "filename": "a.txt"}, "DUPLICATE_FILE"),
     ("none", "query_catalog", {"query": "?"}, "NO_CATALOG_SELECTED"),
     ("empty", "query_catalog", {"query": "?", "catalog_id": "CAT"}, "CATALOG_EMPTY"),

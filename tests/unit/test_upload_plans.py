@@ -2,6 +2,8 @@
 
 import pytest
 
+from stackroom.keys import document_id_of
+from stackroom.model import Document, DocumentStatus
 from stackroom.uploads.steps import UploadOutcome
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
@@ -63,3 +65,32 @@ def test_a_removal_leaves_the_index_before_the_record_goes(pipeline: Pipeline) -
         "remove its sidecar, save its record, keep a receipt of its removal, record it as deleting"
     )
     assert pipeline.document(KEY).receipt_id is None
+
+
+@pytest.mark.parametrize("is_back", [True, False])
+def test_a_removal_from_the_index_ends_when_an_object_of_no_catalog_is_back(
+    pipeline: Pipeline, is_back: bool
+) -> None:
+    """A job of its folder's catalog crawls it; the reconciler removed what was left of it."""
+    key = "alice/research/....//x.txt"
+    pipeline.drop()
+    document_id = document_id_of(CATALOG, "....//x.txt")
+    now = pipeline.clock()
+    pipeline.documents.save(
+        Document(
+            catalog_id=CATALOG,
+            document_id=document_id,
+            filename="....//x.txt",
+            s3_key=key,
+            status=DocumentStatus.DELETING,
+            uploaded_at=now,
+            updated_at=now,
+        )
+    )
+    if is_back:
+        pipeline.bucket.upload(key)
+
+    pipeline.uploads.reconcile(key)
+
+    left = pipeline.documents.get(CATALOG, document_id)
+    assert (left is None) is is_back

@@ -25,7 +25,10 @@ class Seen:
 
 @dataclass(frozen=True, kw_only=True)
 class SeenUnplaced:
-    """A key that belongs to no catalog. `orphan` is its record in a catalog that is not there."""
+    """
+    A key that belongs to no catalog. `orphan` is its record in a catalog all the same: in one that
+    is not there any more, or as what was to be removed from the index.
+    """
 
     location: Unplaced
     record: Document | None
