@@ -102,11 +102,8 @@ def unplaced_reason(location: Location, catalog: Catalog | None) -> str | None:
 
     `catalog` is the one of the location's id; where there is none, an upload may open it.
     """
-    if catalog is None:
-        is_unknown = location.names_a_catalog_id
-    else:
-        is_unknown = catalog.user_id != location.user_id
-    if is_unknown:
+    is_foreign = catalog is not None and catalog.user_id != location.user_id
+    if is_foreign or (catalog is None and location.names_a_catalog_id):
         return f"there is no catalog {location.folder!r}, or no more; drop the file into another"
     if catalog is not None and not location.key.startswith(catalog.s3_prefix):
         return f"catalog {catalog.name!r} has the prefix {catalog.s3_prefix!r}; drop the file there"
