@@ -43,7 +43,7 @@ def tools() -> str:
 
 
 def _described(tool: Tool[Any]) -> str:
-    schema: Mapping[str, Any] = tool.definition()["inputSchema"]  # type: ignore[assignment]
+    schema: Mapping[str, Any] = tool.definition()["inputSchema"]
     required = schema.get("required", [])
     rows = [
         (f"`{name}`", member["type"], "yes" if name in required else "", member["description"])

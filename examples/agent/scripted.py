@@ -90,6 +90,7 @@ class ScriptedModel(Model):
             yield {"messageStop": {"stopReason": "end_turn"}}
             return
         use = {"name": call.tool_among(offered), "toolUseId": uuid.uuid4().hex}
+        # Strands' type of a start demands a member that its own models leave out.
         yield {"contentBlockStart": {"start": {"toolUse": use}}}  # type: ignore[typeddict-item]
         given = json.dumps(call.arguments)
         yield {"contentBlockDelta": {"delta": {"toolUse": {"input": given}}}}
@@ -102,6 +103,7 @@ class ScriptedModel(Model):
         self._has_begun = True
         return next(self._script)
 
+    # Abstract in Model, for agents that are asked for an object; this one is asked for an answer.
     async def structured_output(self, *_: Any, **__: Any) -> AsyncIterator[dict[str, Any]]:  # type: ignore[override]
         raise NotImplementedError("a script calls tools and says what they told")
         yield {}

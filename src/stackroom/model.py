@@ -161,6 +161,12 @@ class Document(Record):
         return self.status is DocumentStatus.UPLOADING and not self.etag
 
     @property
+    def shown_status(self) -> DocumentStatus:
+        """For its owner: what a tool has written waits like any other, its event yet to come."""
+        is_written = self.status is DocumentStatus.UPLOADING and not self.is_to_come
+        return DocumentStatus.PENDING if is_written else self.status
+
+    @property
     def may_be_indexed(self) -> bool:
         """
         Whether any version of it may be in the index.

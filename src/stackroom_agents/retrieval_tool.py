@@ -16,7 +16,7 @@ from strands import tool
 from strands.tools.decorator import DecoratedFunctionTool
 from strands.types.tools import ToolContext
 
-from stackroom.catalog_tools.texts import shown
+from stackroom.catalog_tools.texts import place
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
 from stackroom.gateway.access import SUCCESS, access_of
 from stackroom.gateway.encoding import encodable
@@ -116,9 +116,9 @@ def _text(response: core.Response) -> str:
 
 def _source(number: int, result: Mapping[str, Any]) -> str:
     source = result["source"]
-    page = "" if source.get("page") is None else f" (page {source['page']})"
-    place = f"{source['document_id']} in {source['catalog_id']}"
-    return f"{number}. {shown(str(source['filename']))}{page}, {place}, score {result['score']:.2f}"
+    stands = place(source["filename"], source["page"], source["section"])
+    ids = f"{source['document_id']} in {source['catalog_id']}"
+    return f"{number}. {stands}, {ids}, score {result['score']:.2f}"
 
 
 def _quoted(content: str) -> list[str]:

@@ -26,8 +26,11 @@ class World:
 
     def __init__(self) -> None:
         self.knowledge_base = FakeKnowledgeBase()
+        self.place_maps = FakePlaceMaps()
         self.retrieval = Retrieval(
-            pool={"KB1": self.knowledge_base}, catalogs=FakeCatalogs(), place_maps=FakePlaceMaps()
+            pool={"KB1": self.knowledge_base},
+            catalogs=FakeCatalogs(),
+            place_maps=self.place_maps,
         )
 
     def ask(self, given: object, state: dict[str, Any]) -> dict[str, Any]:
@@ -69,6 +72,15 @@ def test_passages_are_quoted_each_under_its_source(world: World) -> None:
     [result] = answer["results"]
     assert result["source"]["document_id"] == "doc-leave.pdf"
     assert answer["metadata"]["knowledge_bases_queried"] == ["KB1"]
+
+
+def test_a_passage_of_a_text_is_shown_with_its_section(world: World) -> None:
+    world.knowledge_base.put("Annual leave is 30 days.", filename="leave.md", score=0.9)
+    world.place_maps.put_sections("doc-leave.md", {"Time off": "Annual leave is 30 days."})
+
+    answer = world.ask({"query": "annual leave"}, ALICE)
+
+    assert "1. leave.md (section Time off), doc-leave.md in cat-1, score 0.90" in text_of(answer)
 
 
 def test_half_a_character_in_a_passage_is_shown_as_one_that_is_unknown(world: World) -> None:

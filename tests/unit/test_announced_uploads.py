@@ -32,19 +32,6 @@ def announce(pipeline: Pipeline, key: str = KEY, *, seconds: float = MINUTES) ->
     return pipeline.documents.save(document)
 
 
-@pytest.fixture
-def deletions(pipeline: Pipeline) -> Deletions:
-    return Deletions(
-        catalogs=pipeline.catalogs,
-        documents=pipeline.documents,
-        bucket=pipeline.bucket,
-        receipts=pipeline.receipts,
-        uploads=pipeline.uploads,
-        runs=pipeline.runs,
-        now=pipeline.clock,
-    )
-
-
 def test_the_upload_makes_it_a_document_like_any_other(pipeline: Pipeline) -> None:
     pipeline.drop(OTHER)
     announce(pipeline)
@@ -127,14 +114,20 @@ def test_it_does_not_count(pipeline: Pipeline) -> None:
     assert catalog.document_count == 1
 
 
-@pytest.mark.parametrize("has_others", [True, False])
-def test_a_dry_run_tells_of_it_once(has_others: bool) -> None:
+def announced(*, has_others: bool) -> Reconciled:
+    """One that is to come, in a catalog that holds another or nothing."""
     world = Reconciled()
     world.drop(OTHER)
     announce(world)
     if not has_others:
         world.bucket.delete(OTHER)
         world.uploads.reconcile(OTHER)
+    return world
+
+
+@pytest.mark.parametrize("has_others", [True, False])
+def test_a_dry_run_tells_of_it_once(has_others: bool) -> None:
+    world = announced(has_others=has_others)
     world.clock.pass_by(MINUTES + LONG)
 
     told = [each.what for each in world.reconcile(dry_run=True) if each.kind is Kind.UNUSED_LINK]
@@ -144,12 +137,7 @@ def test_a_dry_run_tells_of_it_once(has_others: bool) -> None:
 
 @pytest.mark.parametrize("has_others", [True, False])
 def test_the_reconciler_forgets_what_nobody_sent_and_nothing_else(has_others: bool) -> None:
-    world = Reconciled()
-    world.drop(OTHER)
-    announce(world)
-    if not has_others:
-        world.bucket.delete(OTHER)
-        world.uploads.reconcile(OTHER)
+    world = announced(has_others=has_others)
 
     early = [kind for kind, key in world.found() if key == KEY]
     world.clock.pass_by(MINUTES + LONG)

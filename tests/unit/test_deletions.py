@@ -11,19 +11,6 @@ from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 DOCUMENT = place_of(KEY).document_id
 
 
-@pytest.fixture
-def deletions(pipeline: Pipeline) -> Deletions:
-    return Deletions(
-        catalogs=pipeline.catalogs,
-        documents=pipeline.documents,
-        bucket=pipeline.bucket,
-        receipts=pipeline.receipts,
-        uploads=pipeline.uploads,
-        runs=pipeline.runs,
-        now=pipeline.clock,
-    )
-
-
 def dropped(pipeline: Pipeline, count: int) -> list[str]:
     keys = [f"alice/research/{number:02}.txt" for number in range(count)]
     for key in keys:

@@ -66,13 +66,9 @@ class DynamoDocuments:
 
     def page(self, catalog_id: str, *, after: str | None, limit: int) -> DocumentPage:
         """A megabyte at most, which is what one Query answers [DynamoDB API reference]."""
-        start = {"ExclusiveStartKey": _key(catalog_id, after)} if after else {}
+        start: dict[str, Any] = {"ExclusiveStartKey": _key(catalog_id, after)} if after else {}
         with store_errors():
-            answer = self.client.query(
-                **_of_catalog(self.table, catalog_id),
-                Limit=limit,
-                **start,  # type: ignore[arg-type]
-            )
+            answer = self.client.query(**_of_catalog(self.table, catalog_id), Limit=limit, **start)
         last = answer.get("LastEvaluatedKey")
         found = map(from_item, answer["Items"])
         return DocumentPage(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from botocore.exceptions import ClientError
@@ -33,7 +33,7 @@ class S3Transfers:
         attributes: Mapping[str, str],
         replace: bool,
     ) -> str | None:
-        condition = {} if replace else {"IfNoneMatch": "*"}
+        condition: dict[str, Any] = {} if replace else {"IfNoneMatch": "*"}
         try:
             with store_errors():
                 answer = self.client.put_object(
@@ -42,7 +42,7 @@ class S3Transfers:
                     Body=body,
                     ContentType=content_type,
                     Metadata=dict(attributes),
-                    **condition,  # type: ignore[arg-type]
+                    **condition,
                 )
         except ClientError as error:
             if code_of(error) in _TAKEN:

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from stackroom.catalog_tools.services import Services
-    from stackroom.catalogs.listing import CatalogPage
-
-
 from stackroom.catalog_tools.arguments import (
     CreateCatalog,
     ListCatalogs,
@@ -19,6 +14,10 @@ from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
 from stackroom.catalog_tools.texts import counted, day, iso, megabytes, shown, size
 from stackroom.identity import Caller
 from stackroom.model import Catalog
+
+if TYPE_CHECKING:
+    from stackroom.catalog_tools.services import Services
+    from stackroom.catalogs.listing import CatalogPage
 
 NONE = "none"  # deselects
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from stackroom.catalog_tools.services import Services
-
-
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from stackroom.catalog_tools.arguments import DeleteCatalog, OfDocument
 from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
@@ -17,6 +12,9 @@ from stackroom.errors import ConfirmationRequired
 from stackroom.identity import Caller
 from stackroom.model import Catalog, Receipt
 from stackroom.ownership import in_use, owned
+
+if TYPE_CHECKING:
+    from stackroom.catalog_tools.services import Services
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from stackroom.catalog_tools.services import Services
-    from stackroom.catalogs.listing import DocumentsOfCatalog
-
-
 from stackroom.catalog_tools.arguments import (
     ListCatalogDocuments,
     OfDocument,
@@ -18,7 +13,11 @@ from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
 from stackroom.catalog_tools.texts import cell, counted, iso, kilobytes, minute, shown, size
 from stackroom.catalogs.fetching import LINK_SECONDS, DownloadLink
 from stackroom.identity import Caller
-from stackroom.model import Document, DocumentStatus
+from stackroom.model import Document
+
+if TYPE_CHECKING:
+    from stackroom.catalog_tools.services import Services
+    from stackroom.catalogs.listing import DocumentsOfCatalog
 
 
 def _list(services: Services, asked: ListCatalogDocuments, caller: Caller) -> DocumentsOfCatalog:
@@ -46,7 +45,7 @@ def _listed(page: DocumentsOfCatalog) -> Rendered:
                     "document_id": each.document_id,
                     "filename": each.filename,
                     "file_size_kb": kilobytes(each.size),
-                    "indexing_status": status_of(each),
+                    "indexing_status": str(each.shown_status),
                     "status_reason": each.status_reason,
                     "uploaded_at": iso(each.uploaded_at),
                 }
@@ -63,16 +62,10 @@ def _row(document: Document) -> str:
         cell(document.filename),
         document.document_id,
         size(document.size),
-        status_of(document) + reason,
+        str(document.shown_status) + reason,
         minute(document.uploaded_at),
     )
     return f"| {' | '.join(cells)} |"
-
-
-def status_of(document: Document) -> str:
-    """A file that a tool has written waits like any other, though its event has yet to come."""
-    is_written = document.status is DocumentStatus.UPLOADING and not document.is_to_come
-    return str(DocumentStatus.PENDING if is_written else document.status)
 
 
 LIST_CATALOG_DOCUMENTS = CatalogTool(

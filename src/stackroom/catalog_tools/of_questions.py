@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from stackroom.catalog_tools.arguments import GetIndexingStatus, QueryCatalog
+from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
+from stackroom.catalog_tools.texts import counted, minute, place, shown
+from stackroom.errors import CatalogEmpty, NoResults
+from stackroom.identity import Caller
+from stackroom.model import Catalog, CatalogStatus, DocumentStatus
 
 if TYPE_CHECKING:
     from stackroom.catalog_tools.services import Services
     from stackroom.catalogs.progress import CatalogProgress
     from stackroom.ingestion.estimates import DocumentEstimate
     from stackroom.retrieval.answers import CatalogAnswer
-    from stackroom.retrieval.citations import Source
-
-
-from dataclasses import dataclass
-
-from stackroom.catalog_tools.arguments import GetIndexingStatus, QueryCatalog
-from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
-from stackroom.catalog_tools.of_documents import status_of
-from stackroom.catalog_tools.texts import counted, minute, shown
-from stackroom.errors import CatalogEmpty, NoResults
-from stackroom.identity import Caller
-from stackroom.model import Catalog, CatalogStatus, DocumentStatus
 
 _ROWS = 100  # of the documents that aren't ready; a model reads no more with profit
 
@@ -50,7 +46,8 @@ def _answered(answered: Answered) -> Rendered:
     if answer.sources:
         lines += ["", "**Sources:**"]
     lines += [
-        f"{number}. {_place(each.source)}" for number, each in enumerate(answer.sources, start=1)
+        f"{number}. {place(each.source.filename, each.source.page, each.source.section)}"
+        for number, each in enumerate(answer.sources, start=1)
     ]
     return Rendered(
         "\n".join(lines),
@@ -71,13 +68,6 @@ def _answered(answered: Answered) -> Rendered:
             "guardrail_action": answer.guardrail_action,
         },
     )
-
-
-def _place(source: Source) -> str:
-    file = shown(source.filename or "an unnamed file")
-    if source.page is not None:
-        return f"{file} (page {source.page})"
-    return f"{file} (section {shown(source.section)})" if source.section else file
 
 
 QUERY_CATALOG = CatalogTool(
@@ -110,8 +100,8 @@ def _told(progress: CatalogProgress) -> Rendered:
     ]
     if not progress.total and progress.overall is CatalogStatus.READY:
         lines.append("Use upload_to_catalog to add documents.")
-    if more := len(progress.unready) - _ROWS:
-        lines += [f"- and {more} more that aren't ready"] if more > 0 else []
+    if (more := len(progress.unready) - _ROWS) > 0:
+        lines.append(f"- and {more} more that aren't ready")
     return Rendered(
         "\n".join(lines),
         {
@@ -139,7 +129,7 @@ def _told(progress: CatalogProgress) -> Rendered:
 
 def _line(estimate: DocumentEstimate) -> str:
     document = estimate.document
-    told = [status_of(document)]
+    told = [str(document.shown_status)]
     if document.is_to_come and document.upload_until is not None:
         told = [f"waits for its upload until {minute(document.upload_until)}"]
     elif document.status is DocumentStatus.INDEXED:

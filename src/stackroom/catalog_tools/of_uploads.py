@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from stackroom.catalog_tools.services import Services
-
-
 import base64
 import binascii
 import shlex
+from typing import TYPE_CHECKING
 
 from stackroom.catalog_tools.arguments import UploadToCatalog
 from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
@@ -21,6 +16,9 @@ from stackroom.formats import MAX_FILE_BYTES
 from stackroom.identity import Caller
 from stackroom.model import DocumentStatus
 from stackroom.ports.transfers import UploadForm
+
+if TYPE_CHECKING:
+    from stackroom.catalog_tools.services import Services
 
 # A call to the gateway, and one to a function, has 6 MB; base64 makes four bytes of three.
 # https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-quotas.html

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from stackroom import errors
 
-RETRY = "Try again in a few seconds."
+_RETRY = "Try again in a few seconds."
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ _LIST_CATALOGS = "list_catalogs tells the ids of your catalogs."
 UNAVAILABLE = Refusal(
     "UNAVAILABLE",
     "Nothing is wrong with the call.",
-    f"The service can't answer at the moment. {RETRY}",
+    f"The service can't answer at the moment. {_RETRY}",
 )
 _THROTTLED = Refusal(
     "THROTTLED",
     "Nothing is wrong with the call.",
-    f"Too much is being asked of the service at the moment. {RETRY}",
+    f"Too much is being asked of the service at the moment. {_RETRY}",
 )
 
 REFUSALS: Mapping[type[errors.StackroomError], Refusal] = {

@@ -21,6 +21,14 @@ def cell(text: str) -> str:
     return shown(text).replace("|", "\\|")
 
 
+def place(filename: str | None, page: int | None, section: str | None) -> str:
+    """Where a passage stands, as far as it is known."""
+    file = shown(filename or "an unnamed file")
+    if page is not None:
+        return f"{file} (page {page})"
+    return f"{file} (section {shown(section)})" if section else file
+
+
 def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 

@@ -1,11 +1,8 @@
 """A link to a document's file, for its owner."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import PurePosixPath
 
-from stackroom.clock import utc_now
 from stackroom.errors import DocumentNotFound
 from stackroom.model import Document
 from stackroom.ownership import in_use
@@ -27,7 +24,6 @@ class Fetching:
     catalogs: Catalogs
     documents: Documents
     transfers: Transfers
-    now: Callable[[], datetime] = utc_now
 
     def link(self, user_id: str, catalog_id: str, document_id: str) -> DownloadLink:
         """Raises CatalogNotFound, CatalogDeleting or DocumentNotFound."""

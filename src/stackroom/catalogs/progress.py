@@ -76,9 +76,7 @@ class Progress:
 
     def _status(self, document: Document) -> DocumentStatus:
         """As far as its owner is concerned."""
-        if document.status is DocumentStatus.UPLOADING and not document.is_to_come:
-            return DocumentStatus.PENDING
-        return DocumentStatus.INDEXING if self._is_fresh(document) else document.status
+        return DocumentStatus.INDEXING if self._is_fresh(document) else document.shown_status
 
     def _is_fresh(self, document: Document) -> bool:
         if document.status is not DocumentStatus.INDEXED or document.indexed_at is None:

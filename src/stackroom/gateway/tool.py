@@ -59,7 +59,7 @@ class Tool(Generic[ArgumentsT]):
             told = [*problems, f"and {more} more"] if more > 0 else problems
             raise ValidationError("; ".join(told)) from None  # pydantic's repeats the input
 
-    def definition(self) -> dict[str, object]:
+    def definition(self) -> dict[str, Any]:
         """As `toolSchema.inlinePayload` of a gateway target has it."""
         return {
             "name": self.name,
