@@ -72,6 +72,9 @@ class PlaceMap(Record):
                 return self._place_before(found[0], start)
         return _NOWHERE
 
+    def shown(self, passage: str) -> str:
+        return passage
+
     def _place_before(self, position: int, distance: int) -> Place:
         """
         Of a passage that begins so far before the position.

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Protocol
 
 from stackroom.filters import Filter
@@ -15,6 +16,8 @@ class Passage:
 
     `score` grows with relevance; its scale is the store's. `attributes` are those of the sidecar,
     plus whatever the store added. `page` counts from 1 and is None where the store doesn't tell.
+    `similarity` is the cosine of its meaning and the question's, `words` how well the words match,
+    by BM25; each is None where the store didn't compare them, or doesn't tell.
 
     Where it came from is the store's own word: `custom_id` is the id that a document of a CUSTOM
     data source was ingested under, `uri` the object of any other.
@@ -26,12 +29,27 @@ class Passage:
     custom_id: str | None = None
     page: int | None = None
     attributes: Mapping[str, object] = field(default_factory=dict)
+    similarity: float | None = None
+    words: float | None = None
+
+
+class Search(StrEnum):
+    """How passages were found, in the words of Bedrock and S3 Vectors."""
+
+    SEMANTIC = "semantic"  # by meaning alone
+    TEXT = "text"  # by words alone
+    HYBRID = "hybrid"  # by both, each over all there is
+    RANKED = "semantic+text"  # by meaning, and what that found then ranked by words, too
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retrieved:
+    """`notice` is for the operator: why it was searched in another way than is configured."""
+
     passages: tuple[Passage, ...]
     guardrail_action: str = "NONE"
+    search: Search = Search.SEMANTIC
+    notice: str | None = None
 
 
 class KnowledgeBase(Protocol):
@@ -63,20 +81,31 @@ class Questions(Protocol):
 @dataclass(frozen=True, kw_only=True)
 class Place:
     """
-    Where in a document something begins; None for what is not known, or not of its format.
+    Where in a document a passage stands; None for what is not known, or not of its format.
 
-    `page` counts from 1, `section` is the text of the nearest heading above.
+    Pages count from 1: `page` has most of the passage, which reaches from `page_first` to
+    `page_last`. `section` is the text of the nearest heading above its beginning. `span` is where
+    it begins and ends in the document's text, in letters and digits: neighbours touch there. A
+    table of contents and an index only say where something stands: `is_navigation`.
     """
 
     page: int | None = None
+    page_first: int | None = None
+    page_last: int | None = None
     section: str | None = None
+    span: tuple[int, int] | None = None
+    is_navigation: bool = False
 
 
 class Places(Protocol):
     """Where in one document a text stands."""
 
     def place_of(self, passage: str) -> Place:
-        """Where the passage begins; a place without page and section if that is not certain."""
+        """Where the passage stands; a place without page and section if that is not certain."""
+        ...
+
+    def shown(self, passage: str) -> str:
+        """The passage without the running headers, footers and page numbers that lie in it."""
         ...
 
 

@@ -71,6 +71,13 @@ def scope_of(
     )
 
 
+def scope_of_catalog(catalog: Catalog) -> Scope:
+    """Where one catalog is, for its owner; nowhere if nothing of it was ever ingested."""
+    home = catalog.knowledge_base_id
+    queries = (Query(target=home, view=Tenant.of(catalog)),) if home is not None else ()
+    return Scope(queries=queries, owner_of={catalog.catalog_id: catalog.user_id}.get)
+
+
 def _own(catalog_id: str, caller: Caller, catalogs: Catalogs) -> Catalog:
     catalog = catalogs.get(catalog_id)
     # Someone else's is as unknown as none: who asks must not learn that it exists.

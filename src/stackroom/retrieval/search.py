@@ -19,12 +19,13 @@ from stackroom.errors import (
     Unavailable,
 )
 from stackroom.identity import Caller, is_user_id
+from stackroom.model import Catalog
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.retrieval import KnowledgeBase, Passage, PlaceMaps
 from stackroom.retrieval.arguments import RetrieveArguments
 from stackroom.retrieval.citations import Source, attributes_of, sources_of
 from stackroom.retrieval.passages import identity, ranked, within_budget
-from stackroom.retrieval.scope import Query, Scope, scope_of
+from stackroom.retrieval.scope import Query, Scope, scope_of, scope_of_catalog
 from stackroom.tenancy import Member
 
 # Retrieve is allowed 20 times a second and account, so more at once would only be throttled.
@@ -96,6 +97,19 @@ class Retrieval:
         scope = scope_of(
             asked, caller, pool=self.pool, catalogs=self.catalogs, sharing=self.sharing
         )
+        return self._answer(scope, asked, started)
+
+    def in_catalog(self, query: str, catalog: Catalog, limit: int) -> Answer:
+        """
+        The best passages of one catalog for its owner, as `search` would find them.
+
+        The catalog has been read, and its owner checked. Raises Throttled or RetrievalFailed.
+        """
+        started = time.perf_counter()
+        asked = RetrieveArguments(query=query, top_k=limit, catalog_id=catalog.catalog_id)
+        return self._answer(scope_of_catalog(catalog), asked, started)
+
+    def _answer(self, scope: Scope, asked: RetrieveArguments, started: float) -> Answer:
         replies = self._ask_all(scope, asked)
         found = [reply for reply in replies if isinstance(reply, _Reply)]
         failures = _failures(scope, replies)
