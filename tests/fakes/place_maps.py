@@ -8,6 +8,9 @@ class FakePlaces:
     def __init__(self, texts: dict[Place, str]) -> None:
         self._texts = texts
 
+    def add(self, text: str, place: Place) -> None:
+        self._texts[place] = text
+
     def place_of(self, passage: str) -> Place:
         holding = (place for place, text in self._texts.items() if passage in text)
         return next(holding, Place())
@@ -30,6 +33,11 @@ class FakePlaceMaps:
     def put_sections(self, document_id: str, sections: dict[str, str]) -> None:
         """Texts by their headings."""
         self._put(document_id, {Place(section=heading): text for heading, text in sections.items()})
+
+    def put_place(self, document_id: str, text: str, place: Place) -> None:
+        """One more text of a document, and where it stands."""
+        places = self.maps.setdefault(document_id, FakePlaces({}))
+        places.add(text, place)
 
     def _put(self, document_id: str, texts: dict[Place, str]) -> None:
         self.maps[document_id] = FakePlaces(texts)

@@ -3,23 +3,17 @@
 import pytest
 
 from stackroom.ports.retrieval import Passage
-from stackroom.retrieval.passages import estimated_tokens, ranked, within_budget
+from stackroom.retrieval.passages import distinct, estimated_tokens, within_budget
 
 
-def passages(*texts: str) -> tuple[Passage, ...]:
-    return tuple(
-        Passage(text=text, score=1 - n / 100, uri=f"s3://d/{n}") for n, text in enumerate(texts)
-    )
-
-
-def test_the_best_copy_of_a_text_is_kept_and_the_same_text_of_another_file_too() -> None:
+def test_the_first_copy_of_a_text_is_kept_and_the_same_text_of_another_file_too() -> None:
     found = [
-        Passage(text="same", score=0.2, uri="s3://d/a"),
         Passage(text="same", score=0.3, uri="s3://d/a"),
+        Passage(text="same", score=0.2, uri="s3://d/a"),
         Passage(text="same", score=0.1, uri="s3://d/b"),
     ]
 
-    kept = ranked(found, min_score=0, limit=5)
+    kept = distinct(found, min_score=0)
 
     assert [(passage.uri, passage.score) for passage in kept] == [
         ("s3://d/a", 0.3),
@@ -27,18 +21,23 @@ def test_the_best_copy_of_a_text_is_kept_and_the_same_text_of_another_file_too()
     ]
 
 
+def test_what_scores_less_than_was_asked_for_is_left_out() -> None:
+    found = [Passage(text=f"{score}", score=score, uri="s3://d/a") for score in (0.3, 0.5, 0.49)]
+
+    assert [passage.score for passage in distinct(found, min_score=0.49)] == [0.5, 0.49]
+
+
 def test_whole_passages_come_first_and_the_last_is_cut_at_a_sentence() -> None:
-    found = passages("One whole.", "Two is longer. It does not fit.", "Three.")
+    found = ["One whole.", "Two is longer. It does not fit.", "Three."]
 
     selection = within_budget(found, max_tokens=9)
 
     assert selection.texts == ("One whole.", "Two is longer. …")
-    assert selection.passages == found[:2]
     assert selection.omitted == 1
 
 
 def test_a_passage_of_which_no_sentence_fits_is_omitted() -> None:
-    found = passages("One whole.", "Two is one long sentence without an early end.")
+    found = ["One whole.", "Two is one long sentence without an early end."]
 
     selection = within_budget(found, max_tokens=6)
 
@@ -47,7 +46,7 @@ def test_a_passage_of_which_no_sentence_fits_is_omitted() -> None:
 
 
 def test_the_first_passage_is_cut_at_a_word_rather_than_left_out() -> None:
-    found = passages("an endless sentence without any full stop in it")
+    found = ["an endless sentence without any full stop in it"]
 
     selection = within_budget(found, max_tokens=6)
 
@@ -55,7 +54,7 @@ def test_the_first_passage_is_cut_at_a_word_rather_than_left_out() -> None:
 
 
 def test_a_budget_too_small_for_a_word_yields_nothing_and_says_how_much() -> None:
-    selection = within_budget(passages("Hippopotamus.", "Ox."), max_tokens=1)
+    selection = within_budget(["Hippopotamus.", "Ox."], max_tokens=1)
 
     assert selection.texts == ()
     assert (selection.omitted, selection.tokens) == (2, 0)
@@ -63,7 +62,7 @@ def test_a_budget_too_small_for_a_word_yields_nothing_and_says_how_much() -> Non
 
 @pytest.mark.parametrize("budget", range(1, 60))
 def test_the_budget_holds_whatever_it_is(budget: int) -> None:
-    found = passages("Erster Satz. Größe zählt!", "二つ目の文。三つ目の文。", "Last one? Yes. " * 5)
+    found = ["Erster Satz. Größe zählt!", "二つ目の文。三つ目の文。", "Last one? Yes. " * 5]
 
     selection = within_budget(found, max_tokens=budget)
 

@@ -76,9 +76,11 @@ class BedrockKnowledgeBase:
 def passage_of(found: "Found", *, first_page: int) -> Passage:
     """Of what `Retrieve` found or an answer cites; the latter has no score, and gets 0."""
     attributes = cast("Mapping[str, object]", found.get("metadata", {}))
+    score = cast("KnowledgeBaseRetrievalResultTypeDef", found).get("score")
     return Passage(
         text=_text(found),
-        score=cast("KnowledgeBaseRetrievalResultTypeDef", found).get("score", 0.0),
+        score=score or 0.0,
+        similarity=score,
         uri=_uri(found, attributes),
         custom_id=_custom_id(found),
         page=_page(attributes.get(_PAGE), first_page),

@@ -4,8 +4,12 @@ one catalog that cites them.
 
 - arguments: the tool as an agent sees it
 - scope: which knowledge bases to ask, and for what part of what the caller may see
-- search: asks them in parallel under the filter of each part, and merges what they answer
+- asking: asks them in parallel, under the filter of each part
+- words: the question's words in what was found, and a ranking by them where the store has none
+- evidence: how strongly each passage speaks to the question, and whether any answers it
+- excerpts: passages that belong together as one, and nothing twice
 - passages: which of them, and how much of them, fit the agent's context
+- search: all of this, from a question to the answer
 - citations, place_cache: where each stands
 - answers: what a model says to a question from one catalog, and the passages that it cites
 - quoting: a model's words, so that they can't be taken for the tool's

@@ -27,13 +27,27 @@ class Source:
     catalog_id: str | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Cited:
+    """A passage's source, its place, and its text without running headers and page numbers."""
+
+    source: Source
+    place: Place
+    shown: str
+
+
 def sources_of(passages: Sequence[Passage], place_maps: PlaceMaps) -> tuple[Source, ...]:
     """Each passage's source; what the store doesn't tell of it is looked up in the place map."""
+    return tuple(each.source for each in cited(passages, place_maps))
+
+
+def cited(passages: Sequence[Passage], place_maps: PlaceMaps) -> tuple[Cited, ...]:
+    """Each passage's source and place, as far as store or place map tell them."""
     places = _places_of(
         {_text(passage, "document_id") for passage in passages if _is_looked_up(passage)},
         place_maps,
     )
-    return tuple(_source(passage, places) for passage in passages)
+    return tuple(_cited(passage, places) for passage in passages)
 
 
 def attributes_of(passage: Passage) -> dict[str, object]:
@@ -45,12 +59,11 @@ def attributes_of(passage: Passage) -> dict[str, object]:
     }
 
 
-def _source(passage: Passage, places: Mapping[str, Places]) -> Source:
+def _cited(passage: Passage, known: Mapping[str, Places]) -> Cited:
     document_id = _text(passage, "document_id")
-    place = _NOWHERE
-    if document_id in places and _is_looked_up(passage):
-        place = places[document_id].place_of(passage.text)
-    return Source(
+    places = known.get(document_id) if _is_looked_up(passage) else None
+    place = places.place_of(passage.text) if places is not None else _NOWHERE
+    source = Source(
         document_id=document_id or None,
         filename=_text(passage, "filename") or None,
         uri=passage.uri,
@@ -58,6 +71,8 @@ def _source(passage: Passage, places: Mapping[str, Places]) -> Source:
         section=place.section,
         catalog_id=_text(passage, tenancy.CATALOG) or None,
     )
+    shown = places.shown(passage.text) if places is not None else passage.text
+    return Cited(source=source, place=place, shown=shown)
 
 
 def _is_looked_up(passage: Passage) -> bool:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from stackroom.ports.retrieval import Passage
@@ -14,9 +14,8 @@ _CUT = " …"
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """`texts` belongs to `passages` by position: what of each fits into the budget."""
+    """What of each text fits into the budget: of the first ones, for the `omitted` ones don't."""
 
-    passages: tuple[Passage, ...]
     texts: tuple[str, ...]
     omitted: int
     tokens: int
@@ -27,38 +26,33 @@ def identity(passage: Passage) -> object:
     return (passage.custom_id or passage.uri, passage.text)
 
 
-def ranked(found: Iterable[Passage], *, min_score: float, limit: int) -> tuple[Passage, ...]:
-    """The best first, each text of a file once, none below the threshold."""
-    distinct: dict[object, Passage] = {}
-    for passage in sorted(found, key=lambda passage: passage.score, reverse=True):
+def distinct(found: Iterable[Passage], *, min_score: float) -> tuple[Passage, ...]:
+    """In the order they come in, each text of a file once, none below the threshold."""
+    kept: dict[object, Passage] = {}
+    for passage in found:
         if passage.score >= min_score:
-            distinct.setdefault(identity(passage), passage)
-    return tuple(distinct.values())[:limit]
+            kept.setdefault(identity(passage), passage)
+    return tuple(kept.values())
 
 
-def within_budget(passages: tuple[Passage, ...], *, max_tokens: int) -> Selection:
+def within_budget(texts: Sequence[str], *, max_tokens: int) -> Selection:
     """
-    Whole passages as long as they fit; the next one up to a sentence's end; the rest omitted.
+    Whole texts as long as they fit; the next one up to a sentence's end; the rest omitted.
 
     The very first is cut inside a sentence rather than left out: something was found.
     """
-    texts: list[str] = []
+    kept: list[str] = []
     left = max_tokens
-    for passage in passages:
-        text = passage.text
+    for whole in texts:
+        text = whole
         if estimated_tokens(text) > left:
-            text = _shortened(text, left, anywhere=not texts)
+            text = _shortened(text, left, anywhere=not kept)
         if text:
-            texts.append(text)
+            kept.append(text)
             left -= estimated_tokens(text)
-        if text != passage.text:
+        if text != whole:
             break
-    return Selection(
-        passages=passages[: len(texts)],
-        texts=tuple(texts),
-        omitted=len(passages) - len(texts),
-        tokens=max_tokens - left,
-    )
+    return Selection(texts=tuple(kept), omitted=len(texts) - len(kept), tokens=max_tokens - left)
 
 
 def estimated_tokens(text: str) -> int:

@@ -42,8 +42,11 @@ def success(answer: Answer) -> Response:
         "query_latency_ms": answer.milliseconds,
         "knowledge_bases_queried": list(answer.knowledge_bases),
         "guardrail_action": answer.guardrail_action,
+        "search": ", ".join(answer.searches),
+        **_unanswered(answer),
         **_failed(answer.failures),
         **({"withheld_results": answer.withheld} if answer.withheld else {}),
+        **({"search_notices": dict(answer.notices)} if answer.notices else {}),
     }
     return {
         "success": True,
@@ -75,9 +78,21 @@ def _result(result: Result) -> dict[str, object]:
     return {
         "content": result.content,
         "source": asdict(result.source),
+        **_others(result),
         "score": result.score,
         "metadata": dict(result.attributes),
     }
+
+
+def _others(result: Result) -> dict[str, object]:
+    others = [asdict(source) for source in result.other_sources]
+    return {"other_sources": others} if others else {}
+
+
+def _unanswered(answer: Answer) -> dict[str, object]:
+    if answer.best_score_below is None:
+        return {}
+    return {"best_score_below": answer.best_score_below}
 
 
 def _failed(failures: Mapping[str, str]) -> dict[str, object]:

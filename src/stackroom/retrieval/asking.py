@@ -1,0 +1,119 @@
+"""Every query of a scope, asked in parallel; and what of the replies the caller may see."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from stackroom.errors import (
+    KnowledgeBaseThrottled,
+    KnowledgeBaseUnavailable,
+    RetrievalFailed,
+    Throttled,
+    Unavailable,
+)
+from stackroom.filters import Conditions
+from stackroom.ports.retrieval import KnowledgeBase, Passage, Search
+from stackroom.retrieval.scope import Query, Scope
+from stackroom.tenancy import Member
+
+# Retrieve is allowed 20 times a second and account, so more at once would only be throttled.
+# https://docs.aws.amazon.com/general/latest/gr/bedrock.html
+_MAX_PARALLEL = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """To one query: what of it the caller may see, best first, and what not."""
+
+    target: str
+    passages: tuple[Passage, ...]
+    withheld: tuple[Passage, ...]
+    guardrail_action: str
+    search: Search
+    notice: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replies:
+    """`failures` say why, by the id of the knowledge base; there is at least one reply, or none."""
+
+    given: tuple[Reply, ...]
+    failures: Mapping[str, str]
+
+    @property
+    def guardrail_action(self) -> str:
+        """INTERVENED if a guardrail stepped in anywhere."""
+        return min({reply.guardrail_action for reply in self.given} - {"NONE"}, default="NONE")
+
+    @property
+    def searches(self) -> tuple[Search, ...]:
+        """Each way in which passages were found, once."""
+        return tuple(dict.fromkeys(reply.search for reply in self.given))
+
+    @property
+    def notices(self) -> dict[str, str]:
+        """By the id of the knowledge base."""
+        return {reply.target: reply.notice for reply in self.given if reply.notice is not None}
+
+
+def ask_all(
+    scope: Scope,
+    question: str,
+    *,
+    pool: Mapping[str, KnowledgeBase],
+    conditions: Conditions,
+    limit: int,
+) -> Replies:
+    """At most `limit` passages of each. Raises Throttled or RetrievalFailed if all queries fail."""
+
+    def ask(query: Query) -> Reply | Unavailable:
+        knowledge_base = pool.get(query.target)
+        if knowledge_base is None:  # the pool was shrunk under a catalog
+            return KnowledgeBaseUnavailable("Retrieve", "not in the pool")
+        try:
+            found = knowledge_base.retrieve(question, query.view.filter(conditions), limit)
+            proven = query.view.proven(found.passages, owner_of=scope.owner_of)
+        except Unavailable as error:
+            return error
+        return Reply(
+            target=query.target,
+            passages=proven,
+            withheld=tuple(passage for passage in found.passages if passage not in proven),
+            guardrail_action=found.guardrail_action,
+            search=found.search,
+            notice=found.notice,
+        )
+
+    replies = _in_parallel(ask, scope.queries)
+    given = tuple(reply for reply in replies if isinstance(reply, Reply))
+    failures = _failures(scope.queries, replies)
+    if failures and not given:
+        raise _search_error(replies, failures)
+    return Replies(given=given, failures=failures)
+
+
+def _in_parallel(
+    ask: Callable[[Query], Reply | Unavailable], queries: Sequence[Query]
+) -> list[Reply | Unavailable]:
+    if len(queries) <= 1:
+        return [ask(query) for query in queries]
+    with ThreadPoolExecutor(min(len(queries), _MAX_PARALLEL)) as threads:
+        return list(threads.map(ask, queries))
+
+
+def _failures(queries: Iterable[Query], replies: Iterable[Reply | Unavailable]) -> dict[str, str]:
+    """Of each knowledge base that a query failed at, why the first of them did."""
+    reasons: dict[str, str] = {}
+    for query, reply in zip(queries, replies, strict=True):
+        if isinstance(reply, Unavailable):
+            of_others = " for what others share with you" if isinstance(query.view, Member) else ""
+            reasons.setdefault(query.target, f"{reply}{of_others}")
+    return reasons
+
+
+def _search_error(
+    replies: Iterable[Reply | Unavailable], reasons: Mapping[str, str]
+) -> RetrievalFailed | Throttled:
+    if all(isinstance(reply, KnowledgeBaseThrottled) for reply in replies):
+        return Throttled("every knowledge base is busy; try again in a few seconds", reasons)
+    return RetrievalFailed("no knowledge base answered; try again, or tell the operator", reasons)

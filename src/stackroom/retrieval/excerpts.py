@@ -1,0 +1,117 @@
+"""
+What is shown of the passages that were found: nothing twice, and no piece of a whole.
+
+A store cuts a document into passages that overlap. Two of one document that overlap or touch
+become one excerpt again. What several documents say in the same words is shown once, with all of
+them as its sources. A table of contents has the words of many questions and the answer to none, so
+it comes last.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from stackroom.ports.retrieval import Passage, PlaceMaps
+from stackroom.retrieval.citations import Cited, Source, cited
+
+_LEAST_OVERLAP = 40  # characters that show by themselves that one passage goes on in another
+_MOST_MERGED = 3  # passages in an excerpt: what is cited should be easy to find
+_LOOKED_AT = 2  # passages for each excerpt asked for: some are merged, some come last
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excerpt:
+    """
+    One or several passages of a document that belong together.
+
+    `text` is all that they say, `shown` the same without running headers and page numbers. Other
+    documents that say exactly this are `other_sources`.
+    """
+
+    passage: Passage  # the best of them
+    text: str
+    cited: Cited
+    other_sources: tuple[Source, ...] = ()
+    count: int = 1
+
+    @property
+    def shown(self) -> str:
+        return self.cited.shown
+
+    @property
+    def source(self) -> Source:
+        return self.cited.source
+
+
+def excerpts_of(
+    passages: Sequence[Passage], place_maps: PlaceMaps, *, limit: int
+) -> tuple[Excerpt, ...]:
+    """
+    At most `limit` of them, in the order of the best passage of each.
+
+    What comes behind the passages that fill them is merged with none: it is less to the point.
+    """
+    looked_at = passages[: _LOOKED_AT * limit]
+    found = [
+        Excerpt(passage=passage, text=passage.text, cited=each)
+        for passage, each in zip(looked_at, cited(looked_at, place_maps), strict=True)
+    ]
+    found.sort(key=lambda excerpt: excerpt.cited.place.is_navigation)
+    excerpts: list[Excerpt] = []
+    for each in found:
+        if _is_taken_up(each, excerpts, place_maps):
+            continue
+        if len(excerpts) == limit:
+            break
+        excerpts.append(each)
+    return tuple(excerpts)
+
+
+def _is_taken_up(found: Excerpt, excerpts: list[Excerpt], place_maps: PlaceMaps) -> bool:
+    """Whether one of the excerpts says it, or does from now on."""
+    for at, known in enumerate(excerpts):
+        both = _united(known, found, place_maps)
+        if both is not None:
+            excerpts[at] = both
+            return True
+    return False
+
+
+def _united(known: Excerpt, found: Excerpt, place_maps: PlaceMaps) -> Excerpt | None:
+    if known.text.split() == found.text.split():
+        return _with_source(known, found.source)
+    document_id = known.source.document_id
+    if document_id is None or document_id != found.source.document_id:
+        return None
+    if found.text in known.text:
+        return known
+    text = _joined(known, found) or _joined(found, known)
+    if text is None or known.count == _MOST_MERGED:
+        return None
+    whole = replace(known.passage, text=text)
+    return replace(known, text=text, cited=cited([whole], place_maps)[0], count=known.count + 1)
+
+
+def _with_source(known: Excerpt, source: Source) -> Excerpt:
+    documents = {each.document_id for each in (known.source, *known.other_sources)}
+    if source.document_id in documents:
+        return known
+    return replace(known, other_sources=(*known.other_sources, source))
+
+
+def _joined(first: Excerpt, second: Excerpt) -> str | None:
+    """The text of both, if the second goes on where the first ends, or begins within it."""
+    shared = _shared(first.text, second.text)
+    before, after = first.cited.place.span, second.cited.place.span
+    if before is None or after is None:
+        return first.text + second.text[shared:] if shared >= _LEAST_OVERLAP else None
+    if not before[0] < after[0] <= before[1] < after[1]:
+        return None
+    if shared:
+        return first.text + second.text[shared:]
+    return f"{first.text}\n{second.text}" if after[0] == before[1] else None
+
+
+def _shared(first: str, second: str) -> int:
+    """How many characters at the end of the first are those at the beginning of the second."""
+    longest = min(len(first), len(second)) - 1
+    return next((n for n in range(longest, 0, -1) if first.endswith(second[:n])), 0)

@@ -1,0 +1,173 @@
+"""What is shown of the passages that were found: nothing twice, and no piece of a whole."""
+
+from dataclasses import replace
+
+import pytest
+
+from stackroom.ports.retrieval import Passage, Place
+from stackroom.retrieval.excerpts import Excerpt, excerpts_of
+from tests.fakes.place_maps import FakePlaceMaps
+
+SENTENCES = [f"Sentence number {n} of the manual says something of its own. " for n in range(9)]
+
+
+class Shelf:
+    """Passages of documents whose places are known, or not."""
+
+    def __init__(self) -> None:
+        self.place_maps = FakePlaceMaps()
+        self.passages: list[Passage] = []
+
+    def find(self, text: str, *, of: str = "manual.pdf", place: Place | None = None) -> None:
+        attributes = {"document_id": of, "filename": of}
+        score = 1 - len(self.passages) / 100
+        self.passages.append(
+            Passage(text=text, score=score, uri=f"s3://d/{of}", attributes=attributes)
+        )
+        if place is not None:
+            self.place_maps.put_place(of, text, place)
+
+    def excerpts(self, limit: int = 5) -> tuple[Excerpt, ...]:
+        return excerpts_of(self.passages, self.place_maps, limit=limit)
+
+    def texts(self, limit: int = 5) -> list[str]:
+        return [excerpt.text for excerpt in self.excerpts(limit)]
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf()
+
+
+def text(first: int, last: int) -> str:
+    return "".join(SENTENCES[first:last])
+
+
+def at(begin: int, end: int) -> Place:
+    return Place(page=1, span=(begin, end))
+
+
+def test_passages_that_overlap_become_one_wherever_they_were_found(shelf: Shelf) -> None:
+    shelf.find(text(3, 6))
+    shelf.find("Nothing to do with it.")
+    shelf.find(text(1, 4))
+    shelf.find(text(5, 7))
+
+    assert shelf.texts() == [text(1, 7), "Nothing to do with it."]
+
+
+def test_an_excerpt_keeps_the_rank_and_the_score_of_its_best_passage(shelf: Shelf) -> None:
+    shelf.find(text(3, 6))
+    shelf.find(text(1, 4))
+
+    assert [each.passage.score for each in shelf.excerpts()] == [1.0]
+
+
+def test_three_passages_are_the_most_that_become_one(shelf: Shelf) -> None:
+    for first in range(1, 6):
+        shelf.find(text(first, first + 2))
+
+    assert shelf.texts() == [text(1, 5), text(4, 7)]
+
+
+def test_a_passage_within_another_is_not_shown_again(shelf: Shelf) -> None:
+    shelf.find(text(1, 4))
+    shelf.find(text(2, 3))
+
+    assert shelf.texts() == [text(1, 4)]
+
+
+def test_a_short_overlap_may_be_chance(shelf: Shelf) -> None:
+    shelf.find("One thing. See the manual.")
+    shelf.find("See the manual. Another thing.")
+
+    assert len(shelf.texts()) == 2
+
+
+def test_a_short_overlap_counts_where_the_places_say_so(shelf: Shelf) -> None:
+    shelf.find("One thing. See it.", place=at(0, 13))
+    shelf.find("See it. Another.", place=at(8, 20))
+
+    assert shelf.texts() == ["One thing. See it. Another."]
+
+
+def test_passages_that_touch_become_one_if_their_places_say_so(shelf: Shelf) -> None:
+    shelf.find("The second half.", place=at(20, 33))
+    shelf.find("The first half, which ends", place=at(0, 20))
+
+    assert shelf.texts() == ["The first half, which ends\nThe second half."]
+
+
+@pytest.mark.parametrize("begin", [21, 19, 500])
+def test_passages_that_neither_touch_nor_overlap_stay_two(shelf: Shelf, begin: int) -> None:
+    shelf.find("The first half, which ends", place=at(0, 20))
+    shelf.find("The second half.", place=at(begin, begin + 13))
+
+    assert len(shelf.texts()) == 2
+
+
+def test_an_overlap_that_the_places_deny_is_chance(shelf: Shelf) -> None:
+    shelf.find(text(1, 3), place=at(0, 90))
+    shelf.find(text(2, 4), place=at(5000, 5090))
+
+    assert len(shelf.texts()) == 2
+
+
+def test_other_documents_are_no_continuation(shelf: Shelf) -> None:
+    shelf.find(text(1, 4))
+    shelf.find(text(3, 6), of="other.pdf")
+
+    assert shelf.texts() == [text(1, 4), text(3, 6)]
+
+
+def test_what_two_documents_say_in_the_same_words_is_shown_once_with_both(shelf: Shelf) -> None:
+    shelf.find(text(1, 4))
+    shelf.find(text(1, 4).replace(" ", "\n"), of="copy.pdf")
+    shelf.find(text(1, 4), of="copy.pdf")
+
+    (excerpt,) = shelf.excerpts()
+
+    assert excerpt.source.filename == "manual.pdf"
+    assert [source.filename for source in excerpt.other_sources] == ["copy.pdf"]
+
+
+def test_a_table_of_contents_comes_last_and_is_not_lost(shelf: Shelf) -> None:
+    shelf.find("Greasing ........ 12", place=Place(page=2, is_navigation=True))
+    shelf.find("Grease it every day.", place=Place(page=12))
+
+    assert shelf.texts() == ["Grease it every day.", "Greasing ........ 12"]
+    assert shelf.texts(limit=1) == ["Grease it every day."]
+
+
+def test_the_place_of_a_merged_excerpt_is_that_of_its_whole_text(shelf: Shelf) -> None:
+    shelf.find(text(1, 4), place=Place(page=1))
+    shelf.find(text(3, 8), place=Place(page=2))
+    shelf.place_maps.put_place("manual.pdf", text(1, 8), Place(page=2, page_first=1, page_last=2))
+
+    (excerpt,) = shelf.excerpts()
+
+    assert excerpt.cited.place == Place(page=2, page_first=1, page_last=2)
+
+
+def test_no_more_is_shown_than_was_asked_for(shelf: Shelf) -> None:
+    for number in range(9):
+        shelf.find(f"Fact {number}.")
+
+    assert shelf.texts(limit=3) == ["Fact 0.", "Fact 1.", "Fact 2."]
+
+
+def test_a_place_left_free_by_a_merger_goes_to_the_next_passage(shelf: Shelf) -> None:
+    shelf.find(text(1, 4))
+    shelf.find(text(3, 6))
+    shelf.find("Fact 1.")
+    shelf.find("Fact 2.")
+
+    assert shelf.texts(limit=2) == [text(1, 6), "Fact 1."]
+
+
+def test_passages_without_a_known_document_are_never_merged(shelf: Shelf) -> None:
+    shelf.find(text(1, 4))
+    shelf.find(text(3, 6))
+    shelf.passages = [replace(each, attributes={}) for each in shelf.passages]
+
+    assert len(shelf.texts()) == 2
