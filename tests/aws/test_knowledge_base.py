@@ -75,6 +75,7 @@ def test_results_become_passages_with_score_uri_page_and_attributes(
         Passage(
             text="30 days",
             score=0.75,
+            similarity=0.75,
             uri="s3://docs/alice/cat-1/a.pdf",
             page=3,
             attributes=metadata,

@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 
 from stackroom.errors import Unavailable
 from stackroom.filters import AllOf, AnyOf, Filter, Has, Lists
-from stackroom.ports.retrieval import Passage, Retrieved
+from stackroom.ports.retrieval import Passage, Retrieved, Search
 from tests.fakes.disturbed import Disturbed
 
 
@@ -14,7 +15,8 @@ class FakeKnowledgeBase(Disturbed):
     A `KnowledgeBase` that finds what was put into it.
 
     `failure` is raised instead of an answer, `delay` is slept before one; `filters` are those it
-    was asked with, and `ignores_filters` makes it the emulator that we never want to trust.
+    was asked with, and `ignores_filters` makes it the emulator that we never want to trust. It says
+    that it searched in the way `search`, and `notice` about it.
     """
 
     def __init__(self, *, failure: Unavailable | None = None, delay: float = 0) -> None:
@@ -23,6 +25,8 @@ class FakeKnowledgeBase(Disturbed):
         self.failure = failure
         self.delay = delay
         self.guardrail_action = "NONE"
+        self.search = Search.SEMANTIC
+        self.notice: str | None = None
         self.ignores_filters = False
 
     def put(
@@ -33,6 +37,7 @@ class FakeKnowledgeBase(Disturbed):
         catalog_id: str = "cat-1",
         filename: str = "handbook.txt",
         score: float | None = None,
+        similarity: float | None = None,
         page: int | None = None,
         attributes: Mapping[str, object] | None = None,
         key: str | None = None,
@@ -47,6 +52,7 @@ class FakeKnowledgeBase(Disturbed):
         passage = Passage(
             text=text,
             score=-1.0 if score is None else score,
+            similarity=similarity,
             uri=f"s3://docs/{key}" if custom_id is None else None,
             custom_id=custom_id,
             page=page,
@@ -81,7 +87,12 @@ class FakeKnowledgeBase(Disturbed):
             if self.ignores_filters or matches(filter, passage.attributes)
         ]
         found.sort(key=lambda passage: passage.score, reverse=True)
-        return Retrieved(passages=tuple(found[:limit]), guardrail_action=self.guardrail_action)
+        return Retrieved(
+            passages=tuple(found[:limit]),
+            guardrail_action=self.guardrail_action,
+            search=self.search,
+            notice=self.notice,
+        )
 
 
 def matches(condition: Filter, attributes: Mapping[str, object]) -> bool:
@@ -109,11 +120,4 @@ def _scored(passage: Passage, query: str) -> Passage:
         return passage
     asked = set(query.casefold().split())
     shared = asked & set(passage.text.casefold().split())
-    return Passage(
-        text=passage.text,
-        score=len(shared) / len(asked),
-        uri=passage.uri,
-        custom_id=passage.custom_id,
-        page=passage.page,
-        attributes=passage.attributes,
-    )
+    return replace(passage, score=len(shared) / len(asked))

@@ -100,7 +100,7 @@ def test_an_answer_has_exactly_the_agreed_shape(knowledge_base: FakeKnowledgeBas
             "total_tokens": 6,
             "knowledge_bases_queried": ["KB1"],
             "guardrail_action": "NONE",
-                "search": "semantic",
+            "search": "semantic",
         },
     }
 

@@ -1,6 +1,10 @@
 """The search as a Python function, for agents that run in the same process."""
 
+from dataclasses import replace
+
 from stackroom.identity import Caller
+from stackroom.ports.retrieval import Search
+from stackroom.retrieval.evidence import Calibration
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.tool import Response, retrieve_from_knowledge_base
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -42,3 +46,61 @@ def test_what_a_model_got_wrong_is_told_and_not_raised() -> None:
 
     assert (response["success"], response["errorType"]) == (False, "ValidationError")
     assert "an integer from 1 to 20" in str(response["error"])
+
+
+STRICT = Calibration(meaning=0.5, least={Search.SEMANTIC: 0.6})
+
+
+def asked(query: str, retrieval: Retrieval) -> Response:
+    return retrieve_from_knowledge_base(
+        {"query": query}, caller=Caller("alice"), retrieval=retrieval
+    )
+
+
+def test_a_question_that_no_passage_speaks_to_gets_none_and_how_near_the_best_was() -> None:
+    knowledge_base = FakeKnowledgeBase()
+    knowledge_base.put("The pump is greased every 200 hours.", similarity=0.5)
+    retrieval = replace(a_retrieval(knowledge_base), calibration=STRICT)
+
+    far, near = (asked(query, retrieval) for query in ("annual leave", "pump greased"))
+
+    assert (far["success"], far["results"]) == (True, [])
+    assert metadata(far)["best_score_below"] == 0.25
+    assert contents(near) == ["The pump is greased every 200 hours."]
+    assert "best_score_below" not in metadata(near)
+
+
+def test_where_nothing_was_found_no_score_is_told() -> None:
+    response = asked("annual leave", replace(a_retrieval(FakeKnowledgeBase()), calibration=STRICT))
+
+    assert (response["results"], "best_score_below" in metadata(response)) == ([], False)
+
+
+def test_an_answer_tells_how_it_was_searched_and_why_not_as_configured() -> None:
+    knowledge_base = FakeKnowledgeBase()
+    knowledge_base.search, knowledge_base.notice = Search.RANKED, "the index is BUILDING"
+
+    response = asked("annual leave", a_retrieval(knowledge_base))
+
+    assert metadata(response)["search"] == "semantic+text"
+    assert metadata(response)["search_notices"] == {"KB1": "the index is BUILDING"}
+
+
+def test_a_text_of_two_documents_is_shown_once_with_both() -> None:
+    knowledge_base = FakeKnowledgeBase()
+    knowledge_base.put("annual leave is 30 days", filename="a.txt")
+    knowledge_base.put("annual leave is 30 days", filename="b.txt")
+
+    response = asked("annual leave", a_retrieval(knowledge_base))
+
+    results = response["results"]
+    assert isinstance(results, list)
+    (result,) = results
+    assert result["source"]["filename"] == "a.txt"
+    assert [source["filename"] for source in result["other_sources"]] == ["b.txt"]
+
+
+def metadata(response: Response) -> dict[str, object]:
+    told = response["metadata"]
+    assert isinstance(told, dict)
+    return told
