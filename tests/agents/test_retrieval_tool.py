@@ -83,6 +83,18 @@ def test_a_passage_of_a_text_is_shown_with_its_section(world: World) -> None:
     assert "1. leave.md (section Time off), doc-leave.md in cat-1, score 0.90" in text_of(answer)
 
 
+def test_a_passage_of_two_files_is_shown_once_under_both(world: World) -> None:
+    world.knowledge_base.put("Annual leave is 30 days.", filename="a.txt", score=0.9)
+    world.knowledge_base.put("Annual leave is 30 days.", filename="b.md", score=0.8)
+    world.place_maps.put_sections("doc-b.md", {"Time off": "Annual leave is 30 days."})
+
+    told = text_of(world.ask({"query": "annual leave"}, ALICE))
+
+    assert "1. a.txt" in told
+    assert "The same stands in b.md (section Time off)." in told
+    assert told.count("> Annual leave is 30 days.") == 1
+
+
 def test_half_a_character_in_a_passage_is_shown_as_one_that_is_unknown(world: World) -> None:
     world.knowledge_base.put("annual\ud800leave", score=0.9)
 

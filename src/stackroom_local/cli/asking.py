@@ -108,18 +108,29 @@ def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False)
     """`brief`: the first passage whole, of the others two lines."""
     _require_success(answer)
     for number, result in enumerate(answer["results"], start=1):
-        source = result["source"]
-        file = escape(one_line(str(source["filename"])))
-        page = f", page {source['page']}" if source.get("page") is not None else ""
-        section = _section(source.get("section"))
         out.print(
-            f"[bold]\\[{number}][/bold] [cyan]{file}{page}{section}[/cyan]"
+            f"[bold]\\[{number}][/bold] [cyan]{_stands(result['source'])}[/cyan]"
             f"  [dim]score {result['score']:.2f}[/dim]"
         )
+        for source in result.get("other_sources", ()):
+            out.print(f"    [dim]the same in[/dim] [cyan]{_stands(source)}[/cyan]")
         clip = _BRIEF if brief and number > 1 else None
         out.print(_indented(result["content"], clip), markup=False)
     if not answer["results"]:
-        out.print("nothing found in this user's documents")
+        out.print(_nothing(answer["metadata"]))
+
+
+def _nothing(metadata: dict[str, Any]) -> str:
+    if "best_score_below" not in metadata:
+        return "nothing found in this user's documents"
+    best = f"{metadata['best_score_below']:.2f}"
+    return f"nothing in this user's documents speaks to this; the nearest passage scores {best}"
+
+
+def _stands(source: dict[str, Any]) -> str:
+    file = escape(one_line(str(source["filename"])))
+    page = f", page {source['page']}" if source.get("page") is not None else ""
+    return f"{file}{page}{_section(source.get('section'))}"
 
 
 def _section(heading: str | None) -> str:
