@@ -70,8 +70,9 @@ class RetrieveArguments(Arguments):
 KNOWLEDGE_BASE_RETRIEVE = Tool(
     name="knowledge_base_retrieve",
     description=(
-        "Search the signed-in user's documents by meaning. Returns the best passages with file,"
-        " page and relevance score, to answer from and to cite."
+        "Search the signed-in user's documents by meaning and by words. Returns the best passages"
+        " with file, page and relevance score, to answer from and to cite; none if the documents"
+        " don't answer the question."
     ),
     arguments=RetrieveArguments,
 )
