@@ -23,6 +23,7 @@ def reply(*passages: Passage) -> Reply:
         withheld=(),
         guardrail_action="NONE",
         search=Search.HYBRID,
+        is_reranked=False,
         notice=None,
     )
 
@@ -85,6 +86,19 @@ def test_several_are_ordered_by_meaning_and_words_over_what_all_of_them_found() 
     far = reply(passage("night", 0.2), passage("hall", 0.1))
 
     assert texts(weigh(far, near)) == ["pump greased", "pump", "night", "hall"]
+
+
+def test_what_a_model_has_read_scores_what_it_says_and_comes_in_that_order() -> None:
+    first = reply(passage("a", 0.9, relevance=0.2), passage("b", 0.8, relevance=0.1))
+    second = reply(passage("pump greased", 0.1, relevance=0.7))
+
+    evidence = weigh(first, second)
+
+    assert [(each.text, each.score) for each in evidence.passages] == [
+        ("pump greased", 0.7),
+        ("a", 0.2),
+        ("b", 0.1),
+    ]
 
 
 def test_passages_without_text_are_no_evidence() -> None:

@@ -1,6 +1,6 @@
 """Searching, and the places at which passages stand."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -17,7 +17,8 @@ class Passage:
     `score` grows with relevance; its scale is the store's. `attributes` are those of the sidecar,
     plus whatever the store added. `page` counts from 1 and is None where the store doesn't tell.
     `similarity` is the cosine of its meaning and the question's, `words` how well the words match,
-    by BM25; each is None where the store didn't compare them, or doesn't tell.
+    by BM25; each is None where the store didn't compare them, or doesn't tell. `relevance` is what
+    a reranking model makes of it, from 0 to 1; None if none was asked.
 
     Where it came from is the store's own word: `custom_id` is the id that a document of a CUSTOM
     data source was ingested under, `uri` the object of any other.
@@ -31,6 +32,7 @@ class Passage:
     attributes: Mapping[str, object] = field(default_factory=dict)
     similarity: float | None = None
     words: float | None = None
+    relevance: float | None = None
 
 
 class Search(StrEnum):
@@ -44,11 +46,15 @@ class Search(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Retrieved:
-    """`notice` is for the operator: why it was searched in another way than is configured."""
+    """
+    `is_reranked` if a model put the best in order; `notice` is for the operator: why it was
+    searched in another way than is configured.
+    """
 
     passages: tuple[Passage, ...]
     guardrail_action: str = "NONE"
     search: Search = Search.SEMANTIC
+    is_reranked: bool = False
     notice: str | None = None
 
 
@@ -62,6 +68,18 @@ class KnowledgeBase(Protocol):
 
         Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable; never answers less than it
         knows without saying so, and never more than the filter allows.
+        """
+        ...
+
+
+class Reranker(Protocol):
+    """A model that reads question and passage together. Safe to call from several threads."""
+
+    def rank(self, question: str, texts: Sequence[str]) -> tuple[float, ...]:
+        """
+        How relevant each of the texts is, from 0 to 1.
+
+        Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable.
         """
         ...
 

@@ -6,6 +6,7 @@ one catalog that cites them.
 - scope: which knowledge bases to ask, and for what part of what the caller may see
 - asking: asks them in parallel, under the filter of each part
 - words: the question's words in what was found, and a ranking by them where the store has none
+- reranking: puts what was found in the order of a model, where one is configured
 - evidence: how strongly each passage speaks to the question, and whether any answers it
 - excerpts: passages that belong together as one, and nothing twice
 - passages: which of them, and how much of them, fit the agent's context

@@ -30,6 +30,7 @@ class Reply:
     withheld: tuple[Passage, ...]
     guardrail_action: str
     search: Search
+    is_reranked: bool
     notice: str | None
 
 
@@ -49,6 +50,11 @@ class Replies:
     def searches(self) -> tuple[Search, ...]:
         """Each way in which passages were found, once."""
         return tuple(dict.fromkeys(reply.search for reply in self.given))
+
+    @property
+    def is_reranked(self) -> bool:
+        """Whether a model put in order all that was found."""
+        return bool(self.given) and all(reply.is_reranked for reply in self.given)
 
     @property
     def notices(self) -> dict[str, str]:
@@ -81,6 +87,7 @@ def ask_all(
             withheld=tuple(passage for passage in found.passages if passage not in proven),
             guardrail_action=found.guardrail_action,
             search=found.search,
+            is_reranked=found.is_reranked,
             notice=found.notice,
         )
 

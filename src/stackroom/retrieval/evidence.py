@@ -52,7 +52,8 @@ def weighed(question: str, replies: Sequence[Reply], calibration: Calibration) -
     ]
     best = max((passage.score for passage in scored), default=None)
     if sum(bool(reply.passages) for reply in replies) > 1:
-        scored = _in_one_order(scored, matches)
+        is_reranked = all(passage.relevance is not None for passage in scored)
+        scored = _by_score(scored) if is_reranked else _in_one_order(scored, matches)
     return Evidence(passages=tuple(scored), best=best)
 
 
@@ -60,15 +61,21 @@ def _scored(
     passage: Passage, match: Match, lowest: float | None, calibration: Calibration
 ) -> Passage:
     """
-    With the store's own score where it told no similarities. What was found by its words alone is
-    less similar than all that was found by its meaning.
+    With the relevance that a model gave it, or the store's own score where it told no similarities.
+    What was found by its words alone is less similar than all that was found by its meaning.
     """
+    if passage.relevance is not None:
+        return replace(passage, score=min(1.0, max(0.0, passage.relevance)))
     similarity = lowest if passage.similarity is None else passage.similarity
     if similarity is None:
         return passage
     share = calibration.meaning
     score = share * min(1.0, max(0.0, similarity)) + (1 - share) * match.coverage
     return replace(passage, score=score)
+
+
+def _by_score(passages: Sequence[Passage]) -> list[Passage]:
+    return sorted(passages, key=lambda passage: passage.score, reverse=True)
 
 
 def _in_one_order(passages: Sequence[Passage], matches: Sequence[Match]) -> list[Passage]:

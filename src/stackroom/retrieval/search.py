@@ -50,7 +50,8 @@ class Answer:
     the caller may see and came from somebody else's documents; `failures` say why, by id.
 
     There are no results, and `best_score_below` is the best score, if that was too low for any
-    passage to answer the question. `notices` say, by id, why a knowledge base was searched in
+    passage to answer the question. They were found in the ways `searches`, and put in order by a
+    model if it `is_reranked`. `notices` say, by id, why a knowledge base was searched in
     another way than is configured.
     """
 
@@ -62,6 +63,7 @@ class Answer:
     knowledge_bases: tuple[str, ...]
     guardrail_action: str
     searches: tuple[Search, ...] = ()
+    is_reranked: bool = False
     best_score_below: float | None = None
     failures: Mapping[str, str] = field(default_factory=dict)
     notices: Mapping[str, str] = field(default_factory=dict)
@@ -115,7 +117,8 @@ class Retrieval:
             scope, asked.query, pool=self.pool, conditions=asked.filter, limit=_CANDIDATES
         )
         evidence = weighed(asked.query, replies.given, self.calibration)
-        least = self.calibration.least_of(replies.searches)
+        # A reranking model's scores are on a scale of their own, which nobody has measured.
+        least = 0.0 if replies.is_reranked else self.calibration.least_of(replies.searches)
         is_far = evidence.best is not None and evidence.best < least
         min_score = self.min_score if asked.min_score is None else asked.min_score
         passages = () if is_far else distinct(evidence.passages, min_score=min_score)
@@ -132,6 +135,7 @@ class Retrieval:
             knowledge_bases=scope.targets,
             guardrail_action=replies.guardrail_action,
             searches=replies.searches,
+            is_reranked=replies.is_reranked,
             best_score_below=evidence.best if is_far else None,
             failures=replies.failures,
             notices=replies.notices,

@@ -42,7 +42,7 @@ def success(answer: Answer) -> Response:
         "query_latency_ms": answer.milliseconds,
         "knowledge_bases_queried": list(answer.knowledge_bases),
         "guardrail_action": answer.guardrail_action,
-        "search": ", ".join(answer.searches),
+        "search": ", ".join(answer.searches) + ("+rerank" if answer.is_reranked else ""),
         **_unanswered(answer),
         **_failed(answer.failures),
         **({"withheld_results": answer.withheld} if answer.withheld else {}),

@@ -1,0 +1,50 @@
+"""What a search found, put in order by a model that reads question and passage together."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from stackroom.errors import Unavailable
+from stackroom.filters import Filter
+from stackroom.ports.retrieval import KnowledgeBase, Passage, Reranker, Retrieved
+
+logger = logging.getLogger(__name__)
+
+# Who asks gets 20 at most, and some are merged. Bedrock charges by the hundred documents of a query
+# [Amazon Bedrock pricing], so that this is one unit, and half of it is time.
+_RANKED = 50
+
+
+@dataclass(frozen=True)
+class Reranked:
+    """
+    A `KnowledgeBase` in front of another.
+
+    If the model doesn't answer, the order stays as it was, and a notice says so: an answer in
+    another order is better than none.
+    """
+
+    knowledge_base: KnowledgeBase
+    reranker: Reranker
+
+    # A002: the port's name
+    def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
+        found = self.knowledge_base.retrieve(query, filter, limit)
+        best = [passage for passage in found.passages[:_RANKED] if passage.text]
+        if not best:
+            return found
+        try:
+            relevances = self.reranker.rank(query, [passage.text for passage in best])
+        except Unavailable as error:
+            logger.warning("passages stay in the order of the search: %s", error)
+            notice = f"not reranked: {error}"
+            return replace(found, notice=f"{found.notice}; {notice}" if found.notice else notice)
+        return replace(found, passages=_in_order(best, relevances), is_reranked=True)
+
+
+def _in_order(passages: Sequence[Passage], relevances: Sequence[float]) -> tuple[Passage, ...]:
+    ranked = [
+        replace(passage, relevance=relevance)
+        for passage, relevance in zip(passages, relevances, strict=True)
+    ]
+    return tuple(sorted(ranked, key=lambda passage: -(passage.relevance or 0.0)))
