@@ -9,7 +9,7 @@ rule with its source in `rules`. It fails when it is told to (`faults`).
                      -> knowledge_bases, data_sources, ingestion_jobs,
                         documents, direct                              bedrock-agent
                         guardrails                                           bedrock
-                        retrieval, generation                  bedrock-agent-runtime
+                        retrieval, generation, reranking       bedrock-agent-runtime
                         models, guardrail_application                bedrock-runtime
                         vector_buckets                                     s3vectors
     retrieval, generation -> screening, by words and topics of a guardrail

@@ -16,6 +16,7 @@ from stackroom_local.simulator.ingestion_jobs import IngestionJobs
 from stackroom_local.simulator.job_runs import JobRuns
 from stackroom_local.simulator.knowledge_bases import KnowledgeBases
 from stackroom_local.simulator.models import Models
+from stackroom_local.simulator.reranking import Reranking
 from stackroom_local.simulator.retrieval import Retrieval
 from stackroom_local.simulator.screening import Screening
 from stackroom_local.simulator.vector_buckets import VectorBuckets
@@ -118,6 +119,7 @@ def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
     return {
         "bedrock-agent-runtime.Retrieve": retrieval.retrieve,
         "bedrock-agent-runtime.RetrieveAndGenerate": generation.answer,
+        "bedrock-agent-runtime.Rerank": Reranking(embedder=components.embedder).rerank,
         "bedrock-runtime.ApplyGuardrail": application.apply,
         "bedrock-runtime.InvokeModel": Models(embedder=components.embedder).invoke,
     }

@@ -54,3 +54,21 @@ FILTER_VALUE = rule(
     "guide; text assumed",
     message="The value of {operator} for key {key} has a type that the operator does not accept",
 )
+RERANK_MODEL = rule(
+    "rerank.model",
+    "Amazon Rerank 1.0 and Cohere Rerank 3.5 are the models that rerank",
+    "guide; text assumed",
+    message="The model {model} can't rerank. Choose a model that does.",
+)
+RERANK_RESULTS = rule(
+    "rerank.results",
+    "no more results are asked for than there are sources",
+    "assumed",
+    message="numberOfResults must be at most the number of sources, {most}",
+)
+RERANK_STAND_IN = rule(
+    "rerank.stand-in",
+    "a relevance is half the similarity of the local model, half the share of the question's words"
+    " that the text has: it shows that order and scores are used, not how good a model's are",
+    "assumed: no such model runs here",
+)
