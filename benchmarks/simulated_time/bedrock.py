@@ -142,7 +142,7 @@ def bedrock(
             objects=StandIns(shelves),
             parser=NothingToParse(),
             embedder=WaitInsteadOfEmbedding(hub=hub, durations=durations),
-            vectors=lambda _records: searchable,
+            vectors=lambda _memory: searchable,
             faults=faults,
         )
     )

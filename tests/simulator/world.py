@@ -118,20 +118,62 @@ class World:
     def drop(self, key: str) -> None:
         self.s3.delete_object(Bucket=self.bucket, Key=key)
 
-    def index(self, *, dimension: int = 1024, non_filterable: list[str] | None = None) -> str:
+    def index(
+        self,
+        *,
+        dimension: int = 1024,
+        non_filterable: list[str] | None = None,
+        searched: Mapping[str, str | None] | None = None,
+        metric: str = "cosine",
+        mode: str = "ENHANCED",
+    ) -> str:
+        """`searched` has the language of each key whose text can be searched."""
         bucket = f"vectors-{uuid4().hex}"
         self.s3vectors.create_vector_bucket(vectorBucketName=bucket)
         keys = NON_FILTERABLE if non_filterable is None else non_filterable
-        metadata = {"metadataConfiguration": {"nonFilterableMetadataKeys": keys}} if keys else {}
+        configuration: dict[str, Any] = {"nonFilterableMetadataKeys": keys} if keys else {}
+        if searched:
+            configuration["textSearchConfigurations"] = [
+                text_search(key, language) for key, language in searched.items()
+            ]
+        metadata = {"metadataConfiguration": configuration} if configuration else {}
+        if mode != "ENHANCED":
+            self.s3vectors.put_vector_bucket_default_index_mode(
+                vectorBucketName=bucket, defaultIndexMode=mode
+            )
         created = self.s3vectors.create_index(
             vectorBucketName=bucket,
             indexName="passages",
             dataType="float32",
             dimension=dimension,
-            distanceMetric="cosine",
+            distanceMetric=metric,
             **metadata,
         )
         return str(created["indexArn"])
+
+    def put_vector(
+        self, index: str, key: str, values: Sequence[float], /, **metadata: object
+    ) -> None:
+        vector = {"key": key, "data": {"float32": list(values)}, "metadata": metadata}
+        self.s3vectors.put_vectors(indexArn=index, vectors=[vector])
+
+    def query(
+        self,
+        index: str,
+        *,
+        vector: Sequence[float] | None = None,
+        results: int = 10,
+        texts: Mapping[str, str] | None = None,
+        **more: Any,
+    ) -> list[dict[str, Any]]:
+        """The vectors that a query finds; `texts` has what is sought, by metadata key."""
+        query: dict[str, Any] = {"indexArn": index, "topK": results, **more}
+        if vector is not None:
+            query["queryVector"] = {"float32": list(vector)}
+        if texts is not None:
+            query["queryTexts"] = [{"text": texts[key], "metadataKey": key} for key in texts]
+        found: list[dict[str, Any]] = self.s3vectors.query_vectors(**query)["vectors"]
+        return found
 
     def knowledge_base(self, index: str | None = None) -> str:
         request = knowledge_base_request(index or self.index())
@@ -234,6 +276,10 @@ def answer_request(knowledge_base: str, question: str, **more: Any) -> dict[str,
             "knowledgeBaseConfiguration": chosen,
         },
     }
+
+
+def text_search(key: str, language: str | None = None) -> dict[str, str]:
+    return {"metadataKey": key, **({"language": language} if language else {})}
 
 
 def knowledge_base_request(index: str, name: str | None = None) -> dict[str, Any]:

@@ -96,7 +96,7 @@ class Simulator:
                 objects=self._bucket,
                 parser=NothingToParse(),
                 embedder=WaitInsteadOfEmbedding(hub=hub, durations=Durations()),
-                vectors=lambda _records: SearchableDocuments(hub),
+                vectors=lambda _memory: SearchableDocuments(hub),
                 faults=self.faults,
             )
         )

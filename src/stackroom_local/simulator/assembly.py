@@ -74,7 +74,7 @@ def create_app(configuration: Configuration) -> Front:
             objects=S3Objects(partial(connect, configuration.s3_endpoint, configuration.region)),
             parser=parser,
             embedder=embedder,
-            vectors=lambda records: StoredVectors(store, clock, records, embedder),
+            vectors=lambda memory: StoredVectors(store, clock, embedder, memory),
             faults=configuration.faults,
             model=configuration.model,
         )

@@ -7,11 +7,13 @@ from stackroom_local.simulator.embedding import Embedder
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.identifiers import Arns, ClientTokens
 from stackroom_local.simulator.indexing import Indexing
+from stackroom_local.simulator.memory_indexes import MemoryIndexes
 from stackroom_local.simulator.model_endpoint import ModelEndpoint
 from stackroom_local.simulator.objects import Objects
 from stackroom_local.simulator.parsing import Parser
 from stackroom_local.simulator.records import Records
 from stackroom_local.simulator.store import Store
+from stackroom_local.simulator.text_search import TextSearches
 from stackroom_local.simulator.vectors import Vectors
 
 
@@ -27,7 +29,7 @@ class Components:
         objects: Objects,
         parser: Parser,
         embedder: Embedder,
-        vectors: Callable[[Records], Vectors],
+        vectors: Callable[[MemoryIndexes], Vectors],
         faults: Faults | None = None,
         model: ModelEndpoint | None = None,
     ) -> None:
@@ -37,7 +39,9 @@ class Components:
         self.tokens = ClientTokens(store=store, clock=clock)
         self.records = Records(store=store, clock=clock)
         self.embedder = embedder
-        self.vectors = vectors(self.records)
+        self.memory_indexes = MemoryIndexes(store)
+        self.text_searches = TextSearches(store, clock)
+        self.vectors = vectors(self.memory_indexes)
         self.faults = faults or Faults()
         self.model = model
         self.indexing = Indexing(

@@ -82,16 +82,21 @@ def page(
 
     The token is the last key of the page before, so a list that changes meanwhile skips nothing.
     """
-    after = _position(parameters.get("nextToken"))
+    after = position(parameters.get("nextToken"))
     rest = [item for item in items if key(item) > after]
     size = min(parameters.get("maxResults") or size, size)
     if len(rest) <= size:
         return rest, {}
-    token = base64.urlsafe_b64encode(key(rest[size - 1]).encode()).decode()
-    return rest[:size], {"nextToken": token}
+    return rest[:size], {"nextToken": token_of(key(rest[size - 1]))}
 
 
-def _position(token: str | None) -> str:
+def token_of(last: str) -> str:
+    """For the page after the one that ends with this key."""
+    return base64.urlsafe_b64encode(last.encode()).decode()
+
+
+def position(token: str | None) -> str:
+    """The key that the page before ended with; before all without a token."""
     if token is None:
         return ""
     try:

@@ -1,5 +1,7 @@
 """The metadata that S3 Vectors and Bedrock allow on a passage."""
 
+from typing import Any
+
 from stackroom_local.simulator.errors import Unindexable
 from stackroom_local.simulator.indexes import Index
 from stackroom_local.simulator.memory_index import Owner
@@ -8,19 +10,43 @@ from stackroom_local.simulator.rules import (
     CUSTOM_METADATA_SIZE,
     FILTERABLE_METADATA_SIZE,
     METADATA_SIZE,
+    VECTOR_FILTERABLE,
+    VECTOR_KEYS,
+    VECTOR_METADATA,
+    VECTOR_SIZE,
     Rule,
 )
 from stackroom_local.simulator.sidecars import Value
-from stackroom_local.simulator.store import dumped
+from stackroom_local.simulator.store import dumped, loaded
 
 SOURCE_URI = "x-amz-bedrock-kb-source-uri"
 CHUNK_ID = "x-amz-bedrock-kb-chunk-id"
 DATA_SOURCE_ID = "x-amz-bedrock-kb-data-source-id"
+BEDROCK_TEXT = "AMAZON_BEDROCK_TEXT"
+BEDROCK_METADATA = "AMAZON_BEDROCK_METADATA"
+OWN_KEYS = frozenset({SOURCE_URI, CHUNK_ID, DATA_SOURCE_ID, BEDROCK_TEXT, BEDROCK_METADATA})
 
 
 def own_keys(owner: Owner, key: str) -> dict[str, Value]:
     """The metadata that Bedrock adds to every passage by itself."""
     return {SOURCE_URI: owner[1], CHUNK_ID: key, DATA_SOURCE_ID: owner[0]}
+
+
+def metadata_of(key: str, owner: Owner, text: str, attributes: str) -> dict[str, Any]:
+    """All metadata of a stored vector; what PutVectors wrote has no data source."""
+    given: dict[str, Any] = loaded(attributes)
+    return _written_by_bedrock(owner, key, text, given) if owner[0] else given
+
+
+def _written_by_bedrock(
+    owner: Owner, key: str, text: str, attributes: dict[str, Value]
+) -> dict[str, Value]:
+    return {
+        **attributes,
+        **own_keys(owner, key),
+        BEDROCK_TEXT: text,
+        BEDROCK_METADATA: dumped({"source": {"sourceLocation": owner[1]}}),
+    }
 
 
 def refuse_excess(attributes: dict[str, Value], key: str) -> None:
@@ -38,12 +64,7 @@ def refusal(
     index: Index, owner: Owner, key: str, text: str, attributes: dict[str, Value]
 ) -> str | None:
     """Why S3 Vectors would refuse this passage; None when it takes it."""
-    metadata: dict[str, Value] = {
-        **attributes,
-        **own_keys(owner, key),
-        "AMAZON_BEDROCK_TEXT": text,
-        "AMAZON_BEDROCK_METADATA": dumped({"source": {"sourceLocation": owner[1]}}),
-    }
+    metadata = _written_by_bedrock(owner, key, text, attributes)
     filterable = {name: metadata[name] for name in metadata if name not in index.non_filterable}
     for rule, part in ((FILTERABLE_METADATA_SIZE, filterable), (METADATA_SIZE, metadata)):
         if _size(part) > rule.limit:
@@ -59,3 +80,21 @@ def refused(rule: Rule, key: str) -> str:
 def _size(metadata: dict[str, Value]) -> int:
     # Keys and values as UTF-8 JSON; how S3 Vectors counts is not documented.
     return len(dumped(metadata).encode())
+
+
+def refuse_metadata(metadata: dict[str, Any], key: str, index: Index) -> None:
+    """Raise ValidationException for metadata that PutVectors refuses."""
+    if len(metadata) > VECTOR_KEYS.limit:
+        raise VECTOR_KEYS.broken(key=key)
+    if not all(_is_taken(value) for value in metadata.values()):
+        raise VECTOR_METADATA.broken(key=key)
+    filterable = {name: metadata[name] for name in metadata if name not in index.non_filterable}
+    if _size(filterable) > VECTOR_FILTERABLE.limit:
+        raise VECTOR_FILTERABLE.broken(key=key)
+    if _size(metadata) > VECTOR_SIZE.limit:
+        raise VECTOR_SIZE.broken(key=key)
+
+
+def _is_taken(value: Any) -> bool:
+    values = value if isinstance(value, list) else [value]
+    return all(isinstance(each, str | int | float | bool) for each in values)

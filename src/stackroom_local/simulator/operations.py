@@ -20,6 +20,9 @@ from stackroom_local.simulator.reranking import Reranking
 from stackroom_local.simulator.retrieval import Retrieval
 from stackroom_local.simulator.screening import Screening
 from stackroom_local.simulator.vector_buckets import VectorBuckets
+from stackroom_local.simulator.vector_indexes import VectorIndexes
+from stackroom_local.simulator.vector_items import VectorItems
+from stackroom_local.simulator.vector_queries import VectorQueries
 
 
 def handlers_of(
@@ -143,19 +146,36 @@ def _guardrail_handlers(components: Components) -> Mapping[str, Handler]:
 
 
 def _vector_handlers(components: Components) -> Mapping[str, Handler]:
-    buckets = VectorBuckets(
-        store=components.store,
-        clock=components.clock,
-        arns=components.arns,
+    store, clock, searches = components.store, components.clock, components.text_searches
+    buckets = VectorBuckets(store=store, clock=clock, arns=components.arns)
+    indexes = VectorIndexes(
+        buckets=buckets,
+        searches=searches,
         forget_index=components.vectors.forget_index,
     )
+    items = VectorItems(store=store, clock=clock, indexes=indexes, memory=components.memory_indexes)
+    queries = VectorQueries(
+        store=store,
+        clock=clock,
+        indexes=indexes,
+        searches=searches,
+        memory=components.memory_indexes,
+    )
     return {
-        "s3vectors.CreateVectorBucket": buckets.create_bucket,
-        "s3vectors.GetVectorBucket": buckets.get_bucket,
-        "s3vectors.ListVectorBuckets": buckets.list_buckets,
-        "s3vectors.DeleteVectorBucket": buckets.delete_bucket,
-        "s3vectors.CreateIndex": buckets.create_index,
-        "s3vectors.GetIndex": buckets.get_index,
-        "s3vectors.ListIndexes": buckets.list_indexes,
-        "s3vectors.DeleteIndex": buckets.delete_index,
+        "s3vectors.CreateVectorBucket": buckets.create,
+        "s3vectors.GetVectorBucket": buckets.get,
+        "s3vectors.ListVectorBuckets": buckets.list,
+        "s3vectors.DeleteVectorBucket": buckets.delete,
+        "s3vectors.PutVectorBucketDefaultIndexMode": buckets.put_default_mode,
+        "s3vectors.CreateIndex": indexes.create,
+        "s3vectors.GetIndex": indexes.get,
+        "s3vectors.ListIndexes": indexes.list,
+        "s3vectors.DeleteIndex": indexes.delete,
+        "s3vectors.UpdateIndexMode": indexes.update_mode,
+        "s3vectors.UpdateMetadataConfiguration": indexes.update_metadata_configuration,
+        "s3vectors.PutVectors": items.put,
+        "s3vectors.GetVectors": items.get,
+        "s3vectors.ListVectors": items.list,
+        "s3vectors.DeleteVectors": items.delete,
+        "s3vectors.QueryVectors": queries.query,
     }

@@ -5,7 +5,9 @@ What the simulator remembers: one SQLite file, so that a restart or a SIGKILL lo
     knowledge_bases, data_sources     Bedrock resources; `body` holds their configuration as JSON
     ingestion_jobs                    jobs with statistics and failure reasons
     documents                         one per document of a data source, with its attributes
-    vectors                           passages; written with their document in one transaction
+    vectors                           Bedrock's passages, with their document's id and attributes,
+                                      and what PutVectors wrote, without a data source
+    text_searches                     which metadata an index is searched by; words in `text_<id>`
     guardrails                        one per version; the draft knows the last number given
     sessions                          those that RetrieveAndGenerate has begun
     client_tokens                     which resource a request's client token made
@@ -14,7 +16,7 @@ What the simulator remembers: one SQLite file, so that a restart or a SIGKILL lo
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -23,7 +25,10 @@ from typing import Any
 Row = sqlite3.Row
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS vector_buckets (name TEXT PRIMARY KEY, created_at TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS vector_buckets (
+    name TEXT PRIMARY KEY, created_at TEXT NOT NULL,
+    default_mode TEXT NOT NULL DEFAULT 'ENHANCED'
+);
 CREATE TABLE IF NOT EXISTS vector_indexes (
     arn TEXT PRIMARY KEY, bucket TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL,
     created_at TEXT NOT NULL
@@ -53,11 +58,15 @@ CREATE TABLE IF NOT EXISTS vectors (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL, index_arn TEXT NOT NULL, knowledge_base_id TEXT,
     data_source_id TEXT NOT NULL, identifier TEXT NOT NULL, text TEXT NOT NULL,
     vector BLOB NOT NULL, model TEXT NOT NULL,
-    visible_from REAL NOT NULL, visible_until REAL
+    visible_from REAL NOT NULL, visible_until REAL, attributes TEXT NOT NULL DEFAULT '{}'
 );
 CREATE INDEX IF NOT EXISTS vectors_by_document ON vectors (data_source_id, identifier);
 CREATE INDEX IF NOT EXISTS vectors_by_knowledge_base ON vectors (knowledge_base_id);
-CREATE INDEX IF NOT EXISTS vectors_by_index ON vectors (index_arn);
+CREATE INDEX IF NOT EXISTS vectors_by_key ON vectors (index_arn, key);
+CREATE TABLE IF NOT EXISTS text_searches (
+    id INTEGER PRIMARY KEY, index_arn TEXT NOT NULL, metadata_key TEXT NOT NULL, language TEXT,
+    active_from REAL NOT NULL, UNIQUE (index_arn, metadata_key)
+);
 CREATE TABLE IF NOT EXISTS guardrails (
     id TEXT NOT NULL, version TEXT NOT NULL, number INTEGER NOT NULL DEFAULT 0, name TEXT NOT NULL,
     body TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL,
@@ -69,6 +78,17 @@ CREATE TABLE IF NOT EXISTS client_tokens (
     PRIMARY KEY (scope, token)
 );
 """
+
+# Columns that files of earlier versions lack, and what fills them.
+_ADDED = (
+    ("vector_buckets", "default_mode TEXT NOT NULL DEFAULT 'ENHANCED'", None),
+    (
+        "vectors",
+        "attributes TEXT NOT NULL DEFAULT '{}'",
+        "UPDATE vectors SET attributes = d.attributes FROM documents d"
+        " WHERE d.data_source_id = vectors.data_source_id AND d.identifier = vectors.identifier",
+    ),
+)
 
 
 class Store:
@@ -83,10 +103,25 @@ class Store:
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._connection.executescript(_SCHEMA)
+        self._add_columns()
 
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+
+    def define(self, function: str, made_of: int, value: Callable[..., Any]) -> None:
+        """A function of so many arguments for statements and triggers."""
+        self._connection.create_function(function, made_of, value, deterministic=True)
+
+    def _add_columns(self) -> None:
+        for table, column, filling in _ADDED:
+            present = {row["name"] for row in self.rows(f"PRAGMA table_info({table})")}
+            if column.partition(" ")[0] in present:
+                continue
+            with self.transaction():
+                self._connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+                if filling:
+                    self._connection.execute(filling)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -2,18 +2,18 @@
 
 import time
 from collections.abc import Sequence
-
-import numpy as np
+from typing import Any
 
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.embedding import Embedder, Vector, normalised
 from stackroom_local.simulator.filters import Sought
 from stackroom_local.simulator.indexes import Index
 from stackroom_local.simulator.memory_index import Entry, MemoryIndex, Owner
-from stackroom_local.simulator.records import Records
+from stackroom_local.simulator.memory_indexes import MemoryIndexes
+from stackroom_local.simulator.metadata import DATA_SOURCE_ID, OWN_KEYS, SOURCE_URI
 from stackroom_local.simulator.rules import SEARCHABLE_LAG
 from stackroom_local.simulator.sidecars import Value
-from stackroom_local.simulator.store import Row, Store, dumped, loaded
+from stackroom_local.simulator.store import Store, dumped, loaded
 from stackroom_local.simulator.vectors import Hit, Passage
 
 _OF_OWNER = "data_source_id = ? AND identifier = ?"
@@ -21,18 +21,18 @@ _OF_OWNER = "data_source_id = ? AND identifier = ?"
 
 class StoredVectors:
     """
-    Kept in the store, and searched in memory, in an index for each knowledge base.
+    Kept in the store, and searched in memory.
 
-    A write goes to the store first, then to the index in memory if there is one; a search that
-    finds none fills it from the store.
+    A write goes to the store first, then to the index in memory if that is loaded.
     """
 
-    def __init__(self, store: Store, clock: Clock, records: Records, embedder: Embedder) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, embedder: Embedder, memory_indexes: MemoryIndexes
+    ) -> None:
         self._store = store
         self._clock = clock
-        self._records = records
         self._embedder = embedder
-        self._memory_indexes: dict[str, MemoryIndex] = {}
+        self._memory_indexes = memory_indexes
 
     def replace(
         self,
@@ -51,11 +51,17 @@ class StoredVectors:
                 visible,
                 *owner,
             )
-            entries = [
-                self._insert(knowledge_base_id, index, owner, passage, visible)
-                for passage in passages
-            ]
-            memory_index = self._memory_indexes.get(knowledge_base_id)
+            row = {
+                "index_arn": index.arn,
+                "knowledge_base_id": knowledge_base_id,
+                "data_source_id": owner[0],
+                "identifier": owner[1],
+                "model": self._embedder.model,
+                "visible_from": visible,
+                "attributes": dumped(attributes),
+            }
+            entries = [self._insert(row, passage, index.dimension) for passage in passages]
+            memory_index = self._memory_indexes.loaded(index.arn)
             if memory_index is not None:
                 memory_index.expire(owner, visible)
                 memory_index.add(entries)
@@ -63,12 +69,13 @@ class StoredVectors:
 
     def describe(self, knowledge_base_id: str, owner: Owner, attributes: dict[str, Value]) -> None:
         with self._store.transaction():
-            self._store.write(
-                f"UPDATE documents SET attributes = ? WHERE {_OF_OWNER}",  # noqa: S608 - a constant
-                dumped(attributes),
-                *owner,
-            )
-            memory_index = self._memory_indexes.get(knowledge_base_id)
+            for table in ("documents", "vectors"):
+                self._store.write(
+                    f"UPDATE {table} SET attributes = ? WHERE {_OF_OWNER}",  # noqa: S608 - constants
+                    dumped(attributes),
+                    *owner,
+                )
+            memory_index = self._loaded(knowledge_base_id)
             if memory_index is not None:
                 memory_index.describe(owner, attributes)
 
@@ -82,14 +89,14 @@ class StoredVectors:
     def remove(self, knowledge_base_id: str, owner: Owner) -> None:
         with self._store.transaction():
             self._store.write(f"DELETE FROM vectors WHERE {_OF_OWNER}", *owner)  # noqa: S608 - a constant
-            memory_index = self._memory_indexes.get(knowledge_base_id)
+            memory_index = self._loaded(knowledge_base_id)
             if memory_index is not None:
                 memory_index.expire(owner, 0)
 
     def remove_data_source(self, knowledge_base_id: str, data_source_id: str) -> None:
         with self._store.transaction():
             self._store.write("DELETE FROM vectors WHERE data_source_id = ?", data_source_id)
-            self._memory_indexes.pop(knowledge_base_id, None)
+            self._memory_indexes.forget(_index_arn(self._store, knowledge_base_id))
 
     def disown(self, knowledge_base_id: str, data_source_id: str) -> None:
         with self._store.transaction():
@@ -97,38 +104,42 @@ class StoredVectors:
                 "UPDATE vectors SET knowledge_base_id = NULL WHERE data_source_id = ?",
                 data_source_id,
             )
-            self._memory_indexes.pop(knowledge_base_id, None)
+            self._memory_indexes.forget(_index_arn(self._store, knowledge_base_id))
 
     def forget_index(self, arn: str) -> None:
         with self._store.transaction():
             self._store.write("DELETE FROM vectors WHERE index_arn = ?", arn)
-            self._memory_indexes.clear()
+            self._memory_indexes.forget(arn)
 
     def search(
         self, knowledge_base_id: str, query: Vector, limit: int, sought: Sought
     ) -> list[Hit]:
-        found = self._memory_index(knowledge_base_id).nearest(query, limit, sought)
+        sources = {
+            row["id"]
+            for row in self._store.rows(
+                "SELECT id FROM data_sources WHERE knowledge_base_id = ?", knowledge_base_id
+            )
+        }
+
+        def accepts(owner: Owner, attributes: dict[str, Value]) -> bool:
+            shown = shown_owner(owner, attributes)
+            return shown[0] in sources and sought(shown, attributes)
+
+        memory_index = self._memory_indexes.of(_index_arn(self._store, knowledge_base_id))
+        found = memory_index.nearest(query, limit, accepts)
         hits = (self._hit(row, score) for row, score in found)
         return [hit for hit in hits if hit is not None]
 
-    def _insert(
-        self, knowledge_base_id: str, index: Index, owner: Owner, passage: Passage, visible: float
-    ) -> Entry:
+    def _insert(self, row: dict[str, Any], passage: Passage, dimension: int) -> Entry:
         # The index's further dimensions are zeros, which need no keeping.
-        vector = normalised(passage.vector[: index.dimension])
-        columns = {
-            "key": passage.key,
-            "index_arn": index.arn,
-            "knowledge_base_id": knowledge_base_id,
-            "data_source_id": owner[0],
-            "identifier": owner[1],
-            "text": passage.text,
-            "vector": vector.tobytes(),
-            "model": self._embedder.model,
-            "visible_from": visible,
-        }
-        row = self._store.insert("vectors", columns)
-        return Entry(row=row, owner=owner, vector=vector, visible_from=visible)
+        vector = normalised(passage.vector[:dimension])
+        columns = {"key": passage.key, "text": passage.text, "vector": vector.tobytes()}
+        return Entry(
+            row=self._store.insert("vectors", {**row, **columns}),
+            owner=(row["data_source_id"], row["identifier"]),
+            vector=vector,
+            visible_from=row["visible_from"],
+        )
 
     def _purge(self, owner: Owner) -> None:
         """Passages that were replaced and whose time is over."""
@@ -142,43 +153,26 @@ class StoredVectors:
         found = self._store.row("SELECT * FROM vectors WHERE id = ?", row)
         if found is None:
             return None  # deleted since the search
-        owner = (found["data_source_id"], found["identifier"])
-        document = self._records.find(*owner)
+        attributes = loaded(found["attributes"])
         return Hit(
             key=found["key"],
             text=found["text"],
             score=min(1.0, max(0.0, score)),
-            owner=owner,
-            attributes=loaded(document["attributes"]) if document else {},
+            owner=shown_owner((found["data_source_id"], found["identifier"]), attributes),
+            attributes={name: attributes[name] for name in attributes if name not in OWN_KEYS},
         )
 
-    def _memory_index(self, knowledge_base_id: str) -> MemoryIndex:
-        memory_index = self._memory_indexes.get(knowledge_base_id)
-        if memory_index is not None:
-            return memory_index
-        with self._store.transaction():  # nothing is written while the index is filled
-            if knowledge_base_id not in self._memory_indexes:
-                self._memory_indexes[knowledge_base_id] = self._filled(knowledge_base_id)
-            return self._memory_indexes[knowledge_base_id]
-
-    def _filled(self, knowledge_base_id: str) -> MemoryIndex:
-        memory_index = MemoryIndex()
-        rows = self._store.rows(
-            "SELECT * FROM vectors WHERE knowledge_base_id = ? ORDER BY id", knowledge_base_id
-        )
-        memory_index.add(_entry(row) for row in rows)
-        for owner in {(row["data_source_id"], row["identifier"]) for row in rows}:
-            document = self._records.find(*owner)
-            memory_index.describe(owner, loaded(document["attributes"]) if document else {})
-        return memory_index
+    def _loaded(self, knowledge_base_id: str) -> MemoryIndex | None:
+        return self._memory_indexes.loaded(_index_arn(self._store, knowledge_base_id))
 
 
-def _entry(row: Row) -> Entry:
-    until = row["visible_until"]
-    return Entry(
-        row=row["id"],
-        owner=(row["data_source_id"], row["identifier"]),
-        vector=np.frombuffer(row["vector"], dtype=np.float32),
-        visible_from=row["visible_from"],
-        visible_until=float("inf") if until is None else until,
-    )
+def shown_owner(owner: Owner, attributes: dict[str, Value]) -> Owner:
+    """Whose a vector is by Bedrock's own keys, where PutVectors wrote it: rule retrieve.put."""
+    if owner[0]:
+        return owner
+    return (str(attributes.get(DATA_SOURCE_ID, "")), str(attributes.get(SOURCE_URI, "")))
+
+
+def _index_arn(store: Store, knowledge_base_id: str) -> str:
+    row = store.row("SELECT index_arn FROM knowledge_bases WHERE id = ?", knowledge_base_id)
+    return row["index_arn"] if row else ""

@@ -18,6 +18,8 @@ from stackroom_local.simulator.rules.requests import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.resources import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.rule import RULES, Rule
 from stackroom_local.simulator.rules.searches import *  # noqa: F403 - as above
+from stackroom_local.simulator.rules.text_searches import *  # noqa: F403 - as above
+from stackroom_local.simulator.rules.vector_queries import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.vectors import *  # noqa: F403 - as above
 
 __all__ = ["RULES", "Rule"]

@@ -37,3 +37,81 @@ INDEX_GONE = rule(
     error="NotFoundException",
     message="The specified index could not be found",
 )
+BUCKET_DEFAULT_MODE = rule(
+    "vector-bucket.default-mode",
+    "an index gets its bucket's mode when it is made, ENHANCED unless"
+    " PutVectorBucketDefaultIndexMode said otherwise; those that are there keep theirs",
+    "model; that a bucket made since 2026-09-30 may default to CLASSIC is assumed",
+)
+INDEX_CLASSIC = rule(
+    "index.classic",
+    "UpdateIndexMode makes any index ENHANCED, and CLASSIC only in buckets from before 2026-09-30"
+    " and without text search",
+    "model; that text search must go first, and the text, are assumed",
+    message="The index mode CLASSIC is not available for this vector index",
+)
+VECTOR_DIMENSION = rule(
+    "vector.dimension",
+    "a vector has as many values as its index has dimensions, in PutVectors and in QueryVectors",
+    "model; text assumed",
+    message="Vector dimension mismatch: expected {dimension}, got {given}",
+)
+VECTOR_VALUES = rule(
+    "vector.values",
+    "values are finite as 32-bit floats: no NaN, no infinity",
+    "model; text assumed",
+    message="Vector data must contain only valid floating-point values",
+)
+VECTOR_ZERO = rule(
+    "vector.zero",
+    "no vector of zeros alone where the distance is the cosine",
+    "model for PutVectors, assumed for QueryVectors; text assumed",
+    message="Zero vectors are not allowed with the cosine distance metric",
+)
+VECTOR_KEYS = rule(
+    "vector.metadata-keys",
+    "at most 50 metadata keys per vector",
+    "guide; text assumed",
+    value=50,
+    message="Invalid record for key '{key}': Metadata must have at most {limit} keys",
+)
+VECTOR_METADATA = rule(
+    "vector.metadata-values",
+    "metadata are strings, numbers, booleans and lists of them",
+    "guide; text assumed",
+    message="Invalid record for key '{key}': Metadata values must be strings, numbers, booleans or"
+    " lists",
+)
+VECTOR_FILTERABLE = rule(
+    "vector.filterable-size",
+    "PutVectors takes at most 2,048 bytes of filterable metadata per vector",
+    "guide; text as users of Bedrock reported it",
+    value=2048,
+    message="Invalid record for key '{key}': Filterable metadata must have at most {limit} bytes",
+)
+VECTOR_SIZE = rule(
+    "vector.metadata-size",
+    "PutVectors takes at most 40 KB of metadata per vector",
+    "guide; text assumed",
+    value=40_960,
+    message="Invalid record for key '{key}': Metadata must have at most {limit} bytes",
+)
+LIST_PAGE = rule("vectors.page", "ListVectors has 500 on a page unless told", "model", value=500)
+LIST_BYTES = rule(
+    "vectors.page-bytes",
+    "a page of ListVectors ends once its vectors, data and metadata, exceed 1 MB",
+    "model; that all of a vector counts, shown or not, is assumed",
+    value=1_000_000,
+)
+LIST_SEGMENTS = rule(
+    "vectors.segments",
+    "segmentCount goes with a segmentIndex below it; together the segments have each vector once",
+    "model; text assumed",
+    message="segmentIndex and segmentCount must be given together, segmentIndex below segmentCount",
+)
+PUT_VECTORS = rule(
+    "retrieve.put",
+    "Retrieve finds what PutVectors wrote into a knowledge base's index, where it has the"
+    " data-source id, the source URI and the text that Bedrock writes",
+    "assumed: AWS says only that the index is the knowledge base's; this is the careful reading",
+)

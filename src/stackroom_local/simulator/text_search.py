@@ -1,0 +1,153 @@
+"""
+Full-text search over an index's metadata: BM25 by SQLite's FTS5, a table for each searchable key.
+
+Triggers keep a table right: whatever writes or deletes vectors, in whichever transaction, does so
+for the words too.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackroom_local.simulator import text_analysis
+from stackroom_local.simulator.clock import Clock
+from stackroom_local.simulator.metadata import BEDROCK_TEXT, metadata_of
+from stackroom_local.simulator.rules import TEXT_BACKFILL
+from stackroom_local.simulator.store import Row, Store
+
+_WORDS = "searchable_words"
+_OF_ROW = "{0}.key, {0}.data_source_id, {0}.identifier, {0}.text, {0}.attributes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextSearch:
+    """A key that an index is searched by; `active` once all that the index held is in it."""
+
+    id: int
+    metadata_key: str
+    language: str | None
+    active: bool
+
+    @property
+    def table(self) -> str:
+        return f"text_{self.id}"
+
+
+class TextSearches:
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        store.define(_WORDS, 7, _words)
+
+    def of(self, index_arn: str) -> dict[str, TextSearch]:
+        """By metadata key."""
+        rows = self._store.rows(
+            "SELECT * FROM text_searches WHERE index_arn = ? ORDER BY id", index_arn
+        )
+        return {row["metadata_key"]: self._made_of(row) for row in rows}
+
+    def add(self, index_arn: str, metadata_key: str, language: str | None) -> None:
+        """With all that the index holds; it is active at once where that is nothing."""
+        with self._store.transaction():
+            held = self._store.count("SELECT count(*) FROM vectors WHERE index_arn = ?", index_arn)
+            wait = TEXT_BACKFILL.value if held else 0.0
+            row = {
+                "index_arn": index_arn,
+                "metadata_key": metadata_key,
+                "language": language,
+                "active_from": self._clock.after(wait),
+            }
+            added = self._store.insert("text_searches", row)
+            tokenizer = text_analysis.tokenizer(language)
+            table = f"text_{added}"
+            self._store.write(
+                f"CREATE VIRTUAL TABLE {table} USING fts5 (words, tokenize = '{tokenizer}')"
+            )
+            for statement in _triggers(added):
+                self._store.write(statement)
+            self._store.write(_filling(added, "vectors", "vectors.index_arn = ?"), index_arn)
+
+    def remove(self, index_arn: str, metadata_key: str) -> None:
+        search = self.of(index_arn)[metadata_key]
+        with self._store.transaction():
+            for event in ("written", "changed", "deleted"):
+                self._store.write(f"DROP TRIGGER {search.table}_{event}")
+            self._store.write(f"DROP TABLE {search.table}")
+            self._store.write("DELETE FROM text_searches WHERE id = ?", search.id)
+
+    def forget_index(self, index_arn: str) -> None:
+        for metadata_key in self.of(index_arn):
+            self.remove(index_arn, metadata_key)
+
+    def ranked(
+        self, search: TextSearch, text: str, among: NDArray[np.int64], limit: int
+    ) -> list[tuple[int, float]]:
+        """Rows of `vectors` and their BM25 scores, best first; none for a text without words."""
+        expression = text_analysis.question(text, search.language)
+        if expression is None:
+            return []
+        found = self._store.rows(
+            f"SELECT rowid, -bm25({search.table}) FROM {search.table}"  # noqa: S608 - a number
+            f" WHERE {search.table} MATCH ?",
+            expression,
+        )
+        if not found:
+            return []
+        rows = np.fromiter((row[0] for row in found), dtype=np.int64, count=len(found))
+        scores = np.fromiter((row[1] for row in found), dtype=np.float64, count=len(found))
+        allowed = np.isin(rows, among)
+        rows, scores = rows[allowed], scores[allowed]
+        best = np.lexsort((rows, -scores))[:limit]
+        return [(int(rows[at]), float(scores[at])) for at in best]
+
+    def _made_of(self, row: Row) -> TextSearch:
+        return TextSearch(
+            id=row["id"],
+            metadata_key=row["metadata_key"],
+            language=row["language"],
+            active=row["active_from"] <= self._clock.after(0),
+        )
+
+
+def _triggers(number: int) -> list[str]:
+    table = f"text_{number}"
+    mine = f"new.index_arn = (SELECT index_arn FROM text_searches WHERE id = {number})"  # noqa: S608
+    before, after = (_words_of(number, row) for row in ("old", "new"))
+    forget = f"DELETE FROM {table} WHERE rowid = old.id;"  # noqa: S608 - numbers alone, here too
+    keep = f"{_filling(number, '(SELECT 1)', '1', row='new')};"
+    return [
+        f"CREATE TRIGGER {table}_written AFTER INSERT ON vectors WHEN {mine} BEGIN {keep} END",
+        f"CREATE TRIGGER {table}_changed AFTER UPDATE OF attributes ON vectors"
+        f" WHEN {mine} AND {before} IS NOT {after} BEGIN {forget} {keep} END",
+        f"CREATE TRIGGER {table}_deleted AFTER DELETE ON vectors"
+        f" WHEN {mine.replace('new.', 'old.')} BEGIN {forget} END",
+    ]
+
+
+def _filling(number: int, source: str, condition: str, *, row: str = "vectors") -> str:
+    return (
+        f"INSERT INTO text_{number} (rowid, words) SELECT id, words FROM"  # noqa: S608 - as above
+        f" (SELECT {row}.id AS id, {_words_of(number, row)} AS words FROM {source}"
+        f" WHERE {condition}) WHERE words IS NOT NULL"
+    )
+
+
+def _words_of(number: int, row: str) -> str:
+    key, language = (
+        f"(SELECT {column} FROM text_searches WHERE id = {number})"  # noqa: S608 - as above
+        for column in ("metadata_key", "language")
+    )
+    return f"{_WORDS}({key}, {language}, {_OF_ROW.format(row)})"
+
+
+def _words(metadata_key: str, language: str | None, *stored: str) -> str | None:
+    """What of a vector, stored as `_OF_ROW` has it, is searched by this key: text-search.values."""
+    key, data_source_id, identifier, text, attributes = stored
+    if metadata_key == BEDROCK_TEXT and data_source_id:
+        return text_analysis.spaced(text, language)
+    metadata = metadata_of(key, (data_source_id, identifier), text, attributes)
+    value = metadata.get(metadata_key)
+    if isinstance(value, list):
+        value = "\n".join(each for each in value if isinstance(each, str))
+    return text_analysis.spaced(value, language) if isinstance(value, str) else None

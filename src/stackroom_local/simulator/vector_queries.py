@@ -1,0 +1,144 @@
+"""S3 Vectors' QueryVectors: by a vector, by texts, or by both."""
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom_local.simulator import vector_data, vector_filters
+from stackroom_local.simulator.clock import Clock
+from stackroom_local.simulator.dispatch import Parameters
+from stackroom_local.simulator.indexes import Index, index_in
+from stackroom_local.simulator.memory_indexes import MemoryIndexes
+from stackroom_local.simulator.rules import (
+    QUERY_CLASSIC,
+    QUERY_EMPTY,
+    QUERY_PAGE,
+    QUERY_TEXT_BUILDING,
+    QUERY_TEXT_CLASSIC,
+    QUERY_TEXT_KEY,
+    QUERY_TEXT_TWICE,
+    QUERY_TOKEN,
+    TOP_K,
+)
+from stackroom_local.simulator.store import Row, Store, dumped, loaded
+from stackroom_local.simulator.text_search import TextSearch, TextSearches
+from stackroom_local.simulator.vector_indexes import VectorIndexes
+from stackroom_local.simulator.vector_ranking import (
+    Asked,
+    Found,
+    Ranking,
+    metadata_in,
+    rows_of,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorQueries:
+    store: Store
+    clock: Clock
+    indexes: VectorIndexes
+    searches: TextSearches
+    memory: MemoryIndexes
+
+    def query(self, parameters: Parameters) -> Parameters:
+        asked = self._asked(parameters)
+        start = self._start(parameters)
+        ranking = Ranking(store=self.store, searches=self.searches)
+        ranked = ranking.ranked(asked, self.memory.of(asked.index.arn))
+        end = start + QUERY_PAGE.limit
+        shown = ranked[start:end]
+        rows = rows_of(self.store, [found.row for found in shown])
+        answers = [
+            _shown(found, rows[found.row], asked, parameters)
+            for found in shown
+            if found.row in rows  # else it was deleted since
+        ]
+        more = {"nextToken": self._token(end, parameters)} if len(ranked) > end else {}
+        return {"vectors": answers, "distanceMetric": asked.index.metric, **more}
+
+    def _asked(self, parameters: Parameters) -> Asked:
+        """Raises ServiceError for what S3 Vectors refuses."""
+        index = index_in(self.indexes.row(parameters))
+        texts, vector = parameters.get("queryTexts") or [], parameters.get("queryVector")
+        if not texts and vector is None:
+            raise QUERY_EMPTY.broken()
+        if parameters["topK"] > TOP_K.limit:
+            raise TOP_K.broken()
+        mode = parameters.get("queryMode")
+        if mode == "CLASSIC" and index.is_enhanced:
+            raise QUERY_CLASSIC.broken()
+        if texts and not index.is_enhanced:
+            raise QUERY_TEXT_CLASSIC.broken()
+        enhanced = index.is_enhanced or mode == "ENHANCED"
+        condition = parameters.get("filter")
+        if condition is not None:
+            vector_filters.check(condition, index, enhanced=enhanced)
+        return Asked(
+            index=index,
+            vector=None if vector is None else vector_data.read(vector, index),
+            texts=self._texts(index, texts),
+            condition=condition,
+            enhanced=enhanced,
+            top_k=parameters["topK"],
+        )
+
+    def _texts(
+        self, index: Index, texts: Sequence[dict[str, str]]
+    ) -> Sequence[tuple[TextSearch, str]]:
+        keys, searches = [each["metadataKey"] for each in texts], self.searches.of(index.arn)
+        if len(set(keys)) < len(keys):
+            raise QUERY_TEXT_TWICE.broken()
+        for key in keys:
+            if key not in searches:
+                raise QUERY_TEXT_KEY.broken(key=key)
+            if not searches[key].active:
+                raise QUERY_TEXT_BUILDING.broken(key=key)
+        return [(searches[each["metadataKey"]], each["text"]) for each in texts]
+
+    def _token(self, start: int, parameters: Parameters) -> str:
+        until = self.clock.after(QUERY_TOKEN.value)
+        token = dumped([start, until, _digest(parameters)])
+        return base64.urlsafe_b64encode(token.encode()).decode()
+
+    def _start(self, parameters: Parameters) -> int:
+        token = parameters.get("nextToken")
+        if token is None:
+            return 0
+        try:
+            start, until, digest = loaded(base64.urlsafe_b64decode(token).decode())
+        except (binascii.Error, ValueError):
+            raise QUERY_TOKEN.broken() from None
+        if digest != _digest(parameters) or until < self.clock.after(0):
+            raise QUERY_TOKEN.broken()
+        return int(start)
+
+
+def _digest(parameters: Parameters) -> str:
+    """Of the query that a page belongs to."""
+    query = {name: parameters[name] for name in sorted(parameters) if name != "nextToken"}
+    return hashlib.sha256(dumped(query).encode()).hexdigest()[:32]
+
+
+def _shown(found: Found, row: Row, asked: Asked, parameters: Parameters) -> dict[str, Any]:
+    shown: dict[str, Any] = {"key": row["key"]}
+    if parameters.get("returnDistance") and found.distance is not None:
+        shown["distance"] = found.distance
+    if parameters.get("returnScores") and asked.texts:
+        shown["scores"] = _scores(found, asked)
+    if parameters.get("returnMetadata"):
+        shown["metadata"] = metadata_in(row)
+    return shown
+
+
+def _scores(found: Found, asked: Asked) -> dict[str, Any]:
+    scores: dict[str, Any] = {
+        "bm25Scores": [{"metadataKey": key, "score": score} for key, score in found.bm25.items()]
+    }
+    if asked.is_hybrid:
+        scores["fused"] = found.fused
+        if found.distance is not None:
+            scores["vectorDistance"] = found.distance
+    return scores
