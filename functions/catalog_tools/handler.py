@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions import access_log
 from functions.observability import logger_for
 from stackroom.aws.session import client
-from stackroom.aws.settings import AdmissionSettings, AnswerSettings
+from stackroom.aws.settings import AdmissionSettings, AnswerSettings, SearchSettings
 from stackroom.aws.use_cases import UseCases
 from stackroom.catalog_tools.calls import Calls, Response
 from stackroom.identity import tool_call
@@ -16,7 +16,7 @@ from stackroom.identity import tool_call
 logger = logger_for("catalog_tools")
 
 
-class CatalogToolsSettings(AdmissionSettings, AnswerSettings):
+class CatalogToolsSettings(AdmissionSettings, AnswerSettings, SearchSettings):
     kb_catalog_table: str
     kb_control_table: str
     kb_docs_bucket: str

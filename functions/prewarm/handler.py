@@ -8,14 +8,14 @@ from pydantic import Field
 
 from functions.observability import logger_for
 from stackroom.aws.session import client
-from stackroom.aws.settings import Pool, Settings
+from stackroom.aws.settings import Pool, SearchSettings
 from stackroom.aws.use_cases import UseCases
 from stackroom.retrieval.prewarming import Prewarming
 
 logger = logger_for("prewarm")
 
 
-class PrewarmSettings(Settings):
+class PrewarmSettings(SearchSettings):
     kb_pool: Pool
     prewarm_minutes: Annotated[int, Field(ge=5, le=60)]
 

@@ -12,7 +12,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions import access_log
 from functions.observability import logger_for, metrics_for
 from stackroom.aws.session import client
-from stackroom.aws.settings import GuardrailSettings, Pool
+from stackroom.aws.settings import GuardrailSettings, Pool, SearchSettings
 from stackroom.aws.use_cases import UseCases
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
 from stackroom.gateway.access import SUCCESS, access_of
@@ -20,6 +20,7 @@ from stackroom.gateway.encoding import encodable
 from stackroom.gateway.tool import require_tool
 from stackroom.identity import ToolCall, tool_call
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom.retrieval.embeddings import CacheTally
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.tool import (
     Response,
@@ -30,9 +31,10 @@ from stackroom.retrieval.tool import (
 
 logger = logger_for("retrieve")
 metrics = metrics_for("retrieve")
+embedded = CacheTally()
 
 
-class RetrieveSettings(GuardrailSettings):
+class RetrieveSettings(GuardrailSettings, SearchSettings):
     kb_pool: Pool
     kb_catalog_table: str
     kb_docs_bucket: str
@@ -44,7 +46,7 @@ class RetrieveSettings(GuardrailSettings):
 
 @cache
 def retrieval() -> Retrieval:
-    return UseCases.of(RetrieveSettings.from_env(), client).retrieval
+    return UseCases.of(RetrieveSettings.from_env(), client, cache_tally=embedded).retrieval
 
 
 @logger.inject_lambda_context(clear_state=True)
@@ -88,6 +90,10 @@ def _leave_line(call: ToolCall | None, event: Any, response: Response, *, second
 
 
 def _report(response: Response) -> None:
+    hits, misses = embedded.taken()
+    if hits or misses:
+        metrics.add_metric(name="EmbeddingCacheHits", unit=MetricUnit.Count, value=hits)
+        metrics.add_metric(name="EmbeddingCacheMisses", unit=MetricUnit.Count, value=misses)
     told = _told(response)
     if not response["success"]:
         logger.warning("refused", error_type=response["errorType"], **told)

@@ -37,6 +37,7 @@ StackroomError
 │   ├── KnowledgeBaseThrottled  Bedrock said ThrottlingException
 │   └── KnowledgeBaseUnavailable  Bedrock failed, or did not answer
 ├── ServiceRefused              our own rights or credentials are wrong, whatever it is about
+├── SearchRefused               a way to search can't be gone; another may
 ├── IssuerUnavailable           a token can't be checked now; no workflow knows this one
 └── RetrievalError              a search found no knowledge base that answers
     ├── RetrievalFailed
@@ -241,6 +242,17 @@ class ServiceRefused(StackroomError):
         super().__init__(
             f"{operation} answered {code}: Stackroom's own credentials or rights are at fault"
         )
+
+
+class SearchRefused(StackroomError):
+    """
+    An index, a model or a filter is not what a way to search needs, and asking again is no use.
+
+    `str()` of it is for the operator, and holds nothing of the question.
+    """
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
 
 
 class IssuerUnavailable(StackroomError):

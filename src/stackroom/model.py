@@ -225,3 +225,4 @@ class PoolMember(Record):
     knowledge_base_id: str
     data_source_id: str  # the shared CUSTOM data source
     type: str = "BEDROCK"
+    index: str | None = None  # the ARN of its index in S3 Vectors, if it has one

@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from stackroom.aws import session
-from stackroom.aws.settings import AdmissionSettings, AnswerSettings
+from stackroom.aws.settings import AdmissionSettings, AnswerSettings, SearchSettings
 from stackroom.aws.use_cases import UseCases
 
 _FUNCTIONS = ("retrieve", "catalog-tools")
 _lock = threading.Lock()
 
 
-class AgentSettings(AdmissionSettings, AnswerSettings):
+class AgentSettings(AdmissionSettings, AnswerSettings, SearchSettings):
     """What the functions `catalog_tools` and `retrieve` read, together."""
 
     kb_catalog_table: str

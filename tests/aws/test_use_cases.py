@@ -4,12 +4,15 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from functions.catalog_tools.handler import CatalogToolsSettings
 from functions.ingest.deployed import IngestSettings
 from functions.inspect.handler import InspectSettings
+from functions.prewarm.handler import PrewarmSettings
 from functions.reconciler.handler import ReconcilerSettings
 from functions.retrieve.handler import RetrieveSettings
 from functions.status_poller.handler import PollerSettings
@@ -20,7 +23,9 @@ from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.reconciliation import reconciliation_of
 from stackroom.aws.settings import AnswerSettings, GuardrailSettings, Pool, SettingMissing, Settings
 from stackroom.aws.use_cases import UseCases
+from stackroom.aws.vector_index import S3VectorsKnowledgeBase
 from stackroom.model import PoolMember
+from stackroom.retrieval.words import RankedByWords
 from tests.aws.stores import ENVIRONMENT
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
@@ -31,6 +36,7 @@ VARIABLES = {
     "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:ingest",
     "ANSWER_MODEL_ARN": "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0",
 }
+INDEX = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
 GUARDED = {"GUARDRAIL_ID": "gr123", "GUARDRAIL_VERSION": "2"}
 
 
@@ -130,7 +136,8 @@ def test_a_knowledge_base_is_made_by_the_type_of_its_member(
 
     made = UseCases.of(settings, client=lambda service: service).retrieval.pool
 
-    assert isinstance(made["KB00000001"], BedrockKnowledgeBase)
+    assert isinstance(made["KB00000001"], RankedByWords)
+    assert isinstance(made["KB00000001"].knowledge_base, BedrockKnowledgeBase)
     assert isinstance(made["S1"], FakeKnowledgeBase)
     assert [each.knowledge_base_id for each in made_of] == ["S1"]
 
@@ -153,21 +160,83 @@ def test_an_unknown_type_is_named_with_those_that_are_allowed() -> None:
 
 
 def test_a_member_may_be_told_with_more_than_is_read_of_it() -> None:
-    pool = json.dumps([{**MEMBER, "index": "arn:aws:s3vectors:us-east-1:1:bucket/b/index/i"}])
+    pool = json.dumps([{**MEMBER, "colour": "green"}])
 
     read = RetrieveSettings.from_env({**VARIABLES, "KB_POOL": pool}).kb_pool
 
     assert read == (PoolMember(**MEMBER, type="BEDROCK"),)
 
 
+def searched_by(settings: type[Settings], via: str | None, **member: str) -> object:
+    """What a function searches with that reads these settings."""
+    variables = {**VARIABLES, "KB_POOL": json.dumps([{**MEMBER, **member}])}
+    if via is not None:
+        variables["RETRIEVE_VIA"] = via
+    made = UseCases.of(settings.from_env(variables), client=lambda service: service)
+    return made.deployment.knowledge_base("KB00000001")
+
+
+@pytest.mark.parametrize("settings", [RetrieveSettings, CatalogToolsSettings, PrewarmSettings])
+def test_who_searches_for_somebody_does_it_as_is_configured(
+    settings: type[Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(VARIABLES, "PREWARM_MINUTES", "15")
+
+    by_default = searched_by(settings, None, index=INDEX)
+    by_retrieve = searched_by(settings, "bedrock", index=INDEX)
+    directly = searched_by(settings, "s3vectors", index=INDEX)
+
+    assert isinstance(by_default, RankedByWords)
+    assert isinstance(by_retrieve, RankedByWords)
+    assert isinstance(directly, S3VectorsKnowledgeBase)
+    assert isinstance(vars(directly)["_fallback"], RankedByWords)
+
+
+def test_who_looks_whether_something_is_found_asks_bedrock_as_it_is() -> None:
+    assert isinstance(searched_by(PollerSettings, "s3vectors", index=INDEX), BedrockKnowledgeBase)
+
+
+def test_a_member_without_an_index_is_searched_through_retrieve_and_the_operator_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    assert isinstance(searched_by(RetrieveSettings, "s3vectors"), RankedByWords)
+
+    assert "'KB00000001' is searched through Retrieve: no index in KB_POOL" in caplog.text
+
+
+def test_knowledge_bases_share_the_vectors_of_questions() -> None:
+    members = [{**MEMBER, "knowledge_base_id": f"KB{each}", "index": INDEX} for each in (1, 2)]
+    variables = {**VARIABLES, "KB_POOL": json.dumps(members), "RETRIEVE_VIA": "s3vectors"}
+    made = UseCases.of(RetrieveSettings.from_env(variables), client=lambda service: service)
+
+    one, other = made.retrieval.pool.values()
+
+    assert vars(one)["_embeddings"] is vars(other)["_embeddings"]
+
+
 def test_who_shows_passages_to_people_is_guarded_and_who_looks_for_them_is_not() -> None:
     def guardrail(settings: type[Settings]) -> object:
         made = UseCases.of(settings.from_env(VARIABLES | GUARDED), client=lambda service: service)
         knowledge_base = made.deployment.knowledge_base("KB00000001")
+        if isinstance(knowledge_base, RankedByWords):
+            knowledge_base = knowledge_base.knowledge_base
         return vars(knowledge_base)["_guardrail"]
 
     assert guardrail(RetrieveSettings) == guardrail(Answers) == Guardrail(id="gr123", version="2")
     assert guardrail(PollerSettings) is None
+
+
+def test_who_searches_an_index_is_guarded_there_and_where_it_falls_back_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in GUARDED.items():
+        monkeypatch.setitem(VARIABLES, name, value)
+
+    made: Any = vars(searched_by(RetrieveSettings, "s3vectors", index=INDEX))
+
+    guardrail = Guardrail(id="gr123", version="2")
+    assert made["_lets_through"].__self__.guardrail == guardrail
+    assert vars(made["_fallback"].knowledge_base)["_guardrail"] == guardrail
 
 
 def test_answers_have_the_patience_of_a_client_of_their_own() -> None:

@@ -42,18 +42,21 @@ if TYPE_CHECKING:
     from stackroom.aws.transfers import S3Transfers
     from stackroom.model import PoolMember
     from stackroom.ports.retrieval import KnowledgeBase
+    from stackroom.retrieval.embeddings import CachedEmbeddings, CacheTally
 
 
 @dataclass(frozen=True, kw_only=True)
 class Deployment:
     """
-    `client` answers the boto3 client of a service.
+    `client` answers the boto3 client of a service; in `cache_tally` is counted how often the vector
+    of a question was there already.
 
     Asking for what needs a variable that `settings` doesn't have raises SettingMissing.
     """
 
     settings: Settings
     client: Callable[[str], Any] = session.client
+    cache_tally: CacheTally | None = None
 
     @cached_property
     def catalogs(self) -> DynamoCatalogs:
@@ -141,6 +144,24 @@ class Deployment:
         from stackroom.aws.place_maps import S3PlaceMaps
 
         return S3PlaceMaps(client=self.client("s3"), bucket=self._bucket_name)
+
+    @cached_property
+    def embeddings(self) -> CachedEmbeddings:
+        """Of questions, each kept for when it is asked again."""
+        from stackroom.aws.embeddings import BedrockEmbeddings
+        from stackroom.retrieval.embeddings import (
+            CachedEmbeddings,
+            CacheTally,
+            MemoryEmbeddingCache,
+        )
+
+        made = BedrockEmbeddings(
+            client=self.client("embeddings"),
+            model=self.settings.need("embedding_model"),
+            dimensions=self.settings.need("embedding_dimensions"),
+        )
+        tally = self.cache_tally or CacheTally()
+        return CachedEmbeddings(embeddings=made, cache=MemoryEmbeddingCache(), tally=tally)
 
     @cached_property
     def questions(self) -> CloudWatchQuestions:

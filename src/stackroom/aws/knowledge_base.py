@@ -83,7 +83,7 @@ def passage_of(found: "Found", *, first_page: int) -> Passage:
         similarity=score,
         uri=_uri(found, attributes),
         custom_id=_custom_id(found),
-        page=_page(attributes.get(_PAGE), first_page),
+        page=page_of(attributes, first_page),
         attributes=attributes,
     )
 
@@ -117,7 +117,9 @@ def search_error(error: ClientError | BotoCoreError, operation: str) -> Unavaila
     return KnowledgeBaseUnavailable(operation, code_of(error))
 
 
-def _page(reported: object, first_page: int) -> int | None:
+def page_of(attributes: Mapping[str, object], first_page: int) -> int | None:
+    """From 1 on, by what Bedrock notes with a passage; None if it doesn't."""
+    reported = attributes.get(_PAGE)
     if isinstance(reported, int | float):  # seen as 3.0
         return int(reported) - first_page + 1
     return None

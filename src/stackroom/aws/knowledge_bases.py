@@ -9,6 +9,7 @@ than one kind.
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from stackroom.model import PoolMember
@@ -21,8 +22,31 @@ if TYPE_CHECKING:
     from stackroom.ports.answers import Answers
     from stackroom.ports.retrieval import KnowledgeBase
 
+logger = logging.getLogger(__name__)
+
 
 def _bedrock(deployment: Deployment, member: PoolMember) -> KnowledgeBase:
+    """
+    For who searches for somebody, by words too. Whoever only looks whether something is found asks
+    Bedrock as it is: what its Retrieve finds is what it has.
+    """
+    via = getattr(deployment.settings, "retrieve_via", None)
+    if via is None:
+        return _retrieve(deployment, member)
+    from stackroom.retrieval.words import RankedByWords
+
+    by_retrieve = RankedByWords(_retrieve(deployment, member))
+    if via == "bedrock":
+        return by_retrieve
+    if member.index is None:
+        logger.warning(
+            "%r is searched through Retrieve: no index in KB_POOL", member.knowledge_base_id
+        )
+        return by_retrieve
+    return _s3vectors(deployment, member.index, fallback=by_retrieve)
+
+
+def _retrieve(deployment: Deployment, member: PoolMember) -> KnowledgeBase:
     from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 
     return BedrockKnowledgeBase(
@@ -30,6 +54,31 @@ def _bedrock(deployment: Deployment, member: PoolMember) -> KnowledgeBase:
         member.knowledge_base_id,
         first_page=_first_page(deployment),
         guardrail=_guardrail(deployment),
+    )
+
+
+def _s3vectors(deployment: Deployment, index: str, *, fallback: KnowledgeBase) -> KnowledgeBase:
+    from stackroom.aws.index_watch import IndexWatch
+    from stackroom.aws.question_guard import QuestionGuard
+    from stackroom.aws.vector_index import S3VectorsKnowledgeBase
+    from stackroom.ports.retrieval import Search
+
+    client, search, guardrail = (
+        deployment.client("s3vectors"),
+        Search.HYBRID,
+        _guardrail(deployment),
+    )
+    guard = guardrail and QuestionGuard(client=deployment.client("embeddings"), guardrail=guardrail)
+    embeddings = deployment.embeddings
+    return S3VectorsKnowledgeBase(
+        client,
+        index,
+        watch=IndexWatch(client, index, search=search, dimensions=embeddings.dimensions),
+        embeddings=embeddings,
+        fallback=fallback,
+        search=search,
+        first_page=_first_page(deployment),
+        lets_through=guard.lets_through if guard else None,
     )
 
 

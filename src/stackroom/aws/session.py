@@ -20,6 +20,11 @@ _SEARCH = CONFIG.merge(
         max_pool_connections=25,
     )
 )
+# Up to four calls in a row ask an index: what it is like, a guardrail, the question's vector, and
+# the index. Each takes a few hundred milliseconds; if each hung, an answer or a failure would still
+# come within those 30 seconds. S3 Vectors: "sub-second" when cold.
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors.html
+_DIRECT_SEARCH = _SEARCH.merge(Config(connect_timeout=2, read_timeout=3))
 # Links to S3 are signed here, and not every region takes the older way that boto3 would choose.
 _LINKS = CONFIG.merge(Config(signature_version="s3v4"))
 # A model takes seconds to write, and longer under load. Twice this, and connecting, is below a
@@ -27,8 +32,15 @@ _LINKS = CONFIG.merge(Config(signature_version="s3v4"))
 _ANSWERS = CONFIG.merge(
     Config(retries={"mode": "standard", "total_max_attempts": 2}, read_timeout=25)
 )
-_CONFIGS = {"bedrock-agent-runtime": _SEARCH, "answers": _ANSWERS, "s3": _LINKS}
-ALIASES = {"answers": "bedrock-agent-runtime"}  # a name of ours for a service, with more patience
+_CONFIGS = {
+    "answers": _ANSWERS,
+    "bedrock-agent-runtime": _SEARCH,
+    "embeddings": _DIRECT_SEARCH,
+    "s3": _LINKS,
+    "s3vectors": _DIRECT_SEARCH,
+}
+# Names of ours for services, with more patience or less.
+ALIASES = {"answers": "bedrock-agent-runtime", "embeddings": "bedrock-runtime"}
 
 
 @cache
@@ -41,7 +53,8 @@ def client(service: str) -> Any:
     """
     The boto3 client of a service, shared by all callers (boto3 clients are thread-safe).
 
-    `answers` is bedrock-agent-runtime with the patience that RetrieveAndGenerate needs.
+    `answers` is bedrock-agent-runtime with the patience that RetrieveAndGenerate needs,
+    `embeddings` bedrock-runtime with that of a search.
     """
     # The service is a name known when it runs; types-boto3 has types for literal names only.
     name, config = ALIASES.get(service, service), _CONFIGS.get(service, CONFIG)

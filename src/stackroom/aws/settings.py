@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -109,6 +109,18 @@ class GuardrailSettings(Settings):
         if self.guardrail_id is None or self.guardrail_version is None:
             return None
         return Guardrail(id=self.guardrail_id, version=self.guardrail_version)
+
+
+class SearchSettings(Settings):
+    """
+    Of every function that searches for somebody, or keeps ready what they will search.
+
+    Model and dimensions are those that the knowledge bases' documents were embedded with.
+    """
+
+    retrieve_via: Literal["s3vectors", "bedrock"] = "bedrock"
+    embedding_model: str = "amazon.titan-embed-text-v2:0"
+    embedding_dimensions: int = 1024
 
 
 class AnswerSettings(GuardrailSettings):

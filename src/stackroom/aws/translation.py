@@ -16,6 +16,7 @@ from botocore.exceptions import (
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
+    SearchRefused,
     ServiceRefused,
     StoreUnavailable,
 )
@@ -51,6 +52,16 @@ REFUSALS = frozenset(
     }
 )
 
+# Answered with a 4xx, and yet they pass by themselves [API models of s3vectors, bedrock-runtime].
+_PASSING = frozenset(
+    {
+        "ModelErrorException",
+        "ModelNotReadyException",
+        "ModelTimeoutException",
+        "RequestTimeoutException",
+    }
+)
+
 
 def code_of(error: ClientError) -> str:
     return str(error.response.get("Error", {}).get("Code", ""))
@@ -75,6 +86,27 @@ def knowledge_base_errors() -> Iterator[None]:
         if _is_transient(error):
             raise KnowledgeBaseUnavailable("the call", type(error).__name__) from error
         raise
+
+
+@contextmanager
+def direct_search_errors(operation: str) -> Iterator[None]:
+    """
+    Of S3 Vectors, and of the models asked on the way to it. Raises KnowledgeBaseThrottled or
+    KnowledgeBaseUnavailable for what will pass, SearchRefused for all else.
+    """
+    try:
+        yield
+    except ClientError as error:
+        code = code_of(error)
+        if code in THROTTLES:
+            raise KnowledgeBaseThrottled(operation) from error
+        if code in _PASSING or _is_servers_fault(error):
+            raise KnowledgeBaseUnavailable(operation, code) from error
+        raise SearchRefused(f"{operation} answered {code}") from error
+    except BotoCoreError as error:
+        if _is_transient(error):
+            raise KnowledgeBaseUnavailable(operation, type(error).__name__) from error
+        raise SearchRefused(f"{operation} can't be called: {type(error).__name__}") from error
 
 
 @contextmanager

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from stackroom.ingestion.retry import Retrying
     from stackroom.inspection.inspection import Inspection
     from stackroom.retrieval.answers import Answering
+    from stackroom.retrieval.embeddings import CacheTally
     from stackroom.retrieval.prewarming import Prewarming
     from stackroom.retrieval.search import Retrieval
     from stackroom.uploads.reconcile import Uploads
@@ -37,8 +38,15 @@ if TYPE_CHECKING:
 
 class UseCases(RunUseCases):
     @classmethod
-    def of(cls, settings: Settings, client: Callable[[str], Any]) -> Self:
-        return cls(deployment=Deployment(settings=settings, client=client))
+    def of(
+        cls,
+        settings: Settings,
+        client: Callable[[str], Any],
+        *,
+        cache_tally: CacheTally | None = None,
+    ) -> Self:
+        deployment = Deployment(settings=settings, client=client, cache_tally=cache_tally)
+        return cls(deployment=deployment)
 
     @cached_property
     def uploads(self) -> Uploads:

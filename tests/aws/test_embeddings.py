@@ -1,0 +1,100 @@
+"""The vectors of questions, against botocore's own model of `InvokeModel`."""
+
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.response import StreamingBody
+from botocore.stub import Stubber
+
+from stackroom.aws.embeddings import BedrockEmbeddings
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
+
+MODEL = "amazon.titan-embed-text-v2:0"
+
+
+@pytest.fixture
+def client() -> Any:
+    return boto3.client(
+        "bedrock-runtime",
+        region_name="us-east-1",
+        aws_access_key_id="testing",
+        aws_secret_access_key="testing",
+        config=Config(retries={"total_max_attempts": 1}),
+    )
+
+
+@pytest.fixture
+def bedrock(client: Any) -> Iterator[Stubber]:
+    with Stubber(client) as stubber:
+        yield stubber
+        stubber.assert_no_pending_responses()
+
+
+@pytest.fixture
+def embeddings(client: Any, bedrock: Stubber) -> BedrockEmbeddings:
+    return BedrockEmbeddings(client=client, model=MODEL, dimensions=3)
+
+
+def answered(**members: object) -> dict[str, Any]:
+    body = json.dumps(members).encode()
+    return {
+        "body": StreamingBody(io.BytesIO(body), len(body)),
+        "contentType": "application/json",
+    }
+
+
+def test_a_text_is_embedded_as_the_documents_were(
+    embeddings: BedrockEmbeddings, bedrock: Stubber
+) -> None:
+    asked = {
+        "modelId": MODEL,
+        "contentType": "application/json",
+        "accept": "application/json",
+        "body": json.dumps({"inputText": "annual leave", "dimensions": 3, "normalize": True}),
+    }
+    bedrock.add_response(
+        "invoke_model", answered(embedding=[0.6, 0, 0.8], inputTextTokenCount=2), asked
+    )
+
+    assert embeddings.embed("annual leave") == (0.6, 0, 0.8)
+
+
+@pytest.mark.parametrize("answer", [{"embedding": [1.0, 0.0]}, {"embeddingsByType": {}}])
+def test_a_vector_that_fits_no_index_is_refused(
+    embeddings: BedrockEmbeddings, bedrock: Stubber, answer: dict[str, object]
+) -> None:
+    bedrock.add_response("invoke_model", answered(**answer))
+
+    with pytest.raises(SearchRefused, match="dimensions, not 3"):
+        embeddings.embed("annual leave")
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "expected"),
+    [
+        ("ThrottlingException", 429, KnowledgeBaseThrottled),
+        ("ModelNotReadyException", 429, KnowledgeBaseUnavailable),
+        ("ModelTimeoutException", 408, KnowledgeBaseUnavailable),
+        ("InternalServerException", 500, KnowledgeBaseUnavailable),
+        ("ServiceUnavailableException", 503, KnowledgeBaseUnavailable),
+        ("AccessDeniedException", 403, SearchRefused),
+        ("ResourceNotFoundException", 404, SearchRefused),
+        ("ValidationException", 400, SearchRefused),
+    ],
+)
+def test_what_will_pass_is_told_apart_from_what_will_not(
+    embeddings: BedrockEmbeddings,
+    bedrock: Stubber,
+    code: str,
+    status: int,
+    expected: type[Exception],
+) -> None:
+    bedrock.add_client_error("invoke_model", code, "no", status)
+
+    with pytest.raises(expected, match="InvokeModel"):
+        embeddings.embed("annual leave")

@@ -1,0 +1,234 @@
+"""Whether an index can be searched as is meant, against botocore's own model of `GetIndex`."""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.stub import Stubber
+
+from stackroom.aws.index_watch import IndexWatch
+from stackroom.ports.retrieval import Search
+
+ARN = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
+SEARCHABLE = {"metadataKey": "AMAZON_BEDROCK_TEXT", "language": "en", "status": "ACTIVE"}
+
+
+class Clock:
+    seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def client() -> Any:
+    return boto3.client(
+        "s3vectors",
+        region_name="us-east-1",
+        aws_access_key_id="testing",
+        aws_secret_access_key="testing",
+        config=Config(retries={"total_max_attempts": 1}),
+    )
+
+
+@pytest.fixture
+def s3vectors(client: Any) -> Iterator[Stubber]:
+    with Stubber(client) as stubber:
+        yield stubber
+        stubber.assert_no_pending_responses()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def an_index(*searchable: dict[str, str], **members: object) -> dict[str, Any]:
+    index: dict[str, Any] = {
+        "vectorBucketName": "vectors",
+        "indexName": "passages",
+        "indexArn": ARN,
+        "creationTime": datetime(2026, 11, 1, tzinfo=UTC),
+        "dataType": "float32",
+        "dimension": 1024,
+        "distanceMetric": "cosine",
+        "indexMode": "ENHANCED",
+        "metadataConfiguration": {"textSearchConfigurations": list(searchable or (SEARCHABLE,))},
+    }
+    return {"index": {**index, **members}}
+
+
+def watching(client: Any, clock: Clock, search: Search = Search.HYBRID) -> IndexWatch:
+    return IndexWatch(client, ARN, search=search, dimensions=1024, now=clock)
+
+
+def test_an_index_that_is_made_for_it_is_looked_up_now_and_then(
+    client: Any, s3vectors: Stubber, clock: Clock
+) -> None:
+    s3vectors.add_response("get_index", an_index(), {"indexArn": ARN})
+    watch = watching(client, clock)
+
+    told = [watch.why_not()]
+    clock.seconds = 299
+    told.append(watch.why_not())
+    s3vectors.assert_no_pending_responses()
+    s3vectors.add_response("get_index", an_index(indexMode="CLASSIC"))
+    clock.seconds = 301
+    told.append(watch.why_not())
+
+    assert told == [None, None, "it is in CLASSIC mode, not ENHANCED"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (an_index(indexMode="CLASSIC"), "it is in CLASSIC mode, not ENHANCED"),
+        (an_index(dimension=512), "it has 512 dimensions, and questions' vectors 1024"),
+        (an_index(distanceMetric="euclidean"), "it measures distance by euclidean, not cosine"),
+        (
+            an_index(metadataConfiguration={}),
+            "AMAZON_BEDROCK_TEXT is not configured for text search",
+        ),
+        (
+            an_index({**SEARCHABLE, "metadataKey": "title"}),
+            "AMAZON_BEDROCK_TEXT is not configured for text search",
+        ),
+        (
+            an_index({**SEARCHABLE, "status": "BUILDING"}),
+            "its text search over AMAZON_BEDROCK_TEXT is BUILDING",
+        ),
+    ],
+)
+def test_what_an_index_lacks_is_told(
+    client: Any, s3vectors: Stubber, clock: Clock, answer: dict[str, Any], reason: str
+) -> None:
+    s3vectors.add_response("get_index", answer)
+
+    assert watching(client, clock).why_not() == reason
+
+
+def test_an_index_from_before_there_were_modes_is_classic(
+    client: Any, s3vectors: Stubber, clock: Clock
+) -> None:
+    answer = an_index()
+    del answer["index"]["indexMode"]
+    s3vectors.add_response("get_index", answer)
+
+    assert watching(client, clock).why_not() == "it is in CLASSIC mode, not ENHANCED"
+
+
+@pytest.mark.parametrize(
+    ("search", "answer"),
+    [
+        (Search.SEMANTIC, an_index(metadataConfiguration={})),
+        (Search.SEMANTIC, an_index({**SEARCHABLE, "status": "BUILDING"})),
+        (Search.TEXT, an_index(dimension=512, distanceMetric="euclidean")),
+    ],
+)
+def test_only_what_the_search_needs_is_wanted(
+    client: Any, s3vectors: Stubber, clock: Clock, search: Search, answer: dict[str, Any]
+) -> None:
+    s3vectors.add_response("get_index", answer)
+
+    assert watching(client, clock, search).why_not() is None
+
+
+def test_an_index_that_is_being_built_is_looked_up_again_soon(
+    client: Any, s3vectors: Stubber, clock: Clock
+) -> None:
+    s3vectors.add_response("get_index", an_index({**SEARCHABLE, "status": "BUILDING"}))
+    watch = watching(client, clock)
+    watch.why_not()
+
+    clock.seconds = 14
+    still = watch.why_not()
+    s3vectors.add_response("get_index", an_index())
+    clock.seconds = 16
+
+    assert still == "its text search over AMAZON_BEDROCK_TEXT is BUILDING"
+    assert watch.why_not() is None
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("AccessDeniedException", 403),
+        ("NotFoundException", 404),
+        ("TooManyRequestsException", 429),
+        ("ServiceUnavailableException", 503),
+    ],
+)
+def test_an_index_that_can_not_be_looked_up_is_not_ready(
+    client: Any, s3vectors: Stubber, clock: Clock, code: str, status: int
+) -> None:
+    s3vectors.add_client_error("get_index", code, "no", status)
+
+    assert "GetIndex" in str(watching(client, clock).why_not())
+
+
+def test_the_operator_is_told_once_in_a_while_and_of_each_reason(
+    client: Any, s3vectors: Stubber, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    classic = an_index(indexMode="CLASSIC")
+    for answer in (classic, classic, an_index(dimension=512), classic):
+        s3vectors.add_response("get_index", answer)
+    watch = watching(client, clock)
+
+    for clock.seconds in (0, 1, 20, 40, 400):
+        watch.why_not()
+
+    reasons = [
+        "it is in CLASSIC mode, not ENHANCED",
+        "it has 512 dimensions, and questions' vectors 1024",
+        "it is in CLASSIC mode, not ENHANCED",
+    ]
+    assert [each.getMessage() for each in caplog.records] == [
+        f"index {ARN!r} is searched through Retrieve: {reason}" for reason in reasons
+    ]
+
+
+def test_an_index_that_refused_is_looked_up_before_the_next_search(
+    client: Any, s3vectors: Stubber, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    s3vectors.add_response("get_index", an_index())
+    watch = watching(client, clock)
+    assert watch.why_not() is None
+
+    watch.refused("QueryVectors answered ValidationException")
+    s3vectors.add_response("get_index", an_index(indexMode="CLASSIC"))
+
+    assert watch.why_not() == "it is in CLASSIC mode, not ENHANCED"
+    assert "QueryVectors answered ValidationException" in caplog.text
+
+
+def test_of_several_who_ask_at_once_one_looks_it_up(clock: Clock) -> None:
+    start = threading.Barrier(8)
+
+    class Slow:
+        asked = 0
+
+        def get_index(self, **_: object) -> dict[str, Any]:
+            self.asked += 1
+            time.sleep(0.1)
+            return an_index()
+
+    slow = Slow()
+    watch = watching(slow, clock)
+
+    def ask() -> str | None:
+        start.wait()
+        return watch.why_not()
+
+    with ThreadPoolExecutor(8) as threads:
+        told = [each.result() for each in [threads.submit(ask) for _ in range(8)]]
+
+    assert told == [None] * 8
+    assert slow.asked == 1

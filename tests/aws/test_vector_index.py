@@ -1,0 +1,478 @@
+"""The S3 Vectors adapter against botocore's own model of `QueryVectors`."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import EndpointConnectionError
+from botocore.stub import Stubber
+
+from stackroom.aws.guardrail import Guardrail
+from stackroom.aws.index_watch import IndexWatch
+from stackroom.aws.question_guard import QuestionGuard
+from stackroom.aws.vector_index import S3VectorsKnowledgeBase, words_in
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
+from stackroom.filters import Has
+from stackroom.identity import Caller
+from stackroom.ports.embeddings import Vector
+from stackroom.ports.retrieval import Passage, Search
+from stackroom.tenancy import Member
+from tests.aws.test_index_watch import ARN, an_index
+from tests.fakes.knowledge_base import FakeKnowledgeBase
+
+ALICE = Has("user_id", "alice")
+VECTOR = (1.0, 0.0)
+BY_MEANING = {"queryVector": {"float32": [1.0, 0.0]}}
+CREDENTIALS: dict[str, Any] = {
+    "region_name": "us-east-1",
+    "aws_access_key_id": "testing",
+    "aws_secret_access_key": "testing",
+    "config": Config(retries={"total_max_attempts": 1}),
+}
+
+
+@dataclass
+class FakeEmbeddings:
+    provider: str = "fake"
+    model: str = "fake"
+    dimensions: int = 1024
+    error: Exception | None = None
+    asked: list[str] = field(default_factory=list)
+
+    def embed(self, text: str) -> Vector:
+        self.asked.append(text)
+        if self.error is not None:
+            raise self.error
+        return VECTOR
+
+
+@pytest.fixture
+def client() -> Any:
+    return boto3.client("s3vectors", **CREDENTIALS)
+
+
+@pytest.fixture
+def s3vectors(client: Any) -> Iterator[Stubber]:
+    with Stubber(client) as stubber:
+        stubber.add_response("get_index", an_index(), {"indexArn": ARN})
+        yield stubber
+        stubber.assert_no_pending_responses()
+
+
+@pytest.fixture
+def embeddings() -> FakeEmbeddings:
+    return FakeEmbeddings()
+
+
+@pytest.fixture
+def fallback() -> FakeKnowledgeBase:
+    fallback = FakeKnowledgeBase()
+    fallback.put("annual leave, as Retrieve finds it")
+    return fallback
+
+
+Made = Callable[..., S3VectorsKnowledgeBase]
+
+
+@pytest.fixture
+def made(client: Any, embeddings: FakeEmbeddings, fallback: FakeKnowledgeBase) -> Made:
+    def made(search: Search = Search.HYBRID, **options: Any) -> S3VectorsKnowledgeBase:
+        return S3VectorsKnowledgeBase(
+            client,
+            ARN,
+            watch=IndexWatch(client, ARN, search=search, dimensions=embeddings.dimensions),
+            embeddings=embeddings,
+            fallback=fallback,
+            search=search,
+            **options,
+        )
+
+    return made
+
+
+def expected(**members: Any) -> dict[str, Any]:
+    return {
+        "indexArn": ARN,
+        "filter": {"user_id": {"$eq": "alice"}},
+        "returnMetadata": True,
+        "topK": 5,
+        **members,
+    }
+
+
+def by_words(text: str) -> dict[str, Any]:
+    texts = [{"text": text, "metadataKey": "AMAZON_BEDROCK_TEXT"}]
+    return {"queryTexts": texts, "returnScores": True}
+
+
+def a_vector(key: str = "1", metadata: dict[str, Any] | None = None, **members: Any) -> Any:
+    of_bedrock = {
+        "AMAZON_BEDROCK_TEXT": "30 days",
+        "AMAZON_BEDROCK_METADATA": "{}",
+        "x-amz-bedrock-kb-source-uri": "s3://docs/alice/cat-1/a.pdf",
+    }
+    return {"key": key, "metadata": {**of_bedrock, **(metadata or {})}, **members}
+
+
+def answer(*vectors: Any, **members: Any) -> dict[str, Any]:
+    return {"vectors": list(vectors), "distanceMetric": "cosine", **members}
+
+
+def matched(score: float) -> list[dict[str, Any]]:
+    return [{"metadataKey": "AMAZON_BEDROCK_TEXT", "score": score}]
+
+
+def test_one_query_asks_for_meaning_and_words_behind_the_filter(
+    made: Made, s3vectors: Stubber
+) -> None:
+    scores = {"fused": 0.03, "vectorDistance": 0.25, "bm25Scores": matched(4.5)}
+    metadata = {"user_id": "alice", "x-amz-bedrock-kb-document-page-number": 3.0}
+    asked = expected(**BY_MEANING, **by_words("annual leave"))
+    s3vectors.add_response(
+        "query_vectors", answer(a_vector(metadata=metadata, scores=scores)), asked
+    )
+
+    retrieved = made().retrieve("annual leave", ALICE, 5)
+
+    assert (retrieved.search, retrieved.notice) == (Search.HYBRID, None)
+    assert retrieved.guardrail_action == "NONE"
+    assert retrieved.passages == (
+        Passage(
+            text="30 days",
+            score=0.75,
+            similarity=0.75,
+            words=4.5,
+            uri="s3://docs/alice/cat-1/a.pdf",
+            page=3,
+            attributes={**metadata, "x-amz-bedrock-kb-source-uri": "s3://docs/alice/cat-1/a.pdf"},
+        ),
+    )
+
+
+def test_it_can_search_by_meaning_alone(made: Made, s3vectors: Stubber) -> None:
+    asked = expected(**BY_MEANING, returnDistance=True)
+    s3vectors.add_response("query_vectors", answer(a_vector(distance=0.4)), asked)
+
+    retrieved = made(Search.SEMANTIC).retrieve("annual leave", ALICE, 5)
+
+    [passage] = retrieved.passages
+    assert retrieved.search is Search.SEMANTIC
+    assert (passage.score, passage.similarity, passage.words) == (0.6, 0.6, None)
+
+
+def test_it_can_search_by_words_alone_and_then_embeds_nothing(
+    made: Made, s3vectors: Stubber, embeddings: FakeEmbeddings
+) -> None:
+    found = answer(a_vector(scores={"bm25Scores": matched(30)}))
+    s3vectors.add_response("query_vectors", found, expected(**by_words("annual leave")))
+
+    retrieved = made(Search.TEXT).retrieve("annual leave", ALICE, 5)
+
+    [passage] = retrieved.passages
+    assert retrieved.search is Search.TEXT
+    assert (passage.score, passage.similarity, passage.words) == (0.75, None, 30)
+    assert embeddings.asked == []
+
+
+def test_passages_stay_in_the_order_of_both_rankings(made: Made, s3vectors: Stubber) -> None:
+    found = answer(
+        a_vector("words", scores={"fused": 0.016, "bm25Scores": matched(10)}),
+        a_vector("meaning", scores={"fused": 0.015, "vectorDistance": 0.2}),
+        a_vector("far", scores={"fused": 0.014, "vectorDistance": 1.3}),
+    )
+    s3vectors.add_response("query_vectors", found)
+
+    passages = made().retrieve("annual leave", ALICE, 5).passages
+
+    assert [each.score for each in passages] == [0.5, 0.8, 0.0]
+    assert [each.similarity for each in passages] == [None, 0.8, 0.0]
+    assert [each.words for each in passages] == [10, None, None]
+
+
+def test_a_document_without_an_object_is_known_by_its_id(made: Made, s3vectors: Stubber) -> None:
+    found = answer(a_vector(metadata={"x-amz-bedrock-kb-source-uri": "doc-1"}))
+    s3vectors.add_response("query_vectors", found)
+
+    [passage] = made().retrieve("annual leave", ALICE, 5).passages
+
+    assert (passage.uri, passage.custom_id) == (None, "doc-1")
+
+
+def test_a_sparse_answer_is_read_with_what_it_has(made: Made, s3vectors: Stubber) -> None:
+    bare = {"key": "1"}
+    odd = {"key": "2", "metadata": {"AMAZON_BEDROCK_TEXT": 5, "x-amz-bedrock-kb-source-uri": 7}}
+    s3vectors.add_response("query_vectors", answer(bare, odd))
+
+    passages = made().retrieve("annual leave", ALICE, 5).passages
+
+    assert [(each.text, each.uri, each.custom_id, each.score) for each in passages] == [
+        ("", None, None, 0),
+        ("", None, None, 0),
+    ]
+
+
+def test_pages_that_bedrock_counts_from_zero_are_counted_from_one(
+    made: Made, s3vectors: Stubber
+) -> None:
+    metadata = {"x-amz-bedrock-kb-document-page-number": 0.0}
+    s3vectors.add_response("query_vectors", answer(a_vector(metadata=metadata)))
+
+    [passage] = made(first_page=0).retrieve("annual leave", ALICE, 5).passages
+
+    assert passage.page == 1
+
+
+def test_an_answer_in_pages_is_read_to_its_end(made: Made, s3vectors: Stubber) -> None:
+    asked = expected(**BY_MEANING, **by_words("annual leave"))
+    s3vectors.add_response("query_vectors", answer(a_vector("1"), nextToken="more"), asked)
+    s3vectors.add_response("query_vectors", answer(a_vector("2")), {**asked, "nextToken": "more"})
+
+    assert len(made().retrieve("annual leave", ALICE, 5).passages) == 2
+
+
+def test_what_should_be_a_list_and_is_none_is_made_up_for(made: Made, s3vectors: Stubber) -> None:
+    [member] = Member.of(Caller("dora", ("finance",)))
+    bare, listed = {"allowed_groups": "finance"}, {"allowed_groups": ["finance", "board"]}
+    first = [a_vector(str(each), metadata=bare) for each in range(4)] + [a_vector("4", listed)]
+    more = [*first, *(a_vector(str(each), listed) for each in range(5, 12))]
+    asked = {
+        **expected(**BY_MEANING, **by_words("annual leave")),
+        "filter": {"allowed_groups": {"$eq": "finance"}},
+    }
+    s3vectors.add_response("query_vectors", answer(*first), asked)
+    s3vectors.add_response("query_vectors", answer(*more), {**asked, "topK": 100})
+
+    passages = made().retrieve("annual leave", member.filter(), 5).passages
+
+    assert [each.attributes["allowed_groups"] for each in passages] == [["finance", "board"]] * 5
+
+
+def test_a_question_without_a_letter_or_digit_is_searched_by_meaning(
+    made: Made, s3vectors: Stubber
+) -> None:
+    s3vectors.add_response("query_vectors", answer(), expected(**BY_MEANING, returnDistance=True))
+
+    retrieved = made().retrieve("?! 🙂", ALICE, 5)
+
+    assert (retrieved.search, retrieved.notice) == (Search.SEMANTIC, None)
+
+
+def test_by_words_alone_a_question_without_any_finds_nothing(
+    made: Made, s3vectors: Stubber
+) -> None:
+    retrieved = made(Search.TEXT).retrieve("?!", ALICE, 5)
+
+    assert (retrieved.passages, retrieved.notice) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("x", "x"),
+        ("7", "7"),
+        ("the of and", "the of and"),
+        ("Wie viele Urlaubstage?", "Wie viele Urlaubstage?"),
+        ("年次休暇は何日ですか", "年次休暇は何日ですか"),
+        ("كم يوم إجازة", "كم يوم إجازة"),
+        ("วันลา", "วันลา"),
+        ("x" * 1000, "x" * 1000),
+        ("x" * 1025, "x" * 1024),
+        (f"{'leave ' * 170}{'x' * 20}", "leave " * 169 + "leave"),
+        (f"{'x' * 1020} abc def", f"{'x' * 1020} abc"),
+        (f"{'x' * 1020} abcd", f"{'x' * 1020}"),
+        ("...", None),
+        ("🙂", None),
+        ("  ", None),
+    ],
+)
+def test_what_of_a_question_is_searched_by_words(question: str, words: str | None) -> None:
+    assert words_in(question) == words
+
+
+def test_the_whole_question_is_embedded_however_long(
+    made: Made, s3vectors: Stubber, embeddings: FakeEmbeddings
+) -> None:
+    question = "x" * 2000
+    s3vectors.add_response(
+        "query_vectors", answer(), expected(**BY_MEANING, **by_words("x" * 1024))
+    )
+
+    made().retrieve(question, ALICE, 5)
+
+    assert embeddings.asked == [question]
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "error"),
+    [
+        ("TooManyRequestsException", 429, KnowledgeBaseThrottled),
+        ("ServiceUnavailableException", 503, KnowledgeBaseUnavailable),
+        ("InternalServerException", 500, KnowledgeBaseUnavailable),
+        ("RequestTimeoutException", 408, KnowledgeBaseUnavailable),
+    ],
+)
+def test_what_will_pass_is_told_to_the_caller(
+    made: Made, s3vectors: Stubber, code: str, status: int, error: type[Exception]
+) -> None:
+    s3vectors.add_client_error("query_vectors", code, "no", status)
+
+    with pytest.raises(error, match="QueryVectors"):
+        made().retrieve("annual leave", ALICE, 5)
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [("ValidationException", 400), ("NotFoundException", 404), ("AccessDeniedException", 403)],
+)
+def test_what_s3_vectors_refuses_retrieve_answers(
+    made: Made,
+    s3vectors: Stubber,
+    fallback: FakeKnowledgeBase,
+    caplog: pytest.LogCaptureFixture,
+    refusal: tuple[str, int],
+) -> None:
+    code, status = refusal
+    s3vectors.add_client_error("query_vectors", code, "no", status)
+    fallback.search = Search.RANKED
+
+    retrieved = made().retrieve("annual leave", ALICE, 5)
+
+    assert [each.text for each in retrieved.passages] == ["annual leave, as Retrieve finds it"]
+    assert fallback.filters == [ALICE]
+    assert retrieved.search is Search.RANKED
+    assert retrieved.notice == f"searched through Retrieve: QueryVectors answered {code}"
+    assert f"QueryVectors answered {code}" in caplog.text
+
+
+def test_an_index_that_is_not_ready_is_not_asked(
+    made: Made, client: Any, fallback: FakeKnowledgeBase, embeddings: FakeEmbeddings
+) -> None:
+    with Stubber(client) as s3vectors:
+        s3vectors.add_response("get_index", an_index(indexMode="CLASSIC"))
+        retrieved = made().retrieve("annual leave", ALICE, 5)
+
+    assert retrieved.notice == "searched through Retrieve: it is in CLASSIC mode, not ENHANCED"
+    assert len(retrieved.passages) == 1
+    assert embeddings.asked == []
+
+
+def test_a_model_that_may_not_be_asked_leaves_it_to_retrieve(
+    made: Made, s3vectors: Stubber, embeddings: FakeEmbeddings
+) -> None:
+    embeddings.error = SearchRefused("InvokeModel answered AccessDeniedException")
+
+    retrieved = made().retrieve("annual leave", ALICE, 5)
+
+    assert len(retrieved.passages) == 1
+    assert "InvokeModel answered AccessDeniedException" in str(retrieved.notice)
+
+
+def test_a_model_that_is_busy_is_told_to_the_caller(
+    made: Made, s3vectors: Stubber, embeddings: FakeEmbeddings
+) -> None:
+    embeddings.error = KnowledgeBaseThrottled("InvokeModel")
+
+    with pytest.raises(KnowledgeBaseThrottled):
+        made().retrieve("annual leave", ALICE, 5)
+
+
+def test_a_filter_that_can_not_be_said_is_left_to_retrieve(
+    made: Made, s3vectors: Stubber, fallback: FakeKnowledgeBase
+) -> None:
+    retrieved = made().retrieve("annual leave", Has("$or", "x"), 5)
+
+    assert fallback.filters == [Has("$or", "x")]
+    assert "begins with $" in str(retrieved.notice)
+
+
+def test_a_connection_that_fails_is_an_unavailable_knowledge_base(
+    made: Made, s3vectors: Stubber, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_: Any) -> None:
+        raise EndpointConnectionError(endpoint_url="https://s3vectors.test")
+
+    monkeypatch.setattr(client, "query_vectors", refuse)
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="EndpointConnectionError"):
+        made().retrieve("annual leave", ALICE, 5)
+
+
+@pytest.fixture
+def runtime() -> Any:
+    return boto3.client("bedrock-runtime", **CREDENTIALS)
+
+
+def verdict(action: str) -> dict[str, Any]:
+    usage = {
+        "topicPolicyUnits": 1,
+        "contentPolicyUnits": 0,
+        "wordPolicyUnits": 0,
+        "sensitiveInformationPolicyUnits": 0,
+        "sensitiveInformationPolicyFreeUnits": 0,
+        "contextualGroundingPolicyUnits": 0,
+    }
+    return {"action": action, "usage": usage, "outputs": [], "assessments": []}
+
+
+def guarded(made: Made, runtime: Any) -> S3VectorsKnowledgeBase:
+    guard = QuestionGuard(client=runtime, guardrail=Guardrail(id="gr123", version="2"))
+    return made(lets_through=guard.lets_through)
+
+
+def test_a_guardrail_looks_at_the_question_before_anybody_else(
+    made: Made, s3vectors: Stubber, runtime: Any, embeddings: FakeEmbeddings
+) -> None:
+    asked = {
+        "guardrailIdentifier": "gr123",
+        "guardrailVersion": "2",
+        "source": "INPUT",
+        "content": [{"text": {"text": "annual leave"}}],
+    }
+    with Stubber(runtime) as bedrock:
+        bedrock.add_response("apply_guardrail", verdict("GUARDRAIL_INTERVENED"), asked)
+        retrieved = guarded(made, runtime).retrieve("annual leave", ALICE, 5)
+
+    assert (retrieved.passages, retrieved.guardrail_action) == ((), "INTERVENED")
+    assert embeddings.asked == []
+
+
+def test_what_a_guardrail_lets_through_is_searched_for(
+    made: Made, s3vectors: Stubber, runtime: Any
+) -> None:
+    s3vectors.add_response("query_vectors", answer(a_vector()))
+    with Stubber(runtime) as bedrock:
+        bedrock.add_response("apply_guardrail", verdict("NONE"))
+        retrieved = guarded(made, runtime).retrieve("annual leave", ALICE, 5)
+
+    assert (len(retrieved.passages), retrieved.guardrail_action) == (1, "NONE")
+
+
+def test_without_a_guardrails_verdict_nothing_is_searched(
+    made: Made, s3vectors: Stubber, runtime: Any, embeddings: FakeEmbeddings
+) -> None:
+    with Stubber(runtime) as bedrock:
+        bedrock.add_client_error("apply_guardrail", "ThrottlingException", "no", 429)
+        bedrock.add_client_error("apply_guardrail", "ServiceUnavailableException", "no", 503)
+        knowledge_base = guarded(made, runtime)
+
+        with pytest.raises(KnowledgeBaseThrottled):
+            knowledge_base.retrieve("annual leave", ALICE, 5)
+        with pytest.raises(KnowledgeBaseUnavailable):
+            knowledge_base.retrieve("annual leave", ALICE, 5)
+
+    assert embeddings.asked == []
+
+
+def test_where_a_guardrail_refuses_retrieve_applies_it_by_itself(
+    made: Made, s3vectors: Stubber, runtime: Any, fallback: FakeKnowledgeBase
+) -> None:
+    fallback.guardrail_action = "INTERVENED"
+    with Stubber(runtime) as bedrock:
+        bedrock.add_client_error("apply_guardrail", "AccessDeniedException", "no", 403)
+        retrieved = guarded(made, runtime).retrieve("annual leave", ALICE, 5)
+
+    assert retrieved.guardrail_action == "INTERVENED"
+    assert "ApplyGuardrail answered AccessDeniedException" in str(retrieved.notice)
