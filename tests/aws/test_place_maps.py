@@ -13,9 +13,9 @@ from stackroom.inspection.place_map import Piece, PlaceMap
 
 BUCKET = "kb-docs"
 KEY = "_pagemaps/doc-1.json.gz"
-TWO_PAGES = PlaceMap(etag="e1", pieces=(Piece(page=1, text="größe"), Piece(page=2, text="")))
+TWO_PAGES = PlaceMap(etag="e1", text="größe", pieces=(Piece(page=1, at=0), Piece(page=2, at=5)))
 TWO_SECTIONS = PlaceMap(
-    etag="e1", pieces=(Piece(text="above"), Piece(section="Größe", text="größe48"))
+    etag="e1", text="abovegröße48", pieces=(Piece(at=0), Piece(section="Größe", at=5))
 )
 
 
@@ -42,15 +42,30 @@ def test_a_place_map_comes_back_as_it_was_put(s3: Any, place_map: PlaceMap) -> N
     assert s3.head_object(Bucket=BUCKET, Key=KEY)["ContentEncoding"] == "gzip"
 
 
-def test_a_place_map_of_the_time_when_only_pdfs_had_one_is_read(s3: Any) -> None:
-    old = (
-        b'{"etag":"e1","pages":[{"number":1,"text":"gr\xc3\xb6\xc3\x9fe"},{"number":2,"text":""}]}'
-    )
-    s3.put_object(Bucket=BUCKET, Key=KEY, Body=gzip.compress(old))
+@pytest.mark.parametrize(
+    ("old", "place_map"),
+    [
+        (
+            '{"etag":"e1","pages":[{"number":1,"text":"größe"},{"number":2,"text":""}]}',
+            TWO_PAGES,
+        ),
+        (
+            '{"etag":"e1","pieces":[{"page":1,"text":"größe"},{"page":2,"text":""}]}',
+            TWO_PAGES,
+        ),
+        (
+            '{"etag":"e1","pieces":[{"text":"above"},{"section":"Größe","text":"größe48"}]}',
+            TWO_SECTIONS,
+        ),
+    ],
+    ids=["of the time when only PDFs had one", "text by page", "text by section"],
+)
+def test_a_place_map_as_it_was_kept_once_is_read(s3: Any, old: str, place_map: PlaceMap) -> None:
+    s3.put_object(Bucket=BUCKET, Key=KEY, Body=gzip.compress(old.encode()))
 
-    place_map = S3PlaceMaps(s3, BUCKET).get("doc-1")
+    read = S3PlaceMaps(s3, BUCKET).get("doc-1")
 
-    assert place_map == TWO_PAGES
+    assert read == place_map
 
 
 def test_a_document_without_a_place_map_has_none(s3: Any) -> None:

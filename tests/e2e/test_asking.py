@@ -112,6 +112,8 @@ def test_an_answer_has_the_shape_of_the_contract(alice: Person) -> None:
         "filename",
         "uri",
         "page",
+        "page_first",
+        "page_last",
         "section",
         "catalog_id",
     }

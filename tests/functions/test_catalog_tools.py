@@ -204,6 +204,8 @@ def test_asking_and_all_that_follows_from_an_indexed_document(tools: Tools) -> N
         "chunk_text",
         "relevance_score",
         "page",
+        "page_first",
+        "page_last",
         "section",
     }
     assert (answer["metadata"]["catalog_id"], answer["metadata"]["guardrail_action"]) == (

@@ -14,7 +14,6 @@ from stackroom.aws import session
 from stackroom.aws.inspections import DynamoInspections
 from stackroom.aws.place_maps import S3PlaceMaps
 from stackroom.keys import Location, locate
-from stackroom.ports.retrieval import Place
 from tests import files
 from tests.aws.stores import BUCKET, CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
 from tests.lambda_context import Context
@@ -84,9 +83,9 @@ def test_a_pdf_gets_a_place_map_whatever_its_name(s3: Any) -> None:
     place_map = S3PlaceMaps(s3, BUCKET).get(document_id(key))
     assert failed == []
     assert place_map is not None
-    assert (place_map.etag, place_map.place_of("Trains go first class")) == (
+    assert (place_map.etag, place_map.place_of("Trains go first class").page) == (
         etag,
-        Place(page=2),
+        2,
     )
     assert reason(key, etag) is None
 

@@ -15,7 +15,8 @@ from functions.retrieve import handler as function
 from stackroom.aws import session
 from stackroom.aws.place_maps import S3PlaceMaps
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.inspection.place_map import Piece, PlaceMap
+from stackroom.inspection.extraction.page import Page
+from stackroom.inspection.place_map import PlaceMap
 from stackroom.retrieval.search import Retrieval
 from tests import lambda_context
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -87,6 +88,8 @@ def test_an_answer_has_exactly_the_agreed_shape(knowledge_base: FakeKnowledgeBas
                     "filename": "handbook.txt",
                     "uri": "s3://docs/alice/cat-1/handbook.txt",
                     "page": 4,
+                    "page_first": None,
+                    "page_last": None,
                     "section": None,
                     "catalog_id": "cat-1",
                 },
@@ -387,7 +390,8 @@ def test_what_is_shared_is_searched_where_the_environment_says_so(
 def test_the_function_searches_with_what_its_environment_says(deployed: Any) -> None:
     s3 = session.client("s3")
     s3.create_bucket(Bucket="docs")
-    place_map = PlaceMap(etag="e", pieces=(Piece(page=6, text="annualleaveis30days"),))
+    place_map = PlaceMap.of("e", [Page(6, "Annual leave is 30 days.")])
+    assert place_map is not None
     S3PlaceMaps(s3, "docs").put("doc-1", place_map)
     metadata = {"user_id": "alice", "document_id": "doc-1", "filename": "handbook.pdf"}
     location = {"type": "S3", "s3Location": {"uri": "s3://docs/alice/hr/handbook.pdf"}}
@@ -402,5 +406,6 @@ def test_the_function_searches_with_what_its_environment_says(deployed: Any) -> 
         response = function.handler({"query": "annual leave"}, Context())
 
     assert [result["content"] for result in response["results"]] == ["Annual leave is 30 days."]
-    assert response["results"][0]["source"]["page"] == 6
+    source = response["results"][0]["source"]
+    assert (source["page"], source["page_first"], source["page_last"]) == (6, 6, 6)
     assert response["metadata"]["knowledge_bases_queried"] == ["KB12345678"]

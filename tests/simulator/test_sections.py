@@ -7,7 +7,6 @@ import pytest
 
 from stackroom.inspection.extraction import Page, read_pages
 from stackroom.inspection.place_map import PlaceMap
-from stackroom.ports.retrieval import Place
 from stackroom_local.demo import EXAMPLES
 from stackroom_local.simulator.chunking import Chunking
 from stackroom_local.simulator.parsing import ChildParser
@@ -55,8 +54,8 @@ def test_every_passage_is_in_the_section_in_which_it_begins(
 
     passages = [*Chunking(max_tokens=max_tokens).split(text)]
 
-    found = [place_map.place_of(passage) for passage in passages]
-    assert found == [Place(section=_section_at(pages[0], passage)) for passage in passages]
+    found = [place_map.place_of(passage).section for passage in passages]
+    assert found == [_section_at(pages[0], passage) for passage in passages]
 
 
 def _section_at(page: Page, passage: str) -> str | None:

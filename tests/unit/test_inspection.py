@@ -8,7 +8,6 @@ from stackroom.inspection.extraction import read_pages
 from stackroom.inspection.inspection import Inspection, InspectionOutcome, InspectionResult
 from stackroom.keys import Location, catalog_id_of, locate
 from stackroom.model import UNEXPLAINED_FAILURE, Catalog, Document, DocumentStatus
-from stackroom.ports.retrieval import Place
 from tests import files
 from tests.fakes.inspection import FakeFiles, FakeInspections, FakeMapShelf
 from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
@@ -209,7 +208,7 @@ def test_a_file_with_headings_gets_a_map_of_its_sections(
     assert inspected == InspectionResult(
         outcome=InspectionOutcome.SOUND, document_id=document_id(key), sections=2
     )
-    assert place_maps.maps[document_id(key)].place_of("48 euros") == Place(section="Meals")
+    assert place_maps.maps[document_id(key)].place_of("48 euros").section == "Meals"
 
 
 def test_a_format_without_pages_is_inspected_and_gets_no_map(

@@ -24,15 +24,50 @@ def mapped(*texts: str) -> PlaceMap:
         (TRAVEL, 1),
         (LEAVE[30:], 2),
         (f"{TRAVEL}\n\n{LEAVE}", 1),
-        (f"{LEAVE[40:]} {PAGER}", 2),
+        (f"{LEAVE[40:]} {PAGER}", 3),
+        (f"{LEAVE} {PAGER[:60]}", 2),
         ("Nothing of the kind is written anywhere in these few pages of ours.", None),
         ("...", None),
         ("", None),
     ],
-    ids=["first", "second", "from first on", "from second on", "nowhere", "no words", "empty"],
+    ids=[
+        "first",
+        "second",
+        "from first on",
+        "from second on",
+        "into third",
+        "nowhere",
+        "no words",
+        "empty",
+    ],
 )
-def test_a_passage_is_on_the_page_on_which_it_begins(passage: str, page: int | None) -> None:
+def test_a_passage_is_on_the_page_that_has_most_of_it(passage: str, page: int | None) -> None:
     assert mapped(TRAVEL, LEAVE, PAGER).place_of(passage).page == page
+
+
+@pytest.mark.parametrize(
+    ("passage", "pages"),
+    [
+        (LEAVE, (2, 2, 2)),
+        (f"{TRAVEL}\n\n{LEAVE}\n\n{PAGER}", (3, 1, 3)),
+        (f"{TRAVEL[60:]} {LEAVE} {PAGER[:60]}", (2, 1, 3)),
+        (f"{TRAVEL[60:]} {LEAVE} Some line that is not there {PAGER[:50]}", (2, 1, 3)),
+    ],
+    ids=["one", "three", "most on the second", "most on the second, with something else"],
+)
+def test_a_passage_reaches_from_page_to_page(passage: str, pages: tuple[int, ...]) -> None:
+    place = mapped(TRAVEL, LEAVE, PAGER).place_of(passage)
+
+    assert (place.page, place.page_first, place.page_last) == pages
+
+
+def test_neighbours_touch_where_one_ends_and_the_other_begins() -> None:
+    place_map = mapped(TRAVEL, LEAVE, PAGER)
+
+    spans = [place_map.place_of(passage).span for passage in (TRAVEL, LEAVE + PAGER[:40])]
+
+    end = len(normalise(TRAVEL))
+    assert spans == [(0, end), (end, end + len(normalise(LEAVE + PAGER[:40])))]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +197,7 @@ def test_a_passage_is_in_the_section_in_which_it_begins(passage: str, section: s
     place_map = PlaceMap.of("etag", read_pages(HANDBOOK.encode(), "handbook.md"))
 
     assert place_map is not None
-    assert place_map.place_of(passage) == Place(section=section)
+    assert place_map.place_of(passage).section == section
 
 
 @pytest.mark.parametrize(
@@ -181,7 +216,7 @@ def test_a_passage_that_differs_at_its_beginning_has_a_section_only_if_that_is_c
     place_map = PlaceMap.of("etag", read_pages(HANDBOOK.encode(), "handbook.md"))
 
     assert place_map is not None
-    assert place_map.place_of(passage) == Place(section=section)
+    assert place_map.place_of(passage).section == section
 
 
 def test_ten_thousand_sections_of_one_name_are_searched_in_a_moment() -> None:

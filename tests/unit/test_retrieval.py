@@ -456,12 +456,12 @@ def test_a_guardrail_that_stepped_in_anywhere_is_reported(
     assert search(retrieval).guardrail_action == "INTERVENED"
 
 
-def test_a_citation_carries_the_page_from_the_store_or_from_the_place_map(
+def test_a_citation_carries_the_page_from_the_place_map_or_else_from_the_store(
     retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], place_maps: FakePlaceMaps
 ) -> None:
     place_maps.put("doc-mapped.PDF", ["cover", "annual leave is 30 days"])
     pool["KB1"].put("reported", filename="reported.pdf", page=7, score=0.9)
-    pool["KB1"].put("annual leave is 30 days", filename="mapped.PDF", score=0.8)
+    pool["KB1"].put("annual leave is 30 days", filename="mapped.PDF", page=1, score=0.8)
     pool["KB1"].put("unmapped", filename="unmapped.pdf", score=0.7)
     pool["KB1"].put("no pages", filename="notes.txt", score=0.6)
 
@@ -469,7 +469,7 @@ def test_a_citation_carries_the_page_from_the_store_or_from_the_place_map(
 
     assert [result.source.page for result in answer.results] == [7, 2, None, None]
     assert {result.source.section for result in answer.results} == {None}
-    assert sorted(place_maps.reads) == ["doc-mapped.PDF", "doc-unmapped.pdf"]
+    assert sorted(place_maps.reads) == ["doc-mapped.PDF", "doc-reported.pdf", "doc-unmapped.pdf"]
 
 
 @pytest.mark.parametrize("filename", ["guide.docx", "guide.MD", "guide.html"])

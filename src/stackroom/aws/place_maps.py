@@ -1,8 +1,8 @@
 """
 Place maps in S3, beside the documents but outside every catalog.
 
-    _pagemaps/{document_id}.json.gz    {"etag": ..., "pieces": [{"page": 1, "text": ...}, ...]}
-                                       or, of a file with headings, {"section": "...", "text": ...}
+    _pagemaps/{document_id}.json.gz    {"etag": ..., "text": ..., "pieces": [{"page": 1, "at": 0}]}
+                                       or, of a file with headings, {"section": "...", "at": 0}
 """
 
 import gzip

@@ -61,6 +61,8 @@ def _answered(answered: Answered) -> Rendered:
                     "chunk_text": each.chunk_text,
                     "relevance_score": each.relevance_score,
                     "page": each.source.page,
+                    "page_first": each.source.page_first,
+                    "page_last": each.source.page_last,
                     "section": each.source.section,
                 }
                 for each in answer.sources

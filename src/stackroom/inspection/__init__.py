@@ -2,7 +2,8 @@
 Our own look into an uploaded file: what is wrong with it, and what stands where.
 
 - inspection: one key, from the object to the result that is kept
-- place_map: on which page, or below which heading, a passage stands
+- place_map: on which pages, or below which heading, a passage stands
+- alignment: where in a text a passage stands that another program took from the same file
 - extraction/: the text and the headings of each format, read apart from our own process
 
 Imports ports and keys. Comes from: SQS (functions/inspect), beside the upload handler and never in

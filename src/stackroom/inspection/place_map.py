@@ -1,5 +1,5 @@
 """
-Where a passage stands, when the knowledge base doesn't say: on which page, below which heading.
+Where a passage stands, when the knowledge base doesn't say: on which pages, below which heading.
 
 Two programs never extract quite the same text from a file: they differ in white space, in words
 broken at a line's end, in ligatures and quotes. So both sides are reduced to bare letters and
@@ -12,17 +12,18 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Self
+from typing import Any, Self
 
-from pydantic import AliasChoices, Field, PositiveInt
+from pydantic import NonNegativeInt, PositiveInt, model_validator
 
+from stackroom.inspection.alignment import Alignable, Alignment, Stretch
 from stackroom.inspection.extraction.page import Page
 from stackroom.model import Record
 from stackroom.ports.retrieval import Place
 
-# Long enough to stand once in a book, short enough to lie between two differences.
-_PROBE = 40
-_PROBES = 30  # 30 x 40 letters and digits: about 250 words, most of a passage of 300 tokens
+# A passage may begin or end with as many letters that are not in our text, and its neighbour still
+# touches it.
+_RAGGED = 40
 _NOWHERE = Place()
 _NOT_BARE = re.compile(r"[\W_]+")
 
@@ -33,101 +34,129 @@ def normalise(text: str) -> str:
 
 
 class Piece(Record):
-    """Text of one page, or from one heading to the next; without either above the first heading."""
+    """One page, or what is from one heading to the next; neither of both above the first one."""
 
-    # Maps that were made when only PDFs had some say `number`.
-    page: PositiveInt | None = Field(default=None, validation_alias=AliasChoices("page", "number"))
+    page: PositiveInt | None = None
     section: str | None = None
-    text: str  # normalised
+    at: NonNegativeInt  # where in the text it begins; a blank one begins, and ends, with the next
 
 
 class PlaceMap(Record):
-    """The normalised text of one version of a document, piece by piece."""
+    """The normalised text of one version of a document, and where in it each piece begins."""
 
     etag: str
-    pieces: tuple[Piece, ...] = Field(validation_alias=AliasChoices("pieces", "pages"))
+    text: str
+    pieces: tuple[Piece, ...]
 
     @classmethod
     def of(cls, etag: str, pages: Iterable[Page]) -> Self | None:
         """None where nothing would be told: no page has a number, and none a heading."""
-        pieces = tuple(piece for page in pages for piece in _pieces(page))
-        return cls(etag=etag, pieces=pieces) if pieces else None
+        parts = [part for page in pages for part in _parts(page)]
+        return cls.model_validate({"etag": etag, "pieces": parts}) if parts else None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_one_text(cls, told: Any) -> Any:
+        """As it is made, and as maps were kept once: a text in each piece, or in each page."""
+        if not isinstance(told, dict) or "text" in told:
+            return told
+        kept = {name: value for name, value in told.items() if name != "pages"}
+        parts = told.get("pieces", told.get("pages"))
+        texts = [part["text"] for part in parts]
+        starts = [0, *accumulate(map(len, texts))]
+        pieces = [
+            {"page": part.get("page", part.get("number")), "section": part.get("section"), "at": at}
+            for part, at in zip(parts, starts, strict=False)
+        ]
+        return {**kept, "text": "".join(texts), "pieces": pieces}
 
     def place_of(self, passage: str) -> Place:
         """
-        Where the passage begins; nowhere if it isn't here, or could begin at several places.
+        Where the passage stands; nowhere if it isn't here, or could stand at several places.
 
-        Where the passage as a whole is not found, its first piece that stands at one place alone
-        decides.
+        Looked up as a whole first, then piece by piece.
         """
         text = normalise(passage)
         if not text:
             return _NOWHERE
-        found = self._first_at_places(text)
-        if found:
-            return self._place_at(found[0]) if len(found) == 1 else _NOWHERE
-        for start in range(0, len(text) - _PROBE + 1, _PROBE)[:_PROBES]:
-            found = self._first_at_places(text[start : start + _PROBE])
-            if len(found) == 1:
-                return self._place_before(found[0], start)
-        return _NOWHERE
+        whole = self._as_a_whole(text)
+        places = [self._place(each) for each in whole or self._alignable.alignments(text)]
+        told = {(place.page, place.section) for place in places}
+        return places[0] if len(told) == 1 else _NOWHERE
 
     def shown(self, passage: str) -> str:
         return passage
 
-    def _place_before(self, position: int, distance: int) -> Place:
-        """
-        Of a passage that begins so far before the position.
-
-        Its beginning differs from ours, else it would have been found. Most pages hold several
-        passages, and a page is where most of the passage is. Sections are short: unless all of
-        the beginning lies in the same one, nothing is told.
-        """
-        place = self._place_at(position)
-        if place.page is None and self._place_at(max(0, position - distance)) != place:
-            return _NOWHERE
-        return place
-
-    def _first_at_places(self, text: str) -> list[int]:
-        """Positions at which the text begins: none, one, or two at places that differ."""
-        positions: list[int] = []
-        position = self._text.find(text)
-        while position >= 0 and len(positions) < 2:
+    def _as_a_whole(self, text: str) -> list[Alignment]:
+        """Where the text stands letter by letter: nowhere, once, or at two places that differ."""
+        found: list[Alignment] = []
+        position = self.text.find(text)
+        while position >= 0 and len(found) < 2:
             number = self._number_at(position)
-            if not positions or self._place_at(positions[0]) != self._places[number]:
-                positions.append(position)
+            if not found or self._told(self._number_at(found[0].stretches[0][0])) != self._told(
+                number
+            ):
+                found.append(Alignment(stretches=((position, position + len(text)),)))
             # The next piece at the earliest: more in this one would tell nothing new.
-            after = self._starts[number + 1] if number + 1 < len(self._starts) else len(self._text)
-            position = self._text.find(text, after)
-        return positions
+            after = self._starts[number + 1] if number + 1 < len(self._starts) else len(self.text)
+            position = self.text.find(text, after)
+        return found
 
-    def _place_at(self, position: int) -> Place:
-        return self._places[self._number_at(position)]
+    def _place(self, found: Alignment) -> Place:
+        begin, end = found.stretches[0][0], found.stretches[-1][1]
+        # What the passage begins with, and our text has not, may still be of the piece above.
+        begins = begin if not found.before else max(0, begin - found.before)
+        section = self.pieces[self._number_at(begin)].section
+        if self.pieces[self._number_at(begins)].section != section:
+            section = None
+        letters = self._letters_by_page(found.stretches)
+        return Place(
+            page=max(letters, key=lambda page: (letters[page], -page), default=None),
+            page_first=min(letters, default=None),
+            page_last=max(letters, default=None),
+            section=section,
+            span=(
+                begin - min(found.before, _RAGGED, begin),
+                min(len(self.text), end + min(found.after, _RAGGED)),
+            ),
+        )
+
+    def _letters_by_page(self, stretches: Iterable[Stretch]) -> dict[int, int]:
+        letters: dict[int, int] = {}
+        for begin, end in stretches:
+            position = begin
+            for number in range(self._number_at(begin), len(self.pieces)):
+                if position >= end:
+                    break
+                after = self._starts[number + 1] if number + 1 < len(self._starts) else end
+                page = self.pieces[number].page
+                if page is not None and min(after, end) > position:
+                    letters[page] = letters.get(page, 0) + min(after, end) - position
+                position = max(position, after)
+        return letters
+
+    def _told(self, number: int) -> tuple[int | None, str | None]:
+        return self.pieces[number].page, self.pieces[number].section
 
     def _number_at(self, position: int) -> int:
         return bisect_right(self._starts, position) - 1
 
     @cached_property
-    def _places(self) -> list[Place]:
-        return [Place(page=piece.page, section=piece.section) for piece in self.pieces]
-
-    @cached_property
-    def _text(self) -> str:
-        return "".join(piece.text for piece in self.pieces)
-
-    @cached_property
     def _starts(self) -> list[int]:
-        """Where each piece begins in `_text`; a blank one begins, and ends, with the next."""
-        return [0, *accumulate(len(piece.text) for piece in self.pieces[:-1])]
+        return [piece.at for piece in self.pieces]
+
+    @cached_property
+    def _alignable(self) -> Alignable:
+        return Alignable(self.text)
 
 
-def _pieces(page: Page) -> Iterator[Piece]:
+def _parts(page: Page) -> Iterator[dict[str, object]]:
     if page.number is not None:
-        yield Piece(page=page.number, text=normalise(page.text))
+        yield {"page": page.number, "text": normalise(page.text)}
         return
     if all(each.text is None for each in page.headings):
         return
     starts = [0, *(heading.at for heading in page.headings), len(page.text)]
     sections = [None, *(heading.text for heading in page.headings)]
     for (start, end), section in zip(pairwise(starts), sections, strict=True):
-        yield Piece(section=section, text=normalise(page.text[start:end]))
+        yield {"section": section, "text": normalise(page.text[start:end])}

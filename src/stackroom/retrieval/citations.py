@@ -12,17 +12,24 @@ from stackroom.ports.retrieval import Passage, Place, PlaceMaps, Places
 logger = logging.getLogger(__name__)
 
 _MAX_PARALLEL = 10  # connections that a boto3 client keeps unless told otherwise
-_WITH_SECTIONS = {"docx", "md", "html"}
+_WITH_PLACES = {"pdf", "docx", "md", "html"}
 _NOWHERE = Place()
 _IN_SOURCE = {tenancy.USER, tenancy.CATALOG, "document_id", "filename"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
+    """
+    `page` is the one that has most of the passage, `page_first` and `page_last` are where it begins
+    and ends; the store's own word for a page is taken where our map of the document has none.
+    """
+
     document_id: str | None
     filename: str | None
     uri: str | None
     page: int | None
+    page_first: int | None
+    page_last: int | None
     section: str | None
     catalog_id: str | None
 
@@ -37,7 +44,7 @@ class Cited:
 
 
 def sources_of(passages: Sequence[Passage], place_maps: PlaceMaps) -> tuple[Source, ...]:
-    """Each passage's source; what the store doesn't tell of it is looked up in the place map."""
+    """Each passage's source, as the place map of its document tells it."""
     return tuple(each.source for each in cited(passages, place_maps))
 
 
@@ -67,7 +74,9 @@ def _cited(passage: Passage, known: Mapping[str, Places]) -> Cited:
         document_id=document_id or None,
         filename=_text(passage, "filename") or None,
         uri=passage.uri,
-        page=place.page if passage.page is None else passage.page,
+        page=place.page or passage.page,
+        page_first=place.page_first,
+        page_last=place.page_last,
         section=place.section,
         catalog_id=_text(passage, tenancy.CATALOG) or None,
     )
@@ -76,10 +85,9 @@ def _cited(passage: Passage, known: Mapping[str, Places]) -> Cited:
 
 
 def _is_looked_up(passage: Passage) -> bool:
-    """Whether a place map could tell more of it than the store does; other formats have none."""
+    """Whether it may have a place map: other formats have none."""
     extension = extension_of(_text(passage, "filename"))
-    has_more = extension in _WITH_SECTIONS or (extension == "pdf" and passage.page is None)
-    return has_more and bool(_text(passage, "document_id"))
+    return extension in _WITH_PLACES and bool(_text(passage, "document_id"))
 
 
 def _places_of(document_ids: set[str], place_maps: PlaceMaps) -> dict[str, Places]:
