@@ -27,6 +27,7 @@ _UV = Path(sys.executable).with_name("uv")
 SERVICES = {
     "bedrock-agent",
     "bedrock-agent-runtime",
+    "bedrock-runtime",
     "cloudwatch",
     "dynamodb",
     "s3",

@@ -23,6 +23,7 @@ class CatalogToolsSettings(AdmissionSettings, AnswerSettings, SearchSettings):
     state_machine_arn: str
     ingest_speed: float = 1.0
     retrieve_min_score: float = 0.0
+    retrieve_max_tokens: int = 4000
     retrieve_first_page: int = 1
 
 

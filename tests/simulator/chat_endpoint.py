@@ -16,17 +16,21 @@ Answering = Callable[[BaseHTTPRequestHandler], None]
 
 @dataclass
 class ChatEndpoint:
-    """`says` is the model's text; `answering`, if given, writes the whole response instead."""
+    """
+    `says` is the model's text, `stops` its finish_reason; `answering`, if given, writes the whole
+    response instead.
+    """
 
     base_url: str
     says: str = SAYS
+    stops: str = "stop"
     answering: Answering | None = None
     asked: list[dict[str, Any]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     authorizations: list[str | None] = field(default_factory=list)
 
     def reset(self) -> None:
-        self.says, self.answering = SAYS, None
+        self.says, self.stops, self.answering = SAYS, "stop", None
         for told in (self.asked, self.paths, self.authorizations):
             told.clear()
 
@@ -50,7 +54,8 @@ def chat_endpoint() -> Iterator[ChatEndpoint]:
                 endpoint.answering(self)
                 return
             message = {"role": "assistant", "content": endpoint.says}
-            respond(self, 200, json.dumps({"choices": [{"index": 0, "message": message}]}))
+            choice = {"index": 0, "message": message, "finish_reason": endpoint.stops}
+            respond(self, 200, json.dumps({"choices": [choice]}))
 
         def log_message(self, *_: Any) -> None:
             """The test's output is not its log."""

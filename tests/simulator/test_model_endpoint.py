@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 
 from stackroom_local.processes import free_ports
-from stackroom_local.simulator.errors import ServiceError
-from stackroom_local.simulator.model_endpoint import Misconfigured, ModelEndpoint
+from stackroom_local.simulator.model_endpoint import (
+    EndpointFailed,
+    EndpointSlow,
+    Misconfigured,
+    ModelEndpoint,
+)
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.chat_endpoint import ChatEndpoint, chat_endpoint, drip, respond
 from tests.simulator.holding import holds
@@ -216,7 +220,6 @@ def test_an_endpoint_that_fails_is_an_error_of_aws_without_the_key(
 
 
 @pytest.mark.processes
-@holds("generate.dependency-failed")
 @pytest.mark.parametrize("answering", [drip, lambda _: time.sleep(3)])
 def test_a_slow_endpoint_is_given_up(
     endpoint: ChatEndpoint, answering: Callable[[BaseHTTPRequestHandler], None]
@@ -224,23 +227,20 @@ def test_a_slow_endpoint_is_given_up(
     endpoint.answering = answering
     began = time.monotonic()
 
-    with pytest.raises(ServiceError, match="in time") as caught:
-        model(endpoint, seconds=0.3).complete("prompt", "question", {})
+    with pytest.raises(EndpointSlow, match="in time"):
+        model(endpoint, seconds=0.3).complete("prompt", [("user", "question")], {})
 
-    assert caught.value.code == "DependencyFailedException"
     assert time.monotonic() - began < 2
 
 
 @pytest.mark.processes
-@holds("generate.dependency-failed")
 def test_an_endpoint_that_is_down_is_an_error(endpoint: ChatEndpoint) -> None:
     port = free_ports(1)
     down = ModelEndpoint(base_url=f"http://127.0.0.1:{port}/v1", model="small")
 
-    with pytest.raises(ServiceError, match="can't be reached") as caught:
-        down.complete("prompt", "question", {})
+    with pytest.raises(EndpointFailed, match="can't be reached"):
+        down.complete("prompt", [("user", "question")], {})
 
-    assert caught.value.code == "DependencyFailedException"
     assert ModelEndpoint.of({}) is None
     assert KEY not in repr(model(endpoint))
 

@@ -1,12 +1,18 @@
 """
-What the model is told beside the question, as Bedrock's template of it.
+What the model is told beside the question: a template in the words of Bedrock's own.
 
-    $search_results$               becomes the passages; Bedrock takes no template without it
+    $search_results$               becomes the passages; there is no answer without them
     $output_format_instructions$   becomes how to cite; without it the answer has no citations
+    $query$ · $current_time$       the question, which is the user's message anyway, and the time
 
-The question itself is no part of the template: Bedrock sends it as the user's message.
 https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
+
+For RetrieveAndGenerate Bedrock fills it in; for Converse `rendered` does.
 """
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
 
 MAX_LENGTH = 4000  # TextPromptTemplate in the API model of RetrieveAndGenerate
 
@@ -31,6 +37,15 @@ $search_results$
 
 $output_format_instructions$"""
 
+_CITING = """\
+After each sentence, write the numbers of the passages that it is from, each in square brackets of \
+its own, as in: The pump is greased every 200 hours. [1][3] Write no other number in square \
+brackets."""
+
+_ANY_PLACEHOLDER = re.compile(r"\$(search_results|output_format_instructions|query|current_time)\$")
+# What would close a tag of the template or of a passage, or begin a passage.
+_TAG = re.compile(r"[<\uff1c](?=\s*(?:/|\uff0f|passage))", re.IGNORECASE)
+
 
 def checked(template: str) -> str:
     """Raises ValueError for a template that Bedrock refuses, or that ends citations."""
@@ -39,3 +54,22 @@ def checked(template: str) -> str:
     if len(template) > MAX_LENGTH:
         raise ValueError(f"an answer prompt of {len(template)} characters, at most {MAX_LENGTH}")
     return template
+
+
+def rendered(template: str, *, question: str, passages: Sequence[str], now: datetime) -> str:
+    """
+    The prompt: passages numbered from 1, each between tags that its own text can't close.
+
+    Nothing is replaced twice: what a passage or a question says is never a placeholder.
+    """
+    numbered = enumerate(passages, start=1)
+    values = {
+        "search_results": "\n".join(
+            f'<passage number="{number}">\n{_TAG.sub("&lt;", text)}\n</passage>'
+            for number, text in numbered
+        ),
+        "output_format_instructions": _CITING,
+        "query": question,
+        "current_time": f"{now:%Y-%m-%d %H:%M:%S %Z}",
+    }
+    return _ANY_PLACEHOLDER.sub(lambda found: values[found[1]], template)

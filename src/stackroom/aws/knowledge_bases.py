@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from stackroom.aws.deployment import Deployment
     from stackroom.aws.guardrail import Guardrail
-    from stackroom.ports.answers import Answers
+    from stackroom.ports.answers import Answers, Writer
     from stackroom.ports.retrieval import KnowledgeBase
 
 logger = logging.getLogger(__name__)
@@ -115,6 +115,18 @@ def answers_of_pool(deployment: Deployment) -> dict[str, Answers]:
         for member in deployment.pool
         if member.type in ANSWERS
     }
+
+
+def writer(deployment: Deployment) -> Writer:
+    """The model that answers from passages, of whichever store they are."""
+    from stackroom.aws.converse import ConverseWriter
+
+    return ConverseWriter(
+        deployment.client("writing"),
+        model_arn=deployment.settings.need("answer_model_arn"),
+        prompt=deployment.settings.need("answer_prompt"),
+        guardrail=_guardrail(deployment),
+    )
 
 
 def _first_page(deployment: Deployment) -> int:

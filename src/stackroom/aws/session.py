@@ -38,9 +38,14 @@ _CONFIGS = {
     "embeddings": _DIRECT_SEARCH,
     "s3": _LINKS,
     "s3vectors": _DIRECT_SEARCH,
+    "writing": _ANSWERS,
 }
 # Names of ours for services, with more patience or less.
-ALIASES = {"answers": "bedrock-agent-runtime", "embeddings": "bedrock-runtime"}
+ALIASES = {
+    "answers": "bedrock-agent-runtime",
+    "embeddings": "bedrock-runtime",
+    "writing": "bedrock-runtime",
+}
 
 
 @cache
@@ -54,7 +59,7 @@ def client(service: str) -> Any:
     The boto3 client of a service, shared by all callers (boto3 clients are thread-safe).
 
     `answers` is bedrock-agent-runtime with the patience that RetrieveAndGenerate needs,
-    `embeddings` bedrock-runtime with that of a search.
+    `embeddings` and `writing` are bedrock-runtime with that of a search and of Converse.
     """
     # The service is a name known when it runs; types-boto3 has types for literal names only.
     name, config = ALIASES.get(service, service), _CONFIGS.get(service, CONFIG)

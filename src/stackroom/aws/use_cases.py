@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from stackroom.ingestion.estimates import Estimates
     from stackroom.ingestion.retry import Retrying
     from stackroom.inspection.inspection import Inspection
-    from stackroom.retrieval.answers import Answering
+    from stackroom.retrieval.cited import CatalogAnswers
     from stackroom.retrieval.embeddings import CacheTally
     from stackroom.retrieval.prewarming import Prewarming
     from stackroom.retrieval.search import Retrieval
@@ -87,17 +87,27 @@ class UseCases(RunUseCases):
             place_maps=PlaceMapCache(self.deployment.place_maps),
             min_score=self.deployment.settings.need("retrieve_min_score"),
             max_tokens=self.deployment.settings.need("retrieve_max_tokens"),
-            sharing=self.deployment.settings.need("retrieve_sharing") == "on",
+            # Who asks one catalog of the caller's has no use for the setting.
+            sharing=getattr(self.deployment.settings, "retrieve_sharing", "off") == "on",
         )
 
     @cached_property
-    def answering(self) -> Answering:
-        from stackroom.aws.knowledge_bases import answers_of_pool
+    def answering(self) -> CatalogAnswers:
+        if self.deployment.settings.need("answer_via") == "retrieve_and_generate":
+            return self._store_answering
+        from stackroom.aws.knowledge_bases import writer
         from stackroom.retrieval.answers import Answering
+
+        return Answering(retrieval=self.retrieval, writer=writer(self.deployment))
+
+    @property
+    def _store_answering(self) -> CatalogAnswers:
+        from stackroom.aws.knowledge_bases import answers_of_pool
         from stackroom.retrieval.place_cache import PlaceMapCache
+        from stackroom.retrieval.store_answers import StoreAnswering
 
         ids = [member.knowledge_base_id for member in self.deployment.pool]
-        return Answering(
+        return StoreAnswering(
             pool={each: self.deployment.knowledge_base(each) for each in ids},
             answers=answers_of_pool(self.deployment),
             place_maps=PlaceMapCache(self.deployment.place_maps),

@@ -146,7 +146,7 @@ class SelectCatalog(CatalogArguments):
 class QueryCatalog(CatalogArguments):
     query: Text = Field(
         min_length=1,
-        max_length=1000,  # of RetrieveAndGenerate's input [Bedrock quotas: user query size]
+        max_length=1000,  # as Bedrock takes it [Bedrock quotas: user query size]
         description="The question, in plain language: text of 1 to 1,000 characters.",
     )
     catalog_id: Id | None = Field(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from stackroom.catalog_tools.services import Services
     from stackroom.catalogs.progress import CatalogProgress
     from stackroom.ingestion.estimates import DocumentEstimate
-    from stackroom.retrieval.answers import CatalogAnswer
+    from stackroom.retrieval.cited import CatalogAnswer
 
 _ROWS = 100  # of the documents that aren't ready; a model reads no more with profit
 

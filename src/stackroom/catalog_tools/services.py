@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from stackroom.catalogs.selection import Selection
     from stackroom.catalogs.sending import Sending
     from stackroom.deletions.deletions import Deletions
-    from stackroom.retrieval.answers import Answering
+    from stackroom.retrieval.cited import CatalogAnswers
 
 
 class Services(Protocol):
@@ -38,7 +38,7 @@ class Services(Protocol):
     def progress(self) -> Progress: ...
 
     @property
-    def answering(self) -> Answering: ...
+    def answering(self) -> CatalogAnswers: ...
 
     @property
     def deletions(self) -> Deletions: ...

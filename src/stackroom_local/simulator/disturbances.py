@@ -59,6 +59,7 @@ _CONTENDED = (*_ANY, Kind.CONFLICT)
 # What a call can meet by chance: all that the product calls while it runs. Provisioning is spared,
 # since here no CloudFormation stands between to try it again.
 BY_CHANCE: Mapping[str, tuple[Kind, ...]] = {
+    "Converse": _ANY,
     "CreateDataSource": _CONTENDED,
     "DeleteDataSource": (*_CONTENDED, Kind.BUSY),
     "DeleteKnowledgeBaseDocuments": (*_CONTENDED, Kind.BUSY),

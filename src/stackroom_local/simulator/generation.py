@@ -14,11 +14,19 @@ from stackroom_local.simulator.citing import cited
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.extraction import Extraction
-from stackroom_local.simulator.model_endpoint import ModelEndpoint
+from stackroom_local.simulator.model_endpoint import (
+    EndpointBroke,
+    EndpointBusy,
+    EndpointFailed,
+    ModelEndpoint,
+)
 from stackroom_local.simulator.models import TITAN
 from stackroom_local.simulator.retrieval import Retrieval
 from stackroom_local.simulator.rules import (
     GENERATION_MODEL,
+    MODEL_BROKEN,
+    MODEL_THROTTLED,
+    MODEL_UNREACHABLE,
     NOT_SIMULATED,
     NOTHING_FOUND,
     SESSION_UNKNOWN,
@@ -74,7 +82,7 @@ class Generation:
             now = self.clock.now()
             prompt = prompts.rendered(template, question=question, hits=hits, now=now)
             inference = (generation.get("inferenceConfig") or {}).get("textInferenceConfig") or {}
-            completion = self.model.complete(prompt, question, inference)
+            completion = _completed(self.model, prompt, question, inference)
             if not prompts.asks_for_citations(template):
                 return completion.strip(), []  # the marks are the template's own matter
             text, citations = cited(completion, hits)
@@ -88,6 +96,17 @@ class Generation:
         session = {"id": str(uuid4()), "created_at": self.clock.now().isoformat()}
         self.store.insert("sessions", session)
         return session["id"]
+
+
+def _completed(model: ModelEndpoint, prompt: str, question: str, inference: dict[str, Any]) -> str:
+    try:
+        return model.complete(prompt, [("user", question)], inference).text
+    except EndpointBusy:
+        raise MODEL_THROTTLED.broken() from None
+    except EndpointBroke as failure:
+        raise MODEL_BROKEN.broken(problem=failure) from None
+    except EndpointFailed as failure:
+        raise MODEL_UNREACHABLE.broken(problem=failure) from None
 
 
 def _configuration(parameters: Parameters) -> dict[str, Any]:

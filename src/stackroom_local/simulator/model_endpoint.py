@@ -14,13 +14,12 @@ import http.client
 import json
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from stackroom_local.simulator.errors import ServiceError
-from stackroom_local.simulator.rules import MODEL_BROKEN, MODEL_THROTTLED, MODEL_UNREACHABLE
+from stackroom_local.simulator.rules import MODEL_UNREACHABLE
 
 BASE_URL = "STACKROOM_OPENAI_BASE_URL"
 MODEL = "STACKROOM_OPENAI_MODEL"
@@ -31,6 +30,28 @@ _LONGEST = 4_000_000  # bytes of an answer
 
 class Misconfigured(ValueError):
     """The variables name no endpoint that could be asked; the text says what to change."""
+
+
+class EndpointFailed(Exception):
+    """There is no answer; the text goes on from "the model endpoint"."""
+
+
+class EndpointSlow(EndpointFailed):
+    """There was none in time."""
+
+
+class EndpointBroke(EndpointFailed):
+    """It failed by itself."""
+
+
+class EndpointBusy(EndpointFailed):
+    """It has had too many requests."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completion:
+    text: str
+    is_cut: bool  # for it has as many tokens as were allowed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,22 +76,26 @@ class ModelEndpoint:
             raise Misconfigured(f"{API_KEY} has characters that no header may have")
         return cls(base_url=base_url.rstrip("/"), model=model, key=key)
 
-    def complete(self, prompt: str, question: str, inference: Mapping[str, Any]) -> str:
-        """The model's answer; raises ServiceError where there is none in time."""
-        messages = [
-            {"role": "system", "content": prompt},
-            {"role": "user", "content": question},
-        ]
+    def complete(
+        self, prompt: str, turns: Sequence[tuple[str, str]], inference: Mapping[str, Any]
+    ) -> Completion:
+        """
+        What the model says next; `turns` are roles and texts, `inference` in AWS's names.
+
+        Raises EndpointFailed where there is no answer in time.
+        """
+        spoken = [("system", prompt), *turns] if prompt else turns
+        messages = [{"role": role, "content": text} for role, text in spoken]
         request = {"model": self.model, "messages": messages, **_inference(inference)}
         try:
             status, body = self._posted(json.dumps(request).encode())
         except TimeoutError:
-            raise MODEL_UNREACHABLE.broken(problem="did not answer in time") from None
+            raise EndpointSlow("did not answer in time") from None
         except (OSError, http.client.HTTPException, UnicodeError):  # the last is a host's name's
-            raise MODEL_UNREACHABLE.broken(problem="can't be reached") from None
+            raise EndpointFailed("can't be reached") from None
         if status != http.client.OK:
             raise _refusal(status)
-        return _content(body)
+        return _completion(body)
 
     def _posted(self, body: bytes) -> tuple[int, bytes]:
         deadline = time.monotonic() + self.seconds
@@ -144,18 +169,20 @@ def _inference(inference: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _refusal(status: int) -> ServiceError:
+def _refusal(status: int) -> EndpointFailed:
+    problem = f"answered with HTTP status {status}"
     if status == http.client.TOO_MANY_REQUESTS:
-        return MODEL_THROTTLED.broken()
-    broken = MODEL_BROKEN if status >= http.client.INTERNAL_SERVER_ERROR else MODEL_UNREACHABLE
-    return broken.broken(problem=f"answered with HTTP status {status}")
+        return EndpointBusy(problem)
+    is_its_own = status >= http.client.INTERNAL_SERVER_ERROR
+    return EndpointBroke(problem) if is_its_own else EndpointFailed(problem)
 
 
-def _content(body: bytes) -> str:
+def _completion(body: bytes) -> Completion:
     try:
-        content = json.loads(body)["choices"][0]["message"]["content"]
-    except (ValueError, LookupError, TypeError):
-        content = None
+        choice = json.loads(body)["choices"][0]
+        content, reason = choice["message"]["content"], choice.get("finish_reason")
+    except (ValueError, LookupError, TypeError, AttributeError):
+        content = reason = None
     if not isinstance(content, str) or not content.strip():
-        raise MODEL_UNREACHABLE.broken(problem="answered with no chat completion")
-    return content
+        raise EndpointFailed("answered with no chat completion")
+    return Completion(text=content, is_cut=reason == "length")

@@ -13,18 +13,24 @@ OMISSIONS = {
     " judge single texts otherwise",
     "a guardrail that is being created, or is in use elsewhere": "READY at once; deleted at once",
     "text units of guardrails per second": "counted in the answer, never against a quota",
-    "a model for RetrieveAndGenerate": "an answer is extracted, says so, and heeds neither prompt"
-    " nor inferenceConfig; or an OpenAI-compatible endpoint answers, whatever modelArn says"
-    " (STACKROOM_OPENAI_BASE_URL, STACKROOM_OPENAI_MODEL, STACKROOM_OPENAI_API_KEY)",
+    "a model for RetrieveAndGenerate and Converse": "an answer is extracted from the passages, or"
+    ' from those that stand numbered in Converse\'s prompt (`<passage number="1">`), says so, and'
+    " heeds neither the rest of the prompt nor inferenceConfig; or an OpenAI-compatible endpoint"
+    " answers, whichever model is named (STACKROOM_OPENAI_BASE_URL, STACKROOM_OPENAI_MODEL,"
+    " STACKROOM_OPENAI_API_KEY)",
     "RetrieveAndGenerate's memory of a session": "its id is known, what was said is not",
     "of RetrieveAndGenerate: external sources, query decomposition, additionalModelRequestFields,"
     " performanceConfig, sessionConfiguration, userContext": "refused by name",
+    "of Converse: images, documents and other content than text, tools, a prompt resource,"
+    " guardrail traces, additionalModelRequestFields, additionalModelResponseFieldPaths,"
+    " performanceConfig, serviceTier, outputConfig, requestMetadata; ConverseStream": "refused by"
+    " name",
     "vectors' own operations (PutVectors, QueryVectors, ...) and their rates": "refused by name",
     "callers' rights": "never checked: whoever reaches its port may do anything",
     "the knowledge base's role": "never checked; a data source whose deletion fails for want of its"
     " index ends as one whose role lost its rights does",
     "5,000,000 files and 100 GB per job": "more than a machine's bucket holds; not counted",
-    "InvokeModel's 6,000 requests per minute": "not counted",
+    "InvokeModel's 6,000 requests per minute, and a model's of Converse": "not counted",
     "deleting a knowledge base takes a while": "it is gone at once",
     "vended logs, metrics, CloudTrail": "not written; of ingestion, Bedrock sends no events to"
     " EventBridge, and so neither does this",

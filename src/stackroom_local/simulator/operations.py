@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from stackroom_local.simulator.components import Components
+from stackroom_local.simulator.conversation import Conversations
 from stackroom_local.simulator.data_source_deletions import Deletions
 from stackroom_local.simulator.data_sources import DataSources
 from stackroom_local.simulator.direct import Direct, DirectCalls
@@ -110,13 +111,17 @@ def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
         embedder=components.embedder,
         screening=screening,
     )
+    extraction = Extraction(embedder=components.embedder)
     generation = Generation(
         store=components.store,
         clock=components.clock,
         retrieval=retrieval,
         screening=screening,
-        extraction=Extraction(embedder=components.embedder),
+        extraction=extraction,
         model=components.model,
+    )
+    conversations = Conversations(
+        screening=screening, extraction=extraction, model=components.model
     )
     application = GuardrailApplication(screening=screening, arns=components.arns)
     return {
@@ -124,6 +129,7 @@ def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
         "bedrock-agent-runtime.RetrieveAndGenerate": generation.answer,
         "bedrock-agent-runtime.Rerank": Reranking(embedder=components.embedder).rerank,
         "bedrock-runtime.ApplyGuardrail": application.apply,
+        "bedrock-runtime.Converse": conversations.answer,
         "bedrock-runtime.InvokeModel": Models(embedder=components.embedder).invoke,
     }
 

@@ -1,7 +1,8 @@
 """
 The prompt that a model answers: RetrieveAndGenerate's template, with its placeholders replaced.
 
-Passages are quoted as data: numbered, each between tags that its own text can't close.
+Passages are quoted as data: numbered, each between tags that its own text can't close. Those that
+a caller of Converse has numbered so are found again, whatever the tags' name.
 """
 
 import html
@@ -24,6 +25,7 @@ $output_format_instructions$"""
 _RESULTS = "$search_results$"
 _FORMAT = "$output_format_instructions$"
 _PLACEHOLDER = re.compile(r"\$(query|search_results|output_format_instructions|current_time)\$")
+_NUMBERED = re.compile(r'<([\w-]+) number="(\d{1,4})">\s*(.*?)\s*</\1>', re.DOTALL)
 _INSTRUCTIONS = """\
 After each statement name the search results that it rests on, by their numbers in square \
 brackets, as in: The pump is greased every 200 hours [1][3]."""
@@ -59,6 +61,12 @@ def rendered(template: str, *, question: str, hits: Sequence[Hit], now: datetime
         "current_time": now.strftime("%Y-%m-%d %H:%M:%S UTC"),
     }
     return _PLACEHOLDER.sub(lambda match: values[match[1]], template)
+
+
+def numbered_in(prompt: str) -> list[tuple[int, str]]:
+    """The passages that stand in it, with their numbers."""
+    found = _NUMBERED.finditer(prompt)
+    return [(int(each[2]), html.unescape(each[3])) for each in found if each[3]]
 
 
 def _numbered(hits: Sequence[Hit]) -> list[str]:

@@ -1,0 +1,111 @@
+"""
+What an answer is made of, whoever wrote it: a model's words, and the passages that it cites.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from stackroom.errors import (
+    KnowledgeBaseThrottled,
+    RetrievalFailed,
+    Throttled,
+    Unavailable,
+    ValidationError,
+)
+from stackroom.model import Catalog
+from stackroom.retrieval.citations import Source
+from stackroom.retrieval.quoting import cleaned, quoted
+
+MAX_QUERY = 1000  # what a search takes, and RetrieveAndGenerateInput.text in the API model
+
+_WRITTEN = "A guardrail intervened; it wrote or changed what follows."
+_HELD_BACK = "A guardrail intervened; it held back passages that were found."
+
+
+@dataclass(frozen=True, kw_only=True)
+class CitedSource:
+    """
+    A cited passage; `chunk_text` is all of it, whatever part was shown to who answered.
+
+    Its score is None where the search didn't answer, or without the passage.
+    """
+
+    source: Source
+    chunk_text: str
+    relevance_score: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CatalogAnswer:
+    """
+    `[1]` in the text is a mark for the first of `sources`, which are in order of first citation.
+
+    There are none if a guardrail intervened, for it doesn't look at them [AWS: Query a knowledge
+    base and generate responses]; then `guardrail_action` is INTERVENED and the text says so.
+    """
+
+    text: str
+    sources: tuple[CitedSource, ...]
+    guardrail_action: str
+
+
+class CatalogAnswers(Protocol):
+    """Answers to questions about one catalog, each from what is in it alone."""
+
+    def ask(self, query: str, catalog: Catalog, num_results: int = 5) -> CatalogAnswer:
+        """
+        An answer from at most `num_results` passages of the catalog, with those that it cites.
+
+        Raises ValidationError for a query that is too long or empty, NoResults rather than tell
+        what no passage says, Throttled or RetrievalFailed if nobody answered.
+        """
+        ...
+
+
+def check(query: str) -> None:
+    """Raises ValidationError for a query that nobody can be asked."""
+    if not 1 <= len(query) <= MAX_QUERY:
+        raise ValidationError(f"query must be text of 1 to {MAX_QUERY:,} characters")
+
+
+@contextmanager
+def failures_of(home: str) -> Iterator[None]:
+    """Raises Throttled or RetrievalFailed where the model of this knowledge base has no answer."""
+    try:
+        yield
+    except KnowledgeBaseThrottled as error:
+        problem = "the model is busy; try again in a few seconds"
+        raise Throttled(problem, {home: str(error)}) from error
+    except Unavailable as error:
+        problem = "the question got no answer; try again, or tell the operator"
+        raise RetrievalFailed(problem, {home: str(error)}) from error
+
+
+def written_by_guardrail(text: str, action: str) -> CatalogAnswer:
+    """What is left to tell of an answer that a guardrail wrote or changed."""
+    told = f"{_WRITTEN}\n\n{marked(text, ())}"
+    return CatalogAnswer(text=told, sources=(), guardrail_action=action)
+
+
+def held_back(action: str, text: str = "") -> CatalogAnswer:
+    """Where a guardrail held back passages; `text` is an answer that rests on those it left."""
+    answer = f"\n\n{marked(text, ())}" if text else ""
+    return CatalogAnswer(text=_HELD_BACK + answer, sources=(), guardrail_action=action)
+
+
+def marked(text: str, marks: Iterable[tuple[int, Collection[int]]]) -> str:
+    """
+    The answer, quoted, with the numbers of its sources behind each piece that cites some.
+
+    `marks` are positions in the text, in their order, and the numbers that stand there.
+    """
+    pieces, at = [], 0
+    for end, numbers in marks:
+        piece = cleaned(text[at:end])
+        shown = "".join(f"[{number}]" for number in sorted(numbers))
+        words = piece.rstrip()
+        pieces.append(f"{words} {shown}{piece[len(words) :]}" if shown and words else piece + shown)
+        at = end
+    return quoted("".join(pieces) + cleaned(text[at:]))
