@@ -29,7 +29,7 @@ class Surfaces:
 def surfaces(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Iterator[Surfaces]:  # noqa: F811
     monkeypatch.setenv("ANSWER_MODEL_ARN", MODEL)
     function.use_cases.cache_clear()
-    with pipeline.bedrock.answering(session.client("answers")):
+    with pipeline.bedrock.answering(session.client("writing")):
         yield Surfaces(
             gateway=Tools(pipeline=pipeline, user="gates"),
             in_process=Twins(pipeline=pipeline, user="twins"),

@@ -1,7 +1,10 @@
-"""Answering as the product does it, over Bedrock as it is simulated here."""
+"""
+Answering as the product does it, over Bedrock as it is simulated here, in both ways: a model writes
+from what a search found, or Bedrock retrieves and generates by itself.
+"""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,15 +13,20 @@ import pytest
 from moto import mock_aws
 
 from stackroom.aws.answers import BedrockAnswers
+from stackroom.aws.converse import ConverseWriter
 from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.errors import KnowledgeBaseUnavailable, NoResults
 from stackroom.filters import Has
 from stackroom.model import Catalog
 from stackroom.retrieval.answers import Answering
+from stackroom.retrieval.cited import CatalogAnswers
+from stackroom.retrieval.search import Retrieval
+from stackroom.retrieval.store_answers import StoreAnswering
 from stackroom.tenancy import Tenant
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.contract.test_knowledge_bases import CREDENTIALS, drop, ingested, settle
+from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
 
 pytestmark = pytest.mark.processes
@@ -31,6 +39,7 @@ NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 class World:
     client: Any
     knowledge_base_id: str
+    via: str = "converse"
 
     @property
     def store(self) -> BedrockKnowledgeBase:
@@ -41,17 +50,26 @@ class World:
         return BedrockAnswers(self.client, self.knowledge_base_id, model_arn=MODEL)
 
     @property
-    def answering(self) -> Answering:
+    def answering(self) -> CatalogAnswers:
         return self.guarded(None)
 
-    def guarded(self, guardrail: Guardrail | None) -> Answering:
-        home = self.knowledge_base_id
+    def guarded(self, guardrail: Guardrail | None, *, search: bool = True) -> CatalogAnswers:
+        """Questions and answers are, and what is asked of the search only if `search` says so."""
+        home, place_maps = self.knowledge_base_id, FakePlaceMaps()
+        guarding = guardrail if search else None
+        pool = {home: BedrockKnowledgeBase(self.client, home, guardrail=guarding)}
+        if self.via == "converse":
+            return Answering(
+                retrieval=Retrieval(pool=pool, catalogs=FakeCatalogs(), place_maps=place_maps),
+                writer=ConverseWriter(self._runtime, model_arn=MODEL, guardrail=guardrail),
+            )
         answers = BedrockAnswers(self.client, home, model_arn=MODEL, guardrail=guardrail)
-        return Answering(
-            pool={home: BedrockKnowledgeBase(self.client, home, guardrail=guardrail)},
-            answers={home: answers},
-            place_maps=FakePlaceMaps(),
-        )
+        return StoreAnswering(pool=pool, answers={home: answers}, place_maps=place_maps)
+
+    @property
+    def _runtime(self) -> Any:
+        endpoint = self.client.meta.endpoint_url
+        return boto3.client("bedrock-runtime", endpoint_url=endpoint, **CREDENTIALS)
 
     def catalog(self, catalog_id: str, user_id: str = "alice") -> Catalog:
         return Catalog(
@@ -66,7 +84,7 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     data = tmp_path_factory.mktemp("simulator")
     endpoint = "https://s3.us-east-1.amazonaws.com"  # in memory, for the simulator's thread too
     with mock_aws():
@@ -80,9 +98,14 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             yield World(runtime, identity)
 
 
+@pytest.fixture(params=["converse", "retrieve_and_generate"])
+def world(request: pytest.FixtureRequest, shelf: World) -> World:
+    return replace(shelf, via=request.param)
+
+
 @pytest.fixture(scope="module")
-def guardrail(world: World) -> Guardrail:
-    control = boto3.client("bedrock", endpoint_url=world.client.meta.endpoint_url, **CREDENTIALS)
+def guardrail(shelf: World) -> Guardrail:
+    control = boto3.client("bedrock", endpoint_url=shelf.client.meta.endpoint_url, **CREDENTIALS)
     made = control.create_guardrail(
         name="words",
         blockedInputMessaging="That is not asked here.",
@@ -148,7 +171,8 @@ def test_nobody_is_answered_from_anothers_catalog(world: World) -> None:
 def test_a_guardrail_that_blocks_is_told_by_its_words_and_action(
     world: World, guardrail: Guardrail, question: str, words: str
 ) -> None:
-    answer = world.guarded(guardrail).ask(question, world.catalog("cat-1"))
+    guarded = world.guarded(guardrail, search=False)
+    answer = guarded.ask(question, world.catalog("cat-1"))
 
     assert answer.text == f"A guardrail intervened; it wrote or changed what follows.\n\n{words}"
     assert (answer.sources, answer.guardrail_action) == ((), "INTERVENED")
@@ -160,9 +184,20 @@ def test_a_guardrail_that_lets_pass_changes_nothing(world: World, guardrail: Gua
     assert world.guarded(guardrail).ask(*asked) == world.answering.ask(*asked)
 
 
-def test_a_thousand_characters_are_taken_and_no_more(world: World) -> None:
-    alice = Has("user_id", "alice")
+def test_a_guardrail_that_stops_the_search_tells_no_words_of_documents(
+    world: World, guardrail: Guardrail
+) -> None:
+    answer = world.guarded(guardrail).ask("what is the salary?", world.catalog("cat-1"))
 
-    assert world.answers.generate("ü" * 1000, alice, 5).citations
+    assert answer.text.startswith("A guardrail intervened; it ")
+    assert "leave" not in answer.text
+    assert (answer.sources, answer.guardrail_action) == ((), "INTERVENED")
+
+
+def test_a_thousand_characters_are_taken(world: World) -> None:
+    assert world.answering.ask("ü" * 1000, world.catalog("cat-1")).sources
+
+
+def test_retrieve_and_generate_takes_no_more_than_a_thousand_characters(shelf: World) -> None:
     with pytest.raises(KnowledgeBaseUnavailable, match="ValidationException"):
-        world.answers.generate("ü" * 1001, alice, 5)
+        shelf.answers.generate("ü" * 1001, Has("user_id", "alice"), 5)

@@ -150,7 +150,7 @@ def test_what_a_caller_got_wrong_is_no_fault_of_ours(ask: Ask, printed: Printed)
 def tools(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tools]:
     monkeypatch.setenv("ANSWER_MODEL_ARN", MODEL)
     catalog_tools.use_cases.cache_clear()
-    with pipeline.bedrock.answering(session.client("answers")):
+    with pipeline.bedrock.answering(session.client("writing")):
         yield Tools(pipeline=pipeline)
     catalog_tools.use_cases.cache_clear()
 

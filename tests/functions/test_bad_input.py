@@ -22,7 +22,7 @@ def tools(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tools
     made = (catalog_tools.use_cases, retrieve.retrieval)
     for each in made:
         each.cache_clear()
-    with pipeline.bedrock.answering(session.client("answers")):
+    with pipeline.bedrock.answering(session.client("writing")):
         yield Tools(pipeline=pipeline)
     for each in made:
         each.cache_clear()

@@ -26,7 +26,7 @@ NOBODYS = "doc-000000000000000000000000"
 def tools(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tools]:
     monkeypatch.setenv("ANSWER_MODEL_ARN", MODEL)
     function.use_cases.cache_clear()
-    with pipeline.bedrock.answering(session.client("answers")):
+    with pipeline.bedrock.answering(session.client("writing")):
         yield Tools(pipeline=pipeline)
     function.use_cases.cache_clear()
 
@@ -649,7 +649,7 @@ def test_wrong_metadata_is_named_once_and_nothing_is_stored(
 def test_a_busy_service_is_told_as_such(tools: Tools) -> None:
     catalog_id = tools.create()
     tools.index(catalog_id, "a.txt")
-    for operation in ("Retrieve", "RetrieveAndGenerate"):
+    for operation in ("Retrieve", "Converse"):
         tools.pipeline.bedrock.fail(operation, Kind.THROTTLE, times=9)
 
     code, text = told_of(tools.call("query_catalog", query="anything?", catalog_id=catalog_id))

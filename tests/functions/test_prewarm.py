@@ -107,7 +107,7 @@ def test_an_answer_from_a_catalog_is_a_question_too(
     tools = Tools(pipeline=pipeline)
     catalog_id = tools.create()
     tools.index(catalog_id, "leave.txt", "Annual leave is thirty days.")
-    with pipeline.bedrock.answering(session.client("answers")):
+    with pipeline.bedrock.answering(session.client("writing")):
         tools.call("query_catalog", query="How long is annual leave?", catalog_id=catalog_id)
     for figure in printed.figures("ToolLatency"):
         published(figure, ago=timedelta(minutes=1))
