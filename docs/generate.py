@@ -25,6 +25,7 @@ FUNCTIONS = {
     "ingest": "deployed.IngestSettings",
     "status_poller": "handler.PollerSettings",
     "reconciler": "handler.ReconcilerSettings",
+    "search_index": "handler.SearchIndexSettings",
     "retrieve": "handler.RetrieveSettings",
     "catalog_tools": "handler.CatalogToolsSettings",
     "identity_interceptor": "handler.InterceptorSettings",

@@ -31,6 +31,7 @@ SERVICES = {
     "cloudwatch",
     "dynamodb",
     "s3",
+    "s3vectors",
     "sso-oidc",  # imported by botocore's credential chain
     "stepfunctions",
     "sts",

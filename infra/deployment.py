@@ -26,6 +26,11 @@ _LARGEST_POOL = 100
 _PREWARM_MINUTES = range(5, 61)
 
 
+# Of the words in documents; "none" tells words apart without knowing a language.
+# https://docs.aws.amazon.com/AmazonS3/latest/API/API_S3VectorBuckets_TextSearchConfiguration.html
+_LANGUAGES = ("en", "fr", "es", "pt", "it", "de", "nl", "zh", "ja", "ko", "none")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Admission:
     """What Bedrock lets the account do at once; `make deploy` may ask Service Quotas for it."""
@@ -64,6 +69,7 @@ class Deployment:
     answer_model: AnswerModel
     guardrail: Guardrail | None
     retrieve_sharing: str  # "on": callers find what others share with their groups, too
+    search_language: str  # of the documents, for search by words; "none": of no language
     prewarm_minutes: int  # that a knowledge base may be idle before it is asked; 0: it never is
     with_dependencies: bool  # False: functions are synthesised without their pinned packages
 
@@ -72,6 +78,7 @@ class Deployment:
         project = str(app.node.get_context("project"))
         pool_size = int(app.node.get_context("knowledge_base_pool_size"))
         sharing = app.node.get_context("retrieve_sharing")
+        language = app.node.get_context("search_language")
         prewarm = int(app.node.get_context("prewarm_minutes"))
         bundling = app.node.get_context("bundling")
         if not _PROJECT.fullmatch(project):
@@ -80,6 +87,9 @@ class Deployment:
             raise ValueError(f"context knowledge_base_pool_size {pool_size} is not 1 to 100")
         if sharing not in ("off", "on"):
             raise ValueError(f"context retrieve_sharing {sharing!r} must be 'off' or 'on'")
+        if language not in _LANGUAGES:
+            allowed = ", ".join(_LANGUAGES)
+            raise ValueError(f"context search_language {language!r} must be one of {allowed}")
         if prewarm and prewarm not in _PREWARM_MINUTES:
             raise ValueError(f"context prewarm_minutes {prewarm} must be 5 to 60, or 0 for never")
         if bundling not in ("full", "none"):
@@ -91,6 +101,7 @@ class Deployment:
             answer_model=AnswerModel.from_context(app),
             guardrail=Guardrail.from_context(app),
             retrieve_sharing=sharing,
+            search_language=language,
             prewarm_minutes=prewarm,
             with_dependencies=bundling == "full",
         )

@@ -18,6 +18,7 @@ from constructs import Construct, IConstruct
 
 from infra.deployment import Deployment
 from infra.knowledge_base_role import KnowledgeBaseRole
+from infra.search_index import SearchIndexes
 
 _MODEL = "amazon.titan-embed-text-v2:0"
 _DIMENSION = 1024  # Titan V2's default and largest
@@ -51,6 +52,9 @@ class KnowledgeBaseStack(cdk.Stack):
             ),
         )
         self._vectors.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
+        self._search = SearchIndexes(
+            self, "SearchIndex", deployment=deployment, bucket=self._vectors
+        )
         self.pool = [self._member(number) for number in range(1, deployment.pool_size + 1)]
 
         cdk.CfnOutput(self, "VectorBucketArn", value=self._vectors.attr_vector_bucket_arn)
@@ -80,6 +84,7 @@ class KnowledgeBaseStack(cdk.Stack):
     def _member(self, number: int) -> PoolMember:
         name = f"{self._deployment.project}-{number}"
         index = self._index(number, name)
+        self._search.prepare(number, index)
         role = KnowledgeBaseRole(
             self,
             f"Role{number}",

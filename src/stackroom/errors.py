@@ -39,6 +39,9 @@ StackroomError
 ├── ServiceRefused              our own rights or credentials are wrong, whatever it is about
 ├── SearchRefused               a way to search can't be gone; another may
 ├── IssuerUnavailable           a token can't be checked now; no workflow knows this one
+├── SearchIndexError            of a deployment, which no workflow knows either
+│   ├── SearchIndexGone         an index, or its bucket, that the deployment names is not there
+│   └── SearchIndexBusy         another change of the index is under way
 └── RetrievalError              a search found no knowledge base that answers
     ├── RetrievalFailed
     └── Throttled
@@ -258,6 +261,20 @@ class SearchRefused(StackroomError):
 class IssuerUnavailable(StackroomError):
     def __init__(self) -> None:
         super().__init__("the token issuer's keys can't be fetched; try again")
+
+
+class SearchIndexError(StackroomError):
+    """An index can't be made for search by words; whoever deploys reads why."""
+
+
+class SearchIndexGone(SearchIndexError):
+    def __init__(self, arn: str) -> None:
+        super().__init__(f"{arn!r} is not there")
+
+
+class SearchIndexBusy(SearchIndexError):
+    def __init__(self, arn: str) -> None:
+        super().__init__(f"{arn!r} is busy with another change")
 
 
 class RetrievalError(StackroomError):

@@ -23,6 +23,7 @@ _NAMES = (
     "TopicName",
     "UserPoolName",
     "ManagedPolicyName",
+    "VectorBucketName",
 )
 _ARNS = {
     "AWS::SNS::Topic": "arn:aws:sns:{{region}}:{{account}}:{name}",
@@ -33,6 +34,7 @@ _ARNS = {
     "AWS::Logs::LogGroup": "arn:aws:logs:{{region}}:{{account}}:log-group:{name}",
     "AWS::IAM::Role": "arn:aws:iam::{{account}}:role/{name}",
     "AWS::Bedrock::KnowledgeBase": "arn:aws:bedrock:{{region}}:{{account}}:knowledge-base/{name}",
+    "AWS::S3Vectors::VectorBucket": "arn:aws:s3vectors:{{region}}:{{account}}:bucket/{name}",
     "AWS::S3Vectors::Index": "arn:aws:s3vectors:{{region}}:{{account}}:index/{name}",
     "AWS::BedrockAgentCore::PolicyEngine": (
         "arn:aws:bedrock-agentcore:{{region}}:{{account}}:policy-engine/{name}"

@@ -21,6 +21,7 @@ RIGHT: dict[str, object] = {
     "guardrail_id": "",
     "guardrail_version": "",
     "retrieve_sharing": "off",
+    "search_language": "en",
     "prewarm_minutes": 0,
     "bundling": "none",
 }
@@ -48,6 +49,9 @@ def test_the_script_writes_what_pytest_sees(assembly: Assembly, tmp_path: Path) 
         ("bundling", "docker"),
         ("retrieve_sharing", "yes"),
         ("retrieve_sharing", True),
+        ("search_language", "english"),
+        ("search_language", ""),
+        ("search_language", "None"),
         ("prewarm_minutes", 4),
         ("prewarm_minutes", "61"),
         ("prewarm_minutes", -15),

@@ -33,7 +33,7 @@ def test_a_knowledge_base_comes_after_its_role_and_index_and_goes_before_them(
     assembly: Assembly,
 ) -> None:
     knowledge_base = assembly.one("knowledge-base", "AWS::Bedrock::KnowledgeBase")
-    role = assembly.one("knowledge-base", "AWS::IAM::Role")
+    role = assembly.one("knowledge-base", "AWS::IAM::Role", "Role1")
     index = assembly.one("knowledge-base", "AWS::S3Vectors::Index")
 
     assert {role.logical_id, index.logical_id} <= set(knowledge_base.raw["DependsOn"])
@@ -58,14 +58,14 @@ def test_the_shared_data_source_goes_before_the_role_and_index_that_its_deletion
     assembly: Assembly,
 ) -> None:
     source = assembly.one("knowledge-base", "AWS::Bedrock::DataSource")
-    role = assembly.one("knowledge-base", "AWS::IAM::Role")
+    role = assembly.one("knowledge-base", "AWS::IAM::Role", "Role1")
     index = assembly.one("knowledge-base", "AWS::S3Vectors::Index")
 
     assert {role.logical_id, index.logical_id} <= set(source.raw["DependsOn"])
 
 
 def test_only_bedrock_on_behalf_of_this_account_takes_the_role(assembly: Assembly) -> None:
-    role = assembly.one("knowledge-base", "AWS::IAM::Role").properties
+    role = assembly.one("knowledge-base", "AWS::IAM::Role", "Role1").properties
 
     [trust] = role["AssumeRolePolicyDocument"]["Statement"]
 

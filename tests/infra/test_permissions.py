@@ -22,7 +22,12 @@ MODEL = f"foundation-model/{MODEL_ID}"  # here, and without a region for the glo
 ANY = "*"  # for actions that know no resources
 
 # By function, by resource (the ARN after account and region): the actions and nothing else.
+INDEX = "index/Index1"
 RIGHTS = {
+    ("knowledge-base", "search-index"): {
+        INDEX: "s3vectors: GetIndex UpdateIndexMode UpdateMetadataConfiguration",
+        "bucket/stackroom-vectors-{account}-{region}": "s3vectors: PutVectorBucketDefaultIndexMode",
+    },
     ("pipeline", "upload-handler"): {
         CATALOGS: "dynamodb: GetItem PutItem UpdateItem DeleteItem",
         CONTROL: "dynamodb: GetItem PutItem UpdateItem",
@@ -162,7 +167,7 @@ def test_the_gateway_invokes_checks_and_nothing_else(assembly: Assembly) -> None
 
 
 def test_a_knowledge_base_reads_documents_and_writes_its_own_index(assembly: Assembly) -> None:
-    role = assembly.one("knowledge-base", "AWS::IAM::Role")
+    role = assembly.one("knowledge-base", "AWS::IAM::Role", "Role1")
 
     granted = _flattened(role.properties["Policies"][0]["PolicyDocument"]["Statement"])
 
@@ -170,9 +175,7 @@ def test_a_knowledge_base_reads_documents_and_writes_its_own_index(assembly: Ass
         "foundation-model/amazon.titan-embed-text-v2:0": {"bedrock:InvokeModel"},
         DOCUMENTS: {"s3:ListBucket"},
         f"{DOCUMENTS}/*": {"s3:GetObject"},
-        "index/Index1": _actions(
-            "s3vectors: PutVectors GetVectors DeleteVectors QueryVectors GetIndex"
-        ),
+        INDEX: _actions("s3vectors: PutVectors GetVectors DeleteVectors QueryVectors GetIndex"),
     }
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from stackroom.aws.place_maps import S3PlaceMaps
     from stackroom.aws.questions import CloudWatchQuestions
     from stackroom.aws.receipts import DynamoReceipts
+    from stackroom.aws.search_index import S3VectorsIndexes
     from stackroom.aws.selections import DynamoSelections
     from stackroom.aws.settings import Settings
     from stackroom.aws.slots import DynamoSlots
@@ -168,6 +169,12 @@ class Deployment:
         from stackroom.aws.questions import CloudWatchQuestions
 
         return CloudWatchQuestions(self.client("cloudwatch"))
+
+    @cached_property
+    def search_indexes(self) -> S3VectorsIndexes:
+        from stackroom.aws.search_index import S3VectorsIndexes
+
+        return S3VectorsIndexes(self.client("s3vectors"))
 
     @cached_property
     def inventory(self) -> AwsInventory:

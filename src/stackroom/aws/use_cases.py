@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from stackroom.inspection.inspection import Inspection
     from stackroom.retrieval.cited import CatalogAnswers
     from stackroom.retrieval.embeddings import CacheTally
+    from stackroom.retrieval.index_setup import IndexSetup
     from stackroom.retrieval.prewarming import Prewarming
     from stackroom.retrieval.search import Retrieval
     from stackroom.uploads.reconcile import Uploads
@@ -124,6 +125,12 @@ class UseCases(RunUseCases):
             questions=self.deployment.questions,
             idle=timedelta(minutes=self.deployment.settings.need("prewarm_minutes")),
         )
+
+    @cached_property
+    def index_setup(self) -> IndexSetup:
+        from stackroom.retrieval.index_setup import IndexSetup
+
+        return IndexSetup(indexes=self.deployment.search_indexes)
 
     @cached_property
     def retrying(self) -> Retrying:

@@ -15,6 +15,7 @@ one catalog that cites them.
 - citations, place_cache: where each stands
 - answers: what a model says to a question from one catalog, and the passages that it cites
 - quoting: a model's words, so that they can't be taken for the tool's
+- index_setup: an index, made for search by words when it is deployed
 - prewarming: asks, for the asking's sake, what nobody asks
 - tool: arguments in, the tool's response out
 

@@ -1,0 +1,104 @@
+"""
+CloudFormation's protocol for custom resources: what it asks, and the answer that it waits for.
+
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref.html
+"""
+
+import json
+import urllib.request
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+# An answer has at most 4,096 bytes, with ARNs of at most 1 KB beside the reason.
+_LONGEST_REASON = 2_000
+_SECONDS = 10
+_TRIES = 3
+
+
+class RequestType(StrEnum):
+    CREATE = "Create"
+    UPDATE = "Update"
+    DELETE = "Delete"
+
+
+def _none_as_written(value: Any) -> Any:
+    return None if value == "none" else value
+
+
+class Wanted(BaseModel):
+    """The properties of the resource; CloudFormation adds some of its own."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    index: str = Field(alias="IndexArn")
+    bucket: str = Field(alias="VectorBucketArn")
+    # "none" is the standard way to tell words apart, of no language.
+    language: Annotated[str | None, BeforeValidator(_none_as_written)] = Field(alias="Language")
+
+
+class Request(BaseModel):
+    """
+    What CloudFormation asks.
+
+    Whoever invokes the function by hand says the type and the properties, and is answered by what
+    it returns or raises.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+
+    type: RequestType = Field(alias="RequestType")
+    wanted: Wanted = Field(alias="ResourceProperties")
+    # Whoever has it may answer in our place until it expires, so it is never logged.
+    answer_to: str | None = Field(alias="ResponseURL", default=None, repr=False)
+    stack: str | None = Field(alias="StackId", default=None)
+    request: str | None = Field(alias="RequestId", default=None)
+    logical_id: str | None = Field(alias="LogicalResourceId", default=None)
+    physical_id: str | None = Field(alias="PhysicalResourceId", default=None)
+
+    @property
+    def is_by_hand(self) -> bool:
+        return self.answer_to is None
+
+    def succeeded(self) -> None:
+        self._answer({"Status": "SUCCESS"})
+
+    def failed(self, reason: str) -> None:
+        """`reason` is shown to whoever deploys."""
+        self._answer({"Status": "FAILED", "Reason": reason[:_LONGEST_REASON]})
+
+    def _answer(self, outcome: dict[str, str]) -> None:
+        """Raises OSError if it can't be told; Lambda then invokes the function again."""
+        if self.answer_to is None:
+            return
+        answer = {
+            **outcome,
+            "PhysicalResourceId": self._identity(),
+            "StackId": self.stack,
+            "RequestId": self.request,
+            "LogicalResourceId": self.logical_id,
+        }
+        # The URL is signed for no type of content; urllib would name one.
+        request = urllib.request.Request(  # noqa: S310 - CloudFormation's own URL
+            self.answer_to,
+            data=json.dumps(answer).encode(),
+            headers={"Content-Type": ""},
+            method="PUT",
+        )
+        _put(request)
+
+    def _identity(self) -> str:
+        """The index, so that another is another resource; CloudFormation names what is to go."""
+        of_old = self.physical_id if self.type is RequestType.DELETE else None
+        return of_old or self.wanted.index
+
+
+def _put(request: urllib.request.Request) -> None:
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310 - as above
+                return
+        except OSError:
+            if not tries_left:
+                raise

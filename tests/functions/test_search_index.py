@@ -1,0 +1,243 @@
+"""The custom resource's function, asked and answered as CloudFormation does it."""
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+import functions.search_index.handler as function
+from stackroom.errors import SearchIndexBusy, ServiceRefused, StoreUnavailable
+from stackroom.ports.search_index import Readiness
+from stackroom.retrieval.index_setup import IndexSetup
+from tests.fakes.search_index import BUCKET, INDEX, FakeSearchIndexes
+from tests.functions.printed import Printed, listening
+from tests.lambda_context import Context
+
+pytestmark = pytest.mark.processes
+
+STACK = "arn:aws:cloudformation:us-east-1:123456789012:stack/stackroom-knowledge-base/1"
+INVALID = ClientError(
+    {"Error": {"Code": "ValidationException", "Message": "not that key"}},
+    "UpdateMetadataConfiguration",
+)
+
+Ask = Callable[..., Any]
+
+
+@dataclass
+class CloudFormation:
+    """Where it waits for answers; `refusals` are the statuses of the first ones."""
+
+    url: str
+    answers: list[dict[str, Any]] = field(default_factory=list)
+    types: list[str | None] = field(default_factory=list)
+    refusals: list[int] = field(default_factory=list)
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The only one."""
+        [found] = self.answers
+        return found
+
+
+@pytest.fixture
+def cloudformation() -> Iterator[CloudFormation]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            status = waiting.refusals.pop(0) if waiting.refusals else 200
+            if status == 200:
+                waiting.answers.append(json.loads(body))
+                waiting.types.append(self.headers["Content-Type"])
+            self.send_response(status)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing to standard error."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        waiting = CloudFormation(f"http://127.0.0.1:{server.server_port}/answer?signature=secret")
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield waiting
+        server.shutdown()
+
+
+@pytest.fixture
+def indexes() -> FakeSearchIndexes:
+    return FakeSearchIndexes(is_enhanced=False)
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
+    return listening([function.logger], monkeypatch, capsys)
+
+
+@pytest.fixture
+def ask(
+    cloudformation: CloudFormation,
+    indexes: FakeSearchIndexes,
+    printed: Printed,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Ask:
+    setup = IndexSetup(indexes=indexes, pause=lambda _attempt: None)
+    monkeypatch.setattr(function, "index_setup", lambda: setup)
+    handler: Any = function.handler
+
+    def asked(type_: str, *, language: str = "en", **more: str) -> Any:
+        event = {
+            "RequestType": type_,
+            "RequestId": "a request",
+            "StackId": STACK,
+            "LogicalResourceId": "SearchIndexIndex1",
+            "ResourceType": "Custom::SearchIndex",
+            "ResponseURL": cloudformation.url,
+            "ResourceProperties": {
+                "ServiceToken": "arn:aws:lambda:us-east-1:123456789012:function:search-index",
+                "ServiceTimeout": "600",
+                "IndexArn": INDEX,
+                "VectorBucketArn": BUCKET,
+                "Language": language,
+            },
+            **more,
+        }
+        return handler(event, Context(function_name="search-index"))
+
+    return asked
+
+
+def test_a_new_resource_is_an_index_that_is_searched_by_words(
+    ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes
+) -> None:
+    ask("Create")
+
+    assert cloudformation.answer == {
+        "Status": "SUCCESS",
+        "PhysicalResourceId": INDEX,
+        "StackId": STACK,
+        "RequestId": "a request",
+        "LogicalResourceId": "SearchIndexIndex1",
+    }
+    # S3 signs the address for no type of content.
+    assert cloudformation.types == [""]
+    assert indexes.changes == ["enhance", "add"]
+    assert (indexes.text_search, indexes.language) == (Readiness.BUILDING, "en")
+
+
+def test_a_second_time_changes_nothing(
+    ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes
+) -> None:
+    ask("Create")
+    ask("Create")
+    ask("Update")
+
+    assert indexes.changes == ["enhance", "add"]
+    assert [each["Status"] for each in cloudformation.answers] == ["SUCCESS"] * 3
+
+
+@pytest.mark.parametrize(("language", "spoken"), [("de", "de"), ("none", None)])
+def test_another_language_replaces_the_one_that_was(
+    ask: Ask, indexes: FakeSearchIndexes, language: str, spoken: str | None
+) -> None:
+    ask("Create")
+
+    ask("Update", language=language)
+
+    assert indexes.changes == ["enhance", "add", "remove", "add"]
+    assert indexes.language == spoken
+
+
+def test_nothing_is_done_to_the_index_of_a_resource_that_goes(
+    ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes
+) -> None:
+    indexes.is_there = False
+
+    ask("Delete", PhysicalResourceId="as it was called")
+
+    assert cloudformation.answer["Status"] == "SUCCESS"
+    assert cloudformation.answer["PhysicalResourceId"] == "as it was called"
+    assert indexes.changes == []
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (SearchIndexBusy(INDEX), "wait until GetIndex says ACTIVE"),
+        (ServiceRefused("UpdateIndexMode", "AccessDeniedException"), "which policy of the account"),
+        (StoreUnavailable("UpdateIndexMode", "503"), "deploy again later"),
+        (INVALID, "ValidationException.*not that key.*log of the function"),
+    ],
+)
+def test_a_failure_fails_the_deployment_and_says_what_to_do(
+    ask: Ask,
+    cloudformation: CloudFormation,
+    indexes: FakeSearchIndexes,
+    error: Exception,
+    told: str,
+) -> None:
+    indexes.errors = [error]
+
+    ask("Create")
+
+    assert cloudformation.answer["Status"] == "FAILED"
+    assert cloudformation.answer["PhysicalResourceId"] == INDEX
+    assert re.search(told, cloudformation.answer["Reason"])
+
+
+def test_a_reason_has_room_in_the_answer(
+    ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes, printed: Printed
+) -> None:
+    indexes.errors = [RuntimeError("x" * 10_000)]
+
+    ask("Create")
+
+    assert "x" * 10_000 in printed.line("not prepared")["exception"]
+
+    # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-responses.html
+    assert len(json.dumps(cloudformation.answer)) <= 4096
+
+
+def test_an_answer_that_did_not_arrive_is_given_again(
+    ask: Ask, cloudformation: CloudFormation
+) -> None:
+    cloudformation.refusals = [503, 503]
+
+    ask("Create")
+
+    assert cloudformation.answer["Status"] == "SUCCESS"
+
+
+def test_what_never_arrives_is_lambdas_to_repeat(ask: Ask, cloudformation: CloudFormation) -> None:
+    cloudformation.refusals = [503] * 3
+
+    with pytest.raises(OSError, match="503"):
+        ask("Create")
+
+    ask("Create")
+    assert cloudformation.answer["Status"] == "SUCCESS"
+
+
+def test_nothing_of_the_address_is_logged(ask: Ask, printed: Printed) -> None:
+    ask("Create")
+
+    assert printed.line("prepared")["text_search"] == "building"
+    assert "signature" not in printed.log.getvalue()
+
+
+def test_a_person_may_ask_by_hand_and_is_told(ask: Ask, indexes: FakeSearchIndexes) -> None:
+    wanted = {"IndexArn": INDEX, "VectorBucketArn": BUCKET, "Language": "en"}
+    by_hand = {"RequestType": "Update", "ResourceProperties": wanted}
+    handler: Any = function.handler
+
+    answer = handler(by_hand, Context())
+    indexes.is_there = False
+
+    assert answer == {"text_search": "building", "language": "en"}
+    with pytest.raises(Exception, match="is not there"):
+        handler(by_hand, Context())

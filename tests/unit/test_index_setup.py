@@ -1,0 +1,146 @@
+"""An index is made for search by words, whatever it was before, and once."""
+
+from dataclasses import replace
+
+import pytest
+
+from stackroom.errors import (
+    SearchIndexBusy,
+    SearchIndexGone,
+    ServiceRefused,
+    StackroomError,
+    StoreUnavailable,
+)
+from stackroom.ports.search_index import IndexState, Readiness
+from stackroom.retrieval.index_setup import IndexSetup, readiness_of
+from tests.fakes.search_index import BUCKET, INDEX, FakeSearchIndexes
+
+BUSY = SearchIndexBusy(INDEX)
+
+
+def prepare(
+    indexes: FakeSearchIndexes, language: str | None = "en", *, tries: int = 5
+) -> IndexState:
+    """`tries` is for how often there is time."""
+    pauses: list[int] = []
+    setup = IndexSetup(indexes=indexes, pause=pauses.append)
+    return setup.prepare(
+        INDEX, bucket=BUCKET, language=language, has_time=lambda: len(pauses) + 1 < tries
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "changes"),
+    [
+        (FakeSearchIndexes(), ["add"]),
+        (FakeSearchIndexes(is_enhanced=False), ["enhance", "add"]),
+        (FakeSearchIndexes(text_search=Readiness.BUILDING, language="en"), []),
+        (FakeSearchIndexes(text_search=Readiness.ACTIVE, language="en"), []),
+        (FakeSearchIndexes(text_search=Readiness.ACTIVE, language="de"), ["remove", "add"]),
+        (FakeSearchIndexes(text_search=Readiness.ACTIVE), ["remove", "add"]),
+    ],
+)
+def test_only_what_is_missing_is_done(before: FakeSearchIndexes, changes: list[str]) -> None:
+    indexes = replace(before, changes=[])
+
+    state = prepare(indexes)
+    again = prepare(indexes)
+
+    assert indexes.changes == changes
+    assert state == again == indexes.state(INDEX)
+    assert (state.is_enhanced, state.language) == (True, "en")
+    assert state.readiness is not Readiness.MISSING
+    assert indexes.bucket_is_enhanced
+
+
+def test_no_language_is_one_of_the_ways_to_tell_words_apart() -> None:
+    indexes = FakeSearchIndexes(text_search=Readiness.ACTIVE, language="en")
+
+    state = prepare(indexes, None)
+
+    assert indexes.changes == ["remove", "add"]
+    assert state.language is None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [BUSY, StoreUnavailable("GetIndex", "503"), ServiceRefused("GetIndex", "AccessDenied")],
+)
+def test_what_passes_is_waited_for_and_what_was_done_is_not_done_again(
+    error: StackroomError,
+) -> None:
+    indexes = FakeSearchIndexes(text_search=Readiness.ACTIVE, language="de")
+    remove = indexes.remove_text_search
+
+    def remove_and_then_fail(index: str) -> None:
+        remove(index)
+        indexes.errors = [error, error]
+
+    indexes.remove_text_search = remove_and_then_fail  # type: ignore[method-assign]
+
+    prepare(indexes)
+
+    assert indexes.changes == ["remove", "add"]
+    assert indexes.language == "en"
+
+
+def test_the_error_is_raised_when_the_time_is_up() -> None:
+    indexes = FakeSearchIndexes(errors=[BUSY] * 3)
+
+    with pytest.raises(SearchIndexBusy):
+        prepare(indexes, tries=3)
+
+    assert indexes.errors == []
+
+
+def test_a_change_that_was_accepted_and_shows_later_is_waited_for() -> None:
+    indexes = FakeSearchIndexes(is_enhanced=False)
+    enhance = indexes.enhance
+    asked: list[str] = []
+
+    def enhance_late(index: str) -> None:
+        asked.append(index)
+        if len(asked) > 1:
+            enhance(index)
+
+    indexes.enhance = enhance_late  # type: ignore[method-assign]
+
+    assert prepare(indexes).readiness is Readiness.BUILDING
+
+
+def test_an_index_that_is_gone_is_not_waited_for() -> None:
+    indexes = FakeSearchIndexes(is_there=False)
+
+    with pytest.raises(SearchIndexGone, match=BUCKET):
+        prepare(indexes)
+
+
+@pytest.mark.parametrize(
+    ("indexes", "known"),
+    [
+        (FakeSearchIndexes(), Readiness.MISSING),
+        (FakeSearchIndexes(text_search=Readiness.BUILDING), Readiness.BUILDING),
+        (FakeSearchIndexes(text_search=Readiness.ACTIVE), Readiness.ACTIVE),
+        (FakeSearchIndexes(text_search=Readiness.ACTIVE, is_enhanced=False), Readiness.MISSING),
+        (FakeSearchIndexes(is_there=False), Readiness.MISSING),
+    ],
+)
+def test_an_index_tells_whether_it_can_be_searched_by_words(
+    indexes: FakeSearchIndexes, known: Readiness
+) -> None:
+    assert readiness_of(indexes, [INDEX]) == {INDEX: known}
+
+
+@pytest.mark.parametrize(
+    "error", [StoreUnavailable("GetIndex", "503"), ServiceRefused("GetIndex", "AccessDenied")]
+)
+def test_what_can_not_be_told_now_is_not_known(
+    error: StackroomError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_index: str) -> IndexState:
+        raise error
+
+    indexes = FakeSearchIndexes()
+    monkeypatch.setattr(indexes, "state", fail)
+
+    assert readiness_of(indexes, [INDEX]) == {INDEX: None}
