@@ -128,6 +128,7 @@ class Dashboard:
                 "Passages per search",
                 [ours("RetrieveResults", "retrieve", statistic="Average", label="average")],
             ),
+            _graph("Search indexes, by state", [found("SearchIndexes", "state")]),
         ]
 
     def _what_it_costs(self) -> list[cloudwatch.IWidget]:

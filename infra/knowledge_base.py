@@ -18,14 +18,9 @@ from constructs import Construct, IConstruct
 
 from infra.deployment import Deployment
 from infra.knowledge_base_role import KnowledgeBaseRole
-from infra.search_index import SearchIndexes
+from infra.search_index import DIMENSION, SearchIndexes
 
 _MODEL = "amazon.titan-embed-text-v2:0"
-_DIMENSION = 1024  # Titan V2's default and largest
-
-# Bedrock's own keys outgrow the 2 KB of filterable metadata; can't be changed after creation.
-# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html
-_NOT_FILTERABLE = ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
 
 
 @dataclass(frozen=True)
@@ -52,9 +47,7 @@ class KnowledgeBaseStack(cdk.Stack):
             ),
         )
         self._vectors.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
-        self._search = SearchIndexes(
-            self, "SearchIndex", deployment=deployment, bucket=self._vectors
-        )
+        self._indexes = SearchIndexes(self, "SearchIndex", deployment, self._vectors)
         self.pool = [self._member(number) for number in range(1, deployment.pool_size + 1)]
 
         cdk.CfnOutput(self, "VectorBucketArn", value=self._vectors.attr_vector_bucket_arn)
@@ -81,10 +74,13 @@ class KnowledgeBaseStack(cdk.Stack):
     def knowledge_base_arns(self) -> list[str]:
         return [member.knowledge_base_arn for member in self.pool]
 
+    @property
+    def index_arns(self) -> list[str]:
+        return [member.index_arn for member in self.pool]
+
     def _member(self, number: int) -> PoolMember:
         name = f"{self._deployment.project}-{number}"
-        index = self._index(number, name)
-        self._search.prepare(number, index)
+        index = self._indexes.index(number, name)
         role = KnowledgeBaseRole(
             self,
             f"Role{number}",
@@ -162,22 +158,6 @@ class KnowledgeBaseStack(cdk.Stack):
         source.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
         return source
 
-    def _index(self, number: int, name: str) -> s3vectors.CfnIndex:
-        index = s3vectors.CfnIndex(
-            self,
-            f"Index{number}",
-            vector_bucket_arn=self._vectors.attr_vector_bucket_arn,
-            index_name=name,
-            data_type="float32",
-            dimension=_DIMENSION,
-            distance_metric="cosine",
-            metadata_configuration=s3vectors.CfnIndex.MetadataConfigurationProperty(
-                non_filterable_metadata_keys=_NOT_FILTERABLE
-            ),
-        )
-        index.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
-        return index
-
     def _model_arn(self) -> str:
         return self.format_arn(
             service="bedrock", account="", resource="foundation-model", resource_name=_MODEL
@@ -192,7 +172,7 @@ def _embedding(
         embedding_model_arn=model_arn,
         embedding_model_configuration=kb.EmbeddingModelConfigurationProperty(
             bedrock_embedding_model_configuration=kb.BedrockEmbeddingModelConfigurationProperty(
-                dimensions=_DIMENSION, embedding_data_type="FLOAT32"
+                dimensions=DIMENSION, embedding_data_type="FLOAT32"
             )
         ),
     )

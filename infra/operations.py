@@ -4,17 +4,19 @@ from collections.abc import Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_cloudwatch_actions as actions
 from constructs import Construct
 
 from infra.access_queries import keep_access_queries
-from infra.alarm_topic import alarm_topic
+from infra.alarms import Alarms, alarm_topic
 from infra.dashboard import Dashboard
 from infra.data import DataStack
 from infra.deployment import Deployment
 from infra.gateway import GatewayStack
 from infra.measurements import metric, of_function, of_queue, ours, total
 from infra.pipeline import PipelineStack
+
+# Nobody has told how long it takes; a person should look at what takes longer.
+_HOURS_OF_BUILDING = 6
 
 
 class OperationsStack(cdk.Stack):
@@ -34,7 +36,8 @@ class OperationsStack(cdk.Stack):
         self._pipeline = pipeline
         self._tools = gateway.tools
         self._handlers = [*pipeline.handlers, *gateway.handlers]
-        self._topic = alarm_topic(self, project=deployment.project)
+        topic = alarm_topic(self, project=deployment.project)
+        self._alarms = Alarms(scope=self, project=deployment.project, topic=topic)
 
         alarms = [
             *self._dead_letter_alarms(),
@@ -43,6 +46,7 @@ class OperationsStack(cdk.Stack):
             self._broken_runs_alarm(),
             self._failed_documents_alarm(),
             self._withheld_passages_alarm(),
+            self._unready_indexes_alarm(),
             self._tool_faults_alarm(),
             self._function_throttles_alarm(),
             self._table_throttles_alarm(),
@@ -58,7 +62,7 @@ class OperationsStack(cdk.Stack):
 
         keep_access_queries(self, deployment=deployment, tools=self._tools)
 
-        cdk.CfnOutput(self, "AlarmTopicArn", value=self._topic.topic_arn)
+        cdk.CfnOutput(self, "AlarmTopicArn", value=topic.topic_arn)
         console = f"https://{self.region}.console.aws.amazon.com/cloudwatch/home"
         cdk.CfnOutput(
             self,
@@ -69,7 +73,7 @@ class OperationsStack(cdk.Stack):
     def _dead_letter_alarms(self) -> list[cloudwatch.Alarm]:
         prefix, suffix = f"{self._deployment.project}-", "-dead"
         return [
-            self._alarm(
+            self._alarms.on(
                 f"{queue.name.removeprefix(prefix).removesuffix(suffix).title()}Undeliverable",
                 of_queue(
                     queue.name,
@@ -84,7 +88,7 @@ class OperationsStack(cdk.Stack):
 
     def _age_alarms(self) -> list[cloudwatch.Alarm]:
         return [
-            self._alarm(
+            self._alarms.on(
                 f"{queue.node.id}Late",
                 of_queue(
                     queue.name, "ApproximateAgeOfOldestMessage", period=cdk.Duration.minutes(5)
@@ -97,7 +101,7 @@ class OperationsStack(cdk.Stack):
         ]
 
     def _long_wait_alarm(self) -> cloudwatch.Alarm:
-        return self._alarm(
+        return self._alarms.on(
             "LongWait",
             ours("OldestWaitSeconds", "ingest", statistic="Maximum"),
             threshold=60 * 60,
@@ -108,7 +112,7 @@ class OperationsStack(cdk.Stack):
     def _broken_runs_alarm(self) -> cloudwatch.Alarm:
         machine = {"StateMachineArn": self._deployment.state_machine_arn(self)}
         endings = ("ExecutionsFailed", "ExecutionsTimedOut", "ExecutionsAborted")
-        return self._alarm(
+        return self._alarms.on(
             "BrokenRuns",
             total([metric("AWS/States", name, machine) for name in endings], label="broken runs"),
             threshold=1,
@@ -119,7 +123,7 @@ class OperationsStack(cdk.Stack):
         """Ten, because a person's broken file is no incident and a broken pipeline fails many."""
         services = [handler.service for handler in self._pipeline.handlers]
         failures = [ours("DocumentsSettled", service, outcome="failed") for service in services]
-        return self._alarm(
+        return self._alarms.on(
             "FailedDocuments",
             total(failures, label="failed documents"),
             threshold=10,
@@ -129,11 +133,23 @@ class OperationsStack(cdk.Stack):
     def _withheld_passages_alarm(self) -> cloudwatch.Alarm:
         figure = ours("PassagesWithheld", "retrieve", statistic="Sum")
         what = "Passages bore the attributes of a user whose documents they are not from."
-        return self._alarm("WithheldPassages", figure, threshold=1, description=what)
+        return self._alarms.on("WithheldPassages", figure, threshold=1, description=what)
+
+    def _unready_indexes_alarm(self) -> cloudwatch.Alarm:
+        """Hours, because what is in an index already may take some to be read for its words."""
+        figure = ours("SearchIndexesNotReady", "reconciler", statistic="Minimum")
+        return self._alarms.on(
+            "SearchIndexesNotReady",
+            figure.with_(period=cdk.Duration.hours(1)),
+            threshold=1,
+            periods=_HOURS_OF_BUILDING,
+            description="An index can't be searched by words for hours: searches go through"
+            " Retrieve, by meaning alone. The log of the reconciler names it.",
+        )
 
     def _tool_faults_alarm(self) -> cloudwatch.Alarm:
         """Five, because a call that fails once is one that its agent repeats."""
-        return self._alarm(
+        return self._alarms.on(
             "ToolFaults",
             total([ours("ToolFaults", tool.service) for tool in self._tools], label="faults"),
             threshold=5,
@@ -142,7 +158,7 @@ class OperationsStack(cdk.Stack):
         )
 
     def _function_throttles_alarm(self) -> cloudwatch.Alarm:
-        return self._alarm(
+        return self._alarms.on(
             "FunctionThrottles",
             total(self._of_functions("Throttles"), label="throttled"),
             threshold=10,
@@ -155,7 +171,7 @@ class OperationsStack(cdk.Stack):
             for table in self._data.table_names
             for name in ("ReadThrottleEvents", "WriteThrottleEvents")
         ]
-        return self._alarm(
+        return self._alarms.on(
             "TableThrottles",
             total(throttles, label="throttled"),
             threshold=10,
@@ -163,7 +179,7 @@ class OperationsStack(cdk.Stack):
         )
 
     def _errors_alarm(self) -> cloudwatch.Alarm:
-        return self._alarm(
+        return self._alarms.on(
             "FunctionErrors",
             total(self._of_functions("Errors"), label="errors"),
             threshold=5,
@@ -172,26 +188,3 @@ class OperationsStack(cdk.Stack):
 
     def _of_functions(self, name: str) -> Sequence[cloudwatch.Metric]:
         return [of_function(handler, name) for handler in self._handlers]
-
-    def _alarm(
-        self,
-        construct_id: str,
-        figure: cloudwatch.IMetric,
-        *,
-        threshold: float,
-        description: str,
-    ) -> cloudwatch.Alarm:
-        alarm = cloudwatch.Alarm(
-            self,
-            construct_id,
-            alarm_name=f"{self._deployment.project}-{construct_id}",
-            alarm_description=description,
-            metric=figure,
-            threshold=threshold,
-            evaluation_periods=1,
-            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-            # While nothing happens there is no data, which is no reason for an alarm.
-            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
-        )
-        alarm.add_alarm_action(actions.SnsAction(self._topic))
-        return alarm

@@ -116,6 +116,7 @@ class PipelineFunctions:
             "bedrock:Retrieve",
             on=self.knowledge_base.knowledge_base_arns,
         )
+        handler.allow("s3vectors:GetIndex", on=self.knowledge_base.index_arns)
         self.rights.run(handler)
         return handler
 

@@ -17,6 +17,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import AwareDatetime, BaseModel
 
 from functions.observability import NAMESPACE, logger_for, metrics_for
+from functions.reconciler.search_indexes import report_search_indexes
 from stackroom.audits.discrepancies import Kind
 from stackroom.audits.reconciliation import Reconciliation
 from stackroom.aws.reconciliation import reconciliation_of
@@ -59,6 +60,7 @@ def reconciliation(idle_before: datetime | None) -> Reconciliation:
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    report_search_indexes(use_cases().deployment)
     counts: Counter[Kind] = Counter()
     reconciling = reconciliation(Request.model_validate(event).idle_before)
     steps = reconciling.go_on(has_time=lambda: context.get_remaining_time_in_millis() >= _ENOUGH)

@@ -18,6 +18,7 @@ NAMESPACE = "Stackroom"
 DIMENSIONS = {
     "DocumentsSettled": {"outcome"},
     "ReconcilerFindings": {"kind"},
+    "SearchIndexes": {"state"},
     "ToolLatency": {"outcome", "tool"},
 }
 # Reported for whoever looks closer; why no graph and no alarm needs them.

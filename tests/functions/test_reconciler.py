@@ -1,5 +1,6 @@
 """The reconciler as its schedule calls it."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,6 +16,7 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.clock import utc_now
 from stackroom.keys import Location, locate
 from stackroom.model import Document, DocumentStatus
+from stackroom_local.simulator.errors import ServiceError
 from tests.aws.stores import (
     BUCKET,
     CATALOG_TABLE,
@@ -25,6 +27,7 @@ from tests.aws.stores import (
 )
 from tests.functions.printed import Figure, Printed, listening
 from tests.lambda_context import Context
+from tests.workflow.answering import answered
 
 MOTO: Any = {"stepfunctions": {"execute_state_machine": False}}
 WAITING = '{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 9, "End": true}}}'
@@ -204,3 +207,45 @@ def test_after_a_power_cut_all_is_compared_from_the_start(
     answer = reconcile(idle_before=utc_now().isoformat())
 
     assert answer == {"finished": True, "found": {"object_without_record": 1}}
+
+
+@pytest.mark.parametrize(
+    ("mode", "text_search", "state"),
+    [
+        ("ENHANCED", [{"metadataKey": "AMAZON_BEDROCK_TEXT", "status": "ACTIVE"}], "active"),
+        ("ENHANCED", [{"metadataKey": "AMAZON_BEDROCK_TEXT", "status": "BUILDING"}], "building"),
+        ("ENHANCED", [{"metadataKey": "another", "status": "ACTIVE"}], "missing"),
+        ("CLASSIC", [], "missing"),
+        (None, [], "unknown"),
+    ],
+)
+@pytest.mark.usefixtures("world")
+def test_every_look_tells_which_indexes_can_be_searched_by_words(
+    monkeypatch: pytest.MonkeyPatch,
+    printed: Printed,
+    mode: str | None,
+    text_search: list[dict[str, str]],
+    state: str,
+) -> None:
+    arn = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
+    member = {"knowledge_base_id": "KB", "data_source_id": "DS", "index": arn}
+    monkeypatch.setenv("KB_POOL", json.dumps([member]))
+    monkeypatch.setattr("stackroom.audits.reconciliation.Reconciliation.go_on", lambda *_, **__: [])
+
+    def answer(operation: Any, asked: dict[str, Any]) -> dict[str, Any]:
+        assert (operation.name, asked) == ("GetIndex", {"indexArn": arn})
+        if mode is None:
+            raise ServiceError("AccessDeniedException", "no")
+        metadata = {"textSearchConfigurations": text_search}
+        return {"index": {"indexMode": mode, "metadataConfiguration": metadata}}
+
+    with answered(answer, session.client("s3vectors")):
+        reconcile()
+
+    [unready] = printed.figures("SearchIndexesNotReady")
+    [by_state] = printed.figures("SearchIndexes")
+    assert unready.values == ((0,) if state == "active" else (1,))
+    assert unready.dimensions == {"service": "reconciler"}
+    assert by_state.dimensions == {"service": "reconciler", "state": state}
+    told = [(each["index"], each["state"]) for each in printed.lines("search index not ready")]
+    assert told == ([] if state == "active" else [(arn, state)])

@@ -28,6 +28,7 @@ def test_the_dashboard_shows_every_figure_that_the_functions_report(assembly: As
         "ParkedRuns",
         "Grants",
         "ReconcilerFindings",
+        "SearchIndexes",
         "ToolLatency",
         "RetrieveResults",
         "RejectedUploads",
@@ -61,6 +62,7 @@ def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -
         "BrokenRuns",
         "FailedDocuments",
         "WithheldPassages",
+        "SearchIndexesNotReady",
         "ToolFaults",
         "FunctionThrottles",
         "TableThrottles",
@@ -77,6 +79,14 @@ def test_every_alarm_reaches_the_topic_and_silence_is_no_alarm(assembly: Assembl
     assert all(alarm["AlarmDescription"] for alarm in alarms)
     # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Create-alarm-on-metric-math-expression.html
     assert all(len(alarm.get("Metrics", [])) <= 11 for alarm in alarms)
+
+
+def test_an_index_may_take_hours_until_its_words_are_read(assembly: Assembly) -> None:
+    alarm = assembly.one("operations", "AWS::CloudWatch::Alarm", "SearchIndexes").properties
+
+    # The reconciler looks every hour; at the first look that finds it ready, all is well.
+    assert (alarm["Period"], alarm["EvaluationPeriods"]) == (3600, 6)
+    assert (alarm["Statistic"], alarm["Threshold"]) == ("Minimum", 1)
 
 
 def test_alarms_may_publish_and_nobody_without_tls(assembly: Assembly) -> None:

@@ -73,6 +73,7 @@ RIGHTS = {
         f"{DOCUMENTS}/*.metadata.json": "s3: PutObject DeleteObject",
         KNOWLEDGE_BASE: "bedrock: ListDataSources GetDataSource DeleteKnowledgeBaseDocuments"
         " GetKnowledgeBaseDocuments ListKnowledgeBaseDocuments Retrieve",
+        INDEX: "s3vectors: GetIndex",
         MACHINE: "states: StartExecution",
         EXECUTIONS: "states: DescribeExecution",
     },

@@ -1,0 +1,31 @@
+"""What the reconciler tells of the pool's indexes: whether they can be searched by words."""
+
+from collections import Counter
+
+from aws_lambda_powertools.metrics import MetricUnit, single_metric
+
+from functions.observability import NAMESPACE, logger_for, metrics_for
+from stackroom.aws.deployment import Deployment
+from stackroom.ports.search_index import Readiness
+from stackroom.retrieval.index_setup import readiness_of
+
+logger = logger_for("reconciler")
+metrics = metrics_for("reconciler")
+
+_UNKNOWN = "unknown"
+
+
+def report_search_indexes(deployment: Deployment) -> None:
+    """Those that can't are counted altogether, for an alarm; and all of them by state."""
+    indexes = [member.index for member in deployment.pool if member.index is not None]
+    known = readiness_of(deployment.search_indexes, indexes)
+    unready = {name: each for name, each in known.items() if each is not Readiness.ACTIVE}
+    for name, readiness in unready.items():
+        logger.warning("search index not ready", index=name, state=readiness or _UNKNOWN)
+
+    metrics.add_metric(name="SearchIndexesNotReady", unit=MetricUnit.Count, value=len(unready))
+    for state, count in Counter(each or _UNKNOWN for each in known.values()).items():
+        with single_metric(
+            name="SearchIndexes", unit=MetricUnit.Count, value=count, namespace=NAMESPACE
+        ) as metric:
+            metric.add_dimension(name="state", value=state)
