@@ -1,8 +1,6 @@
 """How a data source goes, what it leaves behind, and what is refused meanwhile."""
 
-import sqlite3
 from collections.abc import Callable
-from pathlib import Path
 
 from tests.simulator.holding import holds
 from tests.simulator.world import (
@@ -68,10 +66,10 @@ def test_a_data_source_is_not_deleted_while_its_job_runs(world_at: Callable[...,
 
 @holds("data-source.retained")
 def test_retained_vectors_stay_in_the_index_and_out_of_the_knowledge_base(
-    world_at: Callable[..., World], tmp_path: Path
+    world: World,
 ) -> None:
-    world = world_at(100, patient=True)
-    knowledge_base = world.knowledge_base()
+    index = world.index()
+    knowledge_base = world.knowledge_base(index)
     source = world.data_source(knowledge_base, dataDeletionPolicy="RETAIN")
     world.put("tea.txt", "Green tea is brewed at eighty degrees.")
     world.sync(knowledge_base, source)
@@ -80,11 +78,8 @@ def test_retained_vectors_stay_in_the_index_and_out_of_the_knowledge_base(
     world.agent.delete_data_source(knowledgeBaseId=knowledge_base, dataSourceId=source)
 
     eventually(lambda: world.search(knowledge_base, "tea") == [])
-    # ListVectors is not offered, so the index is read where it lies.
-    database = sqlite3.connect(tmp_path / "0" / "simulator.sqlite")
-    texts = database.execute("SELECT text FROM vectors").fetchall()
-    database.close()
-    assert texts == [("Green tea is brewed at eighty degrees.",)]
+    [left] = world.s3vectors.list_vectors(indexArn=index, returnMetadata=True)["vectors"]
+    assert left["metadata"]["AMAZON_BEDROCK_TEXT"] == "Green tea is brewed at eighty degrees."
 
 
 @holds("data-source.replaced")

@@ -10,7 +10,7 @@ from stackroom_local.simulator.filters import Sought
 from stackroom_local.simulator.indexes import Index
 from stackroom_local.simulator.memory_index import Entry, MemoryIndex, Owner
 from stackroom_local.simulator.memory_indexes import MemoryIndexes
-from stackroom_local.simulator.metadata import DATA_SOURCE_ID, OWN_KEYS, SOURCE_URI
+from stackroom_local.simulator.metadata import BEDROCK_TEXT, DATA_SOURCE_ID, OWN_KEYS, SOURCE_URI
 from stackroom_local.simulator.rules import SEARCHABLE_LAG
 from stackroom_local.simulator.sidecars import Value
 from stackroom_local.simulator.store import Store, dumped, loaded
@@ -168,7 +168,7 @@ class StoredVectors:
 
 def shown_owner(owner: Owner, attributes: dict[str, Value]) -> Owner:
     """Whose a vector is by Bedrock's own keys, where PutVectors wrote it: rule retrieve.put."""
-    if owner[0]:
+    if owner[0] or not isinstance(attributes.get(BEDROCK_TEXT), str):
         return owner
     return (str(attributes.get(DATA_SOURCE_ID, "")), str(attributes.get(SOURCE_URI, "")))
 

@@ -34,7 +34,7 @@ def spaced(text: str, language: str | None) -> str:
 
 def question(text: str, language: str | None) -> str | None:
     """
-    FTS5's expression for any of a free text's words; None if it has none to search for.
+    FTS5's expression for any of a free text's words, None if it has none: rule query.words.
 
     Every word is quoted, so that nothing of the text is taken for syntax.
     """

@@ -134,6 +134,7 @@ def _shown(found: Found, row: Row, asked: Asked, parameters: Parameters) -> dict
 
 
 def _scores(found: Found, asked: Asked) -> dict[str, Any]:
+    """Rule query.scores."""
     scores: dict[str, Any] = {
         "bm25Scores": [{"metadataKey": key, "score": score} for key, score in found.bm25.items()]
     }

@@ -82,6 +82,7 @@ class Ranking:
         return sorted(found.values(), key=order)[: asked.top_k]
 
     def _candidates(self, asked: Asked, memory: MemoryIndex) -> Visible:
+        """What the filter lets through: rule query.filter-first."""
         unit = None if asked.vector is None else normalised(asked.vector)
         if asked.condition is None:
             return memory.visible(unit, None)

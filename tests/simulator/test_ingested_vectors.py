@@ -1,0 +1,259 @@
+"""What Bedrock wrote into an index, as S3 Vectors itself answers it: by words and by meaning."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from stackroom_local.simulator.server import Configuration, Simulator
+from tests.simulator.holding import holds
+from tests.simulator.world import CUSTOM, World, eventually, inline, refused, text_search
+
+TEXT = "AMAZON_BEDROCK_TEXT"
+
+
+@dataclass(frozen=True)
+class Base:
+    """A knowledge base with one CUSTOM data source, whose index is searched by its texts."""
+
+    world: World
+    index: str
+    knowledge_base: str
+    source: str
+
+    def ingest(self, identifier: str, text: str, **attributes: str) -> None:
+        self.world.agent.ingest_knowledge_base_documents(
+            knowledgeBaseId=self.knowledge_base,
+            dataSourceId=self.source,
+            documents=[inline(identifier, text, **(attributes or {"any": "thing"}))],
+        )
+
+    def drop(self, identifier: str) -> None:
+        self.world.agent.delete_knowledge_base_documents(
+            knowledgeBaseId=self.knowledge_base,
+            dataSourceId=self.source,
+            documentIdentifiers=[{"dataSourceType": "CUSTOM", "custom": {"id": identifier}}],
+        )
+
+    def sources(self, text: str, **more: Any) -> list[str]:
+        """Of the vectors that a text finds, the documents."""
+        found = self.world.query(self.index, texts={TEXT: text}, returnMetadata=True, **more)
+        return [vector["metadata"]["x-amz-bedrock-kb-source-uri"] for vector in found]
+
+    def embedded(self, text: str) -> list[float]:
+        answer = self.world.bedrock_runtime.invoke_model(
+            modelId="amazon.titan-embed-text-v2:0", body=json.dumps({"inputText": text})
+        )
+        vector: list[float] = json.loads(answer["body"].read())["embedding"]
+        return vector
+
+
+def base(world: World, policy: str = "DELETE") -> Base:
+    index = world.index(searched={TEXT: "en"})
+    knowledge_base = world.knowledge_base(index)
+    source = world.data_source(
+        knowledge_base, dataSourceConfiguration=CUSTOM, dataDeletionPolicy=policy
+    )
+    return Base(world, index, knowledge_base, source)
+
+
+def test_a_passage_is_found_by_its_words_with_all_its_metadata(world: World) -> None:
+    here = base(world)
+    here.ingest("otters", "Otters hold hands while they sleep.", owner="alice")
+    [found] = eventually(
+        lambda: world.query(here.index, texts={TEXT: "otter hands"}, returnMetadata=True)
+    )
+
+    metadata = found["metadata"]
+
+    assert metadata.pop("x-amz-bedrock-kb-chunk-id") == found["key"]
+    assert json.loads(metadata.pop("AMAZON_BEDROCK_METADATA"))
+    assert metadata == {
+        TEXT: "Otters hold hands while they sleep.",
+        "owner": "alice",
+        "x-amz-bedrock-kb-source-uri": "otters",
+        "x-amz-bedrock-kb-data-source-id": here.source,
+    }
+
+
+def test_a_question_that_is_embedded_finds_what_retrieve_finds(world: World) -> None:
+    here = base(world)
+    here.ingest("otters", "Otters hold hands while they sleep.")
+    here.ingest("granite", "Granite is a hard rock.")
+    question = "which animals sleep hand in hand?"
+    retrieved = eventually(
+        lambda: len(found := world.search(here.knowledge_base, question)) == 2 and found
+    )
+
+    by_vector = world.query(here.index, vector=here.embedded(question), returnDistance=True)
+
+    assert [1 - each["distance"] for each in by_vector] == pytest.approx(
+        [result["score"] for result in retrieved], abs=1e-5
+    )
+    assert [each["key"] for each in by_vector] == [
+        result["metadata"]["x-amz-bedrock-kb-chunk-id"] for result in retrieved
+    ]
+
+
+def test_a_filter_may_be_of_the_document_and_of_the_vector(world: World) -> None:
+    here = base(world)
+    here.ingest("hers", "Otters hold hands.", owner="alice")
+    here.ingest("his", "Otters hold hands too.", owner="bob")
+    both = eventually(
+        lambda: len(found := world.query(here.index, texts={TEXT: "otters"})) == 2 and found
+    )
+
+    hers = here.sources("otters", filter={"owner": {"$eq": "alice"}})
+    his = here.sources("otters", filter={"x-amz-bedrock-kb-source-uri": {"$eq": "his"}})
+    source = {"x-amz-bedrock-kb-data-source-id": here.source}
+    key = both[0]["key"]
+    one = world.query(
+        here.index,
+        texts={TEXT: "otters"},
+        filter={"$and": [source, {"x-amz-bedrock-kb-chunk-id": {"$in": [key]}}]},
+    )
+
+    assert (hers, his) == (["hers"], ["his"])
+    assert one == [{"key": key}]
+
+
+def test_words_go_and_come_with_the_passages(world: World) -> None:
+    here = base(world)
+    here.ingest("doc", "Otters hold hands.")
+    eventually(lambda: here.sources("otters") == ["doc"])
+    here.ingest("doc", "Granite is hard.", owner="alice")
+    eventually(lambda: here.sources("granite") == ["doc"])
+
+    replaced = here.sources("otters")
+    theirs = here.sources("granite", filter={"owner": "alice"})
+    here.drop("doc")
+    eventually(lambda: here.sources("granite") == [])
+
+    assert (replaced, theirs) == ([], ["doc"])
+    assert world.s3vectors.list_vectors(indexArn=here.index)["vectors"] == []
+
+
+def test_a_retained_passage_stays_in_the_index_and_leaves_the_knowledge_base(world: World) -> None:
+    here = base(world, "RETAIN")
+    here.ingest("doc", "Otters hold hands.", owner="alice")
+    eventually(lambda: world.search(here.knowledge_base, "otters"))
+    world.query(here.index, texts={TEXT: "otters"})
+    world.agent.delete_data_source(knowledgeBaseId=here.knowledge_base, dataSourceId=here.source)
+    eventually(lambda: not world.search(here.knowledge_base, "otters"))
+
+    left = here.sources("otters", filter={"owner": "alice"})
+
+    assert left == ["doc"]
+
+
+def test_a_deleted_data_source_leaves_no_words(world: World) -> None:
+    here = base(world)
+    here.ingest("doc", "Otters hold hands.")
+    eventually(lambda: here.sources("otters"))
+    world.agent.delete_data_source(knowledgeBaseId=here.knowledge_base, dataSourceId=here.source)
+
+    eventually(lambda: here.sources("otters") == [])
+
+    assert world.s3vectors.list_vectors(indexArn=here.index)["vectors"] == []
+
+
+def test_delete_vectors_takes_what_bedrock_wrote(world: World) -> None:
+    here = base(world)
+    here.ingest("doc", "Otters hold hands.")
+    [found] = eventually(lambda: world.query(here.index, texts={TEXT: "otters"}))
+    retrieved = world.search(here.knowledge_base, "otters")
+
+    world.s3vectors.delete_vectors(indexArn=here.index, keys=[found["key"]])
+
+    assert len(retrieved) == 1
+    assert world.search(here.knowledge_base, "otters") == []
+    assert here.sources("otters") == []
+
+
+@holds("retrieve.put")
+def test_retrieve_finds_what_was_put_only_with_bedrocks_own_keys(world: World) -> None:
+    here = base(world)
+    vector = here.embedded("Otters hold hands.")
+    own = {"x-amz-bedrock-kb-data-source-id": here.source, "x-amz-bedrock-kb-source-uri": "doc"}
+    world.put_vector(here.index, "with", vector, **own, **{TEXT: "Otters.", "owner": "alice"})
+    world.put_vector(here.index, "without", vector, **{TEXT: "Otters."})
+    world.put_vector(here.index, "textless", vector, **own)
+
+    alices = {"equals": {"key": "owner", "value": "alice"}}
+    [found] = world.search(here.knowledge_base, "otters")
+
+    assert found["content"]["text"] == "Otters."
+    assert found["location"]["customDocumentLocation"] == {"id": "doc"}
+    assert found["metadata"]["owner"] == "alice"
+    assert len(world.search(here.knowledge_base, "otters", alices)) == 1
+    assert len(world.query(here.index, texts={TEXT: "otters"})) == 2
+
+
+def test_a_deleted_index_is_searched_no_more(world: World) -> None:
+    arn = world.index(dimension=1, searched={"text": "en"})
+    world.put_vector(arn, "one", [1], text="words")
+    world.s3vectors.delete_index(indexArn=arn)
+
+    query = {"indexArn": arn, "topK": 1, "queryTexts": [{"text": "w", "metadataKey": "text"}]}
+
+    assert refused(world.s3vectors.query_vectors, **query)["Code"] == "NotFoundException"
+
+
+def test_a_state_file_of_before_gains_text_search(
+    world_at: Callable[..., World], s3_endpoint: str, tmp_path: Path
+) -> None:
+    first = base(world_at(100, patient=True))
+    first.ingest("otters", "Otters hold hands.", owner="alice")
+    eventually(lambda: first.sources("otters"))
+    file = tmp_path / "old"
+    _as_before(tmp_path / "0" / "simulator.sqlite", file / "simulator.sqlite")
+
+    with Simulator(Configuration(data_dir=file, s3_endpoint=s3_endpoint, speed=100)) as simulator:
+        world = World(simulator.endpoint, s3_endpoint, patient=True)
+        again = Base(world, first.index, first.knowledge_base, first.source)
+        mode = world.s3vectors.get_index(indexArn=first.index)["index"]["indexMode"]
+        added = {"textSearchConfigurations": [text_search(TEXT, "en")]}
+        world.s3vectors.update_metadata_configuration(indexArn=first.index, add=added)
+        alices = {"filter": {"owner": {"$eq": "alice"}}}
+        found = eventually(lambda: _or_none(lambda: again.sources("otters", **alices)))
+
+    assert mode == "ENHANCED"
+    assert found == ["otters"]
+
+
+def _or_none(ask: Callable[[], list[str]]) -> list[str] | None:
+    """None while the key is BUILDING."""
+    try:
+        return ask()
+    except ClientError:
+        return None
+
+
+def _as_before(present: Path, old: Path) -> None:
+    """A copy of a state file in the form that it had without text search."""
+    old.parent.mkdir()
+    with closing(sqlite3.connect(present)) as source, closing(sqlite3.connect(old)) as copy:
+        source.backup(copy)
+        # Whoever opens the file must bring the function that its triggers call.
+        copy.create_function("searchable_words", 7, lambda *_: None, deterministic=True)
+        for name in copy.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall():
+            copy.execute(f"DROP TRIGGER {name[0]}")
+        copy.execute("DROP TABLE text_1")
+        copy.execute("DROP TABLE text_searches")
+        copy.execute("DROP INDEX vectors_by_key")
+        copy.execute("ALTER TABLE vectors DROP COLUMN attributes")
+        copy.execute("ALTER TABLE vector_buckets DROP COLUMN default_mode")
+        for arn, body in copy.execute("SELECT arn, body FROM vector_indexes").fetchall():
+            kept = {name: value for name, value in json.loads(body).items() if name != "indexMode"}
+            copy.execute(
+                "UPDATE vector_indexes SET body = ? WHERE arn = ?", (json.dumps(kept), arn)
+            )
+        copy.commit()
