@@ -1,14 +1,16 @@
 """The wire: real clients, modelled errors, rates, and what is not offered."""
 
 import json
+import math
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from tests.simulator.holding import holds
-from tests.simulator.world import World, client, refused
+from tests.simulator.world import World, refused
 
 
 def test_answers_carry_a_request_id_and_health_is_plain_http(world: World) -> None:
@@ -74,26 +76,30 @@ def test_every_rate_is_counted_for_the_account(world_at: Callable[[float], World
     assert error["Code"] == "ThrottlingException"
 
 
-def test_titan_embeds_with_the_dimensions_that_are_asked_for(world: World) -> None:
-    runtime = client("bedrock-runtime", world.endpoint)
-    request = {"inputText": "A sentence.", "dimensions": 256, "normalize": True}
+@pytest.mark.parametrize("dimensions", [256, 512, 1024])
+def test_titan_embeds_with_the_dimensions_that_are_asked_for(world: World, dimensions: int) -> None:
+    embedded = titan(world, dimensions=dimensions)
 
-    answer = runtime.invoke_model(modelId="amazon.titan-embed-text-v2:0", body=json.dumps(request))
-
-    embedded = json.loads(answer["body"].read())
-    assert len(embedded["embedding"]) == 256
-    assert abs(sum(number * number for number in embedded["embedding"]) - 1) < 1e-5
+    assert len(embedded["embedding"]) == dimensions
+    assert length(embedded["embedding"]) == pytest.approx(1)
     assert embedded["inputTextTokenCount"] == 3
 
 
-def test_titan_refuses_an_empty_text(world: World) -> None:
-    runtime = client("bedrock-runtime", world.endpoint)
+def test_titan_leaves_a_vector_as_long_as_it_is_where_that_is_asked_for(world: World) -> None:
+    whole = titan(world)["embedding"]
+    part = titan(world, dimensions=256, normalize=False)["embedding"]
 
-    error = refused(
-        runtime.invoke_model,
-        modelId="amazon.titan-embed-text-v2:0",
-        body=json.dumps({"inputText": ""}),
-    )
+    assert len(whole) == 1024
+    assert length(part) < 0.95
+    assert part == pytest.approx(whole[:256], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [{"inputText": ""}, {"dimensions": 384}, {"normalize": "yes"}, {"inputText": "x" * 50_001}],
+)
+def test_titan_refuses_what_it_can_not_embed(world: World, request_: dict[str, Any]) -> None:
+    error = refused(lambda: titan(world, **request_))
 
     assert error["Code"] == "ValidationException"
 
@@ -114,3 +120,14 @@ def test_a_body_that_can_not_be_read_is_told_as_the_protocol_does(
     with refusal.value as answer:
         assert answer.code == 400
         assert answer.headers["X-Amzn-Errortype"] == "SerializationException"
+
+
+def titan(world: World, **request: Any) -> dict[str, Any]:
+    body = json.dumps({"inputText": "A sentence.", **request})
+    answer = world.bedrock_runtime.invoke_model(modelId="amazon.titan-embed-text-v2:0", body=body)
+    embedded: dict[str, Any] = json.loads(answer["body"].read())
+    return embedded
+
+
+def length(vector: list[float]) -> float:
+    return math.hypot(*vector)

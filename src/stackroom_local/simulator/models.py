@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.embedding import Embedder, resized
 from stackroom_local.simulator.errors import ServiceError
@@ -44,13 +46,20 @@ class Models:
             raise _malformed(f"inputText must have 1 to {_MOST_CHARACTERS} characters")
         if dimensions not in _DIMENSIONS:
             raise _malformed(f"dimensions must be one of {_DIMENSIONS}")
+        if not isinstance(request.get("normalize", True), bool):
+            raise _malformed("normalize must be a boolean")
         if request.get("embeddingTypes", ["float"]) != ["float"]:
             raise NOT_SIMULATED.broken(what="embedding types other than float")
-        vector = resized(self.embedder.embed(text), dimensions).tolist()
+        embedded = self.embedder.embed(text)
+        vector = resized(embedded, dimensions)
+        if not request.get("normalize", True):
+            # The stand-in's whole vectors have the length one: a part is left as short as it is.
+            vector = vector * np.linalg.norm(embedded[:dimensions])
+        values = vector.tolist()
         return {
-            "embedding": vector,
+            "embedding": values,
             "inputTextTokenCount": len(ids_of(text)),
-            "embeddingsByType": {"float": vector},
+            "embeddingsByType": {"float": values},
         }
 
 

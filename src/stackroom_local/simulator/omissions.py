@@ -26,8 +26,8 @@ OMISSIONS = {
     " performanceConfig, serviceTier, outputConfig, requestMetadata; ConverseStream": "refused by"
     " name",
     "S3 Vectors' rates and the 20 MiB of a request": "not counted",
-    "of S3 Vectors: policies, tags, encryption by a key of one's own": "their operations are refused"
-    " by name; what a bucket or an index is made with is not kept, and sseType reads AES256",
+    "of S3 Vectors: policies, tags, encryption by one's own keys": "their operations are refused by"
+    " name; what a bucket or an index is made with is not kept, and sseType reads AES256",
     "the approximation in S3 Vectors' search": "every visible vector is compared: exact, and slower"
     " the more there are",
     "S3 Vectors' own BM25": "that of SQLite's FTS5 (k1 1.2, b 0.75), where a word that more than"
