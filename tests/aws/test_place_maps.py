@@ -80,11 +80,23 @@ def test_a_document_without_a_place_map_has_none(s3: Any) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"no gzip", gzip.compress(b"no json"), gzip.compress(b'{"etag": 1}' * 9)[:-9]],
-    ids=["empty", "not-gzip", "not-json", "cut-off"],  # gzip's own bytes hold the time of day
+    [
+        b"",
+        b"no gzip",
+        gzip.compress(b"no json"),
+        gzip.compress(b'{"etag": 1}' * 9)[:-9],
+        gzip.compress(b'{"etag": "e1"}'),
+    ],
+    ids=[
+        "empty",
+        "not-gzip",
+        "not-json",
+        "cut-off",
+        "nothing in it",
+    ],  # gzip's own bytes hold the time of day
 )
 def test_an_object_that_is_no_place_map_is_said_to_be_none(s3: Any, body: bytes) -> None:
     s3.put_object(Bucket=BUCKET, Key=KEY, Body=body)
 
-    with pytest.raises(ValueError, match=r"place map|Invalid JSON"):
+    with pytest.raises(ValueError, match=r"place map|Invalid JSON|Field required"):
         S3PlaceMaps(s3, BUCKET).get("doc-1")

@@ -3,7 +3,8 @@ import time
 import pytest
 
 from stackroom.inspection.extraction import Page, read_pages
-from stackroom.inspection.place_map import PlaceMap, normalise
+from stackroom.inspection.normalised import normalise
+from stackroom.inspection.place_map import PlaceMap
 from stackroom.ports.retrieval import Place
 from tests import files
 

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from stackroom.inspection.stretches import Stretch
+
 # Of the index. As long as two programs agree for twice as many letters somewhere, they meet.
 _GRAM = 12
 _MAX_GRAMS = 250_000  # eight bytes each; a longer text has them at longer distances
@@ -30,8 +32,6 @@ _LEAST_SHARE = 0.2
 _LOOSE = 60  # letters between two pieces of a chain that may be in one text alone
 _STRAY = 2 * _PROBE  # a part of the chain with fewer letters may stand there by chance
 
-Stretch = tuple[int, int]  # where it begins and ends
-
 
 @dataclass(frozen=True, kw_only=True)
 class Alignment:
@@ -44,6 +44,7 @@ class Alignment:
     stretches: tuple[Stretch, ...]
     before: int = 0
     after: int = 0
+    is_whole: bool = False  # the passage stands there letter by letter
 
     @property
     def letters(self) -> int:

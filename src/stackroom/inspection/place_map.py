@@ -6,31 +6,29 @@ broken at a line's end, in ligatures and quotes. So both sides are reduced to ba
 digits, and looked up there.
 """
 
-import re
-import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
-from typing import Any, Self
+from typing import Self
 
 from pydantic import NonNegativeInt, PositiveInt, model_validator
 
-from stackroom.inspection.alignment import Alignable, Alignment, Stretch
+from stackroom.inspection.alignment import Alignable, Alignment
 from stackroom.inspection.extraction.page import Page
+from stackroom.inspection.map_making import parts_of
+from stackroom.inspection.maps_once import as_kept_now
+from stackroom.inspection.normalised import normalise
+from stackroom.inspection.stretches import Stretch, Stretches
+from stackroom.inspection.without_running_lines import without_running_lines
 from stackroom.model import Record
 from stackroom.ports.retrieval import Place
 
 # A passage may begin or end with as many letters that are not in our text, and its neighbour still
 # touches it.
 _RAGGED = 40
+_KEPT = 128  # passages whose place is kept: whoever asks for it asks for their text next
 _NOWHERE = Place()
-_NOT_BARE = re.compile(r"[\W_]+")
-
-
-def normalise(text: str) -> str:
-    """Letters and digits alone, in one case, ligatures and full-width forms resolved."""
-    return _NOT_BARE.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
 class Piece(Record):
@@ -42,33 +40,41 @@ class Piece(Record):
 
 
 class PlaceMap(Record):
-    """The normalised text of one version of a document, and where in it each piece begins."""
+    """
+    The normalised text of one version of a document, and where in it each piece begins.
+
+    `running` and `listed` are the beginnings and ends, in turn, of the lines that are running
+    headers, footers or page numbers, and of those of tables of contents and indexes.
+    """
 
     etag: str
     text: str
     pieces: tuple[Piece, ...]
+    running: tuple[NonNegativeInt, ...] = ()
+    listed: tuple[NonNegativeInt, ...] = ()
 
     @classmethod
-    def of(cls, etag: str, pages: Iterable[Page]) -> Self | None:
+    def of(cls, etag: str, pages: Sequence[Page]) -> Self | None:
         """None where nothing would be told: no page has a number, and none a heading."""
-        parts = [part for page in pages for part in _parts(page)]
-        return cls.model_validate({"etag": etag, "pieces": parts}) if parts else None
+        parts = parts_of(pages)
+        if not parts:
+            return None
+        starts = list(accumulate((len(part.text) for part in parts), initial=0))
+        return cls(
+            etag=etag,
+            text="".join(part.text for part in parts),
+            pieces=tuple(
+                Piece(page=part.page, section=part.section, at=at)
+                for part, at in zip(parts, starts, strict=False)
+            ),
+            running=tuple(_moved((part.running for part in parts), starts)),
+            listed=tuple(_moved((part.listed for part in parts), starts)),
+        )
 
     @model_validator(mode="before")
     @classmethod
-    def _with_one_text(cls, told: Any) -> Any:
-        """As it is made, and as maps were kept once: a text in each piece, or in each page."""
-        if not isinstance(told, dict) or "text" in told:
-            return told
-        kept = {name: value for name, value in told.items() if name != "pages"}
-        parts = told.get("pieces", told.get("pages"))
-        texts = [part["text"] for part in parts]
-        starts = [0, *accumulate(map(len, texts))]
-        pieces = [
-            {"page": part.get("page", part.get("number")), "section": part.get("section"), "at": at}
-            for part, at in zip(parts, starts, strict=False)
-        ]
-        return {**kept, "text": "".join(texts), "pieces": pieces}
+    def _as_kept_now(cls, told: object) -> object:
+        return as_kept_now(told)
 
     def place_of(self, passage: str) -> Place:
         """
@@ -76,67 +82,84 @@ class PlaceMap(Record):
 
         Looked up as a whole first, then piece by piece.
         """
-        text = normalise(passage)
-        if not text:
-            return _NOWHERE
-        whole = self._as_a_whole(text)
-        places = [self._place(each) for each in whole or self._alignable.alignments(text)]
-        told = {(place.page, place.section) for place in places}
-        return places[0] if len(told) == 1 else _NOWHERE
+        return self._located(passage)[0]
 
     def shown(self, passage: str) -> str:
-        return passage
+        """
+        Without the lines in it that are running headers, footers or page numbers.
+
+        Whole if nothing else is in it, and where its place is not known.
+        """
+        found = self._located(passage)[1]
+        if found is None:
+            return passage
+        return without_running_lines(passage, found, self.text, self._running)
+
+    @cached_property
+    def _located(self) -> Callable[[str], tuple[Place, Alignment | None]]:
+        return lru_cache(_KEPT)(self._locate)
+
+    def _locate(self, passage: str) -> tuple[Place, Alignment | None]:
+        text = normalise(passage)
+        if not text:
+            return _NOWHERE, None
+        found = self._as_a_whole(text) or self._alignable.alignments(text)
+        places = [self._place(each) for each in found]
+        told = {(place.page, place.section) for place in places}
+        return (places[0], found[0]) if len(told) == 1 else (_NOWHERE, None)
 
     def _as_a_whole(self, text: str) -> list[Alignment]:
         """Where the text stands letter by letter: nowhere, once, or at two places that differ."""
-        found: list[Alignment] = []
+        found: dict[tuple[int | None, str | None], Alignment] = {}
         position = self.text.find(text)
         while position >= 0 and len(found) < 2:
             number = self._number_at(position)
-            if not found or self._told(self._number_at(found[0].stretches[0][0])) != self._told(
-                number
-            ):
-                found.append(Alignment(stretches=((position, position + len(text)),)))
+            piece = self.pieces[number]
+            stretches = ((position, position + len(text)),)
+            found.setdefault(
+                (piece.page, piece.section), Alignment(stretches=stretches, is_whole=True)
+            )
             # The next piece at the earliest: more in this one would tell nothing new.
             after = self._starts[number + 1] if number + 1 < len(self._starts) else len(self.text)
             position = self.text.find(text, after)
-        return found
+        return list(found.values())
 
     def _place(self, found: Alignment) -> Place:
         begin, end = found.stretches[0][0], found.stretches[-1][1]
         # What the passage begins with, and our text has not, may still be of the piece above.
-        begins = begin if not found.before else max(0, begin - found.before)
+        above = self._number_at(max(0, begin - found.before))
         section = self.pieces[self._number_at(begin)].section
-        if self.pieces[self._number_at(begins)].section != section:
-            section = None
-        letters = self._letters_by_page(found.stretches)
+        letters, listed = self._letters(found.stretches)
+        by_page = {page: count for page, count in letters.items() if page is not None}
         return Place(
-            page=max(letters, key=lambda page: (letters[page], -page), default=None),
-            page_first=min(letters, default=None),
-            page_last=max(letters, default=None),
-            section=section,
+            page=max(by_page, key=lambda page: (by_page[page], -page), default=None),
+            page_first=min(by_page, default=None),
+            page_last=max(by_page, default=None),
+            section=section if self.pieces[above].section == section else None,
             span=(
                 begin - min(found.before, _RAGGED, begin),
                 min(len(self.text), end + min(found.after, _RAGGED)),
             ),
+            is_navigation=2 * listed > sum(letters.values()),
         )
 
-    def _letters_by_page(self, stretches: Iterable[Stretch]) -> dict[int, int]:
-        letters: dict[int, int] = {}
-        for begin, end in stretches:
-            position = begin
-            for number in range(self._number_at(begin), len(self.pieces)):
-                if position >= end:
-                    break
-                after = self._starts[number + 1] if number + 1 < len(self._starts) else end
-                page = self.pieces[number].page
-                if page is not None and min(after, end) > position:
-                    letters[page] = letters.get(page, 0) + min(after, end) - position
-                position = max(position, after)
-        return letters
+    def _letters(self, stretches: Sequence[Stretch]) -> tuple[dict[int | None, int], int]:
+        """By page, running lines left out unless there is nothing else; and how many are listed."""
+        parts = [part for stretch in stretches for part in self._by_piece(*stretch)]
+        running = [self._running.letters_in(begin, end) for _, begin, end in parts]
+        is_all = sum(running) == sum(end - begin for _, begin, end in parts)
+        letters: dict[int | None, int] = {}
+        for (page, begin, end), out in zip(parts, running, strict=True):
+            count = end - begin - (0 if is_all else out)
+            if count:
+                letters[page] = letters.get(page, 0) + count
+        return letters, sum(self._listed.letters_in(begin, end) for _, begin, end in parts)
 
-    def _told(self, number: int) -> tuple[int | None, str | None]:
-        return self.pieces[number].page, self.pieces[number].section
+    def _by_piece(self, begin: int, end: int) -> list[tuple[int | None, int, int]]:
+        first, last = self._number_at(begin), self._number_at(end - 1)
+        bounds = [begin, *self._starts[first + 1 : last + 1], end]
+        pages = [piece.page for piece in self.pieces[first : last + 1]]
+        return [(page, *bound) for page, bound in zip(pages, pairwise(bounds), strict=True)]
 
     def _number_at(self, position: int) -> int:
         return bisect_right(self._starts, position) - 1
@@ -149,14 +172,15 @@ class PlaceMap(Record):
     def _alignable(self) -> Alignable:
         return Alignable(self.text)
 
+    @cached_property
+    def _running(self) -> Stretches:
+        return Stretches(self.running)
 
-def _parts(page: Page) -> Iterator[dict[str, object]]:
-    if page.number is not None:
-        yield {"page": page.number, "text": normalise(page.text)}
-        return
-    if all(each.text is None for each in page.headings):
-        return
-    starts = [0, *(heading.at for heading in page.headings), len(page.text)]
-    sections = [None, *(heading.text for heading in page.headings)]
-    for (start, end), section in zip(pairwise(starts), sections, strict=True):
-        yield {"section": section, "text": normalise(page.text[start:end])}
+    @cached_property
+    def _listed(self) -> Stretches:
+        return Stretches(self.listed)
+
+
+def _moved(bounds: Iterable[Sequence[int]], starts: Sequence[int]) -> list[int]:
+    """From positions in each part to those in the whole text."""
+    return [at + start for each, start in zip(bounds, starts, strict=False) for at in each]
