@@ -68,6 +68,7 @@ class Deployment:
     admission: Admission
     answer_model: AnswerModel
     guardrail: Guardrail | None
+    retrieve_via: str  # "s3vectors": an index is searched itself; "bedrock": by Retrieve
     retrieve_sharing: str  # "on": callers find what others share with their groups, too
     search_language: str  # of the documents, for search by words; "none": of no language
     prewarm_minutes: int  # that a knowledge base may be idle before it is asked; 0: it never is
@@ -77,6 +78,7 @@ class Deployment:
     def from_context(cls, app: cdk.App) -> Self:
         project = str(app.node.get_context("project"))
         pool_size = int(app.node.get_context("knowledge_base_pool_size"))
+        via = app.node.get_context("retrieve_via")
         sharing = app.node.get_context("retrieve_sharing")
         language = app.node.get_context("search_language")
         prewarm = int(app.node.get_context("prewarm_minutes"))
@@ -85,6 +87,8 @@ class Deployment:
             raise ValueError(f"context project {project!r} must match {_PROJECT.pattern}")
         if not 1 <= pool_size <= _LARGEST_POOL:
             raise ValueError(f"context knowledge_base_pool_size {pool_size} is not 1 to 100")
+        if via not in ("s3vectors", "bedrock"):
+            raise ValueError(f"context retrieve_via {via!r} must be 's3vectors' or 'bedrock'")
         if sharing not in ("off", "on"):
             raise ValueError(f"context retrieve_sharing {sharing!r} must be 'off' or 'on'")
         if language not in _LANGUAGES:
@@ -100,6 +104,7 @@ class Deployment:
             admission=Admission.from_context(app),
             answer_model=AnswerModel.from_context(app),
             guardrail=Guardrail.from_context(app),
+            retrieve_via=via,
             retrieve_sharing=sharing,
             search_language=language,
             prewarm_minutes=prewarm,

@@ -15,6 +15,7 @@ from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.rights import Rights
+from infra.search_rights import may_search
 from infra.sign_in import SignIn
 
 
@@ -48,7 +49,7 @@ class GatewayFunctions:
         catalogs = self.data.catalog_table.table_arn
         handler.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=catalogs)
         handler.allow("dynamodb:Query", on=self.data.catalog_table.by_user_arn)
-        handler.allow("bedrock:Retrieve", on=self.knowledge_base.knowledge_base_arns)
+        may_search(handler, deployment=self.deployment, knowledge_base=self.knowledge_base)
         # ListBucket, or a place map that doesn't exist answers 403 instead of 404.
         handler.allow("s3:ListBucket", on=self.data.bucket.bucket_arn)
         handler.allow(
@@ -89,6 +90,7 @@ class GatewayFunctions:
             because="A document may lie under any key; sidecars the bucket's policy keeps from it.",
         )
         rights.run(handler)
+        may_search(handler, deployment=self.deployment, knowledge_base=self.knowledge_base)
         may_answer(
             handler,
             deployment=self.deployment,

@@ -78,6 +78,15 @@ class KnowledgeBaseStack(cdk.Stack):
     def index_arns(self) -> list[str]:
         return [member.index_arn for member in self.pool]
 
+    @property
+    def embedding_model_arn(self) -> str:
+        return self._model_arn()
+
+    @property
+    def embedding_environment(self) -> dict[str, str]:
+        """What documents are embedded with, for who embeds a question."""
+        return {"EMBEDDING_MODEL": _MODEL, "EMBEDDING_DIMENSIONS": str(DIMENSION)}
+
     def _member(self, number: int) -> PoolMember:
         name = f"{self._deployment.project}-{number}"
         index = self._indexes.index(number, name)

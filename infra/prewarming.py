@@ -7,6 +7,7 @@ from aws_cdk import aws_scheduler as scheduler
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
+from infra.search_rights import may_search
 
 
 def prewarming(
@@ -31,7 +32,7 @@ def prewarming(
             "PREWARM_MINUTES": str(minutes),
         },
     )
-    handler.allow("bedrock:Retrieve", on=knowledge_base.knowledge_base_arns)
+    may_search(handler, deployment=deployment, knowledge_base=knowledge_base)
     # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatch.html
     handler.allow(
         "cloudwatch:GetMetricData",

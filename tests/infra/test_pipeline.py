@@ -26,6 +26,11 @@ ADMISSION = {
 }
 RUNNING = {**STORES, "KB_POOL": POOL, "STATE_MACHINE_ARN": MACHINE}
 MODEL = "arn:aws:bedrock:{region}:{account}:inference-profile/global.amazon.nova-2-lite-v1:0"
+SEARCH = {
+    "RETRIEVE_VIA": "bedrock",
+    "EMBEDDING_MODEL": "amazon.titan-embed-text-v2:0",
+    "EMBEDDING_DIMENSIONS": "1024",
+}
 ISSUER = "https://cognito-idp.{region}.amazonaws.com/stackroom-users"
 
 # By function: what it reads beside the three variables that every function has.
@@ -42,10 +47,12 @@ ENVIRONMENT = {
         "RETRIEVE_MIN_SCORE": "0.0",
         "RETRIEVE_MAX_TOKENS": "4000",
         "RETRIEVE_SHARING": "off",
+        **SEARCH,
     },
     ("gateway", "catalog_tools"): {
         **RUNNING,
         **ADMISSION,
+        **SEARCH,
         "ANSWER_MODEL_ARN": MODEL,
     },
     ("gateway", "identity_interceptor"): {

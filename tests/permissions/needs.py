@@ -227,6 +227,19 @@ def _on_index(action: str) -> Any:
     return asked
 
 
+def _invocation(given: Parameters, names: Names) -> Iterator[_Asked]:
+    """A foundation model by its id, as it is in this region."""
+    yield _Asked(
+        "bedrock:InvokeModel",
+        f"arn:aws:bedrock:{{region}}::foundation-model/{names(given['modelId'])}",
+    )
+
+
+def _guarding(given: Parameters, names: Names) -> Iterator[_Asked]:
+    guarding = f"guardrail/{names(given['guardrailIdentifier'])}"
+    yield _Asked("bedrock:ApplyGuardrail", _regional("bedrock", guarding))
+
+
 def _plain(action: str, parameter: str | None = None) -> Any:
     """On the ARN that a parameter has; on `*` where the action knows no resources."""
 
@@ -282,6 +295,8 @@ _ASKED: dict[str, Any] = {
         ("GetIndex", "QueryVectors", "GetVectors", "ListVectors", "PutVectors", "DeleteVectors"),
         _on_index,
     ),
+    "bedrock-runtime.InvokeModel": _invocation,
+    "bedrock-runtime.ApplyGuardrail": _guarding,
     "sts.AssumeRole": _nothing,
     "stepfunctions.StartExecution": _plain("states:StartExecution", "stateMachineArn"),
     "stepfunctions.DescribeExecution": _plain("states:DescribeExecution", "executionArn"),

@@ -54,8 +54,13 @@ def lines_in(calls: Path) -> Iterator[Line]:
 
 
 def names_of(instance: Instance) -> Names:
-    """Of a pool of more, each knowledge base is granted as the first one is."""
+    """Of a pool of more, each knowledge base and its index are granted as the first one's are."""
     agent = client("bedrock-agent", instance.simulator_endpoint)
     pool = agent.list_knowledge_bases()["knowledgeBaseSummaries"]
     others = {each["knowledgeBaseId"]: "KnowledgeBase1" for each in pool}
+    for each in pool:
+        storage = agent.get_knowledge_base(knowledgeBaseId=each["knowledgeBaseId"])[
+            "knowledgeBase"
+        ]["storageConfiguration"]
+        others[storage["s3VectorsConfiguration"]["indexArn"].rpartition(":")[2]] = "index/Index1"
     return Names(account=ACCOUNT, region=REGION, others=others)

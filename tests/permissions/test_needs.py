@@ -6,7 +6,11 @@ import pytest
 
 from tests.permissions.needs import Names, NotInIam, _check, needs
 
-NAMES = Names(account="000000000000", region="us-east-1", others={"KB1": "KnowledgeBase1"})
+NAMES = Names(
+    account="000000000000",
+    region="us-east-1",
+    others={"KB1": "KnowledgeBase1", "bucket/b/index/i": "index/Index1"},
+)
 BUCKET = "documents-000000000000-us-east-1"
 OBJECT = {"Bucket": BUCKET, "Key": "alice/a.txt"}
 READABLE = "arn:aws:s3:::documents-{account}-{region}"
@@ -15,6 +19,8 @@ KNOWLEDGE_BASE = "arn:aws:bedrock:{region}:{account}:knowledge-base/KnowledgeBas
 INDEX = "arn:aws:s3vectors:us-east-1:000000000000:bucket/vectors/index/passages"
 READABLE_INDEX = "arn:aws:s3vectors:{region}:{account}:bucket/vectors/index/passages"
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/some-model"
+INDEX = "arn:aws:s3vectors:us-east-1:000000000000:bucket/b/index/i"
+INDEX_ARN = "arn:aws:s3vectors:{region}:{account}:index/Index1"
 PROFILE = "arn:aws:bedrock:us-east-1:000000000000:inference-profile"
 
 
@@ -132,6 +138,26 @@ def needed(operation: str, given: dict[str, Any], error: str | None = None) -> l
                 "bedrock:ApplyGuardrail arn:aws:bedrock:{region}:{account}:guardrail/g1",
             ],
         ),
+        (
+            "bedrock-runtime.InvokeModel",
+            {"modelId": "some-model", "body": "{}"},
+            [f"bedrock:InvokeModel {MODEL.replace('us-east-1', '{region}')}"],
+        ),
+        (
+            "bedrock-runtime.ApplyGuardrail",
+            {"guardrailIdentifier": "g1", "guardrailVersion": "1"},
+            ["bedrock:ApplyGuardrail arn:aws:bedrock:{region}:{account}:guardrail/g1"],
+        ),
+        ("s3vectors.QueryVectors", {"indexArn": INDEX}, [f"s3vectors:QueryVectors {INDEX_ARN}"]),
+        *(
+            (
+                "s3vectors.QueryVectors",
+                {"indexArn": INDEX, **more},
+                [f"s3vectors:QueryVectors {INDEX_ARN}", f"s3vectors:GetVectors {INDEX_ARN}"],
+            )
+            for more in ({"queryTexts": [{}]}, {"filter": {"a": 1}}, {"returnMetadata": True})
+        ),
+        ("s3vectors.GetIndex", {"indexArn": INDEX}, [f"s3vectors:GetIndex {INDEX_ARN}"]),
         ("stepfunctions.SendTaskSuccess", {"taskToken": "t"}, ["states:SendTaskSuccess *"]),
         ("sts.AssumeRole", {"RoleArn": "the function's own"}, []),
     ],

@@ -63,13 +63,11 @@ def _s3vectors(deployment: Deployment, index: str, *, fallback: KnowledgeBase) -
     from stackroom.aws.vector_index import S3VectorsKnowledgeBase
     from stackroom.ports.retrieval import Search
 
-    client, search, guardrail = (
-        deployment.client("s3vectors"),
-        Search.HYBRID,
-        _guardrail(deployment),
-    )
-    guard = guardrail and QuestionGuard(client=deployment.client("embeddings"), guardrail=guardrail)
-    embeddings = deployment.embeddings
+    client, embeddings = deployment.client("s3vectors"), deployment.embeddings
+    guardrail, guard = _guardrail(deployment), None
+    if guardrail is not None:
+        guard = QuestionGuard(client=deployment.client("embeddings"), guardrail=guardrail)
+    search = Search.HYBRID
     return S3VectorsKnowledgeBase(
         client,
         index,
