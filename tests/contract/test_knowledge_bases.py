@@ -1,8 +1,12 @@
-"""What every `KnowledgeBase` promises: the fake of our tests, and Bedrock's as simulated here."""
+"""
+What every `KnowledgeBase` promises: the fake of our tests, and the ways to search one of Bedrock's,
+as simulated here.
+"""
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +14,17 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from stackroom.aws.embeddings import BedrockEmbeddings
+from stackroom.aws.index_watch import IndexWatch
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
+from stackroom.aws.vector_index import S3VectorsKnowledgeBase
+from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import AnyOf, Filter, Has
 from stackroom.identity import Caller
 from stackroom.narrowing import conditions
-from stackroom.ports.retrieval import KnowledgeBase
+from stackroom.ports.retrieval import KnowledgeBase, Search
+from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
+from stackroom.retrieval.words import RankedByWords
 from stackroom.tenancy import Member, Tenant
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -28,6 +38,7 @@ SHELF: list[tuple[str, str, str, dict[str, object]]] = [
     ("carol", "cat-4", "budget.txt", {"city": "Rome", "allowed_groups": ["finance", "board"]}),
     ("carol", "cat-4", "names.txt", {"allowed_groups": ["Forschung, Köln", "財務"]}),
     ("carol", "cat-4", "prose.txt", {"allowed_groups": "for finance, board and staff"}),
+    ("carol", "cat-4", "bare.txt", {"allowed_groups": "staff"}),
 ]
 TEXT = "The annual leave of {user} as {file} has it"
 CREDENTIALS: dict[str, Any] = {
@@ -57,8 +68,41 @@ def drop(s3: Any) -> None:
         s3.put_object(Bucket="docs", Key=f"{key}.metadata.json", Body=json.dumps(sidecar).encode())
 
 
-def ingested(endpoint: str) -> str:
-    """A knowledge base over the bucket, once its ingestion job is over."""
+@dataclass(frozen=True, kw_only=True)
+class Stocked:
+    """A knowledge base over the bucket, as the simulator at `endpoint` has it."""
+
+    endpoint: str
+    knowledge_base_id: str
+    index_arn: str
+
+    def client(self, service: str) -> Any:
+        # The service is a name known when it runs; types-boto3 has types for literal names only.
+        return boto3.client(service, endpoint_url=self.endpoint, **CREDENTIALS)  # type: ignore[call-overload]
+
+    @property
+    def by_retrieve(self) -> BedrockKnowledgeBase:
+        return BedrockKnowledgeBase(self.client("bedrock-agent-runtime"), self.knowledge_base_id)
+
+    def directly(self, search: Search) -> S3VectorsKnowledgeBase:
+        vectors = self.client("s3vectors")
+        embeddings = BedrockEmbeddings(
+            client=self.client("bedrock-runtime"),
+            model="amazon.titan-embed-text-v2:0",
+            dimensions=1024,
+        )
+        return S3VectorsKnowledgeBase(
+            vectors,
+            self.index_arn,
+            watch=IndexWatch(vectors, self.index_arn, search=search, dimensions=1024),
+            embeddings=CachedEmbeddings(embeddings=embeddings, cache=MemoryEmbeddingCache()),
+            fallback=FakeKnowledgeBase(failure=KnowledgeBaseUnavailable("nobody", "fell back")),
+            search=search,
+        )
+
+
+def ingested(endpoint: str) -> Stocked:
+    """Once its ingestion job is over."""
     vectors = boto3.client("s3vectors", endpoint_url=endpoint, **CREDENTIALS)
     agent = boto3.client("bedrock-agent", endpoint_url=endpoint, **CREDENTIALS)
     vectors.create_vector_bucket(vectorBucketName="vectors")
@@ -69,7 +113,8 @@ def ingested(endpoint: str) -> str:
         dimension=1024,
         distanceMetric="cosine",
         metadataConfiguration={
-            "nonFilterableMetadataKeys": ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
+            "nonFilterableMetadataKeys": ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"],
+            "textSearchConfigurations": [{"metadataKey": "AMAZON_BEDROCK_TEXT", "language": "en"}],
         },
     )
     knowledge_base = agent.create_knowledge_base(
@@ -102,23 +147,19 @@ def ingested(endpoint: str) -> str:
         time.sleep(0.1)
         job = agent.get_ingestion_job(**where, ingestionJobId=job["ingestionJobId"])["ingestionJob"]
     assert job["statistics"]["numberOfNewDocumentsIndexed"] == len(SHELF), job
-    return str(knowledge_base)
+    return Stocked(endpoint=endpoint, knowledge_base_id=knowledge_base, index_arn=index["indexArn"])
 
 
 @pytest.fixture(scope="module")
-def bedrock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BedrockKnowledgeBase]:
+def bedrock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stocked]:
     data: Path = tmp_path_factory.mktemp("simulator")
     endpoint = "https://s3.us-east-1.amazonaws.com"  # in memory, for the simulator's thread too
     with mock_aws():
         drop(boto3.client("s3", **CREDENTIALS))
         with Simulator(Configuration(data_dir=data, s3_endpoint=endpoint, speed=100)) as simulator:
-            identity = ingested(simulator.endpoint)
-            runtime = boto3.client(
-                "bedrock-agent-runtime", endpoint_url=simulator.endpoint, **CREDENTIALS
-            )
-            knowledge_base = BedrockKnowledgeBase(runtime, identity)
-            settle(knowledge_base)
-            yield knowledge_base
+            stocked = ingested(simulator.endpoint)
+            settle(stocked.by_retrieve)
+            yield stocked
 
 
 def settle(knowledge_base: BedrockKnowledgeBase) -> None:
@@ -130,12 +171,20 @@ def settle(knowledge_base: BedrockKnowledgeBase) -> None:
         time.sleep(0.1)
 
 
-@pytest.fixture(params=["fake", pytest.param("bedrock", marks=pytest.mark.processes)])
+WAYS: dict[str, Callable[[Stocked], KnowledgeBase]] = {
+    "Retrieve": lambda stocked: stocked.by_retrieve,
+    "Retrieve, then by words": lambda stocked: RankedByWords(stocked.by_retrieve),
+    "S3 Vectors": lambda stocked: stocked.directly(Search.HYBRID),
+    "S3 Vectors, by meaning": lambda stocked: stocked.directly(Search.SEMANTIC),
+    "S3 Vectors, by words": lambda stocked: stocked.directly(Search.TEXT),
+}
+
+
+@pytest.fixture(params=["fake", *(pytest.param(way, marks=pytest.mark.processes) for way in WAYS)])
 def knowledge_base(request: pytest.FixtureRequest) -> KnowledgeBase:
     if request.param == "fake":
         return fake()
-    simulated: BedrockKnowledgeBase = request.getfixturevalue("bedrock")
-    return simulated
+    return WAYS[request.param](request.getfixturevalue("bedrock"))
 
 
 def found(knowledge_base: KnowledgeBase, condition: Filter) -> set[str]:
@@ -193,6 +242,7 @@ def test_a_filter_means_the_same_everywhere(
         (["finance", "財務"], {"allowed_groups": "board"}, {"carol/budget.txt"}),
         (["staff"], {"allowed_groups": ["finance", "board"]}, set()),
         (["finance"], {"user": "carol"}, set()),
+        (["staff"], {}, set()),
     ],
 )
 def test_a_members_groups_find_what_lists_one_of_them_and_nothing_else(
@@ -217,11 +267,77 @@ def test_passages_come_best_first_no_more_than_asked_for_and_say_where_they_stan
 ) -> None:
     retrieved = knowledge_base.retrieve("annual leave in rome.txt", Tenant("alice").filter(), 2)
 
-    scores = [passage.score for passage in retrieved.passages]
     best = retrieved.passages[0]
-    assert len(scores) == 2
-    assert scores == sorted(scores, reverse=True)
+    assert len(retrieved.passages) == 2
+    assert best.score == max(passage.score for passage in retrieved.passages)
+    assert 0 <= best.score <= 1
     assert best.text == "The annual leave of alice as rome.txt has it"
     assert best.uri == "s3://docs/alice/cat-1/rome.txt"
+    assert best.custom_id is None
     assert best.attributes["document_id"] == "doc-rome.txt"
     assert retrieved.guardrail_action == "NONE"
+    assert retrieved.notice is None
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("way", "search", "compared"),
+    [
+        ("Retrieve", Search.SEMANTIC, (True, False)),
+        ("Retrieve, then by words", Search.RANKED, (True, True)),
+        ("S3 Vectors", Search.HYBRID, (True, True)),
+        ("S3 Vectors, by meaning", Search.SEMANTIC, (True, False)),
+        ("S3 Vectors, by words", Search.TEXT, (False, True)),
+    ],
+)
+def test_an_answer_tells_how_it_was_found_and_what_was_compared(
+    bedrock: Stocked, way: str, search: Search, compared: tuple[bool, bool]
+) -> None:
+    retrieved = WAYS[way](bedrock).retrieve("annual leave", Tenant("alice").filter(), 2)
+
+    best = retrieved.passages[0]
+    assert retrieved.search is search
+    assert (best.similarity is not None, best.words is not None) == compared
+
+
+@pytest.mark.processes
+def test_both_ways_see_the_same_similarity_and_the_same_attributes(bedrock: Stocked) -> None:
+    asked = ("annual leave", Tenant("alice").filter(), 10)
+
+    by_retrieve, directly = (
+        {each.uri: each for each in WAYS[way](bedrock).retrieve(*asked).passages}
+        for way in ("Retrieve", "S3 Vectors")
+    )
+
+    assert directly.keys() == by_retrieve.keys()
+    for uri, passage in directly.items():
+        assert passage.attributes == by_retrieve[uri].attributes
+        assert passage.similarity == pytest.approx(by_retrieve[uri].similarity, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "x",
+        "7",
+        "?",
+        "🙂",
+        "the of and is",
+        "年次休暇は何日ですか",
+        "كم يوم إجازة",
+        "Сколько дней отпуска?",
+        "x" * 1000,
+        ("annual leave " * 77)[:1000],
+        'leave" OR 1=1 -- \\ NEAR(a b) {x}: *^',
+        "The annual leave of alice as rome.txt has it",
+        "null\x00byte",
+    ],
+)
+def test_no_question_is_an_error_or_finds_what_is_not_the_callers(
+    knowledge_base: KnowledgeBase, question: str
+) -> None:
+    retrieved = knowledge_base.retrieve(question, Tenant("alice", "cat-1").filter(), 10)
+
+    owners = {passage.attributes["catalog_id"] for passage in retrieved.passages}
+    assert owners <= {"cat-1"}
+    assert retrieved.notice is None
