@@ -11,7 +11,7 @@ from infra.costs import consumed, estimated
 from infra.data import DataStack
 from infra.function import HandlerFunction
 from infra.gateway import GatewayStack
-from infra.measurements import found, metric, of_function, of_queue, ours, total
+from infra.measurements import embedding_cache, found, metric, of_function, of_queue, ours, total
 from infra.pipeline import PipelineStack
 
 _THIRD = 8  # of the 24 columns
@@ -129,6 +129,7 @@ class Dashboard:
                 [ours("RetrieveResults", "retrieve", statistic="Average", label="average")],
             ),
             _graph("Search indexes, by state", [found("SearchIndexes", "state")]),
+            _graph("Vectors of questions", embedding_cache()),
         ]
 
     def _what_it_costs(self) -> list[cloudwatch.IWidget]:

@@ -38,6 +38,19 @@ def ours(
     return metric("Stackroom", name, dimensions, statistic=statistic, label=label)
 
 
+def embedding_cache() -> list[cloudwatch.IMetric]:
+    """Of questions whose vector was there already, and of those that had to be embedded."""
+    hits = ours("EmbeddingCacheHits", "retrieve", label="asked before")
+    misses = ours("EmbeddingCacheMisses", "retrieve", label="embedded")
+    rate = cloudwatch.MathExpression(
+        expression="100 * hits / (hits + misses)",
+        using_metrics={"hits": hits, "misses": misses},
+        label="asked before (%)",
+        period=_FIVE_MINUTES,
+    )
+    return [hits, misses, rate]
+
+
 def of_function(
     handler: HandlerFunction, name: str, *, statistic: str = "Sum"
 ) -> cloudwatch.Metric:

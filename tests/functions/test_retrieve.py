@@ -4,10 +4,12 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from botocore.response import StreamingBody
 from botocore.stub import Stubber
 from moto import mock_aws
 
@@ -409,3 +411,100 @@ def test_the_function_searches_with_what_its_environment_says(deployed: Any) -> 
     source = response["results"][0]["source"]
     assert (source["page"], source["page_first"], source["page_last"]) == (6, 6, 6)
     assert response["metadata"]["knowledge_bases_queried"] == ["KB12345678"]
+
+
+INDEX = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
+
+
+@pytest.fixture
+def directly(deployed: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Stubber]]:
+    """As configured to ask an index itself, by service that is asked."""
+    [member] = json.loads(deployed["KB_POOL"])
+    monkeypatch.setenv("KB_POOL", json.dumps([{**member, "index": INDEX}]))
+    monkeypatch.setenv("RETRIEVE_VIA", "s3vectors")
+    monkeypatch.setenv("EMBEDDING_DIMENSIONS", "2")
+    session.client("s3").create_bucket(Bucket="docs")
+    function.embedded.taken()
+    services = ("s3vectors", "embeddings", "bedrock-agent-runtime")
+    stubbed = {service: Stubber(session.client(service)) for service in services}
+    for each in stubbed.values():
+        each.activate()
+    yield stubbed
+    for each in stubbed.values():
+        each.assert_no_pending_responses()
+
+
+def an_index(mode: str) -> dict[str, Any]:
+    searchable = {"metadataKey": "AMAZON_BEDROCK_TEXT", "language": "en", "status": "ACTIVE"}
+    index = {
+        "vectorBucketName": "vectors",
+        "indexName": "passages",
+        "indexArn": INDEX,
+        "creationTime": datetime(2026, 11, 1, tzinfo=UTC),
+        "dataType": "float32",
+        "dimension": 2,
+        "distanceMetric": "cosine",
+        "indexMode": mode,
+        "metadataConfiguration": {"textSearchConfigurations": [searchable]},
+    }
+    return {"index": index}
+
+
+def a_vector(text: str) -> dict[str, Any]:
+    metadata = {
+        "AMAZON_BEDROCK_TEXT": text,
+        "x-amz-bedrock-kb-source-uri": "s3://docs/alice/hr/handbook.txt",
+        "user_id": "alice",
+        "document_id": "doc-1",
+        "filename": "handbook.txt",
+    }
+    matched = [{"metadataKey": "AMAZON_BEDROCK_TEXT", "score": 3.0}]
+    scores = {"fused": 0.03, "vectorDistance": 0.2, "bm25Scores": matched}
+    return {"key": "1", "metadata": metadata, "scores": scores}
+
+
+def test_an_index_is_asked_itself_and_a_question_embedded_once(
+    directly: dict[str, Stubber], printed: Printed
+) -> None:
+    body = json.dumps({"embedding": [0.6, 0.8]}).encode()
+    directly["s3vectors"].add_response("get_index", an_index("ENHANCED"))
+    directly["embeddings"].add_response(
+        "invoke_model",
+        {"body": StreamingBody(io.BytesIO(body), len(body)), "contentType": "application/json"},
+    )
+    answer = {"vectors": [a_vector("annual leave is 30 days")], "distanceMetric": "cosine"}
+    for _ in range(2):
+        directly["s3vectors"].add_response("query_vectors", answer)
+
+    responses = [function.handler({"query": "annual leave"}, Context()) for _ in range(2)]
+
+    told = [each["results"][0]["content"] for each in responses]
+    assert told == ["annual leave is 30 days"] * 2
+    assert {each["metadata"]["search"] for each in responses} == {"hybrid"}
+    lines = [line for line in printed() if "EmbeddingCacheHits" in line]
+    assert [line["EmbeddingCacheMisses"] for line in lines] == [[1.0], [0.0]]
+    assert [line["EmbeddingCacheHits"] for line in lines] == [[0.0], [1.0]]
+
+
+def test_an_index_that_can_not_be_asked_costs_no_answer_and_the_log_says_why(
+    directly: dict[str, Stubber], printed: Printed
+) -> None:
+    metadata = {"user_id": "alice", "document_id": "doc-1", "filename": "handbook.txt"}
+    found = {
+        "content": {"text": "annual leave is 30 days"},
+        "score": 0.8,
+        "location": {"type": "S3", "s3Location": {"uri": "s3://docs/alice/hr/handbook.txt"}},
+        "metadata": metadata,
+    }
+    directly["s3vectors"].add_response("get_index", an_index("CLASSIC"))
+    directly["bedrock-agent-runtime"].add_response("retrieve", {"retrievalResults": [found]})
+
+    response = function.handler({"query": "annual leave"}, Context())
+
+    why = "searched through Retrieve: it is in CLASSIC mode, not ENHANCED"
+    lines = printed()
+    [line] = [each for each in lines if each.get("message") == "retrieved"]
+    assert [each["content"] for each in response["results"]] == ["annual leave is 30 days"]
+    assert response["metadata"]["search"] == "semantic+text"
+    assert line["search_notices"] == {"KB12345678": why}
+    assert "EmbeddingCacheHits" not in str(lines)

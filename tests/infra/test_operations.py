@@ -10,7 +10,7 @@ def test_the_dashboard_fits_a_screen_or_two(assembly: Assembly) -> None:
 
     titles = [widget["properties"]["title"] for widget in widgets]
 
-    assert 15 <= len(widgets) <= 25
+    assert 15 <= len(widgets) <= 27
     assert len(set(titles)) == len(titles)
 
 
@@ -31,6 +31,8 @@ def test_the_dashboard_shows_every_figure_that_the_functions_report(assembly: As
         "SearchIndexes",
         "ToolLatency",
         "RetrieveResults",
+        "EmbeddingCacheHits",
+        "EmbeddingCacheMisses",
         "RejectedUploads",
         "UnexplainedFailures",
     }
