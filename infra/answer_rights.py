@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from infra.answers import GLOBAL
+from infra.answers import GLOBAL, RETRIEVE_AND_GENERATE
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 
@@ -18,11 +18,12 @@ def may_answer(
     for name, value in deployment.answer_model.environment(handler).items():
         handler.function.add_environment(name, value)
     # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrock.html
-    handler.allow(
-        "bedrock:RetrieveAndGenerate",
-        on="*",
-        because="The action has no resource type; what it searches and asks has, below.",
-    )
+    if deployment.answer_model.via == RETRIEVE_AND_GENERATE:
+        handler.allow(
+            "bedrock:RetrieveAndGenerate",
+            on="*",
+            because="The action has no resource type; what it searches and asks has, below.",
+        )
     handler.allow("bedrock:Retrieve", on=knowledge_base_arns)
     _may_invoke(handler, deployment)
     may_guard(handler, deployment=deployment)
@@ -41,6 +42,7 @@ def may_guard(handler: HandlerFunction, *, deployment: Deployment) -> None:
 def _may_invoke(handler: HandlerFunction, deployment: Deployment) -> None:
     """
     Exactly the model; behind an inference profile wherever that sends a question, and only by it.
+    Converse has no action of its own in IAM: it takes InvokeModel [API reference: Converse].
 
     A global profile asks for the model here, and for the model without a region.
     https://docs.aws.amazon.com/bedrock/latest/userguide/global-cross-region-inference.html

@@ -18,6 +18,8 @@ _MODEL = re.compile(
     rf"((?P<profile>{'|'.join(_PROFILES)})\.)?(?P<model>[a-z0-9-]+\.[a-z0-9.-]+(:[0-9a-z]+)*)"
 )
 
+CONVERSE, RETRIEVE_AND_GENERATE = "converse", "retrieve_and_generate"
+
 # What Bedrock asks of a template [src/stackroom/aws/answer_prompt.py].
 _PLACEHOLDERS = ("$search_results$", "$output_format_instructions$")
 # All variables of a function together have 4 KB, and the pool needs most of them.
@@ -31,11 +33,16 @@ _VERSION = re.compile(r"[1-9][0-9]{0,4}|DRAFT")
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerModel:
-    """`model` is a foundation model; `profile` where it may run, None for this region alone."""
+    """
+    `model` is a foundation model; `profile` where it may run, None for this region alone.
+
+    It answers `via` Converse, from what a search found, or via RetrieveAndGenerate.
+    """
 
     model: str
     profile: str | None
     prompt: str | None  # None: the product's own
+    via: str
 
     @classmethod
     def from_context(cls, app: cdk.App) -> Self:
@@ -46,7 +53,11 @@ class AnswerModel:
                 f"context answer_model {chosen!r} must be the id of a foundation model, alone or"
                 f" behind {', '.join(_PROFILES)} and a dot"
             )
-        return cls(model=found["model"], profile=found["profile"], prompt=_prompt(app))
+        via = app.node.get_context("answer_via")
+        if via not in (CONVERSE, RETRIEVE_AND_GENERATE):
+            ways = f"{CONVERSE!r} or {RETRIEVE_AND_GENERATE!r}"
+            raise ValueError(f"context answer_via {via!r} must be {ways}")
+        return cls(model=found["model"], profile=found["profile"], prompt=_prompt(app), via=via)
 
     def arn(self, scope: Construct) -> str:
         """What the product names when it asks: the inference profile, if there is one."""
@@ -69,7 +80,7 @@ class AnswerModel:
 
     def environment(self, scope: Construct) -> dict[str, str]:
         prompt = {"ANSWER_PROMPT": self.prompt} if self.prompt is not None else {}
-        return {"ANSWER_MODEL_ARN": self.arn(scope), **prompt}
+        return {"ANSWER_VIA": self.via, "ANSWER_MODEL_ARN": self.arn(scope), **prompt}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,8 @@ from stackroom.aws.settings import AnswerSettings, GuardrailSettings, Pool, Sett
 from stackroom.aws.use_cases import UseCases
 from stackroom.aws.vector_index import S3VectorsKnowledgeBase
 from stackroom.model import PoolMember
+from stackroom.retrieval.answers import Answering
+from stackroom.retrieval.store_answers import StoreAnswering
 from stackroom.retrieval.words import RankedByWords
 from tests.aws.stores import ENVIRONMENT
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -44,8 +46,10 @@ class Answers(AnswerSettings):
     """What a function that answers questions reads."""
 
     kb_pool: Pool
+    kb_catalog_table: str
     kb_docs_bucket: str
     retrieve_min_score: float = 0.0
+    retrieve_max_tokens: int = 4000
 
 
 def use_cases(settings: type[Settings]) -> UseCases:
@@ -93,7 +97,7 @@ def test_a_use_case_is_made_once() -> None:
         (ReconcilerSettings, lambda made: made.admission, "ADMISSION_JOBS"),
         (PollerSettings, lambda made: made.retrieval, "RETRIEVE_MIN_SCORE"),
         (UploadSettings, lambda made: made.settlement, "KB_POOL"),
-        (RetrieveSettings, lambda made: made.answering, "ANSWER_MODEL_ARN"),
+        (RetrieveSettings, lambda made: made.answering, "ANSWER_VIA"),
     ],
 )
 def test_a_use_case_without_its_setting_names_the_variable(
@@ -239,9 +243,26 @@ def test_who_searches_an_index_is_guarded_there_and_where_it_falls_back_to(
     assert vars(made["_fallback"].knowledge_base)["_guardrail"] == guardrail
 
 
-def test_answers_have_the_patience_of_a_client_of_their_own() -> None:
-    asked = UseCases.of(Answers.from_env(VARIABLES), client=lambda service: service).answering
+def test_a_model_writes_from_the_search_and_has_the_patience_of_a_client_of_its_own() -> None:
+    made = UseCases.of(Answers.from_env(VARIABLES | GUARDED), client=lambda service: service)
 
+    answering = made.answering
+
+    assert isinstance(answering, Answering)
+    assert answering.retrieval is made.retrieval
+    writer = vars(answering.writer)
+    assert (writer["_client"], writer["_guardrail"]) == (
+        "writing",
+        Guardrail(id="gr123", version="2"),
+    )
+
+
+def test_a_store_that_answers_by_itself_has_the_patience_of_a_client_of_its_own() -> None:
+    settings = Answers.from_env(VARIABLES | {"ANSWER_VIA": "retrieve_and_generate"})
+
+    asked = UseCases.of(settings, client=lambda service: service).answering
+
+    assert isinstance(asked, StoreAnswering)
     assert vars(asked.answers["KB00000001"])["_client"] == "answers"
     assert vars(asked.pool["KB00000001"])["_client"] == "bedrock-agent-runtime"
 
@@ -251,6 +272,7 @@ def test_answers_have_the_patience_of_a_client_of_their_own() -> None:
     [
         ({"GUARDRAIL_ID": "gr123"}, "GUARDRAIL_VERSION"),
         ({"GUARDRAIL_VERSION": "2"}, "GUARDRAIL_ID"),
+        ({"ANSWER_VIA": "invoke_model"}, "answer_via"),
         ({"ANSWER_PROMPT": "Be brief."}, "search_results"),
         ({"ANSWER_MODEL_ARN": "amazon.nova-lite-v1:0"}, "answer_model_arn"),
     ],

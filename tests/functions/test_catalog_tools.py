@@ -646,6 +646,28 @@ def test_wrong_metadata_is_named_once_and_nothing_is_stored(
     assert "Contents" not in session.client("s3").list_objects_v2(Bucket=BUCKET)
 
 
+def test_bedrock_retrieves_and_generates_by_itself_where_the_setting_says_so(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog_id = tools.create()
+    tools.index(catalog_id, "leave.txt", "Annual leave is thirty days for everyone.")
+    asked = {"query": "How long is annual leave?", "catalog_id": catalog_id}
+    by_converse = tools.call("query_catalog", **asked)
+    monkeypatch.setenv("ANSWER_VIA", "retrieve_and_generate")
+    function.use_cases.cache_clear()
+
+    with tools.pipeline.bedrock.answering(session.client("answers")):
+        by_bedrock = tools.call("query_catalog", **asked)
+
+    assert by_bedrock == by_converse
+    generated = [
+        each.operation
+        for each in tools.pipeline.bedrock.calls
+        if each.operation in ("Converse", "RetrieveAndGenerate")
+    ]
+    assert generated == ["Converse", "RetrieveAndGenerate"]
+
+
 def test_a_busy_service_is_told_as_such(tools: Tools) -> None:
     catalog_id = tools.create()
     tools.index(catalog_id, "a.txt")

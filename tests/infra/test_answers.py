@@ -76,7 +76,7 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-ASKING = {("RetrieveAndGenerate", "*", ""), ("Retrieve", KNOWLEDGE_BASE, "")}
+ASKING = {("Retrieve", KNOWLEDGE_BASE, "")}
 EU = f"{HERE}:inference-profile/eu.amazon.nova-lite-v1:0"
 EVERYWHERE = f"{HERE}:inference-profile/global.amazon.nova-2-lite-v1:0"
 
@@ -117,11 +117,23 @@ def test_one_model_may_be_asked_and_where_it_runs_and_only_by_its_profile(
 
     assert rights(statements) == ASKING | invoked
     assert variables["ANSWER_MODEL_ARN"] == asked
+    assert AnswerSettings.from_env(variables).answer_via == "converse"
     assert AnswerSettings.from_env(variables).guardrail is None
 
 
-def test_what_is_granted_by_wildcard_is_accepted_with_its_reason() -> None:
-    app, _ = granted("answer", answer_model="eu.amazon.nova-lite-v1:0")
+def test_what_has_no_resource_type_is_granted_only_to_who_is_told_to_ask_for_it() -> None:
+    _, statements = function("answer")
+    via = {"answer_via": "retrieve_and_generate"}
+    variables, its_statements = function("answer", **via)
+
+    assert rights(its_statements) - rights(statements) == {("RetrieveAndGenerate", "*", "")}
+    assert rights(statements) - rights(its_statements) == set()
+    assert AnswerSettings.from_env(variables).answer_via == "retrieve_and_generate"
+
+
+@pytest.mark.parametrize("via", ["converse", "retrieve_and_generate"])
+def test_what_is_granted_by_wildcard_is_accepted_with_its_reason(via: str) -> None:
+    app, _ = granted("answer", answer_model="eu.amazon.nova-lite-v1:0", answer_via=via)
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
 
     app.synth()  # raises for what is found and nobody accepted

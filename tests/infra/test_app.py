@@ -17,6 +17,7 @@ RIGHT: dict[str, object] = {
     "admission_direct_calls": 10,
     "admission_seconds_between_starts": 10,
     "answer_model": "eu.amazon.nova-lite-v1:0",
+    "answer_via": "converse",
     "answer_prompt_file": "",
     "guardrail_id": "",
     "guardrail_version": "",
@@ -64,6 +65,8 @@ def test_the_script_writes_what_pytest_sees(assembly: Assembly, tmp_path: Path) 
         ("answer_model", ""),
         ("answer_model", "nova"),
         ("answer_model", "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0"),
+        ("answer_via", "invoke_model"),
+        ("answer_via", ""),
         ("answer_prompt_file", "no/such/file.txt"),
         ("answer_prompt_file", "cdk.json"),  # which has no placeholders
         ("guardrail_id", "arn:aws:bedrock:us-east-1:123456789012:guardrail/gr123"),

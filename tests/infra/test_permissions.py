@@ -95,7 +95,6 @@ RIGHTS = {
         f"inference-profile/global.{MODEL_ID}": "bedrock: InvokeModel GetInferenceProfile",
         MACHINE: "states: StartExecution",
         EXECUTIONS: "states: DescribeExecution",
-        ANY: "bedrock: RetrieveAndGenerate",
     },
     ("gateway", "identity-interceptor"): {},
 }

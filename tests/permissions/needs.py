@@ -176,6 +176,14 @@ def _generation(given: Parameters, names: Names) -> Iterator[_Asked]:
     yield from _guardrail(asked.get("generationConfiguration", {}), names)
 
 
+def _conversation(given: Parameters, names: Names) -> Iterator[_Asked]:
+    """Converse has no action of its own [API reference]."""
+    yield from _model(names(given["modelId"]))
+    if guardrail := given.get("guardrailConfig"):
+        guarding = f"guardrail/{names(guardrail['guardrailIdentifier'])}"
+        yield _Asked("bedrock:ApplyGuardrail", _regional("bedrock", guarding))
+
+
 def _model(arn: str) -> Iterator[_Asked]:
     """
     Behind an inference profile, the profile and the model wherever it may run: for a global one
@@ -297,6 +305,7 @@ _ASKED: dict[str, Any] = {
     ),
     "bedrock-runtime.InvokeModel": _invocation,
     "bedrock-runtime.ApplyGuardrail": _guarding,
+    "bedrock-runtime.Converse": _conversation,
     "sts.AssumeRole": _nothing,
     "stepfunctions.StartExecution": _plain("states:StartExecution", "stateMachineArn"),
     "stepfunctions.DescribeExecution": _plain("states:DescribeExecution", "executionArn"),

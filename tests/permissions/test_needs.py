@@ -158,6 +158,14 @@ def needed(operation: str, given: dict[str, Any], error: str | None = None) -> l
             for more in ({"queryTexts": [{}]}, {"filter": {"a": 1}}, {"returnMetadata": True})
         ),
         ("s3vectors.GetIndex", {"indexArn": INDEX}, [f"s3vectors:GetIndex {INDEX_ARN}"]),
+        (
+            "bedrock-runtime.Converse",
+            {"modelId": MODEL, "guardrailConfig": {"guardrailIdentifier": "g1"}},
+            [
+                f"bedrock:InvokeModel {MODEL.replace('us-east-1', '{region}')}",
+                "bedrock:ApplyGuardrail arn:aws:bedrock:{region}:{account}:guardrail/g1",
+            ],
+        ),
         ("stepfunctions.SendTaskSuccess", {"taskToken": "t"}, ["states:SendTaskSuccess *"]),
         ("sts.AssumeRole", {"RoleArn": "the function's own"}, []),
     ],

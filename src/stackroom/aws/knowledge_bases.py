@@ -3,8 +3,8 @@ Every kind of knowledge base that a pool may have, by the `type` of its members 
 
 Another store is an adapter for `ports.retrieval.KnowledgeBase`, a function here that makes it of a
 member and what the deployment has, and a line in the table; in ANSWERS too, if it has a model
-answer. An adapter is imported when its first knowledge base is made, for a pool rarely has more
-than one kind.
+answer by itself. An adapter is imported when its first knowledge base is made, for a pool rarely
+has more than one kind.
 """
 
 from __future__ import annotations

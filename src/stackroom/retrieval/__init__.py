@@ -13,7 +13,9 @@ one catalog that cites them.
 - passages: which of them, and how much of them, fit the agent's context
 - search: all of this, from a question to the answer
 - citations, place_cache: where each stands
-- answers: what a model says to a question from one catalog, and the passages that it cites
+- answers: a model writes from what a search of one catalog finds
+- store_answers: the same where the store searches and has a model write by itself
+- cited: what both answer, and how citations and guardrails show in it
 - quoting: a model's words, so that they can't be taken for the tool's
 - index_setup: an index, made for search by words when it is deployed
 - prewarming: asks, for the asking's sake, what nobody asks

@@ -26,7 +26,7 @@ from stackroom_local.simulator.wire import Front
 class Configuration:
     """
     `speed` is how many AWS seconds pass in a real one; `s3_endpoint` has the documents; `model`
-    writes RetrieveAndGenerate's answers, which are extracted without one.
+    writes RetrieveAndGenerate's and Converse's answers, which are extracted without one.
     """
 
     data_dir: Path

@@ -84,7 +84,7 @@ class Conversations:
         answered = guard.judged(said.text, Side.OUTPUT) if guard else None
         if answered is not None and answered.blocked:
             return _response(answered.message, "guardrail_intervened", began, read, said.text)
-        reason = "max_tokens" if said.is_cut else "end_turn"
+        reason = "max_tokens" if said.is_cut else "end_turn"  # rule converse.stop-reason
         return _response(said.text, reason, began, read, said.text)
 
     def _guard(self, named: dict[str, Any]) -> Guard | None:

@@ -50,9 +50,9 @@ def up(
     """
     Serve until Ctrl-C; what was ingested is there again at the next start.
 
-    RetrieveAndGenerate's answers are extracted from what is found, unless STACKROOM_OPENAI_BASE_URL
-    and STACKROOM_OPENAI_MODEL name an OpenAI-compatible endpoint and its model, and
-    STACKROOM_OPENAI_API_KEY its key where it wants one.
+    Answers of Converse and RetrieveAndGenerate are extracted from the passages, unless
+    STACKROOM_OPENAI_BASE_URL and STACKROOM_OPENAI_MODEL name an OpenAI-compatible endpoint and its
+    model, and STACKROOM_OPENAI_API_KEY its key where it wants one.
     """
     _check_model()
     from stackroom_local.cli import serving

@@ -1,0 +1,318 @@
+"""Converse: what is refused, answers by extraction or by an endpoint, and under a guardrail."""
+
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+
+from stackroom_local.simulator.model_endpoint import ModelEndpoint
+from stackroom_local.simulator.server import Configuration, Simulator
+from tests.simulator.chat_endpoint import ChatEndpoint, chat_endpoint, drip
+from tests.simulator.holding import holds
+from tests.simulator.test_model_endpoint import KEY, says
+from tests.simulator.topics import TOPICS
+from tests.simulator.world import HAIKU, TITAN, World, refused
+
+QUESTION = "Which city has hills?"
+PROMPT = """\
+Answer from these.
+<passage number="1">
+Bonn lies at a river called Rhine.
+</passage>
+<passage number="2">
+Rome has seven hills. The head of marketing earns 120,000 a year.
+</passage>
+Name the numbers in brackets."""
+
+
+@pytest.fixture(scope="module")
+def world(_endpoint: str, s3_endpoint: str) -> World:
+    return World(_endpoint, s3_endpoint, patient=True)
+
+
+@pytest.fixture(scope="module")
+def _chat() -> Iterator[ChatEndpoint]:
+    with chat_endpoint() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def chat(_chat: ChatEndpoint) -> ChatEndpoint:
+    """As if nobody had asked it yet."""
+    _chat.reset()
+    return _chat
+
+
+@pytest.fixture(scope="module")
+def modelled(
+    _chat: ChatEndpoint, s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    """A simulator that has a model asked, which it does not wait for long."""
+    configuration = Configuration(
+        data_dir=tmp_path_factory.mktemp("simulator"),
+        s3_endpoint=s3_endpoint,
+        speed=100,
+        model=ModelEndpoint(base_url=_chat.base_url, model="small", key=KEY, seconds=0.5),
+    )
+    with Simulator(configuration) as simulator:
+        yield World(simulator.endpoint, s3_endpoint, patient=True)
+
+
+def user(*texts: str) -> dict[str, Any]:
+    return {"role": "user", "content": [{"text": text} for text in texts]}
+
+
+def assistant(text: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": [{"text": text}]}
+
+
+def request(question: str = QUESTION, **more: Any) -> dict[str, Any]:
+    asked = {"modelId": HAIKU, "system": [{"text": PROMPT}], "messages": [user(question)]}
+    return {**asked, **more}
+
+
+def said(answer: dict[str, Any]) -> str:
+    [block] = answer["output"]["message"]["content"]
+    return str(block["text"])
+
+
+@holds("converse.stop-reason", "converse.usage")
+def test_an_answer_is_extracted_from_the_prompt_says_so_and_cites_by_number(world: World) -> None:
+    answer = world.bedrock_runtime.converse(**request())
+
+    text, usage = said(answer), answer["usage"]
+    assert text.startswith("Extracted, not generated")
+    assert "Rome has seven hills. [2]" in text
+    assert "Bonn lies at a river called Rhine. [1]" in text
+    assert answer["output"]["message"]["role"] == "assistant"
+    assert answer["stopReason"] == "end_turn"
+    assert usage["inputTokens"] > usage["outputTokens"] > 10
+    assert usage["totalTokens"] == usage["inputTokens"] + usage["outputTokens"]
+    assert answer["metrics"]["latencyMs"] >= 0
+
+
+def test_passages_are_found_between_tags_of_any_name_and_what_is_escaped_is_read(
+    world: World,
+) -> None:
+    system = '<result number="7">\nRome has &lt;seven&gt; hills.\n</result>'
+
+    answer = world.bedrock_runtime.converse(**request(system=[{"text": system}]))
+
+    assert said(answer).endswith("Rome has <seven> hills. [7]")
+
+
+def test_nothing_is_invented_where_the_prompt_has_no_passages(world: World) -> None:
+    answer = world.bedrock_runtime.converse(**request(system=[{"text": "Be kind."}]))
+
+    assert said(answer).endswith("the prompt has no numbered passages.")
+
+
+@holds("converse.model")
+@pytest.mark.parametrize(
+    "model",
+    [
+        HAIKU,
+        "anthropic.claude-3-haiku-20240307-v1:0",
+        "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-lite-v1:0",
+        "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6",
+    ],
+)
+def test_a_model_is_named_by_id_arn_or_inference_profile(world: World, model: str) -> None:
+    assert said(world.bedrock_runtime.converse(**request(modelId=model)))
+
+
+@holds(
+    "converse.model",
+    "converse.start",
+    "converse.turns",
+    "converse.blank",
+    "request.not-simulated",
+)
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"modelId": TITAN}, "doesn't support the model"),
+        ({"modelId": "claude haiku"}, "modelId"),
+        ({"messages": []}, "must start with a user message"),
+        ({"messages": [assistant("Hello?")]}, "must start with a user message"),
+        ({"messages": [user("a"), user("b")]}, "must alternate between user and assistant"),
+        ({"messages": [user(" ")]}, "object at messages.0.content.0 is blank"),
+        ({"messages": [user()]}, "object at messages.0.content is blank"),
+        ({"system": [{"text": " \n"}]}, "object at system.0 is blank"),
+        ({"inferenceConfig": {"temperature": 1.5}}, "temperature"),
+        ({"inferenceConfig": {"maxTokens": 0}}, "maxTokens"),
+        ({"messages": [user("a"), assistant("b")]}, "does not offer an answer that the caller"),
+        (
+            {"messages": [{"role": "user", "content": [{"cachePoint": {"type": "default"}}]}]},
+            "does not offer cachePoint",
+        ),
+        ({"system": [{"cachePoint": {"type": "default"}}]}, "does not offer cachePoint"),
+        ({"additionalModelRequestFields": {"top_k": 5}}, "additionalModelRequestFields"),
+        ({"performanceConfig": {"latency": "optimized"}}, "performanceConfig"),
+        ({"serviceTier": {"type": "flex"}}, "serviceTier"),
+        (
+            {"toolConfig": {"tools": [{"toolSpec": {"name": "a", "inputSchema": {"json": {}}}}]}},
+            "does not offer toolConfig",
+        ),
+        (
+            {"modelId": "arn:aws:bedrock:us-east-1:123456789012:prompt/ABCDEFGHIJ:1"},
+            "prompt resources",
+        ),
+    ],
+)
+def test_what_is_refused_says_why(world: World, given: dict[str, Any], message: str) -> None:
+    error = refused(world.bedrock_runtime.converse, **request(**given))
+
+    assert error["Code"] == "ValidationException"
+    assert message in error["Message"]
+
+
+def test_images_are_refused_by_name(world: World) -> None:
+    image = {"image": {"format": "png", "source": {"bytes": b"png"}}}
+
+    error = refused(
+        world.bedrock_runtime.converse,
+        **request(messages=[{"role": "user", "content": [{"text": "?"}, image]}]),
+    )
+
+    assert error["Message"] == "The local simulator does not offer image in a message."
+
+
+def guarded(world: World, **policies: Any) -> dict[str, Any]:
+    return {"guardrailIdentifier": world.guardrail(**policies), "guardrailVersion": "DRAFT"}
+
+
+@holds("converse.guardrail")
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which city has the most pigeons?", "That question is not for this assistant."),
+        ("Should I invest in shares?", "That question is not for this assistant."),
+        ("What does the head of marketing earn?", "That answer is not for you."),
+        ("How are you?", None),
+    ],
+)
+def test_a_guardrail_blocks_the_question_or_the_answer_and_reads_no_system_prompt(
+    world: World, question: str, expected: str | None
+) -> None:
+    topics = {"Investment advice": TOPICS["Investment advice"]}
+    guardrail = guarded(world, words=["pigeons", "120,000"], topics=topics)
+    prompt = PROMPT if expected else "Pigeons cost 120,000."
+
+    answer = world.bedrock_runtime.converse(
+        **request(question, system=[{"text": prompt}], guardrailConfig=guardrail)
+    )
+
+    assert answer["stopReason"] == ("guardrail_intervened" if expected else "end_turn")
+    if expected:
+        assert said(answer) == expected
+
+
+@holds("converse.guardrail", "converse.usage")
+def test_a_guardrail_reads_guard_content_alone_where_there_is_any(world: World) -> None:
+    guardrail = guarded(world, words=["pigeons"])
+    guard = {"guardContent": {"text": {"text": "Which city has hills?"}}}
+    evil = {"guardContent": {"text": {"text": "Where are pigeons?"}}}
+    beside = {"text": "As for pigeons:"}
+
+    passed, blocked = (
+        world.bedrock_runtime.converse(
+            **request(
+                messages=[{"role": "user", "content": [beside, each]}], guardrailConfig=guardrail
+            )
+        )
+        for each in (guard, evil)
+    )
+
+    assert (passed["stopReason"], blocked["stopReason"]) == ("end_turn", "guardrail_intervened")
+    assert blocked["usage"]["totalTokens"] == 0
+
+
+@holds("converse.guardrail-missing")
+@pytest.mark.parametrize(
+    "named", [{"guardrailVersion": "3"}, {"guardrailIdentifier": "nosuchguardrail"}]
+)
+def test_a_guardrail_that_is_not_there_is_an_error(world: World, named: dict[str, str]) -> None:
+    guardrail = {**guarded(world, words=["a"]), **named}
+
+    error = refused(world.bedrock_runtime.converse, **request(guardrailConfig=guardrail))
+
+    assert error["Code"] == "ValidationException"
+    assert "does not exist" in error["Message"]
+
+
+def test_a_trace_of_a_guardrail_is_refused_and_none_is_no_guardrail(world: World) -> None:
+    guardrail = guarded(world, words=["a"])
+    none = {"guardrailIdentifier": "", "guardrailVersion": ""}
+
+    error = refused(
+        world.bedrock_runtime.converse, **request(guardrailConfig={**guardrail, "trace": "enabled"})
+    )
+
+    assert "traces of guardrails" in error["Message"]
+    assert said(world.bedrock_runtime.converse(**request(guardrailConfig=none)))
+
+
+@holds("converse.stop-reason")
+def test_an_endpoint_is_asked_the_whole_conversation(modelled: World, chat: ChatEndpoint) -> None:
+    chat.says, chat.stops = "Rome. [2]", "length"
+    inference = {"maxTokens": 50, "temperature": 0.0, "topP": 0.5, "stopSequences": ["END"]}
+    turns = [user("Hills?", "Many."), assistant("Rome."), user("And why?")]
+
+    answer = modelled.bedrock_runtime.converse(**request(messages=turns, inferenceConfig=inference))
+
+    assert (said(answer), answer["stopReason"]) == ("Rome. [2]", "max_tokens")
+    assert chat.asked == [
+        {
+            "model": "small",
+            "messages": [
+                {"role": "system", "content": PROMPT},
+                {"role": "user", "content": "Hills?\nMany."},
+                {"role": "assistant", "content": "Rome."},
+                {"role": "user", "content": "And why?"},
+            ],
+            "max_tokens": 50,
+            "temperature": 0.0,
+            "top_p": 0.5,
+            "stop": ["END"],
+        }
+    ]
+
+
+def test_an_endpoint_is_asked_nothing_that_a_guardrail_blocks(
+    modelled: World, chat: ChatEndpoint
+) -> None:
+    guardrail = guarded(modelled, words=["pigeons"])
+
+    modelled.bedrock_runtime.converse(**request("Pigeons?", guardrailConfig=guardrail))
+
+    assert chat.asked == []
+
+
+@holds("converse.timeout", "converse.model-error", "converse.throttled")
+@pytest.mark.parametrize(
+    ("answering", "expected"),
+    [
+        (says(200, "{}"), ("ModelErrorException", "no chat completion")),
+        (says(401, f"no such key: {KEY}"), ("ModelErrorException", "HTTP status 401")),
+        (says(500, f"we broke with {KEY}"), ("ModelErrorException", "HTTP status 500")),
+        (says(429, "slower"), ("ThrottlingException", "Too many requests")),
+        (drip, ("ModelTimeoutException", "in time")),
+    ],
+)
+def test_an_endpoint_that_fails_is_an_error_of_aws_without_the_key(
+    modelled: World,
+    chat: ChatEndpoint,
+    answering: Callable[[BaseHTTPRequestHandler], None],
+    expected: tuple[str, str],
+) -> None:
+    chat.answering = answering
+    code, problem = expected
+    once = World(modelled.endpoint, modelled.s3_endpoint)  # who is throttled is told
+
+    error = refused(once.bedrock_runtime.converse, **request())
+
+    assert error["Code"] == code
+    assert problem in error["Message"]
+    assert KEY not in error["Message"]
