@@ -21,7 +21,14 @@ from stackroom.aws import knowledge_bases
 from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.reconciliation import reconciliation_of
-from stackroom.aws.settings import AnswerSettings, GuardrailSettings, Pool, SettingMissing, Settings
+from stackroom.aws.settings import (
+    AnswerSettings,
+    GuardrailSettings,
+    Pool,
+    SearchSettings,
+    SettingMissing,
+    Settings,
+)
 from stackroom.aws.use_cases import UseCases
 from stackroom.aws.vector_index import S3VectorsKnowledgeBase
 from stackroom.model import PoolMember
@@ -50,6 +57,10 @@ class Answers(AnswerSettings):
     kb_docs_bucket: str
     retrieve_min_score: float = 0.0
     retrieve_max_tokens: int = 4000
+
+
+class SearchingAnswers(Answers, SearchSettings):
+    """The same, where searches may go another way than Retrieve."""
 
 
 def use_cases(settings: type[Settings]) -> UseCases:
@@ -258,11 +269,13 @@ def test_a_model_writes_from_the_search_and_has_the_patience_of_a_client_of_its_
 
 
 def test_a_store_that_answers_by_itself_has_the_patience_of_a_client_of_its_own() -> None:
-    settings = Answers.from_env(VARIABLES | {"ANSWER_VIA": "retrieve_and_generate"})
+    way = {"ANSWER_VIA": "retrieve_and_generate", "RETRIEVE_VIA": "s3vectors"}
+    settings = SearchingAnswers.from_env(VARIABLES | way)
 
     asked = UseCases.of(settings, client=lambda service: service).answering
 
     assert isinstance(asked, StoreAnswering)
+    assert isinstance(asked.pool["KB00000001"], BedrockKnowledgeBase)  # it knows no other search
     assert vars(asked.answers["KB00000001"])["_client"] == "answers"
     assert vars(asked.pool["KB00000001"])["_client"] == "bedrock-agent-runtime"
 

@@ -66,6 +66,14 @@ class World:
         answers = BedrockAnswers(self.client, home, model_arn=MODEL, guardrail=guardrail)
         return StoreAnswering(pool=pool, answers={home: answers}, place_maps=place_maps)
 
+    def scores(self, query: str, catalog: Catalog) -> dict[str, float]:
+        """Of the search that is asked in this way, by text."""
+        if isinstance(self.answering, Answering):
+            found = self.answering.retrieval.in_catalog(query, catalog, 5)
+            return {each.text: each.score for each in found.results}
+        passages = self.store.retrieve(query, Tenant.of(catalog).filter(), 5).passages
+        return {each.text: each.score for each in passages}
+
     @property
     def _runtime(self) -> Any:
         endpoint = self.client.meta.endpoint_url
@@ -120,8 +128,7 @@ def test_an_answer_cites_the_catalogs_own_files_with_the_scores_of_a_search(worl
 
     answer = world.answering.ask("annual leave in rome.txt", catalog)
 
-    found = world.store.retrieve("annual leave in rome.txt", Tenant.of(catalog).filter(), 5)
-    scores = {passage.text: passage.score for passage in found.passages}
+    scores = world.scores("annual leave in rome.txt", catalog)
     assert "no language model runs here" in answer.text
     assert [each.source.filename for each in answer.sources] == ["rome.txt", "berlin.txt"]
     assert {each.source.document_id for each in answer.sources} == {

@@ -646,6 +646,20 @@ def test_wrong_metadata_is_named_once_and_nothing_is_stored(
     assert "Contents" not in session.client("s3").list_objects_v2(Bucket=BUCKET)
 
 
+def test_two_files_that_say_the_same_are_one_source(tools: Tools) -> None:
+    catalog_id = tools.create()
+    text = "Annual leave is thirty days for everyone."
+    ids = {name: tools.index(catalog_id, name, text) for name in ("a.txt", "b.txt")}
+
+    answer = tools.call("query_catalog", query="How long is annual leave?", catalog_id=catalog_id)
+
+    [source] = answer["metadata"]["sources"]
+    [other] = source["other_sources"]
+    names = (source["filename"], other["filename"])
+    assert {each["filename"]: each["document_id"] for each in (source, other)} == ids
+    assert text_of(answer).splitlines()[-1] == f"1. {names[0]}, the same in {names[1]}"
+
+
 def test_bedrock_retrieves_and_generates_by_itself_where_the_setting_says_so(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -659,7 +673,9 @@ def test_bedrock_retrieves_and_generates_by_itself_where_the_setting_says_so(
     with tools.pipeline.bedrock.answering(session.client("answers")):
         by_bedrock = tools.call("query_catalog", **asked)
 
-    assert by_bedrock == by_converse
+    assert text_of(by_bedrock) == text_of(by_converse)
+    [source], [other] = (each["metadata"]["sources"] for each in (by_bedrock, by_converse))
+    assert source | {"relevance_score": 0} == other | {"relevance_score": 0}
     generated = [
         each.operation
         for each in tools.pipeline.bedrock.calls

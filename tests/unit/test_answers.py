@@ -115,6 +115,35 @@ def test_a_passage_is_shown_to_the_model_without_what_nobody_sees_and_without_nu
     assert told(answer)[0][0] == passage
 
 
+def test_a_source_is_the_whole_passage_whatever_of_it_was_shown(
+    answering: Answering, store: FakeKnowledgeBase, model: FakeWriter
+) -> None:
+    passage = f"Leave is 30 days. {'Ask your manager. ' * 400}"
+    store.put(passage, score=0.9)
+    model.say(("30 days.", [1]))
+    small = replace(answering, retrieval=replace(answering.retrieval, max_tokens=20))
+
+    answer = small.ask("leave?", CATALOG)
+
+    [(_, [shown])] = model.asked
+    assert len(shown) < 100
+    assert told(answer)[0][0] == passage
+
+
+def test_another_document_that_says_the_same_is_told_beside_the_first(
+    answering: Answering, store: FakeKnowledgeBase, model: FakeWriter
+) -> None:
+    store.put("Leave is 30 days for everybody.", filename="old.txt", score=0.8)
+    store.put("Leave is 30 days for everybody.", filename="new.txt", score=0.9)
+    model.say(("30 days.", [1]))
+
+    [source] = answering.ask("leave?", CATALOG).sources
+
+    assert model.asked == [("leave?", ["Leave is 30 days for everybody."])]
+    assert source.source.filename == "new.txt"
+    assert [each.filename for each in source.other_sources] == ["old.txt"]
+
+
 def test_where_nothing_is_found_no_model_is_asked(
     answering: Answering, store: FakeKnowledgeBase, model: FakeWriter
 ) -> None:

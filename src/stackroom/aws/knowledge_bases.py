@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from stackroom.aws.deployment import Deployment
     from stackroom.aws.guardrail import Guardrail
-    from stackroom.ports.answers import Answers, Writer
+    from stackroom.ports.answers import Answers
     from stackroom.ports.retrieval import KnowledgeBase
 
 logger = logging.getLogger(__name__)
@@ -95,6 +95,10 @@ def _bedrock_answers(deployment: Deployment, member: PoolMember) -> Answers:
 
 TYPES: Mapping[str, Callable[[Deployment, PoolMember], KnowledgeBase]] = {"BEDROCK": _bedrock}
 ANSWERS: Mapping[str, Callable[[Deployment, PoolMember], Answers]] = {"BEDROCK": _bedrock_answers}
+# How a store searches by itself when it answers, where that is another way than the table's.
+_BY_THEMSELVES: Mapping[str, Callable[[Deployment, PoolMember], KnowledgeBase]] = {
+    "BEDROCK": _retrieve
+}
 
 
 def of_pool(deployment: Deployment, knowledge_base_id: str) -> KnowledgeBase:
@@ -115,16 +119,14 @@ def answers_of_pool(deployment: Deployment) -> dict[str, Answers]:
     }
 
 
-def writer(deployment: Deployment) -> Writer:
-    """The model that answers from passages, of whichever store they are."""
-    from stackroom.aws.converse import ConverseWriter
-
-    return ConverseWriter(
-        deployment.client("writing"),
-        model_arn=deployment.settings.need("answer_model_arn"),
-        prompt=deployment.settings.need("answer_prompt"),
-        guardrail=_guardrail(deployment),
-    )
+def answerers_of_pool(deployment: Deployment) -> dict[str, KnowledgeBase]:
+    """The same, to be searched as they search for their own answers."""
+    makers = {**TYPES, **_BY_THEMSELVES}
+    return {
+        member.knowledge_base_id: makers[member.type](deployment, member)
+        for member in deployment.pool
+        if member.type in ANSWERS
+    }
 
 
 def _first_page(deployment: Deployment) -> int:

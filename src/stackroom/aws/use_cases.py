@@ -96,26 +96,9 @@ class UseCases(RunUseCases):
 
     @cached_property
     def answering(self) -> CatalogAnswers:
-        if self.deployment.settings.need("answer_via") == "retrieve_and_generate":
-            return self._store_answering
-        from stackroom.aws.knowledge_bases import writer
-        from stackroom.retrieval.answers import Answering
+        from stackroom.aws.answering import answering_of
 
-        return Answering(retrieval=self.retrieval, writer=writer(self.deployment))
-
-    @property
-    def _store_answering(self) -> CatalogAnswers:
-        from stackroom.aws.knowledge_bases import answers_of_pool
-        from stackroom.retrieval.place_cache import PlaceMapCache
-        from stackroom.retrieval.store_answers import StoreAnswering
-
-        ids = [member.knowledge_base_id for member in self.deployment.pool]
-        return StoreAnswering(
-            pool={each: self.deployment.knowledge_base(each) for each in ids},
-            answers=answers_of_pool(self.deployment),
-            place_maps=PlaceMapCache(self.deployment.place_maps),
-            min_score=self.deployment.settings.need("retrieve_min_score"),
-        )
+        return answering_of(self.deployment, lambda: self.retrieval)
 
     @cached_property
     def prewarming(self) -> Prewarming:

@@ -90,6 +90,8 @@ def _shown(metadata: Mapping[str, object]) -> Iterator[object]:
     """The documents that the answer quotes, or has a link to."""
     sources = metadata.get("sources")
     if isinstance(sources, list):
-        yield from (each["document_id"] for each in sources)
+        for each in sources:
+            yield each["document_id"]
+            yield from (other["document_id"] for other in each.get("other_sources", ()))
     if "download_url" in metadata:
         yield metadata["document_id"]

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from stackroom.catalog_tools.services import Services
     from stackroom.catalogs.progress import CatalogProgress
     from stackroom.ingestion.estimates import DocumentEstimate
-    from stackroom.retrieval.cited import CatalogAnswer
+    from stackroom.retrieval.citations import Source
+    from stackroom.retrieval.cited import CatalogAnswer, CitedSource
 
 _ROWS = 100  # of the documents that aren't ready; a model reads no more with profit
 
@@ -45,10 +46,7 @@ def _answered(answered: Answered) -> Rendered:
     lines = [("Based on your documents: " if is_from_documents else "") + answer.text]
     if answer.sources:
         lines += ["", "**Sources:**"]
-    lines += [
-        f"{number}. {place(each.source.filename, each.source.page, each.source.section)}"
-        for number, each in enumerate(answer.sources, start=1)
-    ]
+    lines += [f"{number}. {_stands(each)}" for number, each in enumerate(answer.sources, start=1)]
     return Rendered(
         "\n".join(lines),
         {
@@ -56,20 +54,38 @@ def _answered(answered: Answered) -> Rendered:
             "catalog_id": answered.catalog.catalog_id,
             "sources": [
                 {
-                    "filename": each.source.filename,
-                    "document_id": each.source.document_id,
+                    **_place(each.source),
                     "chunk_text": each.chunk_text,
                     "relevance_score": each.relevance_score,
-                    "page": each.source.page,
-                    "page_first": each.source.page_first,
-                    "page_last": each.source.page_last,
-                    "section": each.source.section,
+                    **_others(each),
                 }
                 for each in answer.sources
             ],
             "guardrail_action": answer.guardrail_action,
         },
     )
+
+
+def _stands(cited: CitedSource) -> str:
+    """In every file that says it."""
+    sources = (cited.source, *cited.other_sources)
+    return ", the same in ".join(place(each.filename, each.page, each.section) for each in sources)
+
+
+def _others(cited: CitedSource) -> dict[str, object]:
+    others = [_place(source) for source in cited.other_sources]
+    return {"other_sources": others} if others else {}
+
+
+def _place(source: Source) -> dict[str, object]:
+    return {
+        "filename": source.filename,
+        "document_id": source.document_id,
+        "page": source.page,
+        "page_first": source.page_first,
+        "page_last": source.page_last,
+        "section": source.section,
+    }
 
 
 QUERY_CATALOG = CatalogTool(

@@ -63,5 +63,8 @@ def _places(written: Written, results: Sequence[Result]) -> dict[int, int]:
 
 def _source(result: Result) -> CitedSource:
     return CitedSource(
-        source=result.source, chunk_text=result.content, relevance_score=result.score
+        source=result.source,
+        other_sources=result.other_sources,
+        chunk_text=result.text,
+        relevance_score=result.score,
     )

@@ -29,12 +29,14 @@ class CitedSource:
     """
     A cited passage; `chunk_text` is all of it, whatever part was shown to who answered.
 
-    Its score is None where the search didn't answer, or without the passage.
+    `other_sources` are documents that say exactly the same. Its score is None where the search
+    didn't answer, or without the passage.
     """
 
     source: Source
     chunk_text: str
     relevance_score: float | None
+    other_sources: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
