@@ -18,7 +18,7 @@ from constructs import Construct, IConstruct
 
 from infra.deployment import Deployment
 from infra.knowledge_base_role import KnowledgeBaseRole
-from infra.search_index import DIMENSION, SearchIndexes
+from infra.search_index import DIMENSION, SearchIndexes, vector_index
 
 _MODEL = "amazon.titan-embed-text-v2:0"
 
@@ -47,8 +47,14 @@ class KnowledgeBaseStack(cdk.Stack):
             ),
         )
         self._vectors.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
-        self._indexes = SearchIndexes(self, "SearchIndex", deployment, self._vectors)
         self.pool = [self._member(number) for number in range(1, deployment.pool_size + 1)]
+        SearchIndexes(
+            self,
+            "SearchIndex",
+            deployment=deployment,
+            bucket_arn=self._vectors.attr_vector_bucket_arn,
+            index_arns=self.index_arns,
+        )
 
         cdk.CfnOutput(self, "VectorBucketArn", value=self._vectors.attr_vector_bucket_arn)
         cdk.CfnOutput(self, "KnowledgeBasePool", value=self.pool_json)
@@ -89,7 +95,7 @@ class KnowledgeBaseStack(cdk.Stack):
 
     def _member(self, number: int) -> PoolMember:
         name = f"{self._deployment.project}-{number}"
-        index = self._indexes.index(number, name)
+        index = vector_index(self, number, name, self._vectors)
         role = KnowledgeBaseRole(
             self,
             f"Role{number}",

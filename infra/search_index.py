@@ -4,6 +4,9 @@ The indexes of the pool, made for search by words. CloudFormation has no propert
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-s3vectors-index.html
 """
 
+import json
+from collections.abc import Sequence
+
 import aws_cdk as cdk
 from aws_cdk import aws_s3vectors as s3vectors
 from constructs import Construct
@@ -23,66 +26,71 @@ _TIMEOUT = cdk.Duration.minutes(5)
 _SERVICE_TIMEOUT = cdk.Duration.minutes(10)
 
 
+def vector_index(
+    stack: cdk.Stack, number: int, name: str, bucket: s3vectors.CfnVectorBucket
+) -> s3vectors.CfnIndex:
+    index = s3vectors.CfnIndex(
+        stack,
+        f"Index{number}",
+        vector_bucket_arn=bucket.attr_vector_bucket_arn,
+        index_name=name,
+        data_type="float32",
+        dimension=DIMENSION,
+        distance_metric="cosine",
+        metadata_configuration=s3vectors.CfnIndex.MetadataConfigurationProperty(
+            non_filterable_metadata_keys=_NOT_FILTERABLE
+        ),
+    )
+    index.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
+    return index
+
+
 class SearchIndexes(Construct):
-    """What is made here, its function may change, and nothing else."""
+    """A function that may change these indexes and nothing else, and is asked to."""
 
     def __init__(
         self,
-        stack: cdk.Stack,
+        scope: Construct,
         construct_id: str,
+        *,
         deployment: Deployment,
-        bucket: s3vectors.CfnVectorBucket,
+        bucket_arn: str,
+        index_arns: Sequence[str],
     ) -> None:
-        super().__init__(stack, construct_id)
-        self._stack = stack
-        self._language = deployment.search_language
-        self._bucket = bucket.attr_vector_bucket_arn
-        self._handler = HandlerFunction(
+        super().__init__(scope, construct_id)
+        handler = HandlerFunction(
             self,
             "Function",
             deployment=deployment,
             package="search_index",
             timeout=_TIMEOUT,
             memory_size=512,
-            environment={},
+            environment={
+                "SEARCH_INDEXES": json.dumps(index_arns),
+                "SEARCH_LANGUAGE": deployment.search_language,
+                "VECTOR_BUCKET_ARN": bucket_arn,
+            },
         )
-        self._handler.allow("s3vectors:PutVectorBucketDefaultIndexMode", on=self._bucket)
-
-    def index(self, number: int, name: str) -> s3vectors.CfnIndex:
-        index = s3vectors.CfnIndex(
-            self._stack,
-            f"Index{number}",
-            vector_bucket_arn=self._bucket,
-            index_name=name,
-            data_type="float32",
-            dimension=DIMENSION,
-            distance_metric="cosine",
-            metadata_configuration=s3vectors.CfnIndex.MetadataConfigurationProperty(
-                non_filterable_metadata_keys=_NOT_FILTERABLE
-            ),
-        )
-        index.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
-        self._prepare(number, index.attr_index_arn)
-        return index
-
-    def _prepare(self, number: int, index: str) -> None:
-        self._handler.allow(
+        handler.allow("s3vectors:PutVectorBucketDefaultIndexMode", on=bucket_arn)
+        handler.allow(
             "s3vectors:GetIndex",
             "s3vectors:UpdateIndexMode",
             "s3vectors:UpdateMetadataConfiguration",
-            on=index,
+            on=index_arns,
         )
-        cdk.CustomResource(
-            self,
-            f"Index{number}",
-            resource_type="Custom::SearchIndex",
-            service_token=self._handler.function.function_arn,
-            service_timeout=_SERVICE_TIMEOUT,
-            properties={
-                "IndexArn": index,
-                "VectorBucketArn": self._bucket,
-                "Language": self._language,
-            },
-            # The index stays as it is, so nobody need be asked.
-            removal_policy=cdk.RemovalPolicy.RETAIN,
-        )
+        for number, index_arn in enumerate(index_arns, 1):
+            cdk.CustomResource(
+                self,
+                f"Index{number}",
+                resource_type="Custom::SearchIndex",
+                service_token=handler.function.function_arn,
+                service_timeout=_SERVICE_TIMEOUT,
+                # CloudFormation asks again when one of them changes.
+                properties={
+                    "IndexArn": index_arn,
+                    "VectorBucketArn": bucket_arn,
+                    "Language": deployment.search_language,
+                },
+                # The index stays as it is, so nobody need be asked.
+                removal_policy=cdk.RemovalPolicy.RETAIN,
+            )

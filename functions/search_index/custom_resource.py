@@ -27,6 +27,10 @@ def _none_as_written(value: Any) -> Any:
     return None if value == "none" else value
 
 
+# "none" is the standard way to tell words apart, of no language.
+Language = Annotated[str | None, BeforeValidator(_none_as_written)]
+
+
 class Wanted(BaseModel):
     """The properties of the resource; CloudFormation adds some of its own."""
 
@@ -34,32 +38,22 @@ class Wanted(BaseModel):
 
     index: str = Field(alias="IndexArn")
     bucket: str = Field(alias="VectorBucketArn")
-    # "none" is the standard way to tell words apart, of no language.
-    language: Annotated[str | None, BeforeValidator(_none_as_written)] = Field(alias="Language")
+    language: Language = Field(alias="Language")
 
 
 class Request(BaseModel):
-    """
-    What CloudFormation asks.
-
-    Whoever invokes the function by hand says the type and the properties, and is answered by what
-    it returns or raises.
-    """
+    """What CloudFormation asks, and whom to answer."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
     type: RequestType = Field(alias="RequestType")
     wanted: Wanted = Field(alias="ResourceProperties")
     # Whoever has it may answer in our place until it expires, so it is never logged.
-    answer_to: str | None = Field(alias="ResponseURL", default=None, repr=False)
-    stack: str | None = Field(alias="StackId", default=None)
-    request: str | None = Field(alias="RequestId", default=None)
-    logical_id: str | None = Field(alias="LogicalResourceId", default=None)
+    answer_to: str = Field(alias="ResponseURL", repr=False)
+    stack: str = Field(alias="StackId")
+    request: str = Field(alias="RequestId")
+    logical_id: str = Field(alias="LogicalResourceId")
     physical_id: str | None = Field(alias="PhysicalResourceId", default=None)
-
-    @property
-    def is_by_hand(self) -> bool:
-        return self.answer_to is None
 
     def succeeded(self) -> None:
         self._answer({"Status": "SUCCESS"})
@@ -70,8 +64,6 @@ class Request(BaseModel):
 
     def _answer(self, outcome: dict[str, str]) -> None:
         """Raises OSError if it can't be told; Lambda then invokes the function again."""
-        if self.answer_to is None:
-            return
         answer = {
             **outcome,
             "PhysicalResourceId": self._identity(),

@@ -1,20 +1,20 @@
 """
 CloudFormation's custom resource: an index of the pool, made for search by words.
 
-Nothing is deleted with the resource, for the index stays. By hand, as after somebody took the text
-search away, it is {"RequestType": "Update", "ResourceProperties": {...}} with the properties of the
-resource in the template.
+Nothing is done when the resource goes, for the index stays. Whoever invokes it by hand, with {},
+has all indexes of the pool made so: CloudFormation asks again only if what it asks for changes.
 """
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.observability import logger_for
-from functions.search_index.custom_resource import Request, RequestType
+from functions.search_index.custom_resource import Language, Request, RequestType
 from stackroom.aws.session import client
-from stackroom.aws.settings import Settings
+from stackroom.aws.settings import JsonList, Settings
 from stackroom.aws.use_cases import UseCases
 from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, Unavailable
 from stackroom.retrieval.index_setup import IndexSetup
@@ -33,40 +33,62 @@ _REMEDIES: dict[type[Exception], str] = {
     Unavailable: "S3 Vectors does not answer; deploy again later",
 }
 
+HasTime = Callable[[], bool]
+
 
 class SearchIndexSettings(Settings):
-    """It reads no variable: CloudFormation says all of it."""
+    """Of all indexes; CloudFormation asks for one, and says the rest itself."""
+
+    search_indexes: JsonList
+    search_language: Language
+    vector_bucket_arn: str
+
+
+@cache
+def settings() -> SearchIndexSettings:
+    return SearchIndexSettings.from_env()
 
 
 @cache
 def index_setup() -> IndexSetup:
-    return UseCases.of(SearchIndexSettings.from_env(), client).index_setup
+    return UseCases.of(settings(), client).index_setup
 
 
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    request = Request.model_validate(event)
-    logger.append_keys(index=request.wanted.index, request_type=request.type)
+    def has_time() -> bool:
+        return context.get_remaining_time_in_millis() >= _ENOUGH
+
+    if "RequestType" in event:
+        return asked(Request.model_validate(event), has_time)
+    known = settings()
+    return {
+        index: prepared(index, known.vector_bucket_arn, known.search_language, has_time)
+        for index in known.search_indexes
+    }
+
+
+def asked(request: Request, has_time: HasTime) -> dict[str, Any]:
+    """Whatever comes of it, CloudFormation is told: a deployment waits for the answer."""
+    wanted = request.wanted
     if request.type is RequestType.DELETE:
         request.succeeded()
         return {}
-
     try:
-        state = index_setup().prepare(
-            request.wanted.index,
-            bucket=request.wanted.bucket,
-            language=request.wanted.language,
-            has_time=lambda: context.get_remaining_time_in_millis() >= _ENOUGH,
-        )
-    # Whatever it is: a deployment that is not answered waits for it.
+        answer = prepared(wanted.index, wanted.bucket, wanted.language, has_time)
     except Exception as error:
-        if request.is_by_hand:
-            raise
-        logger.exception("not prepared")
+        logger.exception("not prepared", index=wanted.index)
         request.failed(reason_of(error))
-        return {"text_search": None}
-    logger.info("prepared", text_search=state.readiness, language=state.language)
+        return {}
     request.succeeded()
+    return {wanted.index: answer}
+
+
+def prepared(
+    index: str, bucket: str, language: str | None, has_time: HasTime
+) -> dict[str, str | None]:
+    state = index_setup().prepare(index, bucket=bucket, language=language, has_time=has_time)
+    logger.info("prepared", index=index, text_search=state.readiness, language=state.language)
     return {"text_search": state.readiness, "language": state.language}
 
 

@@ -12,7 +12,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 import functions.search_index.handler as function
-from stackroom.errors import SearchIndexBusy, ServiceRefused, StoreUnavailable
+from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, StoreUnavailable
 from stackroom.ports.search_index import Readiness
 from stackroom.retrieval.index_setup import IndexSetup
 from tests.fakes.search_index import BUCKET, INDEX, FakeSearchIndexes
@@ -88,6 +88,14 @@ def ask(
 ) -> Ask:
     setup = IndexSetup(indexes=indexes, pause=lambda _attempt: None)
     monkeypatch.setattr(function, "index_setup", lambda: setup)
+    variables = {
+        "SEARCH_INDEXES": json.dumps([INDEX]),
+        "SEARCH_LANGUAGE": "none",
+        "VECTOR_BUCKET_ARN": BUCKET,
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    function.settings.cache_clear()
     handler: Any = function.handler
 
     def asked(type_: str, *, language: str = "en", **more: str) -> Any:
@@ -230,14 +238,15 @@ def test_nothing_of_the_address_is_logged(ask: Ask, printed: Printed) -> None:
     assert "signature" not in printed.log.getvalue()
 
 
-def test_a_person_may_ask_by_hand_and_is_told(ask: Ask, indexes: FakeSearchIndexes) -> None:
-    wanted = {"IndexArn": INDEX, "VectorBucketArn": BUCKET, "Language": "en"}
-    by_hand = {"RequestType": "Update", "ResourceProperties": wanted}
+def test_a_person_may_ask_for_all_indexes_by_hand_and_is_told(
+    ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes
+) -> None:
     handler: Any = function.handler
 
-    answer = handler(by_hand, Context())
+    answer = handler({}, Context())
     indexes.is_there = False
 
-    assert answer == {"text_search": "building", "language": "en"}
-    with pytest.raises(Exception, match="is not there"):
-        handler(by_hand, Context())
+    assert answer == {INDEX: {"text_search": "building", "language": None}}
+    with pytest.raises(SearchIndexGone):
+        handler({}, Context())
+    assert cloudformation.answers == []
