@@ -36,6 +36,7 @@ class FakeSearchIndexes:
         self.bucket_is_enhanced = True
 
     def add_text_search(self, index: str, language: str | None) -> None:
+        self._require(index, INDEX)
         assert self.is_enhanced, "S3 Vectors takes it in this mode only"
         if self.text_search is not Readiness.MISSING:
             raise SearchIndexBusy(index)

@@ -1,0 +1,100 @@
+"""What every `SearchIndexes` promises: an index is what was asked for, and says so."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from stackroom.aws.search_index import S3VectorsIndexes
+from stackroom.errors import SearchIndexBusy, SearchIndexGone
+from stackroom.ports.search_index import IndexState, Readiness, SearchIndexes
+from tests.fakes.search_index import BUCKET, INDEX, FakeSearchIndexes
+from tests.simulator.world import World
+
+pytestmark = pytest.mark.processes
+
+
+@dataclass(frozen=True)
+class Held:
+    """An index of the newer mode, without text search, in a bucket."""
+
+    port: SearchIndexes
+    index: str
+    bucket: str
+
+
+@pytest.fixture(params=["fake", "s3vectors"])
+def held(request: pytest.FixtureRequest) -> Held:
+    if request.param == "fake":
+        return Held(FakeSearchIndexes(), INDEX, BUCKET)
+    world: World = request.getfixturevalue("simulated")
+    return Held(S3VectorsIndexes(world.s3vectors), *_made(world.s3vectors))
+
+
+def _made(s3vectors: Any) -> tuple[str, str]:
+    bucket = f"vectors-{uuid4().hex}"
+    made = s3vectors.create_vector_bucket(vectorBucketName=bucket)
+    index = s3vectors.create_index(
+        vectorBucketName=bucket,
+        indexName="passages",
+        dataType="float32",
+        dimension=8,
+        distanceMetric="cosine",
+        metadataConfiguration={"nonFilterableMetadataKeys": ["AMAZON_BEDROCK_TEXT"]},
+    )
+    return index["indexArn"], made["vectorBucketArn"]
+
+
+def test_an_index_has_no_text_search_until_it_is_told_to(held: Held) -> None:
+    assert held.port.state(held.index) == IndexState(
+        is_enhanced=True, text_search=Readiness.MISSING
+    )
+
+
+@pytest.mark.parametrize("language", ["en", "ja", None])
+def test_it_is_searched_by_words_in_the_language_that_was_said(
+    held: Held, language: str | None
+) -> None:
+    held.port.add_text_search(held.index, language)
+
+    state = held.port.state(held.index)
+
+    assert state.language == language
+    assert state.readiness in (Readiness.BUILDING, Readiness.ACTIVE)
+
+
+def test_a_second_text_search_of_the_text_is_refused_as_long_as_there_is_one(held: Held) -> None:
+    held.port.add_text_search(held.index, "en")
+    with pytest.raises(SearchIndexBusy):
+        held.port.add_text_search(held.index, "de")
+
+    held.port.remove_text_search(held.index)
+    removed = held.port.state(held.index)
+    held.port.add_text_search(held.index, "de")
+
+    assert (removed.text_search, removed.language) == (Readiness.MISSING, None)
+    assert held.port.state(held.index).language == "de"
+
+
+def test_what_is_so_already_may_be_asked_for_again(held: Held) -> None:
+    for _ in range(2):
+        held.port.enhance(held.index)
+        held.port.enhance_those_to_come(held.bucket)
+
+    assert held.port.state(held.index).is_enhanced
+
+
+def test_what_is_not_there_is_told_by_each_call(held: Held) -> None:
+    index, bucket = f"{held.index}-of-nobody", f"{held.bucket}-of-nobody"
+    calls = (
+        lambda: held.port.state(index),
+        lambda: held.port.enhance(index),
+        lambda: held.port.enhance_those_to_come(bucket),
+        lambda: held.port.add_text_search(index, "en"),
+        lambda: held.port.remove_text_search(index),
+    )
+
+    for call in calls:
+        with pytest.raises(SearchIndexGone, match="of-nobody"):
+            call()
