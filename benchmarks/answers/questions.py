@@ -1,0 +1,132 @@
+"""
+What is asked, and the passage that answers it: questions/*.jsonl, one question a line.
+
+    {"id": "r-intro-07", "set": "tune", "question": "...", "document": "r-intro", "pages": [12],
+     "quote": "5 to 25 words of the passage that answers", "alternatives": [...]}
+    {"id": "far-03", "set": "report", "question": "...", "unanswerable": true, "kind": "far",
+     "why": "..."}
+
+Whoever tunes looks at the set `tune` only; what is reported of is `report`. Unanswerable questions
+are `near` to what the documents are about, or `far` from it.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    PositiveInt,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+
+from benchmarks.answers.corpus import Document, pages_of
+from benchmarks.serving import NotMeasured
+from stackroom.inspection.place_map import normalise
+
+FOLDER = Path(__file__).with_name("questions")
+_QUOTE_WORDS = range(5, 26)
+_Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Set = Literal["tune", "report"]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Spot(_Line):
+    """A passage that answers: `pages` are those that the quote stands on; none without pages."""
+
+    document: _Id
+    pages: tuple[PositiveInt, ...] = ()
+    quote: _Text
+
+    @model_validator(mode="after")
+    def _is_quotable(self) -> Self:
+        if len(self.quote.split()) not in _QUOTE_WORDS:
+            raise ValueError("a quote has 5 to 25 words")
+        return self
+
+
+class Question(_Line):
+    """`spots` answers with where the answer stands; there are none if it is unanswerable."""
+
+    id: _Id
+    set: Set
+    question: Annotated[_Text, StringConstraints(max_length=1000)]
+    document: _Id | None = None
+    pages: tuple[PositiveInt, ...] = ()
+    quote: _Text | None = None
+    alternatives: tuple[Spot, ...] = ()
+    unanswerable: bool = False
+    kind: Literal["near", "far"] | None = None
+    why: str | None = None
+
+    @property
+    def spots(self) -> tuple[Spot, ...]:
+        if self.document is None or self.quote is None:
+            return ()
+        first = Spot(document=self.document, pages=self.pages, quote=self.quote)
+        return (first, *self.alternatives)
+
+    @model_validator(mode="after")
+    def _is_one_or_the_other(self) -> Self:
+        has_spot = self.document is not None and self.quote is not None
+        if self.unanswerable:
+            if self.document or self.quote or self.pages or self.alternatives or not self.kind:
+                raise ValueError("an unanswerable question has a kind, and no passage")
+        elif not has_spot or self.kind:
+            raise ValueError("a question has a document and a quote, or is unanswerable")
+        return self
+
+
+def questions(folder: Path = FOLDER) -> list[Question]:
+    """All of them, in the order of the files. Raises NotMeasured, naming the line that is wrong."""
+    found = list(_read(sorted(folder.glob("*.jsonl"))))
+    known = set[str]()
+    for question in found:
+        if question.id in known:
+            raise NotMeasured(f"two questions have the id {question.id!r}")
+        known.add(question.id)
+    return found
+
+
+def problems(asked: Sequence[Question], documents: Sequence[Document]) -> Iterator[str]:
+    """What the questions say of the documents and isn't so: the quote must stand on its page."""
+    named = {document.id: document for document in documents}
+    for question in asked:
+        for spot in question.spots:
+            if spot.document not in named:
+                yield f"{question.id}: no document {spot.document!r}"
+            elif wrong := _wrong(spot, named[spot.document]):
+                yield f"{question.id}: {wrong}"
+
+
+def _wrong(spot: Spot, document: Document) -> str | None:
+    quote = normalise(spot.quote)
+    pages = pages_of(document)
+    standing = {page.number for page in pages if quote in normalise(page.text)}
+    if not standing:
+        return f"no page of {document.id} has the quote {spot.quote!r}"
+    numbered = {number for number in standing if number is not None}
+    if numbered and not spot.pages:
+        return f"says no page; the quote is on {sorted(numbered)}"
+    if strays := set(spot.pages) - numbered:
+        return f"the quote is on {sorted(numbered)}, not on {sorted(strays)}"
+    return None
+
+
+def _read(files: Sequence[Path]) -> Iterator[Question]:
+    for file in files:
+        for number, line in enumerate(file.read_text().splitlines(), start=1):
+            if not line.strip():
+                continue
+            try:
+                yield Question.model_validate(json.loads(line))
+            except (ValueError, ValidationError) as error:
+                raise NotMeasured(f"{file.name}:{number}: {error}") from error
