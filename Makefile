@@ -75,6 +75,10 @@ bench-retrieve: setup ## what the retrieve function adds to the knowledge base's
 bench-questions: setup ## how long an agent waits for passages and answers, with 1 and 5 knowledge bases
 	@$(BIN)/python -m benchmarks.questions
 
+.PHONY: bench-answers
+bench-answers: setup ## whether the right passage is found, over 2,300 pages; ARGS=--tune while tuning
+	@$(BIN)/python -m benchmarks.answers $(ARGS)
+
 .PHONY: bench-tools
 bench-tools: setup ## the tools under the load of 50 agents; ARGS="--seconds 20 --agents 10"
 	@$(BIN)/python -m benchmarks.tools $(ARGS)

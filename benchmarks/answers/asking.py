@@ -1,0 +1,55 @@
+"""Every way asked every question, and how long that takes."""
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from benchmarks.answers.questions import Question
+from benchmarks.answers.ways import Given, Way, ways
+
+AT_ONCE = 8  # agents, for the questions a second
+_UNMEASURED = 5  # for connections, place maps, and the first call of everything
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """By way: what it gave by the question's id, how long each took, and how many a second."""
+
+    given: Mapping[str, Mapping[str, Given]]
+    seconds: Mapping[str, Sequence[float]]
+    a_second: Mapping[str, float]
+
+
+def ask(questions: Sequence[Question]) -> Asked:
+    """One by one, the ways in turns; and then each way by several agents at once."""
+    print(f"asking {len(questions)} questions, twice each way", flush=True)
+    given, seconds = _one_by_one(ways(), questions)
+    # Made anew: an agent's question is a new one, as a rule, and its vector not kept yet.
+    a_second = {name: _at_once(way, questions) for name, way in ways().items()}
+    return Asked(given=given, seconds=seconds, a_second=a_second)
+
+
+def _one_by_one(
+    asked: Mapping[str, Way], questions: Sequence[Question]
+) -> tuple[dict[str, dict[str, Given]], dict[str, list[float]]]:
+    names = list(asked)
+    given: dict[str, dict[str, Given]] = {name: {} for name in names}
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    for number, question in enumerate(questions):
+        turn = number % len(names)  # no way always comes first
+        for name in (*names[turn:], *names[:turn]):
+            began = time.perf_counter()
+            given[name][question.id] = asked[name](question.question)
+            if number >= _UNMEASURED:
+                seconds[name].append(time.perf_counter() - began)
+    return given, seconds
+
+
+def _at_once(way: Way, questions: Sequence[Question]) -> float:
+    texts = [question.question for question in questions]
+    began = time.perf_counter()
+    with ThreadPoolExecutor(AT_ONCE) as agents:
+        for _ in agents.map(way, texts):
+            pass
+    return len(texts) / (time.perf_counter() - began)

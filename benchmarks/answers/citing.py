@@ -1,0 +1,63 @@
+"""Whether the page that is cited is right, by the documents' own pages."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.answers.corpus import Document
+from benchmarks.answers.judging import Pages
+from benchmarks.answers.questions import Question
+from benchmarks.answers.ranking import answers
+from benchmarks.answers.ways import Found, Given
+
+
+@dataclass(frozen=True, kw_only=True)
+class Citations:
+    """
+    Counts. `passages` of a PDF were shown; `cited` have a page, `most` the one with most of their
+    text. Of the `right` passages, those that answer, `reached` span a page that the quote is on.
+    """
+
+    passages: int
+    cited: int
+    most: int
+    right: int
+    reached: int
+    wrong: Sequence[str]  # the first few, for whoever looks why
+
+
+def citations(
+    given: Mapping[str, Given], asked: Sequence[Question], pages: Mapping[str, Pages]
+) -> Citations:
+    """Of what was shown; not of passages without pages, nor of those in no one place."""
+    shown = [(question, found) for question in asked for found in given[question.id].found]
+    paged = [
+        (question, found, most)
+        for question, found in shown
+        if found.document in pages and (most := pages[found.document].most_of(found.text))
+    ]
+    right = [(question, found) for question, found, _ in paged if answers(question, found)]
+    wrong = [
+        f"{question.id}: {found.document}, page {found.page} cited, most on {sorted(most)}"
+        for question, found, most in paged
+        if found.page not in most
+    ]
+    return Citations(
+        passages=len(paged),
+        cited=sum(found.page is not None for _, found, _ in paged),
+        most=len(paged) - len(wrong),
+        right=len(right),
+        reached=sum(_reaches(question, found) for question, found in right),
+        wrong=wrong[:10],
+    )
+
+
+def paged(documents: Iterable[Document]) -> dict[str, Pages]:
+    return {each.id: Pages(each) for each in documents if each.name.endswith(".pdf")}
+
+
+def _reaches(question: Question, found: Found) -> bool:
+    if found.page is None:
+        return False
+    first, last = found.page_first or found.page, found.page_last or found.page
+    spots = [spot for spot in question.spots if spot.document == found.document]
+    return any(first <= page <= last for spot in spots for page in spot.pages)

@@ -1,0 +1,80 @@
+"""Ten questions in full: what was found before, what is answered now, and the pages."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from benchmarks.answers.questions import Question
+from benchmarks.answers.ranking import answers, first_right
+from benchmarks.answers.ways import BARE, Found, Given
+
+_ANSWERABLE, _UNANSWERABLE = 8, 2
+_TOP = 3
+_LETTERS = 320
+
+
+def chosen(asked: Sequence[Question]) -> list[Question]:
+    """Evenly from the whole list, in its order: nobody picks what looks well."""
+    return [
+        *_evenly([each for each in asked if not each.unanswerable], _ANSWERABLE),
+        *_evenly([each for each in asked if each.unanswerable], _UNANSWERABLE),
+    ]
+
+
+def written(
+    questions: Sequence[Question], given: Mapping[str, Mapping[str, Given]], now: str
+) -> Iterator[str]:
+    """Markdown, a section for each."""
+    for question in questions:
+        yield f"### {question.question}\n"
+        yield f"{_expected(question)}\n"
+        for title, way in (("Before: Retrieve as it is", BARE), (f"Now: {now}", now)):
+            answer = given[way][question.id]
+            yield f"{title} ({_verdict(question, answer)})\n"
+            yield from (_line(question, rank, each) for rank, each in _ranked(answer))
+            yield ""
+
+
+def _evenly(those: Sequence[Question], count: int) -> list[Question]:
+    step = max(1, len(those) // count)
+    return list(those[step // 2 :: step][:count])
+
+
+def _expected(question: Question) -> str:
+    if question.unanswerable:
+        return f"The documents don't answer it: {question.why}"
+    spot = question.spots[0]
+    pages = ", ".join(map(str, spot.pages))
+    where = f"{spot.document}, page {pages}" if pages else spot.document
+    return f"Answered in {where}: “{spot.quote}”"
+
+
+def _verdict(question: Question, answer: Given) -> str:
+    if answer.is_refused:
+        return "no passage: the evidence is below the threshold"
+    if question.unanswerable:
+        return f"{len(answer.found)} passages, none of which can answer"
+    rank = first_right(question, answer.found)
+    return f"the right passage is number {rank}" if rank else "the right passage was not found"
+
+
+def _ranked(answer: Given) -> list[tuple[int, Found]]:
+    return list(enumerate(answer.found[:_TOP], start=1))
+
+
+def _line(question: Question, rank: int, found: Found) -> str:
+    mark = " **right**" if answers(question, found) else ""
+    return f"{rank}. {_cited(found)}{mark}, {found.score:.2f}: {_shortened(found.text)}"
+
+
+def _cited(found: Found) -> str:
+    if found.page is None:
+        return f"{found.document}, “{found.section}”" if found.section else found.document
+    first, last = found.page_first or found.page, found.page_last or found.page
+    reach = f" ({first} to {last})" if first != last else ""
+    return f"{found.document}, page {found.page}{reach}"
+
+
+def _shortened(text: str) -> str:
+    flat = " ".join(text.split())
+    # Markdown's own marks would change how the rest looks.
+    plain = "".join(f"\\{letter}" if letter in r"\`*_<>|[]#" else letter for letter in flat)
+    return plain if len(plain) <= _LETTERS else plain[:_LETTERS].rsplit(" ", 1)[0] + " …"

@@ -1,0 +1,150 @@
+"""
+A local mode that holds the documents: ingested once by the pipeline, as anyone's, and kept.
+
+What is kept goes with what it was made of: another document, or other code that reads, cuts or
+embeds them, and they are ingested anew. Place maps alone are made anew in seconds.
+"""
+
+import hashlib
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from benchmarks.answers.corpus import CACHE, Document
+from benchmarks.serving import NotMeasured, free_ports
+from stackroom.aws.use_cases import UseCases
+from stackroom.model import Document as Record
+from stackroom.model import DocumentStatus
+from stackroom_local.clients import client
+from stackroom_local.records import Records
+from stackroom_local.state import Instance, Ports, StateDirectory
+from stackroom_local.supervisor import LocalMode
+from stackroom_local.synthesis import CHECKOUT
+
+USER, CATALOG = "alice", "library"
+SPEED = 20  # the simulator scales Retrieve's 20 a second and account with it
+_FOLDER = CACHE / "library"
+_PATIENCE, _LOOK_SECONDS = 3_600.0, 10.0
+# What decides on the chunks and their vectors; a change of it, and they are made anew.
+_CHUNKED_BY = (
+    "src/stackroom/inspection/extraction",
+    "src/stackroom_local/simulator/chunking.py",
+    "src/stackroom_local/simulator/embedding.py",
+    "src/stackroom_local/simulator/parsing.py",
+    "src/stackroom_local/simulator/parser_process.py",
+    "src/stackroom_local/simulator/wordpieces.py",
+)
+_INSPECTED_BY = ("src/stackroom/inspection",)  # what decides on the place maps
+
+
+@dataclass(frozen=True)
+class _Label:
+    """What something was made of, beside it."""
+
+    name: str
+    made_of: str
+
+    def is_there(self) -> bool:
+        return self._file.exists() and self._file.read_text() == self.made_of
+
+    def put(self) -> None:
+        _FOLDER.mkdir(parents=True, exist_ok=True)
+        self._file.write_text(self.made_of)
+
+    @property
+    def _file(self) -> Path:
+        return _FOLDER / self.name
+
+
+@contextmanager
+def library(documents: Sequence[Document]) -> Iterator[Instance]:
+    """A local mode that has indexed all of them."""
+    vectors = _Label("made-of", _fingerprint(documents, _CHUNKED_BY))
+    if not vectors.is_there():
+        shutil.rmtree(_FOLDER, ignore_errors=True)
+    vectors.put()  # at once, for what an interrupted run has ingested counts, too
+    state = StateDirectory(_FOLDER / "state")
+    mode = LocalMode(
+        state=state,
+        ports=Ports(aws=free_ports()),
+        speed=SPEED,
+        announce=lambda _text: None,
+    )
+    with state.held(), mode.running() as instance:
+        _ingest(instance, documents)
+        _inspect(instance, documents)
+        yield instance
+
+
+def _ingest(instance: Instance, documents: Sequence[Document]) -> None:
+    began = time.monotonic()
+    keys = {_key(document): document for document in documents}
+    known = _known(instance)
+    s3 = client("s3", instance.aws_endpoint)
+    for key in keys.keys() - known.keys():
+        s3.put_object(Bucket=instance.bucket, Key=key, Body=keys[key].body)
+    while waiting := keys.keys() - _indexed(instance):
+        print(
+            f"ingesting, once: {len(waiting)} of {len(keys)} documents to go,"
+            f" {time.monotonic() - began:.0f} s",
+            flush=True,
+        )
+        if time.monotonic() - began > _PATIENCE:
+            raise NotMeasured(f"{', '.join(sorted(waiting))} not indexed in {_PATIENCE:g} s")
+        time.sleep(_LOOK_SECONDS)
+
+
+def _indexed(instance: Instance) -> set[str]:
+    """Raises NotMeasured for one that failed."""
+    known = _known(instance)
+    for document in known.values():
+        if document.status is DocumentStatus.FAILED:
+            raise NotMeasured(f"{document.s3_key} failed: {document.status_reason}")
+    return {key for key, each in known.items() if each.status is DocumentStatus.INDEXED}
+
+
+def _known(instance: Instance) -> dict[str, Record]:
+    listings = Records(instance).listings(USER)
+    return {each.s3_key: each for listing in listings for each in listing.documents}
+
+
+def _inspect(instance: Instance, documents: Sequence[Document]) -> None:
+    """As the inspection would that an upload starts, of what was uploaded before it changed."""
+    places = _Label("inspected-by", _fingerprint(documents, _INSPECTED_BY))
+    if places.is_there():
+        return
+    # Imported here, because its logger takes the environment as it is then.
+    from functions.inspect.handler import InspectSettings  # noqa: PLC0415 - see above
+
+    settings = InspectSettings(
+        kb_catalog_table=instance.catalog_table,
+        kb_control_table=instance.control_table,
+        kb_docs_bucket=instance.bucket,
+        inspect_seconds_per_file=_PATIENCE,
+    )
+    inspection = UseCases.of(settings, partial(client, endpoint=instance.aws_endpoint)).inspection
+    for document in documents:
+        inspection.inspect(_key(document))
+    places.put()
+
+
+def _key(document: Document) -> str:
+    return f"{USER}/{CATALOG}/{document.name}"
+
+
+def _fingerprint(documents: Sequence[Document], makers: Sequence[str]) -> str:
+    digest = hashlib.sha256()
+    for document in documents:
+        digest.update(f"{document.name} {document.sha256}\n".encode())
+    for maker in makers:
+        for file in _sources(CHECKOUT / maker):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _sources(maker: Path) -> list[Path]:
+    return sorted(maker.rglob("*.py")) if maker.is_dir() else [maker]

@@ -1,0 +1,213 @@
+"""
+The ways to search that are compared, each by the product's own adapters and as its function has it.
+
+Five rank passages: Retrieve as it is; with words among its candidates; and S3 Vectors by meaning,
+by words, by both. Two give whole answers, as agents get them: one for each value of RETRIEVE_VIA.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from benchmarks.answers.library import USER
+from benchmarks.retrieve import retrieve_function
+from benchmarks.serving import NotMeasured
+from stackroom.aws import session
+from stackroom.aws.deployment import Deployment
+from stackroom.aws.index_watch import IndexWatch
+from stackroom.aws.knowledge_base import BedrockKnowledgeBase
+from stackroom.aws.use_cases import UseCases
+from stackroom.aws.vector_index import S3VectorsKnowledgeBase
+from stackroom.identity import Caller
+from stackroom.ports.retrieval import KnowledgeBase, Passage, Search
+from stackroom.retrieval.arguments import RetrieveArguments
+from stackroom.retrieval.evidence import Calibration
+from stackroom.retrieval.search import Result
+from stackroom.retrieval.words import RankedByWords
+from stackroom.tenancy import Tenant
+from stackroom_local.clients import client
+from stackroom_local.state import REGION, Instance
+
+CANDIDATES = 50  # what the product asks a knowledge base for
+SHOWN = 5  # of a whole answer: the tool's default
+BARE, FUSED = "Retrieve as it is", "Retrieve, words among candidates"
+VECTOR, TEXT, HYBRID = "S3 Vectors, by meaning", "S3 Vectors, by words", "S3 Vectors, hybrid"
+BY_RETRIEVE, BY_VECTORS = "answer, RETRIEVE_VIA=bedrock", "answer, RETRIEVE_VIA=s3vectors"
+RANKINGS = (BARE, FUSED, VECTOR, TEXT, HYBRID)
+ANSWERS = (BY_RETRIEVE, BY_VECTORS)
+SEARCHES = {VECTOR: Search.SEMANTIC, TEXT: Search.TEXT, HYBRID: Search.HYBRID}
+_PATIENCE, _LOOK_SECONDS = 120.0, 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A passage, and what is cited of it; `document` is the name that the questions use."""
+
+    text: str
+    document: str
+    page: int | None = None
+    page_first: int | None = None
+    page_last: int | None = None
+    section: str | None = None
+    score: float = 0.0
+    others: tuple[str, ...] = ()  # documents that say the same
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """
+    To one question, best first. `passages` are the store's own, of a ranking; `is_refused` is an
+    answer that says that the documents don't answer.
+    """
+
+    found: tuple[Found, ...]
+    passages: tuple[Passage, ...] = ()
+    search: Search | None = None
+    is_refused: bool = False
+
+
+Way = Callable[[str], Given]
+
+
+@contextmanager
+def as_function(instance: Instance) -> Iterator[None]:
+    """The retrieve function's environment, as the gateway gives it: its tables, bucket and role."""
+    region = {"AWS_REGION": REGION, "AWS_DEFAULT_REGION": REGION}
+    with patch.dict(os.environ, {**retrieve_function(instance).environment, **region}):
+        yield
+
+
+def ways() -> dict[str, Way]:
+    """
+    By name; each has a cache of questions' vectors of its own, and nothing in it yet.
+
+    To be made and asked inside `as_function`.
+    """
+    bare = _retrieve()
+    rankings: dict[str, KnowledgeBase] = {BARE: bare, FUSED: RankedByWords(bare)}
+    rankings |= {name: _vectors(search) for name, search in SEARCHES.items()}
+    return {
+        **{name: _ranking(each) for name, each in rankings.items()},
+        BY_RETRIEVE: _answering(_use_cases("bedrock")),
+        BY_VECTORS: _answering(_use_cases("s3vectors")),
+    }
+
+
+def calibration() -> Calibration:
+    """What the product weighs with, as deployed."""
+    return _use_cases("s3vectors").retrieval.calibration
+
+
+def _settings(via: str) -> Any:
+    # Imported here, because its logger takes the environment as it is then.
+    from functions.retrieve.handler import RetrieveSettings  # noqa: PLC0415 - see above
+
+    return RetrieveSettings.from_env().model_copy(update={"retrieve_via": via})
+
+
+def _use_cases(via: str) -> UseCases:
+    return UseCases.of(_settings(via), session.client)
+
+
+def _retrieve() -> BedrockKnowledgeBase:
+    [member] = _settings("bedrock").kb_pool
+    return BedrockKnowledgeBase(session.client("bedrock-agent-runtime"), member.knowledge_base_id)
+
+
+def _vectors(search: Search) -> S3VectorsKnowledgeBase:
+    settings = _settings("s3vectors")
+    [member] = settings.kb_pool
+    if member.index is None:
+        raise NotMeasured("KB_POOL names no index of the knowledge base")
+    s3vectors = session.client("s3vectors")
+    dimensions = settings.embedding_dimensions
+    watch = IndexWatch(s3vectors, member.index, search=search, dimensions=dimensions)
+    _wait_for(watch)
+    return S3VectorsKnowledgeBase(
+        s3vectors,
+        member.index,
+        watch=watch,
+        embeddings=Deployment(settings=settings).embeddings,
+        fallback=_retrieve(),
+        search=search,
+    )
+
+
+def _wait_for(watch: IndexWatch) -> None:
+    """Text search is added to the index at the start, and it takes a while until it's built."""
+    deadline = time.monotonic() + _PATIENCE
+    while (reason := watch.why_not()) is not None:
+        if time.monotonic() > deadline:
+            raise NotMeasured(f"the index can't be searched: {reason}")
+        time.sleep(_LOOK_SECONDS)
+        watch.refused(reason)  # so that it looks again
+
+
+def _ranking(knowledge_base: KnowledgeBase) -> Way:
+    condition = Tenant(USER).filter()
+
+    def ask(question: str) -> Given:
+        retrieved = knowledge_base.retrieve(question, condition, CANDIDATES)
+        if retrieved.notice is not None:  # a figure of one way must not be made of another's
+            raise NotMeasured(retrieved.notice)
+        return Given(
+            found=tuple(map(_of_passage, retrieved.passages)),
+            passages=retrieved.passages,
+            search=retrieved.search,
+        )
+
+    return ask
+
+
+def _answering(use_cases: UseCases) -> Way:
+    retrieval = use_cases.retrieval
+
+    def ask(question: str) -> Given:
+        answer = retrieval.search(RetrieveArguments(query=question, top_k=SHOWN), Caller(USER))
+        if answer.notices:
+            raise NotMeasured(f"searched in another way: {dict(answer.notices)}")
+        return Given(
+            found=tuple(map(_of_result, answer.results)),
+            is_refused=answer.best_score_below is not None,
+        )
+
+    return ask
+
+
+def _of_passage(passage: Passage) -> Found:
+    return Found(
+        text=passage.text,
+        document=_stem(passage.attributes.get("filename")),
+        page=passage.page,
+        score=passage.score,
+    )
+
+
+def _of_result(result: Result) -> Found:
+    source = result.source
+    return Found(
+        text=result.text,
+        document=_stem(source.filename),
+        page=source.page,
+        page_first=source.page_first,
+        page_last=source.page_last,
+        section=source.section,
+        score=result.score,
+        others=tuple(_stem(each.filename) for each in result.other_sources),
+    )
+
+
+def _stem(filename: object) -> str:
+    return Path(filename).stem if isinstance(filename, str) else ""
+
+
+def vectors_of(instance: Instance) -> int:
+    """How many the index has. Nothing of the product lists them, so nothing of it may."""
+    [member] = _settings("s3vectors").kb_pool
+    pages = client("s3vectors", instance.simulator_endpoint).get_paginator("list_vectors")
+    return sum(len(page["vectors"]) for page in pages.paginate(indexArn=member.index))

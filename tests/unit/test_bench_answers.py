@@ -1,0 +1,113 @@
+"""What `make bench-answers` asks, and how it judges: figures are only as good as these."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.answers.corpus import documents
+from benchmarks.answers.judging import is_right
+from benchmarks.answers.questions import Question, questions
+from benchmarks.answers.ranking import first_right, ranks
+from benchmarks.answers.refusal import Evidences
+from benchmarks.answers.ways import Found, Given
+from benchmarks.serving import NotMeasured
+
+QUOTE = "the pump must be bled before it is started again"
+QUESTION = Question(
+    id="pump-1",
+    set="tune",
+    question="What must I do before I start the pump again?",
+    document="pump",
+    pages=(3,),
+    quote=QUOTE,
+)
+UNANSWERABLE = Question(
+    id="far-1", set="tune", question="Who won?", unanswerable=True, kind="far", why="sports"
+)
+
+
+def test_there_are_enough_questions_in_both_sets() -> None:
+    asked = questions()
+
+    for name, at_least in (("tune", 75), ("report", 75)):
+        those = [question for question in asked if question.set == name]
+        assert sum(not question.unanswerable for question in those) >= at_least
+        assert {each.kind for each in those if each.unanswerable} == {"near", "far"}
+    assert sum(not question.unanswerable for question in asked) >= 150
+
+
+def test_every_question_is_about_a_document_of_the_corpus() -> None:
+    known = {document.id for document in documents()}
+
+    asked_about = {spot.document for question in questions() for spot in question.spots}
+
+    assert asked_about <= known
+    assert len(asked_about) >= 20
+
+
+def test_no_question_is_asked_twice() -> None:
+    texts = [question.question.casefold() for question in questions()]
+
+    assert len(set(texts)) == len(texts)
+
+
+def test_a_line_that_is_no_question_is_named(tmp_path: Path) -> None:
+    (tmp_path / "wrong.jsonl").write_text(json.dumps({"id": "a", "set": "tune", "question": "?"}))
+
+    with pytest.raises(NotMeasured, match=r"wrong\.jsonl:1"):
+        questions(tmp_path)
+
+
+def test_an_id_that_is_used_twice_is_named(tmp_path: Path) -> None:
+    line = UNANSWERABLE.model_dump_json(exclude_defaults=True)
+    (tmp_path / "twice.jsonl").write_text(f"{line}\n{line}\n")
+
+    with pytest.raises(NotMeasured, match="far-1"):
+        questions(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "document", "right"),
+    [
+        (f"Mind that {QUOTE}.", "pump", True),
+        ("Mind that the pump\nmust be bled be-\nfore it is started again.", "pump", True),
+        ("pump must be bled before it is started again, and only then", "pump", True),
+        (f"Mind that {QUOTE}.", "valve", False),
+        ("The pump is started again. Before, it must be bled.", "pump", False),
+        ("the pump must be", "pump", False),
+    ],
+    ids=["as it is", "broken lines", "cut", "another document", "another order", "a part"],
+)
+def test_a_passage_is_right_that_has_most_of_the_quote(
+    text: str, document: str, right: bool
+) -> None:
+    assert is_right(text, document, QUESTION) is right
+
+
+def test_a_document_that_says_the_same_counts() -> None:
+    found = Found(text=QUOTE, document="copy", others=("pump",))
+
+    assert first_right(QUESTION, [Found(text="nothing", document="pump"), found]) == 2
+
+
+def test_a_question_whose_answer_nobody_finds_counts_as_missed() -> None:
+    lost = QUESTION.model_copy(update={"id": "pump-2"})
+    right, wrong = Found(text=QUOTE, document="pump"), Found(text="other", document="pump")
+    given = {"pump-1": Given(found=(wrong, right)), "pump-2": Given(found=(wrong,))}
+
+    found = ranks(given, [QUESTION, lost, UNANSWERABLE])
+
+    assert found.measures == {"at 1": 0.0, "at 3": 0.5, "at 5": 0.5, "MRR": 0.25}
+    assert found.first == {"pump-1": 2, "pump-2": None}
+
+
+def test_the_best_threshold_refuses_most_and_loses_what_is_allowed() -> None:
+    shown = Evidences(answerable=[0.35, *([0.7] * 39)], unanswerable=[0.2, 0.3, 0.4, 0.8])
+
+    least = shown.best()
+
+    assert 0.4 < least < 0.7
+    assert shown.refused(least) == 0.75
+    assert shown.lost(least) == 1 / 40
+    assert shown.auc == pytest.approx((39 * 3 + 2) / 160)
