@@ -19,8 +19,6 @@ KNOWLEDGE_BASE = "arn:aws:bedrock:{region}:{account}:knowledge-base/KnowledgeBas
 INDEX = "arn:aws:s3vectors:us-east-1:000000000000:bucket/vectors/index/passages"
 READABLE_INDEX = "arn:aws:s3vectors:{region}:{account}:bucket/vectors/index/passages"
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/some-model"
-INDEX = "arn:aws:s3vectors:us-east-1:000000000000:bucket/b/index/i"
-INDEX_ARN = "arn:aws:s3vectors:{region}:{account}:index/Index1"
 PROFILE = "arn:aws:bedrock:us-east-1:000000000000:inference-profile"
 
 
@@ -148,16 +146,7 @@ def needed(operation: str, given: dict[str, Any], error: str | None = None) -> l
             {"guardrailIdentifier": "g1", "guardrailVersion": "1"},
             ["bedrock:ApplyGuardrail arn:aws:bedrock:{region}:{account}:guardrail/g1"],
         ),
-        ("s3vectors.QueryVectors", {"indexArn": INDEX}, [f"s3vectors:QueryVectors {INDEX_ARN}"]),
-        *(
-            (
-                "s3vectors.QueryVectors",
-                {"indexArn": INDEX, **more},
-                [f"s3vectors:QueryVectors {INDEX_ARN}", f"s3vectors:GetVectors {INDEX_ARN}"],
-            )
-            for more in ({"queryTexts": [{}]}, {"filter": {"a": 1}}, {"returnMetadata": True})
-        ),
-        ("s3vectors.GetIndex", {"indexArn": INDEX}, [f"s3vectors:GetIndex {INDEX_ARN}"]),
+        ("s3vectors.GetIndex", {"indexArn": INDEX}, [f"s3vectors:GetIndex {READABLE_INDEX}"]),
         (
             "bedrock-runtime.Converse",
             {"modelId": MODEL, "guardrailConfig": {"guardrailIdentifier": "g1"}},

@@ -8,9 +8,6 @@ from stackroom.ports.retrieval import Passage, Search
 from stackroom.retrieval.asking import Reply
 from stackroom.retrieval.evidence import Calibration, Evidence, weighed
 
-MEANING = Calibration(meaning=1)
-WORDS = Calibration(meaning=0)
-
 
 def passage(text: str, similarity: float | None = None, **given: Any) -> Passage:
     return Passage(text=text, **{"score": 0.0, "similarity": similarity, **given})
@@ -28,57 +25,56 @@ def reply(*passages: Passage) -> Reply:
     )
 
 
-def weigh(*replies: Reply, calibration: Calibration = MEANING) -> Evidence:
-    return weighed("pump greased", replies, calibration)
+def weigh(*replies: Reply) -> Evidence:
+    return weighed("pump greased", replies)
 
 
 def texts(evidence: Evidence) -> list[str]:
     return [each.text for each in evidence.passages]
 
 
-def test_a_score_is_made_of_meaning_and_words() -> None:
-    found = reply(passage("the pump is greased", 0.4), passage("a hall", 0.6))
+def test_a_score_is_the_similarity_less_the_share_of_words_that_nothing_found_has() -> None:
+    whole = weigh(reply(passage("the pump is greased", 0.4), passage("a hall", 0.6)))
+    half = weigh(reply(passage("the pump", 0.4), passage("a hall", 0.9)))
 
-    scores = [
-        [
-            round(each.score, 3)
-            for each in weigh(found, calibration=Calibration(meaning=share)).passages
-        ]
-        for share in (1, 0.5, 0)
-    ]
-
-    assert scores == [[0.4, 0.6], [0.7, 0.3], [1.0, 0.0]]
+    assert sorted(round(each.score, 3) for each in whole.passages) == [0.4, 0.6]
+    assert sorted(round(each.score, 3) for each in half.passages) == [0.0, 0.4]
+    assert (whole.missing, half.missing) == (0, 0.5)
 
 
 def test_the_best_score_need_not_be_that_of_the_first_passage() -> None:
-    evidence = weigh(reply(passage("first", 0.4), passage("second", 0.6)))
+    evidence = weigh(reply(passage("pump greased", 0.4), passage("second", 0.6)))
 
-    assert (texts(evidence), evidence.best) == (["first", "second"], 0.6)
+    assert (texts(evidence), evidence.best) == (["pump greased", "second"], 0.6)
 
 
 def test_what_was_found_by_its_words_alone_is_less_similar_than_all_others() -> None:
-    evidence = weigh(reply(passage("pump"), passage("b", 0.5), passage("c", 0.3)))
+    evidence = weigh(reply(passage("pump greased"), passage("b", 0.5), passage("c", 0.3)))
 
-    assert [each.score for each in evidence.passages] == [0.3, 0.5, 0.3]
+    assert {each.text: each.similarity for each in evidence.passages} == {
+        "pump greased": 0.3,
+        "b": 0.5,
+        "c": 0.3,
+    }
 
 
 @pytest.mark.parametrize(("similarity", "score"), [(-0.2, 0), (1.000001, 1)])
 def test_a_score_is_never_out_of_bounds(similarity: float, score: float) -> None:
-    assert weigh(reply(passage("a", similarity))).best == score
+    assert weigh(reply(passage("pump greased", similarity))).best == score
 
 
 def test_a_store_that_tells_no_similarity_keeps_its_own_scores() -> None:
-    evidence = weigh(
-        reply(passage("pump", score=0.9), passage("hall", score=0.8)), calibration=WORDS
-    )
+    evidence = weigh(reply(passage("hall", score=0.9), passage("pump greased", score=0.8)))
 
     assert [each.score for each in evidence.passages] == [0.9, 0.8]
 
 
-def test_one_store_keeps_its_order() -> None:
-    evidence = weigh(reply(passage("hall", 0.1), passage("pump greased", 0.9)), reply())
+def test_what_a_store_ranks_low_and_speaks_to_the_question_comes_up() -> None:
+    hall, night = passage("hall", 0.2), passage("night", 0.1)
 
-    assert texts(evidence) == ["hall", "pump greased"]
+    evidence = weigh(reply(hall, night, passage("pump greased", 0.9)), reply())
+
+    assert texts(evidence) == ["hall", "pump greased", "night"]
 
 
 def test_several_are_ordered_by_meaning_and_words_over_what_all_of_them_found() -> None:
@@ -104,15 +100,32 @@ def test_what_a_model_has_read_scores_what_it_says_and_comes_in_that_order() -> 
 def test_passages_without_text_are_no_evidence() -> None:
     evidence = weigh(reply(passage("", 0.9)))
 
-    assert evidence == Evidence(passages=(), best=None)
+    assert evidence == Evidence(passages=(), best=None, missing=0)
 
 
-def test_ways_that_differ_are_held_to_the_lower_bar() -> None:
-    calibration = Calibration(least={Search.HYBRID: 0.4, Search.RANKED: 0.3})
+def evidence_of(best: float | None, missing: float = 0) -> Evidence:
+    return Evidence(passages=(), best=best, missing=missing)
 
-    least = [
-        calibration.least_of(searches)
-        for searches in ([Search.HYBRID], [Search.HYBRID, Search.RANKED], [Search.TEXT], [])
-    ]
 
-    assert least == [0.4, 0.3, 0, 0]
+CALIBRATION = Calibration(
+    least={Search.HYBRID: 0.4, Search.RANKED: 0.3}, most_missing={Search.HYBRID: 0.3}
+)
+
+
+@pytest.mark.parametrize(
+    ("best", "missing", "searches", "is_answered"),
+    [
+        (0.4, 0.3, [Search.HYBRID], True),
+        (0.39, 0.3, [Search.HYBRID], False),
+        (0.4, 0.31, [Search.HYBRID], False),
+        (0.39, 0.31, [Search.HYBRID, Search.RANKED], True),
+        (0.29, 0, [Search.HYBRID, Search.RANKED], False),
+        (0.0, 1, [Search.TEXT], True),
+        (None, 1, [Search.HYBRID], True),
+        (0.5, 0, [], True),
+    ],
+)
+def test_a_question_is_answered_by_the_lowest_bar_of_the_ways_it_was_searched(
+    best: float | None, missing: float, searches: list[Search], is_answered: bool
+) -> None:
+    assert CALIBRATION.is_answered(evidence_of(best, missing), searches) is is_answered

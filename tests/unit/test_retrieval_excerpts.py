@@ -149,6 +149,13 @@ def test_the_place_of_a_merged_excerpt_is_that_of_its_whole_text(shelf: Shelf) -
     assert excerpt.cited.place == Place(page=2, page_first=1, page_last=2)
 
 
+def test_what_comes_soon_behind_the_last_still_completes_an_excerpt(shelf: Shelf) -> None:
+    for part in (text(1, 4), "Fact 1.", "Fact 2.", text(3, 6), text(5, 8)):
+        shelf.find(part)
+
+    assert shelf.texts(limit=2) == [text(1, 6), "Fact 1."]
+
+
 def test_no_more_is_shown_than_was_asked_for(shelf: Shelf) -> None:
     for number in range(9):
         shelf.find(f"Fact {number}.")

@@ -4,7 +4,8 @@ import pytest
 
 from stackroom.filters import Has
 from stackroom.ports.retrieval import Passage, Retrieved, Search
-from stackroom.retrieval.words import RankedByWords, fused, matched, words_of
+from stackroom.retrieval.fusion import fused
+from stackroom.retrieval.words import Matches, RankedByWords, matched, words_of
 
 ANYBODY = Has("user_id", "alice")
 PUMPS = (
@@ -29,23 +30,23 @@ class Found:
 
 
 def covered(question: str, *texts: str) -> list[bool]:
-    return [match.coverage > 0 for match in matched(question, texts)]
+    return [match.coverage > 0 for match in matched(question, texts).passages]
 
 
 def test_the_more_words_of_the_question_a_passage_has_the_better_it_matches() -> None:
-    both, one, none = matched("How often is the pump greased?", PUMPS)
+    both, one, none = matched("How often is the pump greased?", PUMPS).passages
 
     assert both.bm25 > one.bm25 > none.bm25 == 0
     assert both.coverage > one.coverage > none.coverage == 0
 
 
 def test_a_passage_with_every_word_is_covered_whole() -> None:
-    assert matched("pump greased", PUMPS)[0].coverage == pytest.approx(1)
+    assert matched("pump greased", PUMPS).passages[0].coverage == pytest.approx(1)
 
 
 def test_a_word_that_no_passage_has_keeps_all_of_them_from_being_covered() -> None:
     without, with_it = (
-        matched(question, PUMPS)[0].coverage
+        matched(question, PUMPS).passages[0].coverage
         for question in ("pump greased by whom", "pump greased by robots")
     )
 
@@ -54,10 +55,11 @@ def test_a_word_that_no_passage_has_keeps_all_of_them_from_being_covered() -> No
 
 def test_a_rare_word_counts_more_than_a_common_one() -> None:
     pump, greased = (
-        matched("pump greased hall", [text, *PUMPS])[0].coverage for text in ("pump", "greased")
+        matched("pump greased hall", [text, *PUMPS]).passages[0].coverage
+        for text in ("pump", "greased")
     )
 
-    assert greased > pump
+    assert greased.coverage > pump.coverage
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,7 @@ def test_a_question_is_about_the_words_that_it_is_not_asked_with() -> None:
 
 
 def test_no_passages_have_no_matches() -> None:
-    assert matched("pump", []) == ()
+    assert matched("pump", []) == Matches(passages=(), missing=0)
 
 
 def test_what_has_the_words_is_put_before_what_was_only_thought_nearer() -> None:
@@ -113,7 +115,31 @@ def test_what_the_knowledge_base_says_besides_is_kept() -> None:
     assert len(found.passages) == 2
 
 
-def test_without_a_word_in_common_the_order_stays() -> None:
-    passages = [Passage(text=text, score=0.5, words=0.0) for text in PUMPS]
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("pump greased", 0),
+        ("pump stolen", 0.5),
+        ("stolen", 1),
+        ("how is it?", 1 / 3),
+        ("年次休暇", 0),
+        ("pump 年次休暇", 0),
+        ("", 0),
+    ],
+)
+def test_words_that_stand_nowhere_are_missing_in_scripts_that_have_words(
+    question: str, missing: float
+) -> None:
+    assert matched(question, ["how the pump is greased"]).missing == pytest.approx(missing)
 
-    assert fused(passages) == tuple(passages)
+
+def test_without_a_word_in_common_the_order_stays() -> None:
+    found = RankedByWords(Found(*PUMPS)).retrieve("robots", ANYBODY, 3)
+
+    assert [each.text for each in found.passages] == list(PUMPS)
+
+
+def test_what_several_orders_put_first_is_first_and_nothing_is_lost() -> None:
+    assert fused([0, 1, 2], [1, 2]) == [1, 2, 0]
+    assert fused([0, 1], []) == [0, 1]
+    assert fused() == []

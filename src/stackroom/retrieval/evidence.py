@@ -1,33 +1,41 @@
 """
-How strongly passages speak to a question: their scores, and whether they answer it at all.
+How strongly passages speak to a question: their order, their scores, and whether any answers it.
 
-Whatever is asked, a search by meaning finds what is nearest, however far. So a score is made of
-two things that fail in different ways: how near a passage's meaning is to the question's, and how
-many of the question's words it has. If no passage's score is high enough, nothing is answered.
+Whatever is asked, a search by meaning finds what is nearest, however far. So a score is the
+similarity of a passage's meaning, less the share of the question's words that nothing found has: a
+word that stands nowhere near is what the documents don't speak of. If no score is high enough,
+nothing is answered.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from stackroom.ports.retrieval import Passage, Search
 from stackroom.retrieval.asking import Reply
-from stackroom.retrieval.words import Match, fused, matched
+from stackroom.retrieval.fusion import fused
+from stackroom.retrieval.words import Match, by_words, matched
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
     """
-    What similarities say with one embedding model: `make bench-answers` measures it.
+    Below which score, and above which share of missing words, nothing found is an answer.
 
-    `meaning` is the share that a similarity has in a score, the words have the rest. `least` is
-    what the best passage must score, by the way it was found; 0 where nothing is said.
+    By the way it was found. `make bench-answers` measures both for an embedding model and a
+    language; a way that isn't named holds nothing back.
     """
 
-    meaning: float = 0.5
     least: Mapping[Search, float] = field(default_factory=dict)
+    most_missing: Mapping[Search, float] = field(default_factory=dict)
 
-    def least_of(self, searches: Sequence[Search]) -> float:
-        return min((self.least.get(each, 0.0) for each in searches), default=0.0)
+    def is_answered(self, evidence: "Evidence", searches: Iterable[Search]) -> bool:
+        """Held to the lowest bar of those ways; where nothing was found, nothing is too far."""
+        searches = tuple(searches)
+        if evidence.best is None:
+            return True
+        least = min((self.least.get(each, 0.0) for each in searches), default=0.0)
+        most = max((self.most_missing.get(each, 1.0) for each in searches), default=1.0)
+        return evidence.best >= least and evidence.missing <= most
 
 
 UNCALIBRATED = Calibration()
@@ -35,61 +43,65 @@ UNCALIBRATED = Calibration()
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """Passages, best first, with their scores from 0 to 1; `best` is the highest, if any."""
+    """
+    Passages, best first, with their scores from 0 to 1; `best` is the highest, if any.
+
+    `missing` is the share of the question's words that none of them has.
+    """
 
     passages: tuple[Passage, ...]
     best: float | None
+    missing: float
 
 
-def weighed(question: str, replies: Sequence[Reply], calibration: Calibration) -> Evidence:
+def weighed(question: str, replies: Sequence[Reply]) -> Evidence:
     """What was found in all knowledge bases, scored and put in one order."""
     found = [passage for reply in replies for passage in reply.passages if passage.text]
     matches = matched(question, [passage.text for passage in found])
     lowest = min((each.similarity for each in found if each.similarity is not None), default=None)
-    scored = [
-        _scored(passage, match, lowest, calibration)
-        for passage, match in zip(found, matches, strict=True)
-    ]
-    best = max((passage.score for passage in scored), default=None)
-    if sum(bool(reply.passages) for reply in replies) > 1:
-        is_reranked = all(passage.relevance is not None for passage in scored)
-        scored = _by_score(scored) if is_reranked else _in_one_order(scored, matches)
-    return Evidence(passages=tuple(scored), best=best)
+    scored = [_scored(passage, lowest, matches.missing) for passage in found]
+    is_of_one = sum(bool(reply.passages) for reply in replies) <= 1
+    return Evidence(
+        passages=tuple(_in_order(scored, matches.passages, is_of_one=is_of_one)),
+        best=max((passage.score for passage in scored), default=None),
+        missing=matches.missing,
+    )
 
 
-def _scored(
-    passage: Passage, match: Match, lowest: float | None, calibration: Calibration
-) -> Passage:
+def _scored(passage: Passage, lowest: float | None, missing: float) -> Passage:
     """
     With the relevance that a model gave it, or the store's own score where it told no similarities.
     What was found by its words alone is less similar than all that was found by its meaning.
     """
     if passage.relevance is not None:
-        return replace(passage, score=min(1.0, max(0.0, passage.relevance)))
-    similarity = lowest if passage.similarity is None else passage.similarity
-    if similarity is None:
+        return replace(passage, score=_bounded(passage.relevance))
+    if lowest is None:
         return passage
-    share = calibration.meaning
-    score = share * min(1.0, max(0.0, similarity)) + (1 - share) * match.coverage
-    return replace(passage, score=score)
+    similarity = lowest if passage.similarity is None else passage.similarity
+    return replace(passage, similarity=similarity, score=_bounded(similarity - missing))
 
 
-def _by_score(passages: Sequence[Passage]) -> list[Passage]:
-    return sorted(passages, key=lambda passage: passage.score, reverse=True)
-
-
-def _in_one_order(passages: Sequence[Passage], matches: Sequence[Match]) -> list[Passage]:
+def _in_order(
+    passages: Sequence[Passage], matches: Sequence[Match], *, is_of_one: bool
+) -> list[Passage]:
     """
-    By two ranks over all of what several found, of meaning and of words: a knowledge base's own
-    order says nothing of what another's passages are worth, nor do words weighed by its own texts.
+    By two ranks: that of the search, and that of similarity and coverage in equal shares.
+
+    What one knowledge base ranks by its own words says nothing of what another's passages are
+    worth: the rank of a search over several is made anew, of all that they found. A model that has
+    read the passages has the last word, and so has a store that tells no similarities.
     """
-    known = [
-        (replace(passage, words=match.bm25), passage)
-        for passage, match in zip(passages, matches, strict=True)
-    ]
-    known.sort(key=lambda pair: _nearness(pair[1]), reverse=True)
-    return list(fused([weighed for weighed, _ in known]))
+    similarities = [each.similarity for each in passages if each.relevance is None]
+    known = [each for each in similarities if each is not None]
+    if len(known) < len(passages):
+        return list(passages if is_of_one else sorted(passages, key=lambda each: -each.score))
+    by_search: Sequence[int] = range(len(passages))
+    if not is_of_one:
+        by_meaning = sorted(by_search, key=lambda at: -known[at])
+        by_search = fused(by_meaning, by_words(matches))
+    by_worth = sorted(by_search, key=lambda at: -(known[at] + matches[at].coverage))
+    return [passages[at] for at in fused(by_search, by_worth)]
 
 
-def _nearness(passage: Passage) -> float:
-    return passage.score if passage.similarity is None else passage.similarity
+def _bounded(score: float) -> float:
+    return min(1.0, max(0.0, score))

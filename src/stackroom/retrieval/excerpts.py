@@ -48,7 +48,8 @@ def excerpts_of(
     """
     At most `limit` of them, in the order of the best passage of each.
 
-    What comes behind the passages that fill them is merged with none: it is less to the point.
+    Passages that come soon behind the last of them still complete them, and are shown by no other
+    way: a few are looked at, since what is far behind was found for other reasons.
     """
     looked_at = passages[: _LOOKED_AT * limit]
     found = [
@@ -58,11 +59,8 @@ def excerpts_of(
     found.sort(key=lambda excerpt: excerpt.cited.place.is_navigation)
     excerpts: list[Excerpt] = []
     for each in found:
-        if _is_taken_up(each, excerpts, place_maps):
-            continue
-        if len(excerpts) == limit:
-            break
-        excerpts.append(each)
+        if not _is_taken_up(each, excerpts, place_maps) and len(excerpts) < limit:
+            excerpts.append(each)
     return tuple(excerpts)
 
 

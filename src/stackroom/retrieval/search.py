@@ -22,8 +22,10 @@ from stackroom.retrieval.excerpts import Excerpt, excerpts_of
 from stackroom.retrieval.passages import distinct, identity, within_budget
 from stackroom.retrieval.scope import Scope, scope_of, scope_of_catalog
 
-# What is asked of each knowledge base: enough to choose from by words, and to see what is far.
-_CANDIDATES = 50
+# What is asked for in all: enough to choose from by words, and to see which words stand nowhere.
+# Bedrock and S3 Vectors answer a hundred in one page. However many are asked, each is for some.
+_CANDIDATES = 100
+_FEWEST = 25
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,13 +115,13 @@ class Retrieval:
         return self._answer(scope_of_catalog(catalog), asked, started)
 
     def _answer(self, scope: Scope, asked: RetrieveArguments, started: float) -> Answer:
-        replies = ask_all(
-            scope, asked.query, pool=self.pool, conditions=asked.filter, limit=_CANDIDATES
-        )
-        evidence = weighed(asked.query, replies.given, self.calibration)
+        limit = max(_FEWEST, _CANDIDATES // max(1, len(scope.queries)), asked.top_k)
+        replies = ask_all(scope, asked.query, pool=self.pool, conditions=asked.filter, limit=limit)
+        evidence = weighed(asked.query, replies.given)
         # A reranking model's scores are on a scale of their own, which nobody has measured.
-        least = 0.0 if replies.is_reranked else self.calibration.least_of(replies.searches)
-        is_far = evidence.best is not None and evidence.best < least
+        is_far = not replies.is_reranked and not self.calibration.is_answered(
+            evidence, replies.searches
+        )
         min_score = self.min_score if asked.min_score is None else asked.min_score
         passages = () if is_far else distinct(evidence.passages, min_score=min_score)
         excerpts = excerpts_of(passages, self.place_maps, limit=asked.top_k)

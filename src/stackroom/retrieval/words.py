@@ -9,16 +9,14 @@ together count as one.
 import math
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
 from stackroom.filters import Filter
-from stackroom.ports.retrieval import KnowledgeBase, Passage, Retrieved, Search
+from stackroom.ports.retrieval import KnowledgeBase, Retrieved, Search
+from stackroom.retrieval.fusion import fused
 
-# Of Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
-# learning methods" (SIGIR 2009): how little the very first ranks count more than those behind them.
-_FUSION = 60
 _WORD = re.compile(r"\w+")
 # Han, kana and Hangul, in runs.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
@@ -47,6 +45,17 @@ class Match:
     coverage: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class Matches:
+    """
+    By position of the passages. `missing` is the share of the question's words, from 0 to 1, that
+    none of them has. Pairs of letters don't count: where no spaces are, most are no words.
+    """
+
+    passages: tuple[Match, ...]
+    missing: float
+
+
 _NONE = Match(bm25=0, coverage=0)
 
 
@@ -64,19 +73,26 @@ class RankedByWords:
     # A002: the port's name
     def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
         found = self.knowledge_base.retrieve(query, filter, limit)
-        matches = matched(query, [passage.text for passage in found.passages])
+        matches = matched(query, [passage.text for passage in found.passages]).passages
         passages = [
             replace(passage, words=match.bm25)
             for passage, match in zip(found.passages, matches, strict=True)
         ]
-        return replace(found, passages=fused(passages), search=Search.RANKED)
+        ordered = fused(range(len(passages)), by_words(matches))
+        return replace(found, passages=tuple(passages[at] for at in ordered), search=Search.RANKED)
 
 
-def matched(question: str, texts: Sequence[str]) -> tuple[Match, ...]:
+def by_words(matches: Sequence[Match]) -> list[int]:
+    """The positions of those that match at all, the best first."""
+    matching = [at for at, match in enumerate(matches) if match.bm25]
+    return sorted(matching, key=lambda at: -matches[at].bm25)
+
+
+def matched(question: str, texts: Sequence[str]) -> Matches:
     """How well each of the texts matches the question's words, among all of them."""
     words = words_of(question)
     if not words or not texts:
-        return (_NONE,) * len(texts)
+        return Matches(passages=(_NONE,) * len(texts), missing=0.0)
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute(
             "CREATE VIRTUAL TABLE texts USING fts5"
@@ -84,15 +100,18 @@ def matched(question: str, texts: Sequence[str]) -> tuple[Match, ...]:
         )
         database.executemany("INSERT INTO texts (text) VALUES (?)", [(spaced(t),) for t in texts])
         having = {word: _rows(database, [word]) for word in words}
-        weights = {word: _weight(len(rows), len(texts)) for word, rows in having.items()}
-        total = sum(weights.values())
         bm25 = _rows(database, words)
-    return tuple(
-        Match(
-            bm25=bm25.get(row, 0.0),
-            coverage=sum(weights[word] for word in words if row in having[word]) / total,
-        )
-        for row in range(1, len(texts) + 1)
+    weights = {word: _weight(len(rows), len(texts)) for word, rows in having.items()}
+    total = sum(weights.values())
+    return Matches(
+        passages=tuple(
+            Match(
+                bm25=bm25.get(row, 0.0),
+                coverage=sum(weights[word] for word in words if row in having[word]) / total,
+            )
+            for row in range(1, len(texts) + 1)
+        ),
+        missing=_missing(having),
     )
 
 
@@ -108,21 +127,9 @@ def spaced(text: str) -> str:
     return _UNSPACED.sub(lambda run: f" {' '.join(_pairs(run[0]))} ", storable)
 
 
-def fused(passages: Sequence[Passage]) -> tuple[Passage, ...]:
-    """In the order of both ranks: the one they come in, and that of their words."""
-    by_words = sorted(
-        (passage for passage in passages if passage.words), key=lambda each: -(each.words or 0)
-    )
-    of_words = {id(passage): rank for rank, passage in enumerate(by_words, start=1)}
-    scores = {
-        id(passage): _share(rank) + _share(of_words.get(id(passage)))
-        for rank, passage in enumerate(passages, start=1)
-    }
-    return tuple(sorted(passages, key=lambda passage: -scores[id(passage)]))
-
-
-def _share(rank: int | None) -> float:
-    return 1 / (_FUSION + rank) if rank is not None else 0.0
+def _missing(having: Mapping[str, Collection[int]]) -> float:
+    counted = [rows for word, rows in having.items() if not _UNSPACED.search(word)]
+    return sum(not rows for rows in counted) / len(counted) if counted else 0.0
 
 
 def _pairs(run: str) -> Iterable[str]:
