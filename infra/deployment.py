@@ -23,6 +23,8 @@ _LARGEST_POOL = 100
 # 0.00002, a function of 512 MB for two seconds 0.0000135, a query of S3 Vectors 0.0000025. In a
 # month of 30 days that is 0.31 every 5 minutes, 0.10 every 15, 0.03 every 60. Each knowledge base
 # more adds a query and 0.3 seconds, 0.0000045: 0.04, 0.013, 0.003. docs/deploy.md says so too.
+# https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html
+_RERANK_MODELS = ("amazon.rerank-v1:0", "cohere.rerank-v3-5:0")
 _PREWARM_MINUTES = range(5, 61)
 
 
@@ -69,6 +71,7 @@ class Deployment:
     answer_model: AnswerModel
     guardrail: Guardrail | None
     retrieve_via: str  # "s3vectors": an index is searched itself; "bedrock": by Retrieve
+    rerank_model: str  # that puts in order what was found; "": none does
     retrieve_sharing: str  # "on": callers find what others share with their groups, too
     search_language: str  # of the documents, for search by words; "none": of no language
     prewarm_minutes: int  # that a knowledge base may be idle before it is asked; 0: it never is
@@ -79,6 +82,7 @@ class Deployment:
         project = str(app.node.get_context("project"))
         pool_size = int(app.node.get_context("knowledge_base_pool_size"))
         via = app.node.get_context("retrieve_via")
+        rerank_model = app.node.get_context("rerank_model")
         sharing = app.node.get_context("retrieve_sharing")
         language = app.node.get_context("search_language")
         prewarm = int(app.node.get_context("prewarm_minutes"))
@@ -89,6 +93,9 @@ class Deployment:
             raise ValueError(f"context knowledge_base_pool_size {pool_size} is not 1 to 100")
         if via not in ("s3vectors", "bedrock"):
             raise ValueError(f"context retrieve_via {via!r} must be 's3vectors' or 'bedrock'")
+        if rerank_model not in ("", *_RERANK_MODELS):
+            allowed = " or ".join(map(repr, _RERANK_MODELS))
+            raise ValueError(f"context rerank_model {rerank_model!r} must be {allowed}, or empty")
         if sharing not in ("off", "on"):
             raise ValueError(f"context retrieve_sharing {sharing!r} must be 'off' or 'on'")
         if language not in _LANGUAGES:
@@ -105,6 +112,7 @@ class Deployment:
             answer_model=AnswerModel.from_context(app),
             guardrail=Guardrail.from_context(app),
             retrieve_via=via,
+            rerank_model=rerank_model,
             retrieve_sharing=sharing,
             search_language=language,
             prewarm_minutes=prewarm,

@@ -15,7 +15,7 @@ from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.rights import Rights
-from infra.search_rights import may_search
+from infra.search_rights import may_rerank, may_search
 from infra.sign_in import SignIn
 
 
@@ -50,6 +50,7 @@ class GatewayFunctions:
         handler.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=catalogs)
         handler.allow("dynamodb:Query", on=self.data.catalog_table.by_user_arn)
         may_search(handler, deployment=self.deployment, knowledge_base=self.knowledge_base)
+        may_rerank(handler, deployment=self.deployment)
         # ListBucket, or a place map that doesn't exist answers 403 instead of 404.
         handler.allow("s3:ListBucket", on=self.data.bucket.bucket_arn)
         handler.allow(
@@ -91,6 +92,7 @@ class GatewayFunctions:
         )
         rights.run(handler)
         may_search(handler, deployment=self.deployment, knowledge_base=self.knowledge_base)
+        may_rerank(handler, deployment=self.deployment)
         may_answer(
             handler,
             deployment=self.deployment,

@@ -1,5 +1,7 @@
 """What a function may do that searches for somebody, or keeps ready what they will search."""
 
+import aws_cdk as cdk
+
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
@@ -13,7 +15,11 @@ def may_search(
 
     Retrieve stays allowed beside an index that is searched itself: it answers while that can't be.
     """
-    environment = {"RETRIEVE_VIA": deployment.retrieve_via, **knowledge_base.embedding_environment}
+    environment = {
+        "RETRIEVE_VIA": deployment.retrieve_via,
+        "RETRIEVE_CALIBRATION": _calibration(deployment),
+        **knowledge_base.embedding_environment,
+    }
     for name, value in environment.items():
         handler.function.add_environment(name, value)
     handler.allow("bedrock:Retrieve", on=knowledge_base.knowledge_base_arns)
@@ -28,3 +34,26 @@ def may_search(
         on=knowledge_base.index_arns,
     )
     handler.allow("bedrock:InvokeModel", on=knowledge_base.embedding_model_arn)
+
+
+def may_rerank(handler: HandlerFunction, *, deployment: Deployment) -> None:
+    """Nothing, if the deployment has no model for it."""
+    if not deployment.rerank_model:
+        return
+    model_arn = cdk.Stack.of(handler).format_arn(
+        service="bedrock",
+        account="",
+        resource="foundation-model",
+        resource_name=deployment.rerank_model,
+    )
+    handler.function.add_environment("RERANK_MODEL_ARN", model_arn)
+    # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrock.html
+    handler.allow(
+        "bedrock:Rerank", on="*", because="The action has no resource type; the model has, below."
+    )
+    handler.allow("bedrock:InvokeModel", on=model_arn)
+
+
+def _calibration(deployment: Deployment) -> str:
+    """What stands in src/stackroom/retrieval/calibrations.py was measured on English alone."""
+    return "titan-v2-english" if deployment.search_language == "en" else "none"

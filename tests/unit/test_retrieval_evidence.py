@@ -6,7 +6,7 @@ import pytest
 
 from stackroom.ports.retrieval import Passage, Search
 from stackroom.retrieval.asking import Reply
-from stackroom.retrieval.evidence import Calibration, Evidence, weighed
+from stackroom.retrieval.evidence import Evidence, weighed
 
 
 def passage(text: str, similarity: float | None = None, **given: Any) -> Passage:
@@ -101,31 +101,3 @@ def test_passages_without_text_are_no_evidence() -> None:
     evidence = weigh(reply(passage("", 0.9)))
 
     assert evidence == Evidence(passages=(), best=None, missing=0)
-
-
-def evidence_of(best: float | None, missing: float = 0) -> Evidence:
-    return Evidence(passages=(), best=best, missing=missing)
-
-
-CALIBRATION = Calibration(
-    least={Search.HYBRID: 0.4, Search.RANKED: 0.3}, most_missing={Search.HYBRID: 0.3}
-)
-
-
-@pytest.mark.parametrize(
-    ("best", "missing", "searches", "is_answered"),
-    [
-        (0.4, 0.3, [Search.HYBRID], True),
-        (0.39, 0.3, [Search.HYBRID], False),
-        (0.4, 0.31, [Search.HYBRID], False),
-        (0.39, 0.31, [Search.HYBRID, Search.RANKED], True),
-        (0.29, 0, [Search.HYBRID, Search.RANKED], False),
-        (0.0, 1, [Search.TEXT], True),
-        (None, 1, [Search.HYBRID], True),
-        (0.5, 0, [], True),
-    ],
-)
-def test_a_question_is_answered_by_the_lowest_bar_of_the_ways_it_was_searched(
-    best: float | None, missing: float, searches: list[Search], is_answered: bool
-) -> None:
-    assert CALIBRATION.is_answered(evidence_of(best, missing), searches) is is_answered

@@ -6,7 +6,7 @@ import pytest
 
 from stackroom.identity import Caller
 from stackroom.ports.retrieval import Search
-from stackroom.retrieval.evidence import Calibration
+from stackroom.retrieval.calibrations import Calibration
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.tool import Response, retrieve_from_knowledge_base
 from tests.fakes.knowledge_base import FakeKnowledgeBase

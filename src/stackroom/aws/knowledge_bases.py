@@ -35,15 +35,26 @@ def _bedrock(deployment: Deployment, member: PoolMember) -> KnowledgeBase:
         return _retrieve(deployment, member)
     from stackroom.retrieval.words import RankedByWords
 
-    by_retrieve = RankedByWords(_retrieve(deployment, member))
-    if via == "bedrock":
-        return by_retrieve
-    if member.index is None:
+    found: KnowledgeBase = RankedByWords(_retrieve(deployment, member))
+    if via == "s3vectors" and member.index is None:
         logger.warning(
             "%r is searched through Retrieve: no index in KB_POOL", member.knowledge_base_id
         )
-        return by_retrieve
-    return _s3vectors(deployment, member.index, fallback=by_retrieve)
+    elif via == "s3vectors":
+        found = _s3vectors(deployment, member.index, fallback=found)
+    return _reranked(deployment, found)
+
+
+def _reranked(deployment: Deployment, knowledge_base: KnowledgeBase) -> KnowledgeBase:
+    """By the model that whoever deploys has chosen, if any."""
+    model_arn = getattr(deployment.settings, "rerank_model_arn", None)
+    if model_arn is None:
+        return knowledge_base
+    from stackroom.aws.reranking import BedrockReranker
+    from stackroom.retrieval.reranking import Reranked
+
+    client = deployment.client("bedrock-agent-runtime")
+    return Reranked(knowledge_base, BedrockReranker(client, model_arn=model_arn))
 
 
 def _retrieve(deployment: Deployment, member: PoolMember) -> KnowledgeBase:

@@ -19,6 +19,7 @@ from stackroom.aws import knowledge_bases
 from stackroom.aws.answer_prompt import checked
 from stackroom.aws.guardrail import Guardrail
 from stackroom.model import PoolMember
+from stackroom.retrieval.calibrations import CALIBRATIONS
 
 
 class SettingMissing(LookupError):
@@ -39,6 +40,13 @@ def _of_known_types(pool: tuple[PoolMember, ...]) -> tuple[PoolMember, ...]:
             allowed = ", ".join(map(repr, knowledge_bases.TYPES))
             raise ValueError(f"a knowledge base of type {member.type!r}; allowed: {allowed}")
     return pool
+
+
+def _known_calibration(name: str) -> str:
+    if name not in CALIBRATIONS:
+        allowed = ", ".join(map(repr, CALIBRATIONS))
+        raise ValueError(f"a calibration {name!r}; allowed: {allowed}")
+    return name
 
 
 Pool = Annotated[
@@ -115,10 +123,13 @@ class SearchSettings(Settings):
     """
     Of every function that searches for somebody, or keeps ready what they will search.
 
-    Model and dimensions are those that the knowledge bases' documents were embedded with.
+    Model and dimensions are those that the knowledge bases' documents were embedded with; the
+    calibration is a name in retrieval/calibrations.py. Without a model to rerank, none does.
     """
 
     retrieve_via: Literal["s3vectors", "bedrock"] = "bedrock"
+    retrieve_calibration: Annotated[str, AfterValidator(_known_calibration)] = "none"
+    rerank_model_arn: str | None = None
     embedding_model: str = "amazon.titan-embed-text-v2:0"
     embedding_dimensions: int = 1024
 

@@ -79,6 +79,7 @@ class UseCases(RunUseCases):
 
     @cached_property
     def retrieval(self) -> Retrieval:
+        from stackroom.retrieval.calibrations import CALIBRATIONS
         from stackroom.retrieval.place_cache import PlaceMapCache
         from stackroom.retrieval.search import Retrieval
 
@@ -92,6 +93,7 @@ class UseCases(RunUseCases):
             max_tokens=self.deployment.settings.need("retrieve_max_tokens"),
             # Who asks one catalog of the caller's has no use for the setting.
             sharing=getattr(self.deployment.settings, "retrieve_sharing", "off") == "on",
+            calibration=CALIBRATIONS[self.deployment.settings.need("retrieve_calibration")],
         )
 
     @cached_property

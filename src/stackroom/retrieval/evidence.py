@@ -7,38 +7,13 @@ word that stands nowhere near is what the documents don't speak of. If no score 
 nothing is answered.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from stackroom.ports.retrieval import Passage, Search
+from stackroom.ports.retrieval import Passage
 from stackroom.retrieval.asking import Reply
 from stackroom.retrieval.fusion import fused
 from stackroom.retrieval.words import Match, by_words, matched
-
-
-@dataclass(frozen=True, kw_only=True)
-class Calibration:
-    """
-    Below which score, and above which share of missing words, nothing found is an answer.
-
-    By the way it was found. `make bench-answers` measures both for an embedding model and a
-    language; a way that isn't named holds nothing back.
-    """
-
-    least: Mapping[Search, float] = field(default_factory=dict)
-    most_missing: Mapping[Search, float] = field(default_factory=dict)
-
-    def is_answered(self, evidence: "Evidence", searches: Iterable[Search]) -> bool:
-        """Held to the lowest bar of those ways; where nothing was found, nothing is too far."""
-        searches = tuple(searches)
-        if evidence.best is None:
-            return True
-        least = min((self.least.get(each, 0.0) for each in searches), default=0.0)
-        most = max((self.most_missing.get(each, 1.0) for each in searches), default=1.0)
-        return evidence.best >= least and evidence.missing <= most
-
-
-UNCALIBRATED = Calibration()
 
 
 @dataclass(frozen=True, kw_only=True)

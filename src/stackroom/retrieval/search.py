@@ -16,8 +16,9 @@ from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.retrieval import KnowledgeBase, PlaceMaps, Search
 from stackroom.retrieval.arguments import RetrieveArguments
 from stackroom.retrieval.asking import Replies, ask_all
+from stackroom.retrieval.calibrations import UNCALIBRATED, Calibration
 from stackroom.retrieval.citations import Source, attributes_of
-from stackroom.retrieval.evidence import UNCALIBRATED, Calibration, weighed
+from stackroom.retrieval.evidence import weighed
 from stackroom.retrieval.excerpts import Excerpt, excerpts_of
 from stackroom.retrieval.passages import distinct, identity, within_budget
 from stackroom.retrieval.scope import Scope, scope_of, scope_of_catalog
@@ -120,7 +121,7 @@ class Retrieval:
         evidence = weighed(asked.query, replies.given)
         # A reranking model's scores are on a scale of their own, which nobody has measured.
         is_far = not replies.is_reranked and not self.calibration.is_answered(
-            evidence, replies.searches
+            evidence.best, missing=evidence.missing, searches=replies.searches
         )
         min_score = self.min_score if asked.min_score is None else asked.min_score
         passages = () if is_far else distinct(evidence.passages, min_score=min_score)

@@ -5,6 +5,7 @@ What differs between a template for AWS and the same template here, and nothing 
 - what ministack can't make is taken out, and references to it become literals;
 - "only over TLS" is taken out of resource policies: servers on 127.0.0.1 speak plain HTTP;
 - an attribute that ministack doesn't know is put together from one that it does;
+- a calibration of Titan's similarities becomes that of the model that stands in for it;
 - a pause that Bedrock's limits ask for is as much shorter as the simulator's clock is faster, and
   so is the wait for a message whose function died, as far as the function's own time allows;
 - a queue keeps as many processes of its function at work as the machine has cores, not five;
@@ -38,6 +39,9 @@ _CALLBACK_TIMEOUT = 60
 # Processes of one function that take messages from its queue; AWS's least is 2.
 _CONSUMERS = max(2, min(5, os.cpu_count() or 2))
 
+# What is measured of the embeddings on AWS, and of those here [stackroom.retrieval.calibrations].
+_CALIBRATIONS = {"titan-v2-english": "minilm-english"}
+
 _TLS = {"aws:SecureTransport", "s3:TlsVersion"}
 
 
@@ -65,6 +69,7 @@ def localised(
         if resource["Type"] == "AWS::Lambda::Function":
             _run_from_checkout(resource["Properties"], assets)
             _shorten_pauses(resource["Properties"], speed)
+            _calibrate(resource["Properties"])
         if resource["Type"] == "AWS::StepFunctions::StateMachine":
             _shorten_callbacks(resource["Properties"])
     localised: Template = with_literals(_without_provider_urls(template), made)
@@ -139,6 +144,12 @@ def _shorten_pauses(properties: dict[str, Any], speed: float) -> None:
     variables = properties.get("Environment", {}).get("Variables", {})
     for name in _PAUSES & variables.keys():
         variables[name] = f"{float(variables[name]) / speed:g}"
+
+
+def _calibrate(properties: dict[str, Any]) -> None:
+    variables = properties.get("Environment", {}).get("Variables", {})
+    if chosen := variables.get("RETRIEVE_CALIBRATION"):
+        variables["RETRIEVE_CALIBRATION"] = _CALIBRATIONS.get(chosen, chosen)
 
 
 def _shorten_visibility(properties: dict[str, Any], speed: float) -> None:
