@@ -1,5 +1,7 @@
 """QueryVectors: by a vector, by texts, by both; what it tells, and what it refuses."""
 
+import math
+from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -104,6 +106,39 @@ def test_a_text_query_tells_scores_of_words_alone(world: World, index: str) -> N
     assert "distance" not in found
 
 
+@holds("query.bm25")
+def test_a_words_score_is_bm25s(world: World) -> None:
+    arn = world.index(dimension=1, searched={"text": None})
+    texts = ("red red blue", "red green", "green blue white grey", "red")
+    for number, text in enumerate(texts):
+        world.put_vector(arn, str(number), [1], text=text)
+
+    red = _scores(world.query(arn, texts={"text": "red"}, returnScores=True))
+    both = _scores(world.query(arn, texts={"text": "blue, red"}, returnScores=True))
+
+    assert red == {key: pytest.approx(_bm25("red", texts, int(key)), rel=1e-5) for key in "013"}
+    assert both == {
+        key: pytest.approx(_bm25("red", texts, int(key)) + _bm25("blue", texts, int(key)), rel=1e-5)
+        for key in "0123"
+    }
+    assert list(both) == ["0", "2", "3", "1"]
+
+
+@holds("query.long-text")
+def test_the_rare_words_of_a_long_text_decide(world: World) -> None:
+    arn = world.index(dimension=1, searched={"text": None})
+    common = [f"common{number}" for number in range(40)]
+    rare = [f"rare{number}" for number in range(32)]
+    for number in range(2):
+        world.put_vector(arn, f"common-{number}", [1], text=" ".join(common))
+    for word in rare:
+        world.put_vector(arn, word, [1], text=word)
+
+    found = world.query(arn, texts={"text": " ".join(common + rare)}, results=100)
+
+    assert set(keys(found)) == set(rare)
+
+
 @holds("query.fusion-depth")
 def test_what_lies_too_deep_in_a_ranking_did_not_match_it(world: World) -> None:
     arn = world.index(dimension=2, searched={"text": None})
@@ -193,7 +228,7 @@ def test_a_classic_index_knows_vectors_only_and_filters_as_it_searches(world: Wo
     ]
     world.s3vectors.put_vectors(indexArn=arn, vectors=crowd)
     world.put_vector(arn, "mine", [0, 1], whose="me")
-    mine = {"filter": {"whose": "me"}, "vector": [1, 0]}
+    mine: dict[str, Any] = {"filter": {"whose": "me"}, "vector": [1, 0]}
 
     texts = [{"text": "a", "metadataKey": "text"}]
     error = refused(world.s3vectors.query_vectors, indexArn=arn, topK=1, queryTexts=texts)
@@ -219,3 +254,17 @@ def test_a_text_of_1024_characters_in_any_script_is_answered(world: World, index
     texts = ("x " * 512, "x" * 1024, "海" * 1024, " ".join(f"w{n}" for n in range(250))[:1024])
 
     assert [world.query(index, texts={"text": text}) for text in texts] == [[]] * 4
+
+
+def _scores(found: list[dict[str, Any]]) -> dict[str, float]:
+    return {each["key"]: each["scores"]["bm25Scores"][0]["score"] for each in found}
+
+
+def _bm25(word: str, texts: Sequence[str], at: int) -> float:
+    """Of one word in one of the texts, from the formula."""
+    words = [text.split() for text in texts]
+    having = sum(word in each for each in words)
+    weight = math.log(1 + (len(texts) - having + 0.5) / (having + 0.5))
+    count, length = words[at].count(word), len(words[at])
+    average = sum(map(len, words)) / len(words)
+    return weight * count * 2.2 / (count + 1.2 * (0.25 + 0.75 * length / average))

@@ -30,8 +30,8 @@ OMISSIONS = {
     " name; what a bucket or an index is made with is not kept, and sseType reads AES256",
     "the approximation in S3 Vectors' search": "every visible vector is compared: exact, and slower"
     " the more there are",
-    "S3 Vectors' own BM25": "that of SQLite's FTS5 (k1 1.2, b 0.75), where a word that more than"
-    " half of an index has counts next to nothing; its scores are not AWS's",
+    "S3 Vectors' own BM25": "SQLite's FTS5, with words weighed as Lucene does; the scores are not"
+    " AWS's",
     "callers' rights": "never checked: whoever reaches its port may do anything; that a query with"
     " texts, a filter or metadata needs s3vectors:GetVectors too is held in tests/permissions",
     "the knowledge base's role": "never checked; a data source whose deletion fails for want of its"

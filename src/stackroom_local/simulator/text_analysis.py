@@ -32,16 +32,15 @@ def spaced(text: str, language: str | None) -> str:
     return _UNSPACED_RUN.sub(lambda run: f" {' '.join(_pairs(run[0]))} ", text)
 
 
-def question(text: str, language: str | None) -> str | None:
+def question(text: str, language: str | None) -> list[str]:
     """
-    FTS5's expression for any of a free text's words, None if it has none: rule query.words.
+    An expression of FTS5 for each of a free text's words, once: rule query.words.
 
     Every word is quoted, so that nothing of the text is taken for syntax.
     """
     words = dict.fromkeys(_WORD.findall(spaced(text, language).lower()))
-    if language == _STEMMED:
-        words = dict.fromkeys(word for word in words if word not in _STOP_WORDS)
-    return " OR ".join(f'"{word}"' for word in words) or None
+    dropped = _STOP_WORDS if language == _STEMMED else frozenset()
+    return [f'"{word}"' for word in words if word not in dropped]
 
 
 def _pairs(run: str) -> list[str]:

@@ -5,6 +5,7 @@ Triggers keep a table right: whatever writes or deletes vectors, in whichever tr
 for the words too.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from stackroom_local.simulator import text_analysis
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.metadata import BEDROCK_TEXT, metadata_of
-from stackroom_local.simulator.rules import TEXT_BACKFILL
+from stackroom_local.simulator.rules import LONG_TEXT, TEXT_BACKFILL
 from stackroom_local.simulator.store import Row, Store
 
 _WORDS = "searchable_words"
@@ -84,22 +85,41 @@ class TextSearches:
         self, search: TextSearch, text: str, among: NDArray[np.int64], limit: int
     ) -> list[tuple[int, float]]:
         """Rows of `vectors` and their BM25 scores, best first; none for a text without words."""
-        expression = text_analysis.question(text, search.language)
-        if expression is None:
+        words = self._rarest(search.table, text_analysis.question(text, search.language))
+        total = self._store.count(f"SELECT count(*) FROM {search.table}_docsize")  # noqa: S608 - a number
+        weighed = [self._weighed(search.table, word, total, among) for word in words]
+        if not weighed:
             return []
-        found = self._store.rows(
-            f"SELECT rowid, -bm25({search.table}) FROM {search.table}"  # noqa: S608 - a number
-            f" WHERE {search.table} MATCH ?",
-            expression,
-        )
-        if not found:
-            return []
-        rows = np.fromiter((row[0] for row in found), dtype=np.int64, count=len(found))
-        scores = np.fromiter((row[1] for row in found), dtype=np.float64, count=len(found))
-        allowed = np.isin(rows, among)
-        rows, scores = rows[allowed], scores[allowed]
+        rows, at = np.unique(np.concatenate([of[0] for of in weighed]), return_inverse=True)
+        scores = np.bincount(at, np.concatenate([of[1] for of in weighed]), len(rows))
         best = np.lexsort((rows, -scores))[:limit]
         return [(int(rows[at]), float(scores[at])) for at in best]
+
+    def _rarest(self, table: str, words: list[str]) -> list[str]:
+        """Rule query.long-text."""
+        if len(words) <= LONG_TEXT.limit:
+            return words
+        matching = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - a number
+        counts = {word: self._store.count(matching, word) for word in words}
+        return sorted((word for word in words if counts[word]), key=counts.__getitem__)[
+            : LONG_TEXT.limit
+        ]
+
+    def _weighed(
+        self, table: str, word: str, total: int, among: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Some of the rows that have a word, and what it counts in each: rule query.bm25."""
+        found = self._store.rows(
+            f"SELECT rowid, -bm25({table}) FROM {table} WHERE {table} MATCH ?",  # noqa: S608 - a number
+            word,
+        )
+        pairs = np.array([tuple(row) for row in found], dtype=np.float64).reshape(-1, 2)
+        rows, scores = pairs[:, 0].astype(np.int64), pairs[:, 1]
+        odds = (total - len(rows) + 0.5) / (len(rows) + 0.5)
+        # FTS5's own weight of the word, which is next to nothing from half of the rows on.
+        theirs = math.log(odds) if odds > 1 else 1e-6
+        allowed = np.isin(rows, among)
+        return rows[allowed], scores[allowed] / theirs * math.log1p(odds)
 
     def _made_of(self, row: Row) -> TextSearch:
         return TextSearch(

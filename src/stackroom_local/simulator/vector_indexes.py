@@ -112,19 +112,19 @@ class VectorIndexes:
 
     def update_metadata_configuration(self, parameters: Parameters) -> Parameters:
         """Make keys searchable, or no longer; what is there already is taken in by and by."""
-        asked = [
-            (parameters.get(change) or {}).get(_CONFIGURATIONS) for change in ("add", "delete")
-        ]
-        if bool(asked[0]) == bool(asked[1]):
+        added, deleted = (
+            (parameters.get(change) or {}).get(_CONFIGURATIONS) or []
+            for change in ("add", "delete")
+        )
+        if bool(added) == bool(deleted):
             raise TEXT_SEARCH_CHANGE.broken()
         with self.buckets.store.transaction():
             row = self.row(parameters)
             if not all(search.active for search in self.searches.of(row["arn"]).values()):
                 raise TEXT_SEARCH_BUILDING.broken()
-            if asked[0]:
-                self._add(row, asked[0])
-            else:
-                self._remove(row, [each["metadataKey"] for each in asked[1]])
+            if added:
+                self._add(row, added)
+            self._remove(row, [each["metadataKey"] for each in deleted])
         return {"indexArn": row["arn"]}
 
     def row(self, parameters: Parameters) -> Row:

@@ -80,6 +80,19 @@ QUERY_WORDS = rule(
     " search for it finds nothing and is no error; of several texts the BM25 scores are added up",
     "assumed",
 )
+QUERY_BM25 = rule(
+    "query.bm25",
+    "k1 is 1.2 and b 0.75; of N vectors with the key, a word that n of them have weighs"
+    " ln(1 + (N - n + 0.5) / (n + 0.5)), as Lucene has it, so that a common word counts too",
+    "model (BM25); its form and constants are assumed",
+)
+LONG_TEXT = rule(
+    "query.long-text",
+    "of a text with more words than this, those count that the fewest vectors have, so that a"
+    " laptop need not weigh each common word of a whole passage",
+    "assumed to change little, since rare words decide",
+    value=32,
+)
 QUERY_SCORES = rule(
     "query.scores",
     "returnScores tells bm25Scores of the keys that matched, and of hybrid results fused, and"
