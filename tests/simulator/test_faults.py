@@ -119,6 +119,7 @@ def test_a_late_data_source_is_being_created_for_a_while(disturbed: tuple[World,
         ("ListDataSources", Kind.LOST, "ServiceUnavailableException", "unable to handle"),
         ("ListVectorBuckets", Kind.THROTTLE, "TooManyRequestsException", "Too many"),
         ("ListVectorBuckets", Kind.UNAVAILABLE, "ServiceUnavailableException", "unable to handle"),
+        ("QueryVectors", Kind.THROTTLE, "TooManyRequestsException", "Too many"),
     ],
 )
 def test_a_fault_that_is_asked_for_meets_the_next_call_in_awss_words(
@@ -128,6 +129,7 @@ def test_a_fault_that_is_asked_for_meets_the_next_call_in_awss_words(
     calls = {
         "ListDataSources": (world.agent.list_data_sources, {"knowledgeBaseId": "NOSUCHBASE"}),
         "ListVectorBuckets": (world.s3vectors.list_vector_buckets, {}),
+        "QueryVectors": (world.s3vectors.query_vectors, {"topK": 1}),
     }
     call, parameters = calls[operation]
     if kind is Kind.LOST:

@@ -205,6 +205,24 @@ def test_a_deleted_index_is_searched_no_more(world: World) -> None:
     assert refused(world.s3vectors.query_vectors, **query)["Code"] == "NotFoundException"
 
 
+def test_words_are_found_and_kept_in_step_after_a_restart(s3_endpoint: str, tmp_path: Path) -> None:
+    configuration = Configuration(data_dir=tmp_path, s3_endpoint=s3_endpoint, speed=100)
+    with Simulator(configuration) as simulator:
+        first = base(World(simulator.endpoint, s3_endpoint, patient=True))
+        first.ingest("otters", "Otters hold hands.")
+        eventually(lambda: first.sources("otters"))
+
+    with Simulator(configuration) as simulator:
+        world = World(simulator.endpoint, s3_endpoint, patient=True)
+        again = Base(world, first.index, first.knowledge_base, first.source)
+        before = again.sources("otters")
+        again.ingest("otters", "Otters sleep.")
+        eventually(lambda: again.sources("sleep"))
+        after = again.sources("hands")
+
+    assert (before, after) == (["otters"], [])
+
+
 def test_a_state_file_of_before_gains_text_search(
     world_at: Callable[..., World], s3_endpoint: str, tmp_path: Path
 ) -> None:

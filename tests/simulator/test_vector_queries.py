@@ -240,6 +240,15 @@ def test_a_classic_index_knows_vectors_only_and_filters_as_it_searches(world: Wo
     assert keys(world.query(arn, results=1, queryMode="ENHANCED", **mine)) == ["mine"]
 
 
+@holds("index.unnamed")
+@pytest.mark.parametrize("named", [{}, {"vectorBucketName": "bucket"}, {"indexName": "index"}])
+def test_a_query_names_its_index(world: World, named: dict[str, str]) -> None:
+    error = refused(world.s3vectors.query_vectors, topK=1, queryVector={"float32": [1]}, **named)
+
+    assert error["Code"] == "ValidationException"
+
+
+@holds("index.not-found")
 def test_an_index_that_is_not_there_is_not_found(world: World) -> None:
     missing = f"arn:aws:s3vectors:us-east-1:000000000000:bucket/{uuid4().hex}/index/none"
 

@@ -12,6 +12,7 @@ from stackroom_local.simulator.rules import (
     INDEX_CLASSIC,
     INDEX_GONE,
     INDEX_TAKEN,
+    INDEX_UNNAMED,
     TEXT_SEARCH_ABSENT,
     TEXT_SEARCH_BUILDING,
     TEXT_SEARCH_CHANGE,
@@ -131,6 +132,8 @@ class VectorIndexes:
         """The index that a request names with its bucket or gives the ARN of."""
         arn = parameters.get("indexArn")
         if not arn:
+            if not (parameters.get("vectorBucketName") and parameters.get("indexName")):
+                raise INDEX_UNNAMED.broken()
             bucket = self.buckets.row(parameters)["name"]
             arn = self.buckets.arns.index(bucket, parameters.get("indexName") or "")
         row = self.buckets.store.row("SELECT * FROM vector_indexes WHERE arn = ?", arn)

@@ -37,6 +37,12 @@ INDEX_GONE = rule(
     error="NotFoundException",
     message="The specified index could not be found",
 )
+INDEX_UNNAMED = rule(
+    "index.unnamed",
+    "a request names an index by its ARN, or by its name and its bucket's",
+    "model; text assumed",
+    message="Specify either the index ARN, or both the vector bucket name and the index name",
+)
 BUCKET_DEFAULT_MODE = rule(
     "vector-bucket.default-mode",
     "an index gets its bucket's mode when it is made, ENHANCED unless"
