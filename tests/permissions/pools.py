@@ -59,7 +59,7 @@ def _another(instance: Instance, index: str) -> Mapping[str, str]:
             "s3VectorsConfiguration": {"indexArn": index},
         },
     )["knowledgeBase"]
-    return {"knowledge_base_id": made["knowledgeBaseId"]}
+    return {"knowledge_base_id": made["knowledgeBaseId"], "index": index}
 
 
 def _another_index(instance: Instance) -> str:

@@ -11,13 +11,14 @@ from typing import Any
 from stackroom.keys import PLACE_MAP_PREFIX, Location, locate
 from stackroom.model import DocumentStatus
 from stackroom_local.clients import client
+from stackroom_local.gateway.client import call_tool
 from stackroom_local.state import Instance
 from tests import files
 from tests.e2e.people import Person, eventually
 from tests.e2e.test_recovery import index_missing
 from tests.local.running import stackroom
 from tests.permissions.pools import gateway_over_two
-from tests.permissions.tool_calls import call_tools
+from tests.permissions.tool_calls import QUESTION, RETRIEVE, call_tools
 
 _REPORT = files.pdf("Opening hours of the harbour.", "The harbour of Ghent has a crane.")
 
@@ -89,6 +90,37 @@ def call_tools_over_two_knowledge_bases(person: Person) -> None:
         call_tools(person, url=url)
 
 
+def ask_what_is_not_searched_by_words(person: Person) -> None:
+    """Whoever searches an index by itself leaves it to Retrieve then."""
+    shelf = person.catalog("harbours").catalog_id
+    asked: tuple[tuple[str, dict[str, object]], ...] = (
+        (RETRIEVE, {"query": QUESTION}),
+        ("catalogs___query_catalog", {"query": QUESTION, "catalog_id": shelf}),
+    )
+    with words_forgotten(person.instance):
+        for tool, arguments in asked:
+            call_tool(person.instance.mcp_url, person.token(), tool, arguments)
+
+
+@contextmanager
+def words_forgotten(instance: Instance) -> Iterator[None]:
+    """The first index is not searched by words; afterwards it is as before."""
+    s3vectors: Any = client("s3vectors", instance.simulator_endpoint)
+    bucket = s3vectors.list_vector_buckets()["vectorBuckets"][0]["vectorBucketName"]
+    arn = s3vectors.list_indexes(vectorBucketName=bucket)["indexes"][0]["indexArn"]
+    index = s3vectors.get_index(indexArn=arn)["index"]
+    [searched] = index["metadataConfiguration"]["textSearchConfigurations"]
+    del searched["status"]
+    key = {"metadataKey": searched["metadataKey"]}
+    s3vectors.update_metadata_configuration(
+        indexArn=arn, delete={"textSearchConfigurations": [key]}
+    )
+    yield
+    s3vectors.update_metadata_configuration(
+        indexArn=arn, add={"textSearchConfigurations": [searched]}
+    )
+
+
 def remove(person: Person) -> None:
     paths = (
         *("harbours/notes.txt", "harbours/report.pdf"),
@@ -128,6 +160,7 @@ SCENES: tuple[Callable[[Person], None], ...] = (
     lose_a_place_map,
     call_tools,
     call_tools_over_two_knowledge_bases,
+    ask_what_is_not_searched_by_words,
     replace,
     inspect_late,
     remove,
