@@ -1,12 +1,11 @@
 """
-Answering as the product does it, over Bedrock as it is simulated here, in both ways: a model writes
-from what a search found, or Bedrock retrieves and generates by itself.
+Answering as the product does it, over Bedrock as it is simulated here, in every way: a model
+writes from what a search found, or Bedrock retrieves and generates by itself.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 import boto3
 import pytest
@@ -19,65 +18,69 @@ from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.errors import KnowledgeBaseUnavailable, NoResults
 from stackroom.filters import Has
 from stackroom.model import Catalog
+from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.answers import Answering
 from stackroom.retrieval.cited import CatalogAnswers
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.store_answers import StoreAnswering
 from stackroom.tenancy import Tenant
 from stackroom_local.simulator.server import Configuration, Simulator
-from tests.contract.test_knowledge_bases import CREDENTIALS, drop, ingested, settle
+from tests.contract.test_knowledge_bases import CREDENTIALS, Stocked, drop, ingested, settle
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
 
 pytestmark = pytest.mark.processes
 
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0"
+DIRECTLY, BY_BEDROCK = "Converse over S3 Vectors", "RetrieveAndGenerate"
+WAYS = ("Converse", DIRECTLY, BY_BEDROCK)
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class World:
-    client: Any
-    knowledge_base_id: str
-    via: str = "converse"
+    """`way` is one of `WAYS`."""
 
-    @property
-    def store(self) -> BedrockKnowledgeBase:
-        return BedrockKnowledgeBase(self.client, self.knowledge_base_id)
+    stocked: Stocked
+    way: str = "Converse"
 
     @property
     def answers(self) -> BedrockAnswers:
-        return BedrockAnswers(self.client, self.knowledge_base_id, model_arn=MODEL)
+        return self._answers(None)
 
     @property
     def answering(self) -> CatalogAnswers:
         return self.guarded(None)
 
     def guarded(self, guardrail: Guardrail | None, *, search: bool = True) -> CatalogAnswers:
-        """Questions and answers are, and what is asked of the search only if `search` says so."""
-        home, place_maps = self.knowledge_base_id, FakePlaceMaps()
-        guarding = guardrail if search else None
-        pool = {home: BedrockKnowledgeBase(self.client, home, guardrail=guarding)}
-        if self.via == "converse":
-            return Answering(
-                retrieval=Retrieval(pool=pool, catalogs=FakeCatalogs(), place_maps=place_maps),
-                writer=ConverseWriter(self._runtime, model_arn=MODEL, guardrail=guardrail),
-            )
-        answers = BedrockAnswers(self.client, home, model_arn=MODEL, guardrail=guardrail)
-        return StoreAnswering(pool=pool, answers={home: answers}, place_maps=place_maps)
+        """Questions and answers are, and what Retrieve is asked only if `search` says so."""
+        pool = {self.stocked.knowledge_base_id: self._store(guardrail if search else None)}
+        if self.way != BY_BEDROCK:
+            retrieval = Retrieval(pool=pool, catalogs=FakeCatalogs(), place_maps=FakePlaceMaps())
+            client = self.stocked.client("bedrock-runtime")
+            writer = ConverseWriter(client, model_arn=MODEL, guardrail=guardrail)
+            return Answering(retrieval=retrieval, writer=writer)
+        answers = {self.stocked.knowledge_base_id: self._answers(guardrail)}
+        return StoreAnswering(pool=pool, answers=answers, place_maps=FakePlaceMaps())
 
     def scores(self, query: str, catalog: Catalog) -> dict[str, float]:
         """Of the search that is asked in this way, by text."""
         if isinstance(self.answering, Answering):
             found = self.answering.retrieval.in_catalog(query, catalog, 5)
             return {each.text: each.score for each in found.results}
-        passages = self.store.retrieve(query, Tenant.of(catalog).filter(), 5).passages
+        passages = self._store(None).retrieve(query, Tenant.of(catalog).filter(), 5).passages
         return {each.text: each.score for each in passages}
 
-    @property
-    def _runtime(self) -> Any:
-        endpoint = self.client.meta.endpoint_url
-        return boto3.client("bedrock-runtime", endpoint_url=endpoint, **CREDENTIALS)
+    def _store(self, guardrail: Guardrail | None) -> KnowledgeBase:
+        if self.way == DIRECTLY:
+            return self.stocked.directly(Search.HYBRID)
+        client = self.stocked.client("bedrock-agent-runtime")
+        return BedrockKnowledgeBase(client, self.stocked.knowledge_base_id, guardrail=guardrail)
+
+    def _answers(self, guardrail: Guardrail | None) -> BedrockAnswers:
+        client = self.stocked.client("bedrock-agent-runtime")
+        home = self.stocked.knowledge_base_id
+        return BedrockAnswers(client, home, model_arn=MODEL, guardrail=guardrail)
 
     def catalog(self, catalog_id: str, user_id: str = "alice") -> Catalog:
         return Catalog(
@@ -85,7 +88,7 @@ class World:
             user_id=user_id,
             name=catalog_id,
             s3_prefix=f"{user_id}/{catalog_id}/",
-            knowledge_base_id=self.knowledge_base_id,
+            knowledge_base_id=self.stocked.knowledge_base_id,
             created_at=NOW,
             updated_at=NOW,
         )
@@ -98,23 +101,19 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with mock_aws():
         drop(boto3.client("s3", **CREDENTIALS))
         with Simulator(Configuration(data_dir=data, s3_endpoint=endpoint, speed=100)) as simulator:
-            identity = ingested(simulator.endpoint)
-            runtime = boto3.client(
-                "bedrock-agent-runtime", endpoint_url=simulator.endpoint, **CREDENTIALS
-            )
-            settle(BedrockKnowledgeBase(runtime, identity))
-            yield World(runtime, identity)
+            stocked = ingested(simulator.endpoint)
+            settle(stocked.by_retrieve)
+            yield World(stocked)
 
 
-@pytest.fixture(params=["converse", "retrieve_and_generate"])
+@pytest.fixture(params=WAYS)
 def world(request: pytest.FixtureRequest, shelf: World) -> World:
-    return replace(shelf, via=request.param)
+    return replace(shelf, way=request.param)
 
 
 @pytest.fixture(scope="module")
 def guardrail(shelf: World) -> Guardrail:
-    control = boto3.client("bedrock", endpoint_url=shelf.client.meta.endpoint_url, **CREDENTIALS)
-    made = control.create_guardrail(
+    made = shelf.stocked.client("bedrock").create_guardrail(
         name="words",
         blockedInputMessaging="That is not asked here.",
         blockedOutputsMessaging="That is not said here.",
