@@ -17,10 +17,17 @@ from tests import files
 from tests.e2e.people import Person, eventually
 from tests.e2e.test_recovery import index_missing
 from tests.local.running import stackroom
+from tests.local.test_search_index import age, by_hand
 from tests.permissions.pools import gateway_over_two
 from tests.permissions.tool_calls import QUESTION, RETRIEVE, call_tools
 
 _REPORT = files.pdf("Opening hours of the harbour.", "The harbour of Ghent has a crane.")
+
+
+def deploy_over_an_index_of_before(person: Person) -> None:
+    """While nothing is in it: what is, S3 Vectors would have to read first."""
+    age(person.instance)
+    by_hand(person.instance)
 
 
 def drop(person: Person) -> None:
@@ -156,6 +163,7 @@ def _says(person: Person, *arguments: str) -> str:
 
 
 SCENES: tuple[Callable[[Person], None], ...] = (
+    deploy_over_an_index_of_before,
     drop,
     lose_a_place_map,
     call_tools,

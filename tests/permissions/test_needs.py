@@ -16,8 +16,9 @@ OBJECT = {"Bucket": BUCKET, "Key": "alice/a.txt"}
 READABLE = "arn:aws:s3:::documents-{account}-{region}"
 TABLE = "arn:aws:dynamodb:{region}:{account}:table/"
 KNOWLEDGE_BASE = "arn:aws:bedrock:{region}:{account}:knowledge-base/KnowledgeBase1"
-INDEX = "arn:aws:s3vectors:us-east-1:000000000000:bucket/vectors/index/passages"
-READABLE_INDEX = "arn:aws:s3vectors:{region}:{account}:bucket/vectors/index/passages"
+PASSAGES = "/index/passages"
+INDEX = f"arn:aws:s3vectors:us-east-1:000000000000:bucket/vectors{PASSAGES}"
+READABLE_INDEX = f"arn:aws:s3vectors:{{region}}:{{account}}:bucket/vectors{PASSAGES}"
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/some-model"
 PROFILE = "arn:aws:bedrock:us-east-1:000000000000:inference-profile"
 
@@ -89,6 +90,16 @@ def needed(operation: str, given: dict[str, Any], error: str | None = None) -> l
             "s3vectors.GetVectors",
             {"indexArn": INDEX, "keys": ["a"], "returnMetadata": True},
             [f"s3vectors:GetVectors {READABLE_INDEX}"],
+        ),
+        (
+            "s3vectors.UpdateMetadataConfiguration",
+            {"indexArn": INDEX},
+            [f"s3vectors:UpdateMetadataConfiguration {READABLE_INDEX}"],
+        ),
+        (
+            "s3vectors.PutVectorBucketDefaultIndexMode",
+            {"vectorBucketArn": INDEX.removesuffix(PASSAGES)},
+            ["s3vectors:PutVectorBucketDefaultIndexMode " + READABLE_INDEX.removesuffix(PASSAGES)],
         ),
         ("s3.ListObjectVersions", {"Bucket": BUCKET}, [f"s3:ListBucketVersions {READABLE}"]),
         (
