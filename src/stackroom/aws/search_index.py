@@ -12,12 +12,11 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from stackroom.aws.index_watch import TEXT
 from stackroom.aws.translation import code_of, store_errors
 from stackroom.errors import SearchIndexBusy, SearchIndexGone
 from stackroom.ports.search_index import IndexState, Readiness
 
-# Where Bedrock keeps a passage's text. https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html
-TEXT_KEY = "AMAZON_BEDROCK_TEXT"
 _ENHANCED = "ENHANCED"
 
 
@@ -34,7 +33,7 @@ class S3VectorsIndexes:
         configured = {
             each["metadataKey"]: each for each in metadata.get("textSearchConfigurations", [])
         }
-        of_text = configured.get(TEXT_KEY)
+        of_text = configured.get(TEXT)
         return IndexState(
             is_enhanced=found.get("indexMode") == _ENHANCED,
             text_search=_readiness(of_text),
@@ -53,10 +52,10 @@ class S3VectorsIndexes:
 
     def add_text_search(self, index: str, language: str | None) -> None:
         spoken = {} if language is None else {"language": language}
-        self._update(index, add={"metadataKey": TEXT_KEY, **spoken})
+        self._update(index, add={"metadataKey": TEXT, **spoken})
 
     def remove_text_search(self, index: str) -> None:
-        self._update(index, delete={"metadataKey": TEXT_KEY})
+        self._update(index, delete={"metadataKey": TEXT})
 
     def _update(self, index: str, **change: dict[str, str]) -> None:
         """One change of one key: a request adds or deletes."""
