@@ -9,7 +9,7 @@ Whether the right passage is found, over real documents with questions written f
 - corpus.toml, corpus: the documents, each by package, version and SHA-256
 - questions/, questions: what is asked, and the passage that answers it
 - library: a local mode that has ingested them, kept in .cache/answers
-- ways, asking: the ways to search, by the product's own adapters, each asked everything
+- ways, given, asking: the ways to search, by the product's own adapters, each asked everything
 - judging, ranking, citing, refusal: right passage, its rank, its page, and evidence enough
-- prices, report, examples: what it costs, and all of it printed
+- prices, subject, report, aims, layout, examples: what it costs, and all of it printed
 """

@@ -5,15 +5,19 @@ import logging
 import sys
 from collections.abc import Sequence
 
+from benchmarks.answers.aims import aims
 from benchmarks.answers.asking import Asked, ask
 from benchmarks.answers.citing import paged
 from benchmarks.answers.corpus import CACHE, Document, fetched, pages_of
 from benchmarks.answers.examples import chosen, written
+from benchmarks.answers.layout import aligned, markdown
 from benchmarks.answers.library import library
+from benchmarks.answers.prices import PRICES
 from benchmarks.answers.questions import Question, problems, questions
 from benchmarks.answers.ranking import write_runs
-from benchmarks.answers.report import Subject, aligned, markdown, sources, tables
-from benchmarks.answers.ways import BY_VECTORS, as_function, calibration, vectors_of
+from benchmarks.answers.report import tables
+from benchmarks.answers.subject import Subject
+from benchmarks.answers.ways import as_function, calibration, default, vectors_of
 from benchmarks.serving import NotMeasured, measure, print_machine
 
 RUNS = CACHE / "runs"
@@ -42,10 +46,15 @@ def main() -> None:
                 _print_ten(those, answered)
                 continue
             subject = Subject(
-                asked=those, answered=answered, pages=pages, calibration=weighing, vectors=vectors
+                asked=those,
+                answered=answered,
+                pages=pages,
+                calibration=weighing,
+                vectors=vectors,
+                default=default(),
             )
             _print(name, subject, as_markdown=options.markdown)
-    print("\n".join(["Prices:", *(f"  {each}" for each in sources())]))
+    print("Prices:", *(f"{what}: {price.source}" for what, price in PRICES.items()), sep="\n  ")
 
 
 def _options() -> argparse.Namespace:
@@ -75,13 +84,17 @@ def _print(name: str, subject: Subject, *, as_markdown: bool) -> None:
     unanswerable = sum(each.unanswerable for each in subject.asked)
     count = f"{len(subject.asked) - unanswerable} questions, {unanswerable} unanswerable"
     print(f"{'## ' if as_markdown else '== '}set {name!r}: {count}\n")
-    for title, rows in tables(subject, tuning=name == "tune"):
+    tuning = name == "tune"
+    measured = list(tables(subject, tuning=tuning))
+    if not tuning:
+        measured.append((f"Aims, of the default ({subject.default})", aims(subject)))
+    for title, rows in measured:
         print(f"{'### ' if as_markdown else ''}{title}\n")
         print(f"{markdown(rows) if as_markdown else aligned(rows)}\n", flush=True)
 
 
 def _print_ten(asked: Sequence[Question], answered: Asked) -> None:
-    print("\n".join(written(chosen(asked), answered.given, BY_VECTORS)))
+    print("\n".join(written(chosen(asked), answered.given, default())))
 
 
 if __name__ == "__main__":

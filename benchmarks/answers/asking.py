@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from benchmarks.answers.given import Given, Way
 from benchmarks.answers.questions import Question
-from benchmarks.answers.ways import Given, Way, ways
+from benchmarks.answers.ways import ways
 
 AT_ONCE = 8  # agents, for the questions a second
 _UNMEASURED = 5  # for connections, place maps, and the first call of everything

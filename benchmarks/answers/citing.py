@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.answers.corpus import Document
+from benchmarks.answers.given import Found, Given
 from benchmarks.answers.judging import Pages
 from benchmarks.answers.questions import Question
 from benchmarks.answers.ranking import answers
-from benchmarks.answers.ways import Found, Given
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from benchmarks.answers.given import Found, Given
 from benchmarks.answers.questions import Question
 from benchmarks.answers.ranking import answers, first_right
-from benchmarks.answers.ways import BARE, Found, Given
+from benchmarks.answers.ways import BARE
 
 _ANSWERABLE, _UNANSWERABLE = 8, 2
 _TOP = 3

@@ -15,9 +15,9 @@ from pathlib import Path
 import ir_measures
 from ir_measures import RR, Qrel, ScoredDoc, Success
 
+from benchmarks.answers.given import Found, Given
 from benchmarks.answers.judging import is_right
 from benchmarks.answers.questions import Question
-from benchmarks.answers.ways import Found, Given
 
 _MEASURES = {"at 1": Success @ 1, "at 3": Success @ 3, "at 5": Success @ 5, "MRR": RR}
 

@@ -1,68 +1,84 @@
 """
 How well the evidence tells a question that the documents answer from one that they don't.
 
-A question is refused when the best passage's evidence is below a threshold: of the unanswerable
-that is right, of the answerable it is a loss, whether or not the right passage was found.
+A question is refused when the best score is too low, or too many of its words are missing: of the
+unanswerable that is right, of the answerable it is a loss, whether or not the right passage was
+found.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise, product
 
+from benchmarks.answers.given import Given
 from benchmarks.answers.questions import Question
-from benchmarks.answers.ways import Given
 from stackroom.ports.retrieval import Search
 from stackroom.retrieval.asking import Reply
-from stackroom.retrieval.evidence import Calibration, weighed
+from stackroom.retrieval.evidence import Calibration, Evidence, weighed
 
 STEPS = [round(0.02 * step, 2) for step in range(51)]
 MOST_LOST = 0.03  # the aim
-SHARES = [round(0.1 * step, 1) for step in range(11)]
+MISSING = [round(0.1 * step, 1) for step in range(1, 11)]
+ANY = 1.0  # share of words that may be missing
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evidences:
-    """The best evidence of each question, 0 where nothing was found."""
+    """Of each question, by a ranking that searched in this way."""
 
-    answerable: Sequence[float]
-    unanswerable: Sequence[float]
+    search: Search
+    answerable: Sequence[Evidence]
+    unanswerable: Sequence[Evidence]
 
-    def lost(self, least: float) -> float:
-        return _below(self.answerable, least)
+    def lost(self, calibration: Calibration) -> float:
+        return self._refused(self.answerable, calibration)
 
-    def refused(self, least: float) -> float:
-        return _below(self.unanswerable, least)
+    def refused(self, calibration: Calibration) -> float:
+        return self._refused(self.unanswerable, calibration)
 
-    @property
-    def auc(self) -> float:
+    def at(self, least: float, most_missing: float) -> Calibration:
+        return Calibration(least={self.search: least}, most_missing={self.search: most_missing})
+
+    def auc(self, most_missing: float) -> float:
         """
-        How often an answerable question has more evidence than an unanswerable one: 0.5 is chance.
+        How often an answerable question has a higher score than an unanswerable one: 0.5 is chance.
+
+        The lowest of all has one that has too many words missing.
         """
-        pairs = list(product(self.answerable, self.unanswerable))
-        return sum(one > other or 0.5 * (one == other) for one, other in pairs) / len(pairs)
+        one, other = (
+            [_score(each) if each.missing <= most_missing else -1.0 for each in those]
+            for those in (self.answerable, self.unanswerable)
+        )
+        pairs = list(product(one, other))
+        return sum(a > b or 0.5 * (a == b) for a, b in pairs) / len(pairs)
 
-    def best(self) -> float:
-        """The threshold that refuses most at the loss that the aim allows."""
-        values = sorted({0.0, *self.answerable, *self.unanswerable})
-        # Between two values that were seen, so that both keep a distance.
-        between = [(one + other) / 2 for one, other in pairwise(values)]
-        allowed = [each for each in (0.0, *between) if self.lost(each) <= MOST_LOST]
-        most = max(self.refused(each) for each in allowed)
-        return min(each for each in allowed if self.refused(each) == most)
+    def best(self, most_missing: float) -> float:
+        """The least score that refuses most of what it can at the loss that the aim allows."""
+        scores = sorted({0.0, *map(_score, (*self.answerable, *self.unanswerable))})
+        # Between two scores that were seen, so that both keep a distance.
+        between = [0.0, *((one + other) / 2 for one, other in pairwise(scores))]
+        allowed = [x for x in between if self.lost(self.at(x, most_missing)) <= MOST_LOST]
+        if not allowed:
+            return 0.0
+        return max(allowed, key=lambda least: (self.refused(self.at(least, most_missing)), -least))
+
+    def _refused(self, those: Sequence[Evidence], calibration: Calibration) -> float:
+        refused = [not calibration.is_answered(each, [self.search]) for each in those]
+        return sum(refused) / len(refused) if refused else 0.0
 
 
-def evidences(
-    given: Mapping[str, Given], asked: Sequence[Question], calibration: Calibration
-) -> Evidences:
+def evidences(given: Mapping[str, Given], asked: Sequence[Question]) -> Evidences:
     """Of a ranking, as the product weighs it."""
-    best = {each.id: evidence_of(each, given[each.id], calibration) for each in asked}
+    search = next(each.search for each in given.values() if each.search is not None)
+    weighing = {each.id: _weighed(each, given[each.id]) for each in asked}
     return Evidences(
-        answerable=[best[each.id] for each in asked if not each.unanswerable],
-        unanswerable=[best[each.id] for each in asked if each.unanswerable],
+        search=search,
+        answerable=[weighing[each.id] for each in asked if not each.unanswerable],
+        unanswerable=[weighing[each.id] for each in asked if each.unanswerable],
     )
 
 
-def evidence_of(question: Question, given: Given, calibration: Calibration) -> float:
+def _weighed(question: Question, given: Given) -> Evidence:
     reply = Reply(
         target="",
         passages=given.passages,
@@ -72,15 +88,8 @@ def evidence_of(question: Question, given: Given, calibration: Calibration) -> f
         is_reranked=False,
         notice=None,
     )
-    return weighed(question.question, [reply], calibration).best or 0.0
+    return weighed(question.question, [reply])
 
 
-def by_share(
-    given: Mapping[str, Given], asked: Sequence[Question], calibration: Calibration
-) -> dict[float, Evidences]:
-    """What other shares of meaning and words in the evidence would give: for tuning only."""
-    return {share: evidences(given, asked, replace(calibration, meaning=share)) for share in SHARES}
-
-
-def _below(values: Sequence[float], least: float) -> float:
-    return sum(value < least for value in values) / len(values) if values else 0.0
+def _score(evidence: Evidence) -> float:
+    return evidence.best or 0.0

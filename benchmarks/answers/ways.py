@@ -7,13 +7,12 @@ by words, by both. Two give whole answers, as agents get them: one for each valu
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from benchmarks.answers.given import Given, Way, of_passage, of_result
 from benchmarks.answers.library import USER
 from benchmarks.retrieve import retrieve_function
 from benchmarks.serving import NotMeasured
@@ -24,10 +23,9 @@ from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.use_cases import UseCases
 from stackroom.aws.vector_index import S3VectorsKnowledgeBase
 from stackroom.identity import Caller
-from stackroom.ports.retrieval import KnowledgeBase, Passage, Search
+from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.arguments import RetrieveArguments
 from stackroom.retrieval.evidence import Calibration
-from stackroom.retrieval.search import Result
 from stackroom.retrieval.words import RankedByWords
 from stackroom.tenancy import Tenant
 from stackroom_local.clients import client
@@ -42,36 +40,6 @@ RANKINGS = (BARE, FUSED, VECTOR, TEXT, HYBRID)
 ANSWERS = (BY_RETRIEVE, BY_VECTORS)
 SEARCHES = {VECTOR: Search.SEMANTIC, TEXT: Search.TEXT, HYBRID: Search.HYBRID}
 _PATIENCE, _LOOK_SECONDS = 120.0, 1.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """A passage, and what is cited of it; `document` is the name that the questions use."""
-
-    text: str
-    document: str
-    page: int | None = None
-    page_first: int | None = None
-    page_last: int | None = None
-    section: str | None = None
-    score: float = 0.0
-    others: tuple[str, ...] = ()  # documents that say the same
-
-
-@dataclass(frozen=True, kw_only=True)
-class Given:
-    """
-    To one question, best first. `passages` are the store's own, of a ranking; `is_refused` is an
-    answer that says that the documents don't answer.
-    """
-
-    found: tuple[Found, ...]
-    passages: tuple[Passage, ...] = ()
-    search: Search | None = None
-    is_refused: bool = False
-
-
-Way = Callable[[str], Given]
 
 
 @contextmanager
@@ -103,11 +71,18 @@ def calibration() -> Calibration:
     return _use_cases("s3vectors").retrieval.calibration
 
 
-def _settings(via: str) -> Any:
+def default() -> str:
+    """The way of the whole answers that is deployed."""
+    return {"bedrock": BY_RETRIEVE, "s3vectors": BY_VECTORS}[_settings().retrieve_via]
+
+
+def _settings(via: str | None = None) -> Any:
+    """As deployed, or by another way."""
     # Imported here, because its logger takes the environment as it is then.
     from functions.retrieve.handler import RetrieveSettings  # noqa: PLC0415 - see above
 
-    return RetrieveSettings.from_env().model_copy(update={"retrieve_via": via})
+    deployed = RetrieveSettings.from_env()
+    return deployed if via is None else deployed.model_copy(update={"retrieve_via": via})
 
 
 def _use_cases(via: str) -> UseCases:
@@ -156,7 +131,7 @@ def _ranking(knowledge_base: KnowledgeBase) -> Way:
         if retrieved.notice is not None:  # a figure of one way must not be made of another's
             raise NotMeasured(retrieved.notice)
         return Given(
-            found=tuple(map(_of_passage, retrieved.passages)),
+            found=tuple(map(of_passage, retrieved.passages)),
             passages=retrieved.passages,
             search=retrieved.search,
         )
@@ -172,38 +147,11 @@ def _answering(use_cases: UseCases) -> Way:
         if answer.notices:
             raise NotMeasured(f"searched in another way: {dict(answer.notices)}")
         return Given(
-            found=tuple(map(_of_result, answer.results)),
+            found=tuple(map(of_result, answer.results)),
             is_refused=answer.best_score_below is not None,
         )
 
     return ask
-
-
-def _of_passage(passage: Passage) -> Found:
-    return Found(
-        text=passage.text,
-        document=_stem(passage.attributes.get("filename")),
-        page=passage.page,
-        score=passage.score,
-    )
-
-
-def _of_result(result: Result) -> Found:
-    source = result.source
-    return Found(
-        text=result.text,
-        document=_stem(source.filename),
-        page=source.page,
-        page_first=source.page_first,
-        page_last=source.page_last,
-        section=source.section,
-        score=result.score,
-        others=tuple(_stem(each.filename) for each in result.other_sources),
-    )
-
-
-def _stem(filename: object) -> str:
-    return Path(filename).stem if isinstance(filename, str) else ""
 
 
 def vectors_of(instance: Instance) -> int:

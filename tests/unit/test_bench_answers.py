@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks.answers.corpus import documents
+from benchmarks.answers.given import Found, Given
 from benchmarks.answers.judging import is_right
 from benchmarks.answers.questions import Question, questions
 from benchmarks.answers.ranking import first_right, ranks
-from benchmarks.answers.refusal import Evidences
-from benchmarks.answers.ways import Found, Given
+from benchmarks.answers.refusal import ANY, Evidences
 from benchmarks.serving import NotMeasured
+from stackroom.ports.retrieval import Search
+from stackroom.retrieval.evidence import Evidence
 
 QUOTE = "the pump must be bled before it is started again"
 QUESTION = Question(
@@ -103,11 +105,31 @@ def test_a_question_whose_answer_nobody_finds_counts_as_missed() -> None:
 
 
 def test_the_best_threshold_refuses_most_and_loses_what_is_allowed() -> None:
-    shown = Evidences(answerable=[0.35, *([0.7] * 39)], unanswerable=[0.2, 0.3, 0.4, 0.8])
+    shown = Evidences(
+        search=Search.HYBRID,
+        answerable=[_evidence(0.35), *([_evidence(0.7)] * 39)],
+        unanswerable=[_evidence(0.2), _evidence(0.3), _evidence(0.4), _evidence(0.8)],
+    )
 
-    least = shown.best()
+    at = shown.at(shown.best(ANY), ANY)
 
-    assert 0.4 < least < 0.7
-    assert shown.refused(least) == 0.75
-    assert shown.lost(least) == 1 / 40
-    assert shown.auc == pytest.approx((39 * 3 + 2) / 160)
+    assert 0.4 < at.least[Search.HYBRID] < 0.7
+    assert shown.refused(at) == 0.75
+    assert shown.lost(at) == 1 / 40
+    assert shown.auc(ANY) == pytest.approx((39 * 3 + 2) / 160)
+
+
+def test_a_question_whose_words_are_missing_is_refused_whatever_its_score() -> None:
+    shown = Evidences(
+        search=Search.HYBRID,
+        answerable=[_evidence(0.7)],
+        unanswerable=[_evidence(0.9, missing=0.5)],
+    )
+
+    assert shown.refused(shown.at(0.0, 0.4)) == 1
+    assert shown.lost(shown.at(0.0, 0.4)) == 0
+    assert (shown.auc(ANY), shown.auc(0.4)) == (0, 1)
+
+
+def _evidence(best: float, *, missing: float = 0.0) -> Evidence:
+    return Evidence(passages=(), best=best, missing=missing)

@@ -1,0 +1,65 @@
+"""What a way to search gives for a question."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from stackroom.ports.retrieval import Passage, Search
+from stackroom.retrieval.search import Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A passage, and what is cited of it; `document` is the name that the questions use."""
+
+    text: str
+    document: str
+    page: int | None = None
+    page_first: int | None = None
+    page_last: int | None = None
+    section: str | None = None
+    score: float = 0.0
+    others: tuple[str, ...] = ()  # documents that say the same
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """
+    To one question, best first. `passages` are the store's own, of a ranking; `is_refused` is an
+    answer that says that the documents don't answer.
+    """
+
+    found: tuple[Found, ...]
+    passages: tuple[Passage, ...] = ()
+    search: Search | None = None
+    is_refused: bool = False
+
+
+Way = Callable[[str], Given]
+
+
+def of_passage(passage: Passage) -> Found:
+    return Found(
+        text=passage.text,
+        document=_stem(passage.attributes.get("filename")),
+        page=passage.page,
+        score=passage.score,
+    )
+
+
+def of_result(result: Result) -> Found:
+    source = result.source
+    return Found(
+        text=result.text,
+        document=_stem(source.filename),
+        page=source.page,
+        page_first=source.page_first,
+        page_last=source.page_last,
+        section=source.section,
+        score=result.score,
+        others=tuple(_stem(each.filename) for each in result.other_sources),
+    )
+
+
+def _stem(filename: object) -> str:
+    return Path(filename).stem if isinstance(filename, str) else ""
