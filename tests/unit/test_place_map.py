@@ -1,6 +1,8 @@
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stackroom.inspection.extraction import Page, read_pages
 from stackroom.inspection.normalised import normalise
@@ -220,6 +222,145 @@ def test_a_passage_that_differs_at_its_beginning_has_a_section_only_if_that_is_c
     assert place_map.place_of(passage).section == section
 
 
+# Pages of a manual: a running header, text that goes on over the page, and a page number.
+HEADER = "House rules, release 4"
+CONTENTS = "\n".join(f"{n} Rules of chapter {n} {'. ' * 20}{n * 2}" for n in range(1, 12))
+RULES = [
+    "\n".join(f"Rule {page}.{number} of the house is kept by {name}." for number in range(1, 9))
+    for page, name in enumerate(["Ada", "Bob", "Cem", "Dora", "Eve", "Finn"], start=1)
+]
+MANUAL = [f"{HEADER}\n{text}\n{page}" for page, text in enumerate([CONTENTS, *RULES], start=1)]
+
+
+def cut(first: str, last: str) -> str:
+    """Of the manual as a knowledge base has it: one text."""
+    text = "\n".join(MANUAL)
+    return text[text.index(first) : text.index(last) + len(last)]
+
+
+def test_the_previous_pages_number_and_a_header_say_nothing_of_where_a_passage_is() -> None:
+    passage = cut("3\nHouse rules, release 4\nRule 3.1", "Rule 3.2 of the house is kept by Cem.")
+
+    place = mapped(*MANUAL).place_of(passage)
+
+    assert (place.page, place.page_first, place.page_last) == (4, 4, 4)
+
+
+def test_a_page_has_its_share_without_running_lines() -> None:
+    """Three rules on each of two pages, the first with a page number and a header after them."""
+    passage = cut("Rule 2.6", "Rule 3.3 of the house is kept by Cem.")
+
+    place = mapped(*MANUAL).place_of(passage)
+
+    assert (place.page, place.page_first, place.page_last) == (3, 3, 4)
+
+
+END_OF_PAGE = cut("Rule 2.5", "Rule 2.8 of the house is kept by Bob.")
+NEXT_RULE = "Rule 3.1 of the house is kept by Cem."
+
+
+@pytest.mark.parametrize(
+    ("passage", "shown"),
+    [
+        (f"{END_OF_PAGE}\n3\n{HEADER}\n{NEXT_RULE}", f"{END_OF_PAGE}\n{NEXT_RULE}"),
+        (f"{HEADER[6:]}\n{NEXT_RULE}", NEXT_RULE),
+        (
+            f"{END_OF_PAGE}\n[figure]\n3\n{HEADER}\n{NEXT_RULE}",
+            f"{END_OF_PAGE}\n[figure]\n{NEXT_RULE}",
+        ),
+        (f"3\n{HEADER}", f"3\n{HEADER}"),
+        ("Rule 9.9 is not\n3\nin the manual", "Rule 9.9 is not\n3\nin the manual"),
+    ],
+    ids=["over the page", "cut in a header", "another extraction", "nothing else", "unplaced"],
+)
+def test_a_passage_is_shown_without_running_lines(passage: str, shown: str) -> None:
+    assert mapped(*MANUAL).shown(passage) == shown
+
+
+@pytest.mark.parametrize("both", [f"{HEADER} 3", f"3 {HEADER}"])
+def test_another_programs_header_and_page_number_in_one_line_are_not_shown_either(
+    both: str,
+) -> None:
+    passage = f"{END_OF_PAGE}\n[figure]\n{both}\n{NEXT_RULE}"
+
+    shown = mapped(*MANUAL).shown(passage)
+
+    assert shown == f"{END_OF_PAGE}\n[figure]\n{NEXT_RULE}"
+
+
+def test_a_number_that_stands_by_itself_in_the_text_is_shown() -> None:
+    pages = [page.replace("Rule 3.5 of", "4\nRule 3.5 of") for page in MANUAL]
+    passage = RULES[2].replace("Rule 3.5 of", "4\nRule 3.5 of")
+    other = passage.replace("Rule 3.2", "Rule three point two")
+
+    shown = [mapped(*pages).shown(each) for each in (passage, other)]
+
+    assert shown == [passage, other]
+
+
+@pytest.mark.parametrize(
+    ("passage", "is_navigation"),
+    [
+        (cut("4 Rules of chapter 4", "Rules of chapter 9"), True),
+        (cut("9 Rules of chapter 9", "Rule 1.1 of the house is kept by Ada."), True),
+        (cut("11 Rules of chapter 11", "Rule 1.5 of the house is kept by Ada."), False),
+        (RULES[2], False),
+    ],
+    ids=["inside", "most of it", "its last line", "text"],
+)
+def test_a_passage_of_a_table_of_contents_is_navigation(passage: str, is_navigation: bool) -> None:
+    assert mapped(*MANUAL).place_of(passage).is_navigation is is_navigation
+
+
+def test_a_table_of_contents_below_a_heading_is_navigation() -> None:
+    text = f"# Contents\n\n{CONTENTS}\n\n# Rules\n\n{RULES[0]}\n"
+    place_map = PlaceMap.of("etag", read_pages(text.encode(), "rules.md"))
+
+    assert place_map is not None
+    assert place_map.place_of(CONTENTS).is_navigation
+    assert not place_map.place_of(RULES[0]).is_navigation
+
+
+NOISE = st.lists(st.sampled_from(["keep", "keep", "keep", "keep", "lost", "twice", "other"]))
+
+
+@given(st.integers(0, 5), st.integers(0, 7), NOISE)
+def test_a_passage_that_lost_or_gained_a_line_is_still_found_on_its_pages(
+    page: int, first: int, noise: list[str]
+) -> None:
+    lines = "\n".join(MANUAL[1:]).splitlines()
+    begin = page * 10 + 1 + first
+    kept = lines[begin : begin + 8]
+    told = [
+        {"keep": line, "lost": "", "twice": f"{line}\n{line}", "other": "figure: \u2301 12%"}[how]
+        for line, how in zip(kept, [*noise[:4], *["keep"] * 8], strict=False)
+    ]
+
+    place = mapped(*MANUAL).place_of("\n".join(told))
+
+    pages = {2 + number // 10 for number in range(begin, begin + len(kept)) if number < 60}
+    assert place.page is None or place.page in pages
+    assert noise[:4].count("keep") < len(noise[:4]) or place.page in pages
+
+
+def test_a_passage_that_stands_at_several_places_with_a_difference_is_on_none() -> None:
+    page = " ".join(f"Clause {number} of many is agreed." for number in range(1, 20))
+    place_map = mapped(page, LEAVE, page)
+
+    place = place_map.place_of(page.replace("Clause 9 of many", "Clause nine"))
+
+    assert place == Place()
+
+
+def test_a_passage_is_where_most_of_its_pieces_are_though_some_stand_elsewhere_too() -> None:
+    shared = " ".join(f"Clause {number} of many is agreed." for number in range(1, 8))
+    place_map = mapped(f"{shared} {TRAVEL}", LEAVE, f"{shared} {PAGER}")
+
+    place = place_map.place_of(f"{shared} Figure omitted. {PAGER}")
+
+    assert place.page == 3
+
+
 def test_ten_thousand_sections_of_one_name_are_searched_in_a_moment() -> None:
     body = "".join(f"# Same\n{TRAVEL}\n" for _ in range(20_000)).encode()
     place_map = PlaceMap.of("etag", read_pages(body, "a.md"))
@@ -232,6 +373,22 @@ def test_ten_thousand_sections_of_one_name_are_searched_in_a_moment() -> None:
 
     assert place == Place(), "the last ones have no heading that is told"
     assert took < 3.0, "0.2 s as a rule"
+
+
+def test_a_hundred_passages_find_their_places_in_a_thousand_pages_in_a_moment() -> None:
+    pages = [
+        " ".join(f"Fact {n * 7919 % 9973} of {page}." for n in range(150)) for page in range(1_000)
+    ]
+    passages = [page.replace("Fact 7919 of", "Figure")[:1_200] for page in pages[::10]]
+    place_map = mapped(*pages)
+    place_map.place_of("warm")
+
+    started = time.thread_time()
+    found = [place_map.place_of(passage).page for passage in passages]
+    took = time.thread_time() - started
+
+    assert found == [*range(1, 1_001, 10)]
+    assert took < 1.0, "0.1 s as a rule"
 
 
 def test_five_hundred_pages_are_searched_in_a_moment() -> None:

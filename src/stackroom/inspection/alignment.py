@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from stackroom.inspection.stretches import Stretch
 
@@ -23,6 +24,7 @@ _MAX_SAME = 8  # a gram that stands more often tells nothing of where the passag
 _PLACES = 48  # letters from one place of the passage that is looked up to the next
 _NEAR = 512  # letters: two lookups that differ by less are of the same region
 _REGIONS = 4  # looked at closely, those with the most lookups first
+_LEAST_VOTES = 0.5  # of the lookups that the first of them has
 # Of the chain.
 _PROBE = 20
 _STEP = 8
@@ -42,13 +44,10 @@ class Alignment:
     """
 
     stretches: tuple[Stretch, ...]
+    letters: int  # of the passage that were found there
     before: int = 0
     after: int = 0
-    is_whole: bool = False  # the passage stands there letter by letter
-
-    @property
-    def letters(self) -> int:
-        return sum(end - begin for begin, end in self.stretches)
+    is_whole: bool = False  # it stands there letter by letter
 
 
 @dataclass(frozen=True)
@@ -76,11 +75,14 @@ class Alignable:
             votes.update({(at - start) // _NEAR for start, at in self._seen(passage, place)})
         # A region may lie across a border: both sides together are one.
         together = {near: count + votes[near + 1] for near, count in votes.items()}
+        least = max(together.values(), default=0) * _LEAST_VOTES
         chosen: list[int] = []
         for near in sorted(together, key=lambda each: (-together[each], each)):
-            if all(abs(near - other) > 1 for other in chosen):
+            if together[near] < least or len(chosen) == _REGIONS:
+                break
+            if all(abs(near - other) * _NEAR > _SLACK for other in chosen):
                 chosen.append(near)
-        return [near * _NEAR for near in chosen[:_REGIONS]]
+        return [near * _NEAR for near in chosen]
 
     def _seen(self, passage: str, place: int) -> Iterator[tuple[int, int]]:
         """Of one place of the passage: where in it a gram begins, and where in the text."""
@@ -106,6 +108,7 @@ class Alignable:
         stretches[-1][1] += after
         return Alignment(
             stretches=tuple((begin, end) for begin, end in stretches),
+            letters=before + sum(map(_letters, parts)) + after,
             before=first[0] - before,
             after=len(passage) - last[0] - _PROBE - after,
         )
@@ -178,6 +181,10 @@ def _parts(chain: list[Hit]) -> list[list[Hit]]:
         parts.append([hit])
     long = [part for part in parts if part[-1][1] - part[0][1] + _PROBE > _STRAY]
     return long or parts[:1]
+
+
+def _letters(part: list[Hit]) -> int:
+    return _PROBE + sum(min(_PROBE, two[0] - one[0]) for one, two in pairwise(part))
 
 
 def _same_before(one: str, other: str) -> int:

@@ -116,9 +116,8 @@ class PlaceMap(Record):
             number = self._number_at(position)
             piece = self.pieces[number]
             stretches = ((position, position + len(text)),)
-            found.setdefault(
-                (piece.page, piece.section), Alignment(stretches=stretches, is_whole=True)
-            )
+            here = Alignment(stretches=stretches, letters=len(text), is_whole=True)
+            found.setdefault((piece.page, piece.section), here)
             # The next piece at the earliest: more in this one would tell nothing new.
             after = self._starts[number + 1] if number + 1 < len(self._starts) else len(self.text)
             position = self.text.find(text, after)

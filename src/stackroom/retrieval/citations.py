@@ -3,16 +3,18 @@
 import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stackroom import tenancy
 from stackroom.formats import extension_of
+from stackroom.navigation import looks_like_navigation
 from stackroom.ports.retrieval import Passage, Place, PlaceMaps, Places
 
 logger = logging.getLogger(__name__)
 
 _MAX_PARALLEL = 10  # connections that a boto3 client keeps unless told otherwise
 _WITH_PLACES = {"pdf", "docx", "md", "html"}
+_TABLES = {"csv", "xlsx"}
 _NOWHERE = Place()
 _IN_SOURCE = {tenancy.USER, tenancy.CATALOG, "document_id", "filename"}
 
@@ -70,6 +72,8 @@ def _cited(passage: Passage, known: Mapping[str, Places]) -> Cited:
     document_id = _text(passage, "document_id")
     places = known.get(document_id) if _is_looked_up(passage) else None
     place = places.place_of(passage.text) if places is not None else _NOWHERE
+    if _has_tables_of_contents(passage) and looks_like_navigation(passage.text):
+        place = replace(place, is_navigation=True)
     source = Source(
         document_id=document_id or None,
         filename=_text(passage, "filename") or None,
@@ -82,6 +86,11 @@ def _cited(passage: Passage, known: Mapping[str, Places]) -> Cited:
     )
     shown = places.shown(passage.text) if places is not None else passage.text
     return Cited(source=source, place=place, shown=shown)
+
+
+def _has_tables_of_contents(passage: Passage) -> bool:
+    """A table of numbers may look like one; where nothing but tables is, none is looked for."""
+    return extension_of(_text(passage, "filename")) not in _TABLES
 
 
 def _is_looked_up(passage: Passage) -> bool:

@@ -1,0 +1,140 @@
+"""What is a table of contents or an index, by its lines alone."""
+
+import random
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stackroom.navigation import listed_lines, looks_like_navigation
+
+DOTTED = """Table of Contents
+1 Travel . . . . . . . . . . . . . . . . . . 4
+1.1 Trains and buses, and what to do when none of them
+goes at all. . . . . . . . . . . . . . . . . 5
+1.2 Planes . . . . . . . . . . . . . . . . . 11
+2 Leave . . . . . . . . . . . . . . . . . . iv
+"""
+TIGHT = "\n".join(f"{n}. Clause {n} of many {'.' * 40} {n * 3}" for n in range(1, 9))
+NUMBERED = "\n".join(
+    f"{title}\t{page}"
+    for title, page in [
+        ("Travel", 3),
+        ("Trains", 3),
+        ("Planes", 5),
+        ("Leave", 9),
+        ("Sabbaticals", 10),
+        ("Parental leave", 12),
+        ("On call", 20),
+        ("Pagers", 24),
+        ("Nights", 24),
+    ]
+)
+INDEX = """A
+absence, 3, 12
+accident, 40
+advance, 12-14, 31
+B
+bank holiday, 9
+bicycle, 5
+breakfast (see also
+meals), 6, 41
+bus, 4
+C
+car, 5
+company flat, 50
+"""
+LINKS = """# Handbook
+
+- [Travel](#travel)
+- [Trains](#trains)
+  * [Planes](#planes)
+- [Leave](#leave)
+"""
+PROSE = """Travel costs are paid within ten days. Meals abroad are 48
+euros a day, breakfast aside. Whoever goes by train first class needs a reason from 3
+hours on; see page 12. After five years everyone may take a sabbatical . . .
+of three months, on half of the salary of the year 2019
+"""
+PRICES = "\n".join(
+    f"{city} {euros}"
+    for city, euros in [
+        ("Athens", 48),
+        ("Berlin", 52),
+        ("Cairo", 31),
+        ("Delhi", 44),
+        ("Lima", 39),
+        ("Oslo", 75),
+        ("Paris", 58),
+        ("Quito", 36),
+        ("Rome", 48),
+    ]
+)
+CODES = "\n".join(f"Error of kind {chr(64 + n)} {n}" for n in range(1, 15))
+ZEROS = "\n".join(f"{name} none 0" for name in "abcdefghij")
+YEARS = "\n".join(f"Founded the office of {name} {1990 + n}" for n, name in enumerate("abcdefghij"))
+MATRIX = "\n".join(f"row {n} {n * 2} {n * 3}" for n in range(1, 15))
+FILES = "\n".join(f"+--file{name}.c,v" for name in "abcdefghijklm")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [DOTTED, TIGHT, NUMBERED, INDEX, LINKS],
+    ids=["dotted leaders", "tight leaders", "rising numbers", "index", "links"],
+)
+def test_a_table_of_contents_or_an_index_is_told_from_text(text: str) -> None:
+    assert looks_like_navigation(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "\n \n", "Travel", PROSE, PRICES, CODES, ZEROS, YEARS, MATRIX, FILES],
+    ids=[
+        "nothing",
+        "blank lines",
+        "one word",
+        "prose",
+        "prices",
+        "codes that count their lines",
+        "one number only",
+        "years",
+        "a table of numbers",
+        "names that end like a roman number",
+    ],
+)
+def test_text_with_numbers_in_it_is_no_table_of_contents(text: str) -> None:
+    assert not looks_like_navigation(text)
+
+
+def test_a_text_that_ends_a_table_of_contents_is_navigation_as_long_as_that_is_most_of_it() -> None:
+    some, much = DOTTED + PROSE[:40], DOTTED + PROSE * 2
+
+    assert (looks_like_navigation(some), looks_like_navigation(much)) == (True, False)
+
+
+def test_only_the_lines_of_the_list_are_listed() -> None:
+    lines = [*PROSE.splitlines(), *DOTTED.splitlines(), *PROSE.splitlines()]
+
+    listed = listed_lines(lines)
+
+    # Not its heading, but the first line of the title that goes over two.
+    assert listed == set(range(5, 10))
+
+
+@given(st.text(alphabet=st.sampled_from("aZé7 .,\t\n…·-[](#)*iv"), max_size=400))
+def test_whatever_the_text_is_the_lines_are_its_own(text: str) -> None:
+    lines = text.splitlines()
+
+    assert listed_lines(lines) <= set(range(len(lines)))
+
+
+def test_lines_made_to_keep_it_busy_take_a_moment() -> None:
+    noise = random.Random(3)
+    lines = ["".join(noise.choices("a 1.,…ix", k=199)) for _ in range(2_000)]
+
+    started = time.thread_time()
+    listed_lines([*lines, "." * 100_000, "1 " * 50_000, ", 1" * 50_000, "a" * 100_000])
+    took = time.thread_time() - started
+
+    assert took < 2.0, "0.1 s as a rule"
