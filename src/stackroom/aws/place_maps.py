@@ -2,7 +2,10 @@
 Place maps in S3, beside the documents but outside every catalog.
 
     _pagemaps/{document_id}.json.gz    {"etag": ..., "text": ..., "pieces": [{"page": 1, "at": 0}]}
-                                       or, of a file with headings, {"section": "...", "at": 0}
+                                       or, of a file with headings, {"section": "...", "at": 0};
+                                       {"running": [...], "listed": [...]}, see PlaceMap
+
+About 1.5 KB a page, 0.4 KB as it is packed: 480 KB for a manual of 1,158 pages.
 """
 
 import gzip

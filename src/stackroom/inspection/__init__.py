@@ -4,8 +4,11 @@ Our own look into an uploaded file: what is wrong with it, and what stands where
 - inspection: one key, from the object to the result that is kept
 - place_map: on which pages, or below which heading, a passage stands
 - alignment: where in a text a passage stands that another program took from the same file
+- running_lines: headers, footers and page numbers, told from the text of pages
+- map_making, without_running_lines: what a map says of its pages; a passage as it is shown
 - extraction/: the text and the headings of each format, read apart from our own process
 
-Imports ports and keys. Comes from: SQS (functions/inspect), beside the upload handler and never in
-its way. Goes to: inspection results (read by settlement) and place maps (read by retrieval).
+Imports ports, keys and navigation (what is a table of contents). Comes from: SQS
+(functions/inspect), beside the upload handler and never in its way. Goes to: inspection results
+(read by settlement) and place maps (read by retrieval).
 """
