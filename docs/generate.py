@@ -33,7 +33,11 @@ FUNCTIONS = {
 }
 # In the templates only if the context says so; tests/infra/test_prewarming.py holds it to this.
 UNDEPLOYED = {
-    "prewarm": "`bedrock:Retrieve` · `cloudwatch:GetMetricData`, there only with `prewarm_minutes`"
+    "prewarm": (
+        "`bedrock:InvokeModel` · `bedrock:Retrieve` · `cloudwatch:GetMetricData` ·"
+        " `s3vectors:GetIndex` · `s3vectors:GetVectors` · `s3vectors:QueryVectors`, there only with"
+        " `prewarm_minutes`"
+    )
 }
 MEANINGS = {
     "KB_CATALOG_TABLE": "DynamoDB table of catalogs and documents",
@@ -48,6 +52,11 @@ MEANINGS = {
     "INSPECT_SECONDS_PER_FILE": "how long one file may be looked at",
     "RETRIEVE_MIN_SCORE": "passages below are left out, unless the caller says otherwise",
     "RETRIEVE_MAX_TOKENS": "budget of an answer's passages, unless the caller says otherwise",
+    "RETRIEVE_CALIBRATION": (
+        "what is too little to be an answer, by embedding model and language: a name in"
+        " `src/stackroom/retrieval/calibrations.py`"
+    ),
+    "RERANK_MODEL_ARN": "a model of Bedrock that puts what was found in order",
     "RETRIEVE_VIA": "`s3vectors`: search each index itself; `bedrock`: through Retrieve",
     "EMBEDDING_MODEL": "model of the documents' vectors, and so of the questions'",
     "EMBEDDING_DIMENSIONS": "how many numbers such a vector has",

@@ -23,6 +23,7 @@ ANY = "*"  # for actions that know no resources
 
 # By function, by resource (the ARN after account and region): the actions and nothing else.
 INDEX = "index/Index1"
+EMBEDDING = "foundation-model/amazon.titan-embed-text-v2:0"
 RIGHTS = {
     ("knowledge-base", "search-index"): {
         INDEX: "s3vectors: GetIndex UpdateIndexMode UpdateMetadataConfiguration",
@@ -83,6 +84,8 @@ RIGHTS = {
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/_pagemaps/*": "s3: GetObject",
         KNOWLEDGE_BASE: "bedrock: Retrieve",
+        INDEX: "s3vectors: QueryVectors GetVectors GetIndex",
+        EMBEDDING: "bedrock: InvokeModel",
     },
     ("gateway", "catalog-tools"): {
         CATALOGS: "dynamodb: GetItem BatchGetItem PutItem UpdateItem DeleteItem Query",
@@ -91,6 +94,8 @@ RIGHTS = {
         DOCUMENTS: "s3: ListBucket ListBucketVersions",
         f"{DOCUMENTS}/*": "s3: GetObject PutObject DeleteObject DeleteObjectVersion",
         KNOWLEDGE_BASE: "bedrock: Retrieve",
+        INDEX: "s3vectors: QueryVectors GetVectors GetIndex",
+        EMBEDDING: "bedrock: InvokeModel",
         MODEL: "bedrock: InvokeModel",
         f"inference-profile/global.{MODEL_ID}": "bedrock: InvokeModel GetInferenceProfile",
         MACHINE: "states: StartExecution",
@@ -172,7 +177,7 @@ def test_a_knowledge_base_reads_documents_and_writes_its_own_index(assembly: Ass
     granted = _flattened(role.properties["Policies"][0]["PolicyDocument"]["Statement"])
 
     assert granted == {
-        "foundation-model/amazon.titan-embed-text-v2:0": {"bedrock:InvokeModel"},
+        EMBEDDING: {"bedrock:InvokeModel"},
         DOCUMENTS: {"s3:ListBucket"},
         f"{DOCUMENTS}/*": {"s3:GetObject"},
         INDEX: _actions("s3vectors: PutVectors GetVectors DeleteVectors QueryVectors GetIndex"),

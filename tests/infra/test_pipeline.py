@@ -27,7 +27,8 @@ ADMISSION = {
 RUNNING = {**STORES, "KB_POOL": POOL, "STATE_MACHINE_ARN": MACHINE}
 MODEL = "arn:aws:bedrock:{region}:{account}:inference-profile/global.amazon.nova-2-lite-v1:0"
 SEARCH = {
-    "RETRIEVE_VIA": "bedrock",
+    "RETRIEVE_VIA": "s3vectors",
+    "RETRIEVE_CALIBRATION": "titan-v2-english",
     "EMBEDDING_MODEL": "amazon.titan-embed-text-v2:0",
     "EMBEDDING_DIMENSIONS": "1024",
 }
@@ -54,6 +55,7 @@ ENVIRONMENT = {
         **ADMISSION,
         **SEARCH,
         "ANSWER_MODEL_ARN": MODEL,
+        "ANSWER_VIA": "converse",
     },
     ("gateway", "identity_interceptor"): {
         "IDENTITY_ISSUER": ISSUER,

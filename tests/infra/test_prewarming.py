@@ -81,6 +81,10 @@ def test_it_may_ask_the_pool_and_read_figures(warmed: Assembly) -> None:
 
     assert granted == {
         ("bedrock:Retrieve", "knowledge-base/KnowledgeBase1"),
+        ("bedrock:InvokeModel", "foundation-model/amazon.titan-embed-text-v2:0"),
+        ("s3vectors:QueryVectors", "index/Index1"),
+        ("s3vectors:GetVectors", "index/Index1"),
+        ("s3vectors:GetIndex", "index/Index1"),
         ("cloudwatch:GetMetricData", "*"),
         ("xray:PutTraceSegments", "*"),
         ("xray:PutTelemetryRecords", "*"),
