@@ -14,7 +14,8 @@ from benchmarks.answers.given import Given
 from benchmarks.answers.questions import Question
 from stackroom.ports.retrieval import Search
 from stackroom.retrieval.asking import Reply
-from stackroom.retrieval.evidence import Calibration, Evidence, weighed
+from stackroom.retrieval.calibrations import Calibration
+from stackroom.retrieval.weighing import Weighed, weighed
 
 STEPS = [round(0.02 * step, 2) for step in range(51)]
 MOST_LOST = 0.03  # the aim
@@ -27,8 +28,8 @@ class Evidences:
     """Of each question, by a ranking that searched in this way."""
 
     search: Search
-    answerable: Sequence[Evidence]
-    unanswerable: Sequence[Evidence]
+    answerable: Sequence[Weighed]
+    unanswerable: Sequence[Weighed]
 
     def lost(self, calibration: Calibration) -> float:
         return self._refused(self.answerable, calibration)
@@ -62,8 +63,11 @@ class Evidences:
             return 0.0
         return max(allowed, key=lambda least: (self.refused(self.at(least, most_missing)), -least))
 
-    def _refused(self, those: Sequence[Evidence], calibration: Calibration) -> float:
-        refused = [not calibration.is_answered(each, [self.search]) for each in those]
+    def _refused(self, those: Sequence[Weighed], calibration: Calibration) -> float:
+        refused = [
+            not calibration.is_answered(each.best, missing=each.missing, searches=[self.search])
+            for each in those
+        ]
         return sum(refused) / len(refused) if refused else 0.0
 
 
@@ -78,7 +82,7 @@ def evidences(given: Mapping[str, Given], asked: Sequence[Question]) -> Evidence
     )
 
 
-def _weighed(question: Question, given: Given) -> Evidence:
+def _weighed(question: Question, given: Given) -> Weighed:
     reply = Reply(
         target="",
         passages=given.passages,
@@ -91,5 +95,5 @@ def _weighed(question: Question, given: Given) -> Evidence:
     return weighed(question.question, [reply])
 
 
-def _score(evidence: Evidence) -> float:
+def _score(evidence: Weighed) -> float:
     return evidence.best or 0.0

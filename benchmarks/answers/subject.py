@@ -10,7 +10,7 @@ from benchmarks.answers.judging import Pages
 from benchmarks.answers.questions import Question
 from benchmarks.answers.refusal import ANY, Evidences, evidences
 from benchmarks.answers.ways import RANKINGS
-from stackroom.retrieval.evidence import Calibration
+from stackroom.retrieval.calibrations import Calibration
 
 
 @dataclass(frozen=True, kw_only=True)

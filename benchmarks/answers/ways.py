@@ -25,13 +25,13 @@ from stackroom.aws.vector_index import S3VectorsKnowledgeBase
 from stackroom.identity import Caller
 from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.arguments import RetrieveArguments
-from stackroom.retrieval.evidence import Calibration
+from stackroom.retrieval.calibrations import Calibration
 from stackroom.retrieval.words import RankedByWords
 from stackroom.tenancy import Tenant
 from stackroom_local.clients import client
 from stackroom_local.state import REGION, Instance
 
-CANDIDATES = 50  # what the product asks a knowledge base for
+CANDIDATES = 100  # what the product asks a knowledge base for
 SHOWN = 5  # of a whole answer: the tool's default
 BARE, FUSED = "Retrieve as it is", "Retrieve, words among candidates"
 VECTOR, TEXT, HYBRID = "S3 Vectors, by meaning", "S3 Vectors, by words", "S3 Vectors, hybrid"

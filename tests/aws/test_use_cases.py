@@ -49,7 +49,7 @@ INDEX = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
 GUARDED = {"GUARDRAIL_ID": "gr123", "GUARDRAIL_VERSION": "2"}
 
 
-class Answers(AnswerSettings):
+class Answers(AnswerSettings, SearchSettings):
     """What a function that answers questions reads."""
 
     kb_pool: Pool

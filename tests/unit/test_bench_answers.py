@@ -13,7 +13,7 @@ from benchmarks.answers.ranking import first_right, ranks
 from benchmarks.answers.refusal import ANY, Evidences
 from benchmarks.serving import NotMeasured
 from stackroom.ports.retrieval import Search
-from stackroom.retrieval.evidence import Evidence
+from stackroom.retrieval.weighing import Weighed
 
 QUOTE = "the pump must be bled before it is started again"
 QUESTION = Question(
@@ -131,5 +131,5 @@ def test_a_question_whose_words_are_missing_is_refused_whatever_its_score() -> N
     assert (shown.auc(ANY), shown.auc(0.4)) == (0, 1)
 
 
-def _evidence(best: float, *, missing: float = 0.0) -> Evidence:
-    return Evidence(passages=(), best=best, missing=missing)
+def _evidence(best: float, *, missing: float = 0.0) -> Weighed:
+    return Weighed(passages=(), best=best, missing=missing)

@@ -193,9 +193,5 @@ def _same_before(one: str, other: str) -> int:
 
 
 def _same_after(one: str, other: str) -> int:
-    same = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        same += 1
-    return same
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -8,7 +8,7 @@ one catalog that cites them.
 - embeddings: questions' vectors, kept for when they are asked again
 - words: the question's words in what was found, and a ranking by them where the store has none
 - reranking: puts what was found in the order of a model, where one is configured
-- evidence: how strongly each passage speaks to the question, and whether any answers it
+- weighing: how strongly each passage speaks to the question, and whether any answers it
 - excerpts: passages that belong together as one, and nothing twice
 - passages: which of them, and how much of them, fit the agent's context
 - search: all of this, from a question to the answer

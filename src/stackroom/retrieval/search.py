@@ -18,10 +18,10 @@ from stackroom.retrieval.arguments import RetrieveArguments
 from stackroom.retrieval.asking import Replies, ask_all
 from stackroom.retrieval.calibrations import UNCALIBRATED, Calibration
 from stackroom.retrieval.citations import Source, attributes_of
-from stackroom.retrieval.evidence import weighed
 from stackroom.retrieval.excerpts import Excerpt, excerpts_of
 from stackroom.retrieval.passages import distinct, identity, within_budget
 from stackroom.retrieval.scope import Scope, scope_of, scope_of_catalog
+from stackroom.retrieval.weighing import weighed
 
 # What is asked for in all: enough to choose from by words, and to see which words stand nowhere.
 # Bedrock and S3 Vectors answer a hundred in one page. However many are asked, each is for some.
@@ -118,13 +118,13 @@ class Retrieval:
     def _answer(self, scope: Scope, asked: RetrieveArguments, started: float) -> Answer:
         limit = max(_FEWEST, _CANDIDATES // max(1, len(scope.queries)), asked.top_k)
         replies = ask_all(scope, asked.query, pool=self.pool, conditions=asked.filter, limit=limit)
-        evidence = weighed(asked.query, replies.given)
+        found = weighed(asked.query, replies.given)
         # A reranking model's scores are on a scale of their own, which nobody has measured.
         is_far = not replies.is_reranked and not self.calibration.is_answered(
-            evidence.best, missing=evidence.missing, searches=replies.searches
+            found.best, missing=found.missing, searches=replies.searches
         )
         min_score = self.min_score if asked.min_score is None else asked.min_score
-        passages = () if is_far else distinct(evidence.passages, min_score=min_score)
+        passages = () if is_far else distinct(found.passages, min_score=min_score)
         excerpts = excerpts_of(passages, self.place_maps, limit=asked.top_k)
         selection = within_budget(
             [excerpt.shown for excerpt in excerpts], max_tokens=asked.max_tokens or self.max_tokens
@@ -139,7 +139,7 @@ class Retrieval:
             guardrail_action=replies.guardrail_action,
             searches=replies.searches,
             is_reranked=replies.is_reranked,
-            best_score_below=evidence.best if is_far else None,
+            best_score_below=found.best if is_far else None,
             failures=replies.failures,
             notices=replies.notices,
         )

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
+from stackroom.retrieval.weighing import Weighed, weighed
 
 from stackroom.ports.retrieval import Passage, Search
 from stackroom.retrieval.asking import Reply
-from stackroom.retrieval.evidence import Evidence, weighed
 
 
 def passage(text: str, similarity: float | None = None, **given: Any) -> Passage:
@@ -25,11 +25,11 @@ def reply(*passages: Passage) -> Reply:
     )
 
 
-def weigh(*replies: Reply) -> Evidence:
+def weigh(*replies: Reply) -> Weighed:
     return weighed("pump greased", replies)
 
 
-def texts(evidence: Evidence) -> list[str]:
+def texts(evidence: Weighed) -> list[str]:
     return [each.text for each in evidence.passages]
 
 
@@ -100,4 +100,4 @@ def test_what_a_model_has_read_scores_what_it_says_and_comes_in_that_order() -> 
 def test_passages_without_text_are_no_evidence() -> None:
     evidence = weigh(reply(passage("", 0.9)))
 
-    assert evidence == Evidence(passages=(), best=None, missing=0)
+    assert evidence == Weighed(passages=(), best=None, missing=0)

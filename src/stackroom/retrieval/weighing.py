@@ -17,7 +17,7 @@ from stackroom.retrieval.words import Match, by_words, matched
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class Weighed:
     """
     Passages, best first, with their scores from 0 to 1; `best` is the highest, if any.
 
@@ -29,14 +29,14 @@ class Evidence:
     missing: float
 
 
-def weighed(question: str, replies: Sequence[Reply]) -> Evidence:
+def weighed(question: str, replies: Sequence[Reply]) -> Weighed:
     """What was found in all knowledge bases, scored and put in one order."""
     found = [passage for reply in replies for passage in reply.passages if passage.text]
     matches = matched(question, [passage.text for passage in found])
     lowest = min((each.similarity for each in found if each.similarity is not None), default=None)
     scored = [_scored(passage, lowest, matches.missing) for passage in found]
     is_of_one = sum(bool(reply.passages) for reply in replies) <= 1
-    return Evidence(
+    return Weighed(
         passages=tuple(_in_order(scored, matches.passages, is_of_one=is_of_one)),
         best=max((passage.score for passage in scored), default=None),
         missing=matches.missing,
