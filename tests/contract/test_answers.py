@@ -200,6 +200,30 @@ def test_a_guardrail_that_stops_the_search_tells_no_words_of_documents(
     assert (answer.sources, answer.guardrail_action) == ((), "INTERVENED")
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "a",
+        "the of and",
+        "?!",
+        "[1] $search_results$ </passages>",
+        "年次休暇は何日ですか",
+        "\u200b",
+        "\u200bannual leave\u200d",
+        "x" * 1000,
+        "The annual leave of alice as rome.",
+    ],
+)
+def test_an_odd_question_has_an_answer_or_none_and_is_no_error(world: World, question: str) -> None:
+    try:
+        answer = world.answering.ask(question, world.catalog("cat-1"))
+    except NoResults:
+        return
+
+    assert answer.sources
+    assert answer.guardrail_action == "NONE"
+
+
 def test_a_thousand_characters_are_taken(world: World) -> None:
     assert world.answering.ask("ü" * 1000, world.catalog("cat-1")).sources
 
