@@ -59,10 +59,6 @@ class Answers(AnswerSettings, SearchSettings):
     retrieve_max_tokens: int = 4000
 
 
-class SearchingAnswers(Answers, SearchSettings):
-    """The same, where searches may go another way than Retrieve."""
-
-
 def use_cases(settings: type[Settings]) -> UseCases:
     return UseCases.of(settings.from_env(VARIABLES), client=lambda service: service)
 
@@ -270,7 +266,7 @@ def test_a_model_writes_from_the_search_and_has_the_patience_of_a_client_of_its_
 
 def test_a_store_that_answers_by_itself_has_the_patience_of_a_client_of_its_own() -> None:
     way = {"ANSWER_VIA": "retrieve_and_generate", "RETRIEVE_VIA": "s3vectors"}
-    settings = SearchingAnswers.from_env(VARIABLES | way)
+    settings = Answers.from_env(VARIABLES | way)
 
     asked = UseCases.of(settings, client=lambda service: service).answering
 
