@@ -1,18 +1,23 @@
 """The index of a local mode, made for search by words by the function that does it on AWS."""
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from stackroom.ports.search_index import Readiness
+from stackroom_local.cli.checkup import _search_index
 from stackroom_local.clients import client
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.cloudformation import CloudFormation
 from stackroom_local.problems import DeploymentFailed
+from stackroom_local.product import Product
 from stackroom_local.state import Instance
 from tests.local.running import local_mode, stackroom
 
@@ -24,7 +29,9 @@ TEXT = "AMAZON_BEDROCK_TEXT"
 
 @pytest.fixture(scope="module")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    with local_mode(tmp_path_factory.mktemp("search-index") / "state") as running:
+    # Slow enough for what is built of an index that holds something to be seen being built.
+    state = tmp_path_factory.mktemp("search-index") / "state"
+    with local_mode(state, "--speed", "5") as running:
         yield running
 
 
@@ -107,6 +114,34 @@ def test_another_language_is_a_deployment(
     assert searched_by(instance) == {TEXT: language}
 
 
+def test_a_change_while_another_is_being_built_is_made_after_it(
+    instance: Instance, template: Template
+) -> None:
+    cloudformation = CloudFormation.at(instance.aws_endpoint)
+    [custom] = custom_resources(template)
+    with something_in_the_index(instance):
+        custom["Properties"]["Language"] = "de"
+        cloudformation.deploy(STACK, template)
+        [built] = index_of(instance)["metadataConfiguration"]["textSearchConfigurations"]
+        custom["Properties"]["Language"] = "fr"
+        cloudformation.deploy(STACK, template)
+
+    assert (built["language"], built["status"]) == ("de", "BUILDING")
+    assert searched_by(instance) == {TEXT: "fr"}
+
+
+@contextmanager
+def something_in_the_index(instance: Instance) -> Iterator[None]:
+    s3vectors, arn = (
+        client("s3vectors", instance.simulator_endpoint),
+        index_of(instance)["indexArn"],
+    )
+    vector = {"key": "heron", "data": {"float32": [1.0] * 1024}, "metadata": {TEXT: "A heron."}}
+    s3vectors.put_vectors(indexArn=arn, vectors=[vector])
+    yield
+    s3vectors.delete_vectors(indexArn=arn, keys=["heron"])
+
+
 def test_an_index_that_can_not_be_made_so_fails_the_deployment_with_what_to_do(
     instance: Instance, template: Template
 ) -> None:
@@ -132,6 +167,37 @@ def test_doctor_tells_of_an_index_without_it_and_its_command_mends_it(instance: 
     assert "index stackroom-1 has no text search, so searches go through" in words(ill.stdout)
     assert f"aws lambda invoke --function-name {FUNCTION} /dev/stdout" in words(ill.stdout)
     assert list(mended.values()) == [{"text_search": "active", "language": "en"}]
+
+
+@pytest.mark.parametrize(
+    ("readiness", "good", "told"),
+    [
+        (Readiness.ACTIVE, True, "ENHANCED and its text search ACTIVE"),
+        (Readiness.BUILDING, True, "until it is ACTIVE, searches go through Retrieve"),
+        (Readiness.MISSING, False, "has no text search, so searches go through Retrieve"),
+        (None, False, "can't be looked at; see .*logs, then start anew"),
+    ],
+)
+def test_doctor_says_what_each_state_means(
+    tmp_path: Path, readiness: Readiness | None, good: bool, told: str
+) -> None:
+    instance = Instance(
+        pid=1,
+        children={},
+        speed=1,
+        aws_endpoint="http://127.0.0.1:9",
+        simulator_endpoint="http://127.0.0.1:9",
+        mcp_url="http://127.0.0.1:9/mcp",
+        bucket="docs",
+        catalog_table="docs-kb-catalog",
+        control_table="docs-kb-control",
+        state_dir=tmp_path,
+    )
+
+    result = _search_index("docs-1", readiness, Product(instance))
+
+    assert result.good is good
+    assert re.search(f"^index docs-1 .*{told}", result.text)
 
 
 def custom_resources(template: Template) -> list[dict[str, Any]]:
