@@ -29,6 +29,7 @@ def main() -> int:
     parser.add_argument("--share", type=int, default=1, help="take one attempt of so many")
     parser.add_argument("--only", default="", help="attempts with this in their line")
     parser.add_argument("--calls", type=int, default=60, help="of each id, to be timed")
+    parser.add_argument("--via", choices=["s3vectors", "bedrock"], default="s3vectors")
     parser.add_argument("--state-dir", type=Path, help="of a local mode that is up already")
     options = parser.parse_args()
     logging.getLogger("botocore").setLevel(logging.ERROR)
@@ -37,7 +38,7 @@ def main() -> int:
         return attack(StateDirectory(options.state_dir).instance(), options)
     with (
         tempfile.TemporaryDirectory(prefix="stackroom-attack-") as folder,
-        local_mode(Path(folder) / "state", "--sharing") as instance,
+        local_mode(Path(folder) / "state", "--sharing", "--retrieve-via", options.via) as instance,
     ):
         return attack(instance, options)
 

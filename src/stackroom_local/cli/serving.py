@@ -4,6 +4,7 @@ import os
 import shlex
 import signal
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
@@ -17,8 +18,15 @@ _DOWN_SECONDS = 40.0
 
 
 def up(
-    state_dir: Path, *, speed: float, port: int, fresh: bool, sharing: bool, faults: str
+    state_dir: Path,
+    *,
+    speed: float,
+    port: int,
+    fresh: bool,
+    context: Mapping[str, str],
+    faults: str,
 ) -> None:
+    """`context` is CDK context, over that of cdk.json."""
     out = console()
     announce = stopwatch(out)
     started = time.monotonic()
@@ -31,7 +39,7 @@ def up(
             announce=announce,
             left_behind=left_behind,
             fresh=fresh,
-            context={"retrieve_sharing": "on"} if sharing else {},
+            context=context,
             faults=faults,
         )
         try:

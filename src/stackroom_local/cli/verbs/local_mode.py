@@ -1,6 +1,7 @@
 """Verbs of the local mode itself: it starts and stops, tells where it is, and shows itself."""
 
 import os
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -17,6 +18,11 @@ def _checked(faults: str) -> str:
         except ValueError:
             raise typer.BadParameter("SEED is a whole number, RATE one from 0 to 1") from None
     return faults
+
+
+class RetrieveVia(StrEnum):
+    S3VECTORS = "s3vectors"
+    BEDROCK = "bedrock"
 
 
 def _check_model() -> None:
@@ -40,6 +46,10 @@ def up(
     sharing: Annotated[
         bool, typer.Option("--sharing", help="Find what others share with one's groups, too.")
     ] = False,
+    retrieve_via: Annotated[
+        RetrieveVia | None,
+        typer.Option(help="How questions are searched, unless as cdk.json says."),
+    ] = None,
     faults: Annotated[
         str,
         typer.Option(
@@ -57,7 +67,10 @@ def up(
     _check_model()
     from stackroom_local.cli import serving
 
-    serving.up(state_dir, speed=speed, port=port, fresh=fresh, sharing=sharing, faults=faults)
+    context = {"retrieve_sharing": "on"} if sharing else {}
+    if retrieve_via is not None:
+        context["retrieve_via"] = retrieve_via.value
+    serving.up(state_dir, speed=speed, port=port, fresh=fresh, context=context, faults=faults)
 
 
 def down(state_dir: StateDir) -> None:
