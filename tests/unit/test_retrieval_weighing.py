@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from stackroom.retrieval.weighing import Weighed, weighed
 
 from stackroom.ports.retrieval import Passage, Search
 from stackroom.retrieval.asking import Reply
+from stackroom.retrieval.weighing import Weighed, weighed
 
 
 def passage(text: str, similarity: float | None = None, **given: Any) -> Passage:
