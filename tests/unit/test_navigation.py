@@ -122,6 +122,26 @@ def test_only_the_lines_of_the_list_are_listed() -> None:
     assert listed == set(range(5, 10))
 
 
+def test_text_between_two_lists_is_text() -> None:
+    lines = [*DOTTED.splitlines(), *PROSE.splitlines(), *DOTTED.splitlines()]
+
+    listed = listed_lines(lines)
+
+    assert listed == {*range(1, 6), *range(11, 16)}
+
+
+def test_two_lines_with_dots_are_no_list() -> None:
+    lines = [*DOTTED.splitlines()[1:3], "goes at all", "and so on", DOTTED.splitlines()[4]]
+
+    assert listed_lines(lines) == set()
+
+
+def test_letters_of_the_alphabet_and_page_numbers_do_not_part_a_list() -> None:
+    lines = INDEX.replace("\nB\n", "\n\n12\n\nB\n-\n").splitlines()
+
+    assert listed_lines(lines) == set(range(1, len(lines)))
+
+
 @given(st.text(alphabet=st.sampled_from("aZé7 .,\t\n…·-[](#)*iv"), max_size=400))
 def test_whatever_the_text_is_the_lines_are_its_own(text: str) -> None:
     lines = text.splitlines()

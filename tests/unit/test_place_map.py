@@ -268,7 +268,7 @@ NEXT_RULE = "Rule 3.1 of the house is kept by Cem."
             f"{END_OF_PAGE}\n[figure]\n3\n{HEADER}\n{NEXT_RULE}",
             f"{END_OF_PAGE}\n[figure]\n{NEXT_RULE}",
         ),
-        (f"3\n{HEADER}", f"3\n{HEADER}"),
+        (f"3\n---\n{HEADER}\n", f"3\n---\n{HEADER}\n"),
         ("Rule 9.9 is not\n3\nin the manual", "Rule 9.9 is not\n3\nin the manual"),
     ],
     ids=["over the page", "cut in a header", "another extraction", "nothing else", "unplaced"],
@@ -293,9 +293,9 @@ def test_a_number_that_stands_by_itself_in_the_text_is_shown() -> None:
     passage = RULES[2].replace("Rule 3.5 of", "4\nRule 3.5 of")
     other = passage.replace("Rule 3.2", "Rule three point two")
 
-    shown = [mapped(*pages).shown(each) for each in (passage, other)]
+    shown = [mapped(*pages).shown(f"{each}\n4\n{HEADER}\n{RULES[3]}") for each in (passage, other)]
 
-    assert shown == [passage, other]
+    assert shown == [f"{each}\n{RULES[3]}" for each in (passage, other)]
 
 
 @pytest.mark.parametrize(
@@ -321,6 +321,7 @@ def test_a_table_of_contents_below_a_heading_is_navigation() -> None:
     assert not place_map.place_of(RULES[0]).is_navigation
 
 
+FILLING = " ".join(f"Paragraph {number * 77} has been left out." for number in range(40))
 NOISE = st.lists(st.sampled_from(["keep", "keep", "keep", "keep", "lost", "twice", "other"]))
 
 
@@ -345,11 +346,42 @@ def test_a_passage_that_lost_or_gained_a_line_is_still_found_on_its_pages(
 
 def test_a_passage_that_stands_at_several_places_with_a_difference_is_on_none() -> None:
     page = " ".join(f"Clause {number} of many is agreed." for number in range(1, 20))
-    place_map = mapped(page, LEAVE, page)
+    place_map = mapped(page, FILLING * 4, page)
 
     place = place_map.place_of(page.replace("Clause 9 of many", "Clause nine"))
 
     assert place == Place()
+
+
+@pytest.mark.parametrize(
+    "passage",
+    [
+        f"{LEAVE} {PAGER} {TRAVEL[20:50]}",
+        f"{TRAVEL[20:50]} [figure] {LEAVE} {PAGER}",
+    ],
+    ids=["in another order", "far before"],
+)
+def test_a_stray_piece_of_another_page_is_no_part_of_the_passage(passage: str) -> None:
+    place = mapped(TRAVEL, FILLING, f"{LEAVE} {PAGER}").place_of(passage)
+
+    assert (place.page, place.page_first, place.page_last) == (3, 3, 3)
+
+
+def test_a_passage_that_begins_with_something_else_still_touches_its_neighbour() -> None:
+    place_map = mapped(TRAVEL, LEAVE, PAGER)
+    end = len(normalise(TRAVEL))
+
+    place = place_map.place_of(f"Figure {LEAVE}")
+
+    assert place.span == (end - len("figure"), end + len(normalise(LEAVE)))
+
+
+def test_a_header_alone_is_on_its_page() -> None:
+    place = mapped(*MANUAL).place_of(f"3\n{HEADER}")
+    without_number = mapped(*MANUAL).place_of(HEADER)
+
+    assert place.page == 4
+    assert without_number == Place(), "it stands on every page"
 
 
 def test_a_passage_is_where_most_of_its_pieces_are_though_some_stand_elsewhere_too() -> None:

@@ -83,6 +83,34 @@ def test_chapters_have_headers_of_their_own() -> None:
     assert found(pages) == [[head] for head in heads]
 
 
+def test_left_and_right_pages_may_have_headers_without_a_number() -> None:
+    heads = ["Handbook" if n % 2 else "Travel and leave" for n in range(10)]
+
+    pages = [[head, *body(n)] for n, head in enumerate(heads)]
+
+    assert found(pages) == [[head] for head in heads]
+
+
+def test_the_few_pages_before_the_first_have_numbers_of_their_own() -> None:
+    numbers = ["i", "ii", "iii", *map(str, range(1, 10))]
+
+    pages = [[*body(n), number] for n, number in enumerate(numbers)]
+
+    assert found(pages) == [[number] for number in numbers]
+
+
+def test_what_stands_below_a_header_is_text_though_it_begins_with_the_number_of_the_page() -> None:
+    pages = [[f"Handbook {n}", *([f"{n} rules apply"] * (n == 5)), *body(n)] for n in range(1, 10)]
+
+    assert found(pages) == [[f"Handbook {n}"] for n in range(1, 10)]
+
+
+def test_a_heading_below_a_header_is_text_though_three_pages_have_it() -> None:
+    pages = [["Handbook", *(["Examples"] * (n in {4, 5, 6, 7})), *body(n)] for n in range(14)]
+
+    assert found(pages) == [["Handbook"] for _ in range(14)]
+
+
 def test_a_page_that_has_nothing_else_is_known_by_the_others() -> None:
     pages = [["Handbook", *body(n), str(n)] for n in range(1, 8)]
     pages[3] = ["Handbook", "4"]
@@ -97,7 +125,8 @@ def test_a_page_that_has_nothing_else_is_known_by_the_others() -> None:
         [[""], []],
         [body(1)],
         [["Handbook", *body(n)] for n in range(2)],
-        [[f"Clause {n} of many"] for n in range(9)],
+        [[f"Clause {n}"] for n in range(9)],
+        [[*body(n), *([f"{n + 3} as he said"] * (n % 5 == 0))] for n in range(1, 21)],
         [[*body(n), f"{n * n} euros"] for n in range(1, 9)],
         [[*body(n), *(["See also"] if n % 5 == 0 else [])] for n in range(20)],
         [[*body(n), "}"] for n in range(9)],
@@ -110,6 +139,7 @@ def test_a_page_that_has_nothing_else_is_known_by_the_others() -> None:
         "one page",
         "two pages",
         "pages of one line",
+        "footnotes that count now and then as pages do",
         "a number that doesn't count pages",
         "a heading that comes back here and there",
         "no letters",
