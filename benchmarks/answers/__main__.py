@@ -40,7 +40,7 @@ def main() -> None:
         pages, weighing, vectors = paged(documents), calibration(), vectors_of(instance)
         print(f"searched: {_described(documents)}, {vectors:,} passages\n", flush=True)
         for name, those in of_set.items():
-            answered = ask(those)
+            answered = ask(those, at_once=not (options.tune or options.ten))
             write_runs(RUNS / name, answered.given, those)
             if options.ten:
                 _print_ten(those, answered)

@@ -22,12 +22,13 @@ class Asked:
     a_second: Mapping[str, float]
 
 
-def ask(questions: Sequence[Question]) -> Asked:
-    """One by one, the ways in turns; and then each way by several agents at once."""
-    print(f"asking {len(questions)} questions, twice each way", flush=True)
+def ask(questions: Sequence[Question], *, at_once: bool) -> Asked:
+    """One by one, the ways in turns; and then each way by several agents `at_once`, if asked to."""
+    print(f"asking {len(questions)} questions each way", flush=True)
     given, seconds = _one_by_one(ways(), questions)
     # Made anew: an agent's question is a new one, as a rule, and its vector not kept yet.
-    a_second = {name: _at_once(way, questions) for name, way in ways().items()}
+    again = ways() if at_once else {}
+    a_second = {name: _at_once(way, questions) for name, way in again.items()}
     return Asked(given=given, seconds=seconds, a_second=a_second)
 
 

@@ -10,6 +10,7 @@ from benchmarks.answers.ways import BARE
 _ANSWERABLE, _UNANSWERABLE = 8, 2
 _TOP = 3
 _LETTERS = 320
+_BEFORE = 80
 
 
 def chosen(asked: Sequence[Question]) -> list[Question]:
@@ -62,8 +63,18 @@ def _ranked(answer: Given) -> list[tuple[int, Found]]:
 
 
 def _line(question: Question, rank: int, found: Found) -> str:
-    mark = " **right**" if answers(question, found) else ""
-    return f"{rank}. {_cited(found)}{mark}, {found.score:.2f}: {_shortened(found.text)}"
+    right = answers(question, found)
+    mark = " **right**" if right else ""
+    text = " ".join(found.text.split())
+    start = _start(question, text) if right else 0
+    return f"{rank}. {_cited(found)}{mark}, {found.score:.2f}: {_excerpt(text, start)}"
+
+
+def _start(question: Question, text: str) -> int:
+    """A little before the quote, if it is there as it was written."""
+    openings = (" ".join(spot.quote.split()[:4]) for spot in question.spots)
+    at = max(text.find(opening) for opening in openings)
+    return text.rfind(" ", 0, at - _BEFORE) + 1 if at > _BEFORE else 0
 
 
 def _cited(found: Found) -> str:
@@ -74,8 +85,9 @@ def _cited(found: Found) -> str:
     return f"{found.document}, page {found.page}{reach}"
 
 
-def _shortened(text: str) -> str:
-    flat = " ".join(text.split())
+def _excerpt(text: str, start: int) -> str:
+    rest = text[start:]
+    cut = rest if len(rest) <= _LETTERS else rest[:_LETTERS].rsplit(" ", 1)[0] + " …"
     # Markdown's own marks would change how the rest looks.
-    plain = "".join(f"\\{letter}" if letter in r"\`*_<>|[]#" else letter for letter in flat)
-    return plain if len(plain) <= _LETTERS else plain[:_LETTERS].rsplit(" ", 1)[0] + " …"
+    plain = "".join(f"\\{letter}" if letter in r"\`*_<>|[]#" else letter for letter in cut)
+    return f"… {plain}" if start else plain

@@ -137,7 +137,7 @@ def _costs(subject: Subject) -> list[Row]:
                 way,
                 f"{subject.p50(way):.1f}",
                 f"{1_000 * percentile(seconds, 95):.1f}",
-                f"{subject.answered.a_second[way]:.0f}",
+                f"{subject.answered.a_second[way]:.0f}" if subject.answered.a_second else "",
                 f"{dollars_per_thousand(way, texts, subject.vectors):.5f}",
             ]
         )
