@@ -139,6 +139,14 @@ def test_a_table_of_contents_comes_last_and_is_not_lost(shelf: Shelf) -> None:
     assert shelf.texts(limit=1) == ["Grease it every day."]
 
 
+def test_tables_of_contents_leave_room_for_what_stands_far_behind_them(shelf: Shelf) -> None:
+    for chapter in range(20):
+        shelf.find("\n".join(f"Chapter {chapter}.{n} ........ {n}" for n in range(9)))
+    shelf.find("Grease it every day.")
+
+    assert shelf.texts(limit=5)[0] == "Grease it every day."
+
+
 def test_the_place_of_a_merged_excerpt_is_that_of_its_whole_text(shelf: Shelf) -> None:
     shelf.find(text(1, 4), place=Place(page=1))
     shelf.find(text(3, 8), place=Place(page=2))

@@ -59,6 +59,16 @@ def cited(passages: Sequence[Passage], place_maps: PlaceMaps) -> tuple[Cited, ..
     return tuple(_cited(passage, places) for passage in passages)
 
 
+def is_navigation(passage: Passage) -> bool:
+    """
+    Whether its text alone tells that it is a table of contents or an index.
+
+    A table of numbers may look like one; where nothing but tables is, none is looked for.
+    """
+    is_of_tables = extension_of(_text(passage, "filename")) in _TABLES
+    return not is_of_tables and looks_like_navigation(passage.text)
+
+
 def attributes_of(passage: Passage) -> dict[str, object]:
     """What its owner attached to the document, and when it was uploaded; nothing of ours."""
     return {
@@ -72,7 +82,7 @@ def _cited(passage: Passage, known: Mapping[str, Places]) -> Cited:
     document_id = _text(passage, "document_id")
     places = known.get(document_id) if _is_looked_up(passage) else None
     place = places.place_of(passage.text) if places is not None else _NOWHERE
-    if _has_tables_of_contents(passage) and looks_like_navigation(passage.text):
+    if is_navigation(passage):
         place = replace(place, is_navigation=True)
     source = Source(
         document_id=document_id or None,
@@ -86,11 +96,6 @@ def _cited(passage: Passage, known: Mapping[str, Places]) -> Cited:
     )
     shown = places.shown(passage.text) if places is not None else passage.text
     return Cited(source=source, place=place, shown=shown)
-
-
-def _has_tables_of_contents(passage: Passage) -> bool:
-    """A table of numbers may look like one; where nothing but tables is, none is looked for."""
-    return extension_of(_text(passage, "filename")) not in _TABLES
 
 
 def _is_looked_up(passage: Passage) -> bool:

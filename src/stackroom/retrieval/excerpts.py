@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from stackroom.ports.retrieval import Passage, PlaceMaps
-from stackroom.retrieval.citations import Cited, Source, cited
+from stackroom.retrieval.citations import Cited, Source, cited, is_navigation
 
 _LEAST_OVERLAP = 40  # characters that show by themselves that one passage goes on in another
 _MOST_MERGED = 3  # passages in an excerpt: what is cited should be easy to find
+_CANDIDATES = 6  # passages for each excerpt asked for, among which tables of contents come last
 _LOOKED_AT = 2  # passages for each excerpt asked for: some are merged, some come last
 
 
@@ -51,7 +52,9 @@ def excerpts_of(
     Passages that come soon behind the last of them still complete them, and are shown by no other
     way: a few are looked at, since what is far behind was found for other reasons.
     """
-    looked_at = passages[: _LOOKED_AT * limit]
+    # By its text first, for that takes no place map; a map may tell more.
+    candidates = sorted(passages[: _CANDIDATES * limit], key=is_navigation)
+    looked_at = candidates[: _LOOKED_AT * limit]
     found = [
         Excerpt(passage=passage, text=passage.text, cited=each)
         for passage, each in zip(looked_at, cited(looked_at, place_maps), strict=True)
