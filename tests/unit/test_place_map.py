@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from stackroom.inspection.extraction import Page, read_pages
 from stackroom.inspection.normalised import normalise
 from stackroom.inspection.place_map import PlaceMap
+from stackroom.inspection.stretches import Stretches
 from stackroom.ports.retrieval import Place
 from tests import files
 
@@ -365,6 +366,20 @@ def test_a_stray_piece_of_another_page_is_no_part_of_the_passage(passage: str) -
     place = mapped(TRAVEL, FILLING, f"{LEAVE} {PAGER}").place_of(passage)
 
     assert (place.page, place.page_first, place.page_last) == (3, 3, 3)
+
+
+def test_a_passage_that_shares_a_few_words_with_a_page_is_not_there() -> None:
+    passage = f"{'Unlike anything that is known. ' * 20}{TRAVEL[20:52]}"
+
+    assert mapped(TRAVEL, FILLING).place_of(passage) == Place()
+
+
+def test_stretches_are_those_that_reach_into_a_part() -> None:
+    stretches = Stretches([0, 5, 10, 15, 20, 25])
+
+    found = [*stretches.between(5, 11)], stretches.letters_in(12, 22)
+
+    assert found == ([(10, 15)], 5)
 
 
 def test_a_passage_that_begins_with_something_else_still_touches_its_neighbour() -> None:

@@ -131,7 +131,7 @@ def test_a_page_that_has_nothing_else_is_known_by_the_others() -> None:
         [[*body(n), *(["See also"] if n % 5 == 0 else [])] for n in range(20)],
         [[*body(n), "}"] for n in range(9)],
         [[body(n)[0], "Examples" if n % 3 == 0 else "Use", *body(n)] for n in range(12)],
-        [[f"As said, he came in {1990 + n} and stayed on, " * 4, *body(n)] for n in range(9)],
+        [[f"{n} things were said, " + "and many others, " * 5, *body(n)] for n in range(9)],
     ],
     ids=[
         "no pages",
