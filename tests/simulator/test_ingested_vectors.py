@@ -195,14 +195,43 @@ def test_retrieve_finds_what_was_put_only_with_bedrocks_own_keys(world: World) -
     assert len(world.query(here.index, texts={TEXT: "otters"})) == 2
 
 
-def test_a_deleted_index_is_searched_no_more(world: World) -> None:
+def test_a_sidecar_that_changes_alone_changes_what_its_words_find(world: World) -> None:
+    index = world.index(searched={"title": "en"})
+    knowledge_base = world.knowledge_base(index)
+    source = world.data_source(knowledge_base)
+    world.put("otters.txt", "Otters hold hands.", {"title": "Swimming mammals"})
+    world.sync(knowledge_base, source)
+    eventually(lambda: world.query(index, texts={"title": "mammal"}))
+    world.put("otters.txt.metadata.json", json.dumps({"metadataAttributes": {"title": "Sleep"}}))
+    world.sync(knowledge_base, source)
+
+    [found] = eventually(
+        lambda: world.query(index, texts={"title": "sleeping"}, returnMetadata=True)
+    )
+
+    assert found["metadata"]["title"] == "Sleep"
+    assert world.query(index, texts={"title": "mammal"}) == []
+
+
+def test_an_index_that_is_made_again_begins_anew(world: World) -> None:
     arn = world.index(dimension=1, searched={"text": "en"})
     world.put_vector(arn, "one", [1], text="words")
-    world.s3vectors.delete_index(indexArn=arn)
-
+    before = world.s3vectors.get_index(indexArn=arn)["index"]
     query = {"indexArn": arn, "topK": 1, "queryTexts": [{"text": "w", "metadataKey": "text"}]}
 
-    assert refused(world.s3vectors.query_vectors, **query)["Code"] == "NotFoundException"
+    world.s3vectors.delete_index(indexArn=arn)
+    gone = refused(world.s3vectors.query_vectors, **query)
+    world.s3vectors.create_index(
+        vectorBucketName=before["vectorBucketName"],
+        indexName=before["indexName"],
+        dataType="float32",
+        dimension=1,
+        distanceMetric="cosine",
+    )
+
+    assert gone["Code"] == "NotFoundException"
+    assert "metadataConfiguration" not in world.s3vectors.get_index(indexArn=arn)["index"]
+    assert world.s3vectors.list_vectors(indexArn=arn)["vectors"] == []
 
 
 def test_words_are_found_and_kept_in_step_after_a_restart(s3_endpoint: str, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def index(world: World) -> str:
     """Three texts in two dimensions."""
     arn = world.index(dimension=2, non_filterable=["text"], searched={"text": "en", "title": None})
     world.put_vector(arn, "manual", [1, 0], text=MANUAL, title="Printers", year=2020)
-    world.put_vector(arn, "repair", [0.8, 0.6], text=REPAIR, year=2021)
+    world.put_vector(arn, "repair", [8, 6], text=REPAIR, year=2021)
     world.put_vector(arn, "novel", [0, 1], text=NOVEL, title="The sea", year=2022)
     return arn
 
@@ -122,6 +122,23 @@ def test_a_words_score_is_bm25s(world: World) -> None:
         for key in "0123"
     }
     assert list(both) == ["0", "2", "3", "1"]
+
+
+def test_what_was_deleted_or_replaced_makes_no_word_less_rare(world: World) -> None:
+    arn = world.index(dimension=1, searched={"text": None})
+    for number in range(8):
+        world.put_vector(arn, str(number), [1], text="red")
+    world.put_vector(arn, "stays", [1], text="red blue")
+    world.s3vectors.delete_vectors(indexArn=arn, keys=[str(number) for number in range(6)])
+    world.put_vector(arn, "7", [1], text="green")
+    texts = ("red", "green", "red blue")
+
+    red = _scores(world.query(arn, texts={"text": "red"}, returnScores=True))
+
+    assert red == {
+        "6": pytest.approx(_bm25("red", texts, 0), rel=1e-5),
+        "stays": pytest.approx(_bm25("red", texts, 2), rel=1e-5),
+    }
 
 
 @holds("query.long-text")
