@@ -126,7 +126,7 @@ def test_a_fault_that_is_asked_for_meets_the_next_call_in_awss_words(
     disturbed: tuple[World, Faults], operation: str, kind: Kind, code: str, words: str
 ) -> None:
     world, faults = disturbed
-    calls = {
+    calls: dict[str, tuple[Any, dict[str, Any]]] = {
         "ListDataSources": (world.agent.list_data_sources, {"knowledgeBaseId": "NOSUCHBASE"}),
         "ListVectorBuckets": (world.s3vectors.list_vector_buckets, {}),
         "QueryVectors": (world.s3vectors.query_vectors, {"topK": 1}),
