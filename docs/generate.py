@@ -56,6 +56,7 @@ MEANINGS = {
         "what is too little to be an answer, by embedding model and language: a name in"
         " `src/stackroom/retrieval/calibrations.py`"
     ),
+    "RETRIEVE_LEAST_SCORE": "that the best passage must have; else nothing found is an answer",
     "RERANK_MODEL_ARN": "a model of Bedrock that puts what was found in order",
     "RETRIEVE_VIA": "`s3vectors`: search each index itself; `bedrock`: through Retrieve",
     "EMBEDDING_MODEL": "model of the documents' vectors, and so of the questions'",

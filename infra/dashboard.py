@@ -11,8 +11,9 @@ from infra.costs import consumed, estimated
 from infra.data import DataStack
 from infra.function import HandlerFunction
 from infra.gateway import GatewayStack
-from infra.measurements import embedding_cache, found, metric, of_function, of_queue, ours, total
+from infra.measurements import found, metric, of_function, of_queue, ours, total
 from infra.pipeline import PipelineStack
+from infra.search_figures import embedding_cache, search_indexes
 
 _THIRD = 8  # of the 24 columns
 _OF_A_CALL = ("tool", "outcome")
@@ -128,7 +129,7 @@ class Dashboard:
                 "Passages per search",
                 [ours("RetrieveResults", "retrieve", statistic="Average", label="average")],
             ),
-            _graph("Search indexes, by state", [found("SearchIndexes", "state")]),
+            _graph("Search indexes, by state", search_indexes()),
             _graph("Vectors of questions", embedding_cache()),
         ]
 
@@ -195,6 +196,5 @@ def _seen(name: str) -> cloudwatch.Metric:
 def _graph(
     title: str, metrics: Sequence[cloudwatch.IMetric], *, stacked: bool = False
 ) -> cloudwatch.GraphWidget:
-    return cloudwatch.GraphWidget(
-        title=title, left=list(metrics), width=_THIRD, height=6, stacked=stacked
-    )
+    size = {"width": _THIRD, "height": 6}
+    return cloudwatch.GraphWidget(title=title, left=list(metrics), stacked=stacked, **size)

@@ -25,6 +25,7 @@ _LARGEST_POOL = 100
 # more adds a query and 0.3 seconds, 0.0000045: 0.04, 0.013, 0.003. docs/deploy.md says so too.
 # https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html
 _RERANK_MODELS = ("amazon.rerank-v1:0", "cohere.rerank-v3-5:0")
+_SHARE = re.compile(r"|0(\.[0-9]{1,4})?|1(\.0{1,4})?")
 _PREWARM_MINUTES = range(5, 61)
 
 
@@ -71,6 +72,7 @@ class Deployment:
     answer_model: AnswerModel
     guardrail: Guardrail | None
     retrieve_via: str  # "s3vectors": an index is searched itself; "bedrock": by Retrieve
+    retrieve_least_score: str  # that the best passage must have; "": as calibrated
     rerank_model: str  # that puts in order what was found; "": none does
     retrieve_sharing: str  # "on": callers find what others share with their groups, too
     search_language: str  # of the documents, for search by words; "none": of no language
@@ -82,6 +84,7 @@ class Deployment:
         project = str(app.node.get_context("project"))
         pool_size = int(app.node.get_context("knowledge_base_pool_size"))
         via = app.node.get_context("retrieve_via")
+        least = str(app.node.get_context("retrieve_least_score"))
         rerank_model = app.node.get_context("rerank_model")
         sharing = app.node.get_context("retrieve_sharing")
         language = app.node.get_context("search_language")
@@ -93,6 +96,8 @@ class Deployment:
             raise ValueError(f"context knowledge_base_pool_size {pool_size} is not 1 to 100")
         if via not in ("s3vectors", "bedrock"):
             raise ValueError(f"context retrieve_via {via!r} must be 's3vectors' or 'bedrock'")
+        if not _SHARE.fullmatch(least):
+            raise ValueError(f"context retrieve_least_score {least!r} must be 0 to 1, or empty")
         if rerank_model not in ("", *_RERANK_MODELS):
             allowed = " or ".join(map(repr, _RERANK_MODELS))
             raise ValueError(f"context rerank_model {rerank_model!r} must be {allowed}, or empty")
@@ -112,6 +117,7 @@ class Deployment:
             answer_model=AnswerModel.from_context(app),
             guardrail=Guardrail.from_context(app),
             retrieve_via=via,
+            retrieve_least_score=least,
             rerank_model=rerank_model,
             retrieve_sharing=sharing,
             search_language=language,

@@ -8,7 +8,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 
 from infra.function import HandlerFunction
 
-_FIVE_MINUTES = cdk.Duration.minutes(5)
+FIVE_MINUTES = cdk.Duration.minutes(5)
 
 
 def metric(
@@ -18,7 +18,7 @@ def metric(
     *,
     statistic: str = "Sum",
     label: str | None = None,
-    period: cdk.Duration = _FIVE_MINUTES,
+    period: cdk.Duration = FIVE_MINUTES,
 ) -> cloudwatch.Metric:
     return cloudwatch.Metric(
         namespace=namespace,
@@ -38,19 +38,6 @@ def ours(
     return metric("Stackroom", name, dimensions, statistic=statistic, label=label)
 
 
-def embedding_cache() -> list[cloudwatch.IMetric]:
-    """Of questions whose vector was there already, and of those that had to be embedded."""
-    hits = ours("EmbeddingCacheHits", "retrieve", label="asked before")
-    misses = ours("EmbeddingCacheMisses", "retrieve", label="embedded")
-    rate = cloudwatch.MathExpression(
-        expression="100 * hits / (hits + misses)",
-        using_metrics={"hits": hits, "misses": misses},
-        label="asked before (%)",
-        period=_FIVE_MINUTES,
-    )
-    return [hits, misses, rate]
-
-
 def of_function(
     handler: HandlerFunction, name: str, *, statistic: str = "Sum"
 ) -> cloudwatch.Metric:
@@ -59,7 +46,7 @@ def of_function(
 
 
 def of_queue(
-    queue_name: str, name: str, *, statistic: str = "Maximum", period: cdk.Duration = _FIVE_MINUTES
+    queue_name: str, name: str, *, statistic: str = "Maximum", period: cdk.Duration = FIVE_MINUTES
 ) -> cloudwatch.Metric:
     dimensions = {"QueueName": queue_name}
     return metric("AWS/SQS", name, dimensions, statistic=statistic, label=queue_name, period=period)
@@ -77,7 +64,7 @@ def total(
     if factor != 1:
         expression += f" * {factor:.15f}"  # plain digits: CloudWatch knows no exponents
     return cloudwatch.MathExpression(
-        expression=expression, using_metrics=named, label=label, period=_FIVE_MINUTES
+        expression=expression, using_metrics=named, label=label, period=FIVE_MINUTES
     )
 
 
@@ -97,5 +84,5 @@ def found(
         expression=f"SEARCH('{{{schema}}} {wanted}', '{statistic}', 300)",
         label=("" if dimensions else name) if label is None else label,
         using_metrics={},
-        period=_FIVE_MINUTES,
+        period=FIVE_MINUTES,
     )

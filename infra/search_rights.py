@@ -20,6 +20,8 @@ def may_search(
         "RETRIEVE_CALIBRATION": _calibration(deployment),
         **knowledge_base.embedding_environment,
     }
+    if deployment.retrieve_least_score:
+        environment["RETRIEVE_LEAST_SCORE"] = deployment.retrieve_least_score
     for name, value in environment.items():
         handler.function.add_environment(name, value)
     handler.allow("bedrock:Retrieve", on=knowledge_base.knowledge_base_arns)

@@ -100,6 +100,8 @@ def _report(response: Response) -> None:
         return
     logger.info("retrieved", **told)
     metrics.add_metric(name="RetrieveResults", unit=MetricUnit.Count, value=told["total_results"])
+    if notices := told.get("search_notices"):
+        metrics.add_metric(name="SearchNotices", unit=MetricUnit.Count, value=len(notices))
     if withheld := told.get("withheld_results"):
         metrics.add_metric(name="PassagesWithheld", unit=MetricUnit.Count, value=withheld)
 

@@ -102,7 +102,7 @@ def test_a_use_case_is_made_once() -> None:
         (RetrieveSettings, lambda made: made.admission, "KB_CONTROL_TABLE"),
         (InspectSettings, lambda made: made.runs, "STATE_MACHINE_ARN"),
         (ReconcilerSettings, lambda made: made.admission, "ADMISSION_JOBS"),
-        (PollerSettings, lambda made: made.retrieval, "RETRIEVE_MIN_SCORE"),
+        (PollerSettings, lambda made: made.retrieval, "RETRIEVE_LEAST_SCORE"),
         (UploadSettings, lambda made: made.settlement, "KB_POOL"),
         (RetrieveSettings, lambda made: made.answering, "ANSWER_VIA"),
     ],

@@ -330,6 +330,18 @@ def test_passages_of_somebody_elses_documents_are_counted_and_not_shown(
     assert counted("PassagesWithheld", printed()) == [1.0]
 
 
+def test_a_search_in_another_way_than_is_configured_is_counted(
+    knowledge_base: FakeKnowledgeBase, printed: Printed
+) -> None:
+    knowledge_base.put("annual leave is 30 days")
+    knowledge_base.notice = "searched through Retrieve: the index is BUILDING"
+
+    response = function.handler({"query": "annual leave"}, Context())
+
+    assert response["metadata"]["search_notices"] == {"KB1": knowledge_base.notice}
+    assert counted("SearchNotices", printed()) == [1.0]
+
+
 def counted(figure: str, lines: list[dict[str, Any]]) -> Any:
     [value] = [line[figure] for line in lines if "_aws" in line and figure in line]
     return value

@@ -25,21 +25,43 @@ def reply(*passages: Passage) -> Reply:
     )
 
 
-def weigh(*replies: Reply) -> Weighed:
-    return weighed("pump greased", replies)
+def weigh(*replies: Reply, limit: int = 100) -> Weighed:
+    return weighed("pump greased", replies, limit=limit)
 
 
 def texts(evidence: Weighed) -> list[str]:
     return [each.text for each in evidence.passages]
 
 
-def test_a_score_is_the_similarity_less_the_share_of_words_that_nothing_found_has() -> None:
-    whole = weigh(reply(passage("the pump is greased", 0.4), passage("a hall", 0.6)))
-    half = weigh(reply(passage("the pump", 0.4), passage("a hall", 0.9)))
+def scores(evidence: Weighed) -> list[float]:
+    return sorted(round(each.score, 3) for each in evidence.passages)
 
-    assert sorted(round(each.score, 3) for each in whole.passages) == [0.4, 0.6]
-    assert sorted(round(each.score, 3) for each in half.passages) == [0.0, 0.4]
-    assert (whole.missing, half.missing) == (0, 0.5)
+
+def test_where_nothing_stands_out_a_score_is_less_by_the_words_that_stand_nowhere() -> None:
+    alike = (passage("the pump", 0.6), passage("a hall", 0.9))
+
+    assert scores(weigh(reply(*alike), limit=2)) == [0.1, 0.4]
+
+
+@pytest.mark.parametrize(
+    ("passages", "limit"),
+    [
+        pytest.param((("the pump", 0.6), ("a hall", 0.9)), 3, id="all that there is was found"),
+        pytest.param((("the pump", 0.5), ("a hall", 0.9)), 2, id="one stands out"),
+    ],
+)
+def test_elsewhere_a_score_is_the_similarity(
+    passages: tuple[tuple[str, float], ...], limit: int
+) -> None:
+    found = reply(*(passage(*each) for each in passages))
+
+    assert scores(weigh(found, limit=limit)) == sorted(each for _, each in passages)
+
+
+def test_with_every_word_somewhere_nothing_is_taken_off() -> None:
+    found = reply(passage("the pump", 0.6), passage("greased", 0.9))
+
+    assert scores(weigh(found, limit=2)) == [0.6, 0.9]
 
 
 def test_the_best_score_need_not_be_that_of_the_first_passage() -> None:
@@ -100,4 +122,4 @@ def test_what_a_model_has_read_scores_what_it_says_and_comes_in_that_order() -> 
 def test_passages_without_text_are_no_evidence() -> None:
     evidence = weigh(reply(passage("", 0.9)))
 
-    assert evidence == Weighed(passages=(), best=None, missing=0)
+    assert evidence == Weighed(passages=(), best=None)

@@ -10,6 +10,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     StringConstraints,
     model_validator,
 )
@@ -124,11 +125,13 @@ class SearchSettings(Settings):
     Of every function that searches for somebody, or keeps ready what they will search.
 
     Model and dimensions are those that the knowledge bases' documents were embedded with; the
-    calibration is a name in retrieval/calibrations.py. Without a model to rerank, none does.
+    calibration is a name in retrieval/calibrations.py, and a least score takes its place. Without a
+    model to rerank, none does.
     """
 
     retrieve_via: Literal["s3vectors", "bedrock"] = "bedrock"
     retrieve_calibration: Annotated[str, AfterValidator(_known_calibration)] = "none"
+    retrieve_least_score: Annotated[float, Field(ge=0, le=1)] | None = None
     rerank_model_arn: str | None = None
     embedding_model: str = "amazon.titan-embed-text-v2:0"
     embedding_dimensions: int = 1024

@@ -77,10 +77,11 @@ class UseCases(RunUseCases):
 
     @cached_property
     def retrieval(self) -> Retrieval:
-        from stackroom.retrieval.calibrations import CALIBRATIONS
+        from stackroom.retrieval.calibrations import CALIBRATIONS, Calibration
         from stackroom.retrieval.place_cache import PlaceMapCache
         from stackroom.retrieval.search import Retrieval
 
+        least = self.deployment.settings.need("retrieve_least_score")
         ids = [member.knowledge_base_id for member in self.deployment.pool]
         return Retrieval(
             pool={each: self.deployment.knowledge_base(each) for each in ids},
@@ -91,7 +92,9 @@ class UseCases(RunUseCases):
             max_tokens=self.deployment.settings.need("retrieve_max_tokens"),
             # Who asks one catalog of the caller's has no use for the setting.
             sharing=getattr(self.deployment.settings, "retrieve_sharing", "off") == "on",
-            calibration=CALIBRATIONS[self.deployment.settings.need("retrieve_calibration")],
+            calibration=CALIBRATIONS[self.deployment.settings.need("retrieve_calibration")]
+            if least is None
+            else Calibration.of(least),
         )
 
     @cached_property

@@ -118,10 +118,10 @@ class Retrieval:
     def _answer(self, scope: Scope, asked: RetrieveArguments, started: float) -> Answer:
         limit = max(_FEWEST, _CANDIDATES // max(1, len(scope.queries)), asked.top_k)
         replies = ask_all(scope, asked.query, pool=self.pool, conditions=asked.filter, limit=limit)
-        found = weighed(asked.query, replies.given)
+        found = weighed(asked.query, replies.given, limit=limit)
         # A reranking model's scores are on a scale of their own, which nobody has measured.
         is_far = not replies.is_reranked and not self.calibration.is_answered(
-            found.best, missing=found.missing, searches=replies.searches
+            found.best, replies.searches
         )
         min_score = self.min_score if asked.min_score is None else asked.min_score
         passages = () if is_far else distinct(found.passages, min_score=min_score)

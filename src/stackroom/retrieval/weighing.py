@@ -1,10 +1,10 @@
 """
-How strongly passages speak to a question: their order, their scores, and whether any answers it.
+How strongly passages speak to a question: their order, and their scores.
 
-Whatever is asked, a search by meaning finds what is nearest, however far. So a score is the
-similarity of a passage's meaning, less the share of the question's words that nothing found has: a
-word that stands nowhere near is what the documents don't speak of. If no score is high enough,
-nothing is answered.
+Whatever is asked, a search by meaning finds what is nearest, however far. So a score is a passage's
+similarity, and the best one must reach a bar (calibrations). On a large shelf much is near to any
+question of its field. Where nothing stands out from a hundred passages, the words decide: a score
+is less by the share of the question's words that none of these passages has.
 """
 
 from collections.abc import Sequence
@@ -15,35 +15,41 @@ from stackroom.retrieval.asking import Reply
 from stackroom.retrieval.fusion import fused
 from stackroom.retrieval.words import Match, by_words, matched
 
+# Of the best one's similarity. Measured: with less, questions that a single book answers are lost;
+# with more, fewer that a large shelf doesn't answer are noticed [docs/answers.md].
+_NEAR = 0.6
+
 
 @dataclass(frozen=True, kw_only=True)
 class Weighed:
-    """
-    Passages, best first, with their scores from 0 to 1; `best` is the highest, if any.
-
-    `missing` is the share of the question's words that none of them has.
-    """
+    """Passages, best first, with their scores from 0 to 1; `best` is the highest, if any."""
 
     passages: tuple[Passage, ...]
     best: float | None
-    missing: float
 
 
-def weighed(question: str, replies: Sequence[Reply]) -> Weighed:
-    """What was found in all knowledge bases, scored and put in one order."""
+def weighed(question: str, replies: Sequence[Reply], *, limit: int) -> Weighed:
+    """
+    What was found in all knowledge bases, scored and put in one order.
+
+    At most `limit` passages of each were asked for; with fewer, all that there are were found.
+    """
     found = [passage for reply in replies for passage in reply.passages if passage.text]
     matches = matched(question, [passage.text for passage in found])
-    lowest = min((each.similarity for each in found if each.similarity is not None), default=None)
-    scored = [_scored(passage, lowest, matches.missing) for passage in found]
+    known = [each.similarity for each in found if each.similarity is not None]
+    lowest = min(known, default=None)
+    is_many = any(len(reply.passages) + len(reply.withheld) >= limit for reply in replies)
+    stands_out = lowest is None or not is_many or lowest < _NEAR * max(known)
+    less = 0.0 if stands_out else matches.missing
+    scored = [_scored(passage, lowest, less) for passage in found]
     is_of_one = sum(bool(reply.passages) for reply in replies) <= 1
     return Weighed(
         passages=tuple(_in_order(scored, matches.passages, is_of_one=is_of_one)),
         best=max((passage.score for passage in scored), default=None),
-        missing=matches.missing,
     )
 
 
-def _scored(passage: Passage, lowest: float | None, missing: float) -> Passage:
+def _scored(passage: Passage, lowest: float | None, less: float) -> Passage:
     """
     With the relevance that a model gave it, or the store's own score where it told no similarities.
     What was found by its words alone is less similar than all that was found by its meaning.
@@ -53,7 +59,7 @@ def _scored(passage: Passage, lowest: float | None, missing: float) -> Passage:
     if lowest is None:
         return passage
     similarity = lowest if passage.similarity is None else passage.similarity
-    return replace(passage, similarity=similarity, score=_bounded(similarity - missing))
+    return replace(passage, similarity=similarity, score=_bounded(similarity - less))
 
 
 def _in_order(

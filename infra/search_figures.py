@@ -1,0 +1,24 @@
+"""What dashboards show of searches."""
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+
+from infra.measurements import FIVE_MINUTES, found, ours
+
+
+def embedding_cache() -> list[cloudwatch.IMetric]:
+    """Of questions whose vector was there already, and of those that had to be embedded."""
+    hits = ours("EmbeddingCacheHits", "retrieve", label="asked before")
+    misses = ours("EmbeddingCacheMisses", "retrieve", label="embedded")
+    rate = cloudwatch.MathExpression(
+        expression="100 * hits / (hits + misses)",
+        using_metrics={"hits": hits, "misses": misses},
+        label="asked before (%)",
+        period=FIVE_MINUTES,
+    )
+    return [hits, misses, rate]
+
+
+def search_indexes() -> list[cloudwatch.IMetric]:
+    """By state, and how often agents' questions were searched in another way than is configured."""
+    notices = ours("SearchNotices", "retrieve", label="searched in another way")
+    return [found("SearchIndexes", "state"), notices]
