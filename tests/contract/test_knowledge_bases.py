@@ -103,7 +103,8 @@ class Stocked:
 
 def ingested(endpoint: str) -> Stocked:
     """Once its ingestion job is over."""
-    vectors = boto3.client("s3vectors", endpoint_url=endpoint, **CREDENTIALS)
+    # The types of the client are older than text search.
+    vectors: Any = boto3.client("s3vectors", endpoint_url=endpoint, **CREDENTIALS)
     agent = boto3.client("bedrock-agent", endpoint_url=endpoint, **CREDENTIALS)
     vectors.create_vector_bucket(vectorBucketName="vectors")
     index = vectors.create_index(

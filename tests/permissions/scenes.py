@@ -10,6 +10,7 @@ from typing import Any
 
 from stackroom.keys import PLACE_MAP_PREFIX, Location, locate
 from stackroom.model import DocumentStatus
+from stackroom_local.cli.asking import TOOL as RETRIEVE
 from stackroom_local.clients import client
 from stackroom_local.gateway.client import call_tool
 from stackroom_local.state import Instance
@@ -19,7 +20,7 @@ from tests.e2e.test_recovery import index_missing
 from tests.local.running import stackroom
 from tests.local.test_search_index import age, by_hand
 from tests.permissions.pools import gateway_over_two
-from tests.permissions.tool_calls import QUESTION, RETRIEVE, call_tools
+from tests.permissions.tool_calls import QUESTION, call_tools
 
 _REPORT = files.pdf("Opening hours of the harbour.", "The harbour of Ghent has a crane.")
 

@@ -36,12 +36,12 @@ def _bedrock(deployment: Deployment, member: PoolMember) -> KnowledgeBase:
     from stackroom.retrieval.words import RankedByWords
 
     found: KnowledgeBase = RankedByWords(_retrieve(deployment, member))
-    if via == "s3vectors" and member.index is None:
+    if via == "s3vectors" and member.index is not None:
+        found = _s3vectors(deployment, member.index, fallback=found)
+    elif via == "s3vectors":
         logger.warning(
             "%r is searched through Retrieve: no index in KB_POOL", member.knowledge_base_id
         )
-    elif via == "s3vectors":
-        found = _s3vectors(deployment, member.index, fallback=found)
     return _reranked(deployment, found)
 
 

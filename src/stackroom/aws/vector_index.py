@@ -125,14 +125,14 @@ class S3VectorsKnowledgeBase:
         similarity = None if distance is None else min(1.0, max(0.0, 1.0 - distance))
         matches = [each["score"] for each in scores.get("bm25Scores", ())]
         words = sum(matches) if matches else None
-        text, source = metadata.get(TEXT, ""), metadata.get(_URI)
+        source = _text_of(metadata, _URI)
         # Of a CUSTOM data source's documents it is their id.
-        is_object = isinstance(source, str) and source.startswith("s3://")
+        is_object = source is not None and source.startswith("s3://")
         return Passage(
-            text=text if isinstance(text, str) else "",
+            text=_text_of(metadata, TEXT) or "",
             score=similarity if similarity is not None else _of_words(words or 0.0),
             uri=source if is_object else None,
-            custom_id=None if is_object or not isinstance(source, str) else source,
+            custom_id=None if is_object else source,
             page=page_of(metadata, self._first_page),
             attributes={key: value for key, value in metadata.items() if key not in _HIDDEN},
             similarity=similarity,
@@ -150,6 +150,11 @@ def words_in(query: str) -> str | None:
     if rest and not rest[0].isspace() and len(words := text.rsplit(maxsplit=1)) > 1:
         text = words[0]
     return text if any(map(str.isalnum, text)) else None
+
+
+def _text_of(metadata: Mapping[str, object], key: str) -> str | None:
+    value = metadata.get(key)
+    return value if isinstance(value, str) else None
 
 
 def _of_words(score: float) -> float:
