@@ -13,7 +13,11 @@ from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom_local.simulator.server import Configuration, Simulator
 
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"
-KEYS = {"region_name": "us-east-1", "aws_access_key_id": "x", "aws_secret_access_key": "x"}
+KEYS: dict[str, Any] = {
+    "region_name": "us-east-1",
+    "aws_access_key_id": "x",
+    "aws_secret_access_key": "x",
+}
 
 
 @pytest.fixture
