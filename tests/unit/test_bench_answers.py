@@ -7,11 +7,12 @@ import pytest
 
 from benchmarks.answers.corpus import documents
 from benchmarks.answers.given import Found, Given
-from benchmarks.answers.judging import is_right
+from benchmarks.answers.judging import Pages, is_right
 from benchmarks.answers.questions import Question, questions
 from benchmarks.answers.ranking import first_right, ranks
 from benchmarks.answers.refusal import ANY, Evidences
 from benchmarks.serving import NotMeasured
+from stackroom.inspection.extraction import Page
 from stackroom.ports.retrieval import Search
 from stackroom.retrieval.weighing import Weighed
 
@@ -104,19 +105,36 @@ def test_a_question_whose_answer_nobody_finds_counts_as_missed() -> None:
     assert found.first == {"pump-1": 2, "pump-2": None}
 
 
+def test_the_page_with_most_of_a_passage_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    header = "A Manual of Pumps and Valves, Release 4"
+    texts = [f"{header} {part}" for part in (_sentences("valve"), _sentences("pump"))]
+    pages = [Page(number=number, text=text) for number, text in enumerate(texts, start=1)]
+    monkeypatch.setattr("benchmarks.answers.judging.pages_of", lambda _document: tuple(pages))
+    manual = Pages(documents()[0])
+    over_the_end = texts[0][-60:] + "\n" + texts[1][:300]
+
+    assert manual.most_of(texts[0]) == {1}
+    assert manual.most_of(over_the_end) == {2}
+    assert manual.most_of("nothing of the kind stands anywhere") == frozenset()
+
+
+def _sentences(what: str) -> str:
+    return " ".join(f"The {what} of size {size} is for pipe {size + 7}." for size in range(20))
+
+
 def test_the_best_threshold_refuses_most_and_loses_what_is_allowed() -> None:
     shown = Evidences(
         search=Search.HYBRID,
         answerable=[_evidence(0.35), *([_evidence(0.7)] * 39)],
-        unanswerable=[_evidence(0.2), _evidence(0.3), _evidence(0.4), _evidence(0.8)],
+        unanswerable=[_evidence(each) for each in (0.2, 0.3, 0.4, 0.72, 0.8)],
     )
 
     at = shown.at(shown.best(ANY), ANY)
 
     assert 0.4 < at.least[Search.HYBRID] < 0.7
-    assert shown.refused(at) == 0.75
+    assert shown.refused(at) == 0.6
     assert shown.lost(at) == 1 / 40
-    assert shown.auc(ANY) == pytest.approx((39 * 3 + 2) / 160)
+    assert shown.auc(ANY) == pytest.approx((39 * 3 + 2) / 200)
 
 
 def test_a_question_whose_words_are_missing_is_refused_whatever_its_score() -> None:
