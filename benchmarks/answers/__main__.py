@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from benchmarks.answers.aims import aims
-from benchmarks.answers.asking import Asked, ask
+from benchmarks.answers.asking import Asked, ask, ask_alone
 from benchmarks.answers.citing import paged
 from benchmarks.answers.corpus import CACHE, Document, fetched, pages_of
 from benchmarks.answers.examples import chosen, written
@@ -49,6 +49,7 @@ def main() -> None:
                 asked=those,
                 answered=answered,
                 pages=pages,
+                alone=ask_alone(those, [each.name for each in documents]),
                 calibration=weighing,
                 vectors=vectors,
                 default=default(),
@@ -85,7 +86,7 @@ def _print(name: str, subject: Subject, *, as_markdown: bool) -> None:
     count = f"{len(subject.asked) - unanswerable} questions, {unanswerable} unanswerable"
     print(f"{'## ' if as_markdown else '== '}set {name!r}: {count}\n")
     tuning = name == "tune"
-    measured = list(tables(subject, tuning=tuning))
+    measured = list(tables(subject))
     if not tuning:
         measured.append((f"Aims, of the default ({subject.default})", aims(subject)))
     for title, rows in measured:

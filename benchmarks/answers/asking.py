@@ -4,10 +4,11 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchmarks.answers.given import Given, Way
 from benchmarks.answers.questions import Question
-from benchmarks.answers.ways import ways
+from benchmarks.answers.ways import shelf, ways
 
 AT_ONCE = 8  # agents, for the questions a second
 _UNMEASURED = 5  # for connections, place maps, and the first call of everything
@@ -20,6 +21,40 @@ class Asked:
     given: Mapping[str, Mapping[str, Given]]
     seconds: Mapping[str, Sequence[float]]
     a_second: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alone:
+    """
+    A question to a shelf of one document, by the caller's filter: the one that answers, another.
+
+    The other one is the next by name that doesn't answer it.
+    """
+
+    is_own_refused: bool
+    is_other_refused: bool
+
+
+def ask_alone(questions: Sequence[Question], documents: Sequence[str]) -> dict[str, Alone]:
+    """`documents` are file names; the way is the default one of whole answers."""
+    is_refused = shelf()
+    asked: dict[str, Alone] = {}
+    for question in questions:
+        if question.unanswerable:
+            continue
+        own = next(each for each in documents if Path(each).stem == question.document)
+        after = documents.index(own) + 1
+        others = [*documents[after:], *documents[:after]]
+        other = next(
+            each
+            for each in others
+            if Path(each).stem not in {spot.document for spot in question.spots}
+        )
+        asked[question.id] = Alone(
+            is_own_refused=is_refused(own, question.question),
+            is_other_refused=is_refused(other, question.question),
+        )
+    return asked
 
 
 def ask(questions: Sequence[Question], *, at_once: bool) -> Asked:

@@ -7,6 +7,8 @@ from pathlib import Path
 from stackroom.ports.retrieval import Passage, Search
 from stackroom.retrieval.search import Result
 
+CANDIDATES = 100  # what the product asks a knowledge base for
+
 
 @dataclass(frozen=True, kw_only=True)
 class Found:

@@ -1,16 +1,15 @@
 """
 How well the evidence tells a question that the documents answer from one that they don't.
 
-A question is refused when the best score is too low, or too many of its words are missing: of the
-unanswerable that is right, of the answerable it is a loss, whether or not the right passage was
-found.
+A question is refused when the best score is too low: of the unanswerable that is right, of the
+answerable it is a loss, whether or not the right passage was found.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 
-from benchmarks.answers.given import Given
+from benchmarks.answers.given import CANDIDATES, Given
 from benchmarks.answers.questions import Question
 from stackroom.ports.retrieval import Search
 from stackroom.retrieval.asking import Reply
@@ -19,8 +18,6 @@ from stackroom.retrieval.weighing import Weighed, weighed
 
 STEPS = [round(0.02 * step, 2) for step in range(51)]
 MOST_LOST = 0.03  # the aim
-MISSING = [round(0.1 * step, 1) for step in range(1, 11)]
-ANY = 1.0  # share of words that may be missing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,37 +34,28 @@ class Evidences:
     def refused(self, calibration: Calibration) -> float:
         return self._refused(self.unanswerable, calibration)
 
-    def at(self, least: float, most_missing: float) -> Calibration:
-        return Calibration(least={self.search: least}, most_missing={self.search: most_missing})
+    def at(self, least: float) -> Calibration:
+        return Calibration(least={self.search: least})
 
-    def auc(self, most_missing: float) -> float:
-        """
-        How often an answerable question has a higher score than an unanswerable one: 0.5 is chance.
-
-        The lowest of all has one that has too many words missing.
-        """
-        one, other = (
-            [_score(each) if each.missing <= most_missing else -1.0 for each in those]
-            for those in (self.answerable, self.unanswerable)
-        )
-        pairs = list(product(one, other))
+    @property
+    def auc(self) -> float:
+        """How often an answerable question has a higher score than another: 0.5 is chance."""
+        pairs = list(product(map(_score, self.answerable), map(_score, self.unanswerable)))
         return sum(a > b or 0.5 * (a == b) for a, b in pairs) / len(pairs)
 
-    def best(self, most_missing: float) -> float:
+    @property
+    def best(self) -> float:
         """The least score that refuses most of what it can at the loss that the aim allows."""
         scores = sorted({0.0, *map(_score, (*self.answerable, *self.unanswerable))})
         # Between two scores that were seen, so that both keep a distance.
         between = [0.0, *((one + other) / 2 for one, other in pairwise(scores))]
-        allowed = [x for x in between if self.lost(self.at(x, most_missing)) <= MOST_LOST]
+        allowed = [least for least in between if self.lost(self.at(least)) <= MOST_LOST]
         if not allowed:
             return 0.0
-        return max(allowed, key=lambda least: (self.refused(self.at(least, most_missing)), -least))
+        return max(allowed, key=lambda least: (self.refused(self.at(least)), -least))
 
     def _refused(self, those: Sequence[Weighed], calibration: Calibration) -> float:
-        refused = [
-            not calibration.is_answered(each.best, missing=each.missing, searches=[self.search])
-            for each in those
-        ]
+        refused = [not calibration.is_answered(each.best, [self.search]) for each in those]
         return sum(refused) / len(refused) if refused else 0.0
 
 
@@ -92,8 +80,8 @@ def _weighed(question: Question, given: Given) -> Weighed:
         is_reranked=False,
         notice=None,
     )
-    return weighed(question.question, [reply])
+    return weighed(question.question, [reply], limit=CANDIDATES)
 
 
-def _score(evidence: Weighed) -> float:
-    return evidence.best or 0.0
+def _score(each: Weighed) -> float:
+    return each.best or 0.0

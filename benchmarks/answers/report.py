@@ -7,22 +7,21 @@ from benchmarks.answers.citing import citations
 from benchmarks.answers.layout import Row, share
 from benchmarks.answers.prices import dollars_per_thousand
 from benchmarks.answers.ranking import Ranks, ranks
-from benchmarks.answers.refusal import MISSING, MOST_LOST, STEPS
+from benchmarks.answers.refusal import MOST_LOST, STEPS
 from benchmarks.answers.subject import Subject
 from benchmarks.answers.ways import ANSWERS, BARE, RANKINGS
 from benchmarks.serving import percentile
 
 
-def tables(subject: Subject, *, tuning: bool) -> Iterator[tuple[str, list[Row]]]:
+def tables(subject: Subject) -> Iterator[tuple[str, list[Row]]]:
     """Title and rows, the first row being the heads."""
     yield "The right passage among the first", _ranking(subject)
     yield "Page", _pages(subject)
     yield "Questions that the documents don't answer, by a whole answer", _refusals(subject)
-    yield "Evidence, by ranking", _evidence(subject)
+    yield "A shelf of one document: its own questions, and another document's", _alone(subject)
+    yield "Best scores, by ranking", _evidence(subject)
     yield "The whole curve: unanswerable refused / answerable lost, by least", _curve(subject)
     yield "Milliseconds, and dollars", _costs(subject)
-    if tuning:
-        yield "Words that may be missing: refused / lost, at the best least", _missing(subject)
 
 
 def _ranking(subject: Subject) -> list[Row]:
@@ -88,30 +87,34 @@ def _refusals(subject: Subject) -> list[Row]:
     return rows
 
 
+def _alone(subject: Subject) -> list[Row]:
+    shelves = subject.alone.values()
+    lost = sum(each.is_own_refused for each in shelves)
+    refused = sum(each.is_other_refused for each in shelves)
+    heads = ["way", "its own lost", "another's refused"]
+    return [heads, [subject.default, share(lost, len(shelves)), share(refused, len(shelves))]]
+
+
 def _evidence(subject: Subject) -> list[Row]:
-    heads = ["way", "AUC", "least", "most missing", "refused", "lost"]
+    heads = ["way", "AUC", "least", "refused", "lost"]
     rows: list[Row] = [[*heads, f"best least at {MOST_LOST:.0%} lost", "refused"]]
     for way in RANKINGS:
         shown = subject.evidences[way]
-        most = subject.most_missing(way)
-        best = shown.best(most)
         rows.append(
             [
                 way,
-                f"{shown.auc(most):.3f}",
+                f"{shown.auc:.3f}",
                 f"{subject.calibration.least.get(shown.search, 0.0):.3f}",
-                f"{most:.2f}",
                 f"{shown.refused(subject.calibration):.1%}",
                 f"{shown.lost(subject.calibration):.1%}",
-                f"{best:.3f}",
-                f"{shown.refused(shown.at(best, most)):.1%}",
+                f"{shown.best:.3f}",
+                f"{shown.refused(shown.at(shown.best)):.1%}",
             ]
         )
     return rows
 
 
 def _curve(subject: Subject) -> list[Row]:
-    """As many words may be missing as is configured."""
     rows: list[Row] = [["least", *RANKINGS]]
     before: list[str] = []
     for step in STEPS:
@@ -124,7 +127,7 @@ def _curve(subject: Subject) -> list[Row]:
 
 def _point(subject: Subject, way: str, least: float) -> str:
     shown = subject.evidences[way]
-    calibration = shown.at(least, subject.most_missing(way))
+    calibration = shown.at(least)
     return f"{shown.refused(calibration):.0%} / {shown.lost(calibration):.0%}"
 
 
@@ -141,16 +144,4 @@ def _costs(subject: Subject) -> list[Row]:
                 f"{dollars_per_thousand(way, texts, subject.vectors):.5f}",
             ]
         )
-    return rows
-
-
-def _missing(subject: Subject) -> list[Row]:
-    rows: list[Row] = [["most missing", *RANKINGS]]
-    for most in MISSING:
-        row = [f"{most:.1f}"]
-        for way in RANKINGS:
-            shown = subject.evidences[way]
-            at = shown.at(best := shown.best(most), most)
-            row.append(f"{shown.refused(at):.0%} / {shown.lost(at):.1%} at {best:.3f}")
-        rows.append(row)
     return rows

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
-from benchmarks.answers.asking import Asked
+from benchmarks.answers.asking import Alone, Asked
 from benchmarks.answers.judging import Pages
 from benchmarks.answers.questions import Question
-from benchmarks.answers.refusal import ANY, Evidences, evidences
+from benchmarks.answers.refusal import Evidences, evidences
 from benchmarks.answers.ways import RANKINGS
 from stackroom.retrieval.calibrations import Calibration
 
@@ -21,16 +21,13 @@ class Subject:
     answered: Asked
     pages: Mapping[str, Pages]
     calibration: Calibration
+    alone: Mapping[str, Alone]  # by the id of an answerable question
     vectors: int
     default: str  # the way of the whole answers that is deployed
 
     @cached_property
     def evidences(self) -> Mapping[str, Evidences]:
         return {way: evidences(self.answered.given[way], self.asked) for way in RANKINGS}
-
-    def most_missing(self, way: str) -> float:
-        """As configured: a share of the question's words."""
-        return self.calibration.most_missing.get(self.evidences[way].search, ANY)
 
     def ids(self, *, unanswerable: bool, kind: str | None = None) -> set[str]:
         return {

@@ -7,12 +7,12 @@ by words, by both. Two give whole answers, as agents get them: one for each valu
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.answers.given import Given, Way, of_passage, of_result
+from benchmarks.answers.given import CANDIDATES, Given, Way, of_passage, of_result
 from benchmarks.answers.library import USER
 from benchmarks.retrieve import retrieve_function
 from benchmarks.serving import NotMeasured
@@ -31,7 +31,6 @@ from stackroom.tenancy import Tenant
 from stackroom_local.clients import client
 from stackroom_local.state import REGION, Instance
 
-CANDIDATES = 100  # what the product asks a knowledge base for
 SHOWN = 5  # of a whole answer: the tool's default
 BARE, FUSED = "Retrieve as it is", "Retrieve, words among candidates"
 VECTOR, TEXT, HYBRID = "S3 Vectors, by meaning", "S3 Vectors, by words", "S3 Vectors, hybrid"
@@ -152,6 +151,22 @@ def _answering(use_cases: UseCases) -> Way:
         )
 
     return ask
+
+
+def shelf() -> Callable[[str, str], bool]:
+    """
+    Whether a shelf with one file alone has no answer to a question, asked in the default way.
+
+    It is made by a filter of the caller's.
+    """
+    retrieval = _use_cases(_settings().retrieve_via).retrieval
+
+    def is_refused(filename: str, question: str) -> bool:
+        arguments = {"query": question, "filter": {"filename": filename}}
+        asked = RetrieveArguments.model_validate(arguments)
+        return retrieval.search(asked, Caller(USER)).best_score_below is not None
+
+    return is_refused
 
 
 def vectors_of(instance: Instance) -> int:

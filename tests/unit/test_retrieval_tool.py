@@ -6,7 +6,7 @@ from stackroom.identity import Caller
 from stackroom.ports.retrieval import Search
 from stackroom.retrieval.calibrations import Calibration
 from stackroom.retrieval.search import Retrieval
-from stackroom.retrieval.tool import Response, retrieve_from_knowledge_base
+from stackroom.retrieval.tool import Response, documents_of, retrieve_from_knowledge_base
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.place_maps import FakePlaceMaps
 from tests.unit.test_retrieval import CatalogShelf
@@ -103,6 +103,7 @@ def test_a_text_of_two_documents_is_shown_once_with_both() -> None:
     (result,) = results
     assert result["source"]["filename"] == "a.txt"
     assert [source["filename"] for source in result["other_sources"]] == ["b.txt"]
+    assert list(documents_of(response)) == ["doc-a.txt", "doc-b.txt"]
 
 
 def metadata(response: Response) -> dict[str, object]:

@@ -67,11 +67,12 @@ def failure(error: StackroomError) -> Response:
 
 
 def documents_of(response: Response) -> Iterator[object]:
-    """The ids of the documents whose passages a response shows, one for each passage."""
+    """The ids of the documents whose text a response shows, those that say the same too."""
     results = response["results"]
     assert isinstance(results, list), "every response has results"
     for result in results:
-        yield result["source"]["document_id"]
+        for source in (result["source"], *result.get("other_sources", ())):
+            yield source["document_id"]
 
 
 def _result(result: Result) -> dict[str, object]:
