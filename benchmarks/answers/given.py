@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from stackroom.ports.retrieval import Passage, Search
+from stackroom.ports.retrieval import Passage, Retrieved, Search
+from stackroom.retrieval.asking import Reply
 from stackroom.retrieval.search import Result
 
 CANDIDATES = 100  # what the product asks a knowledge base for
@@ -38,6 +39,19 @@ class Given:
 
 
 Way = Callable[[str], Given]
+
+
+def reply_of(found: Retrieved) -> Reply:
+    """As the product's core has what a knowledge base finds."""
+    return Reply(
+        target="",
+        passages=found.passages,
+        withheld=(),
+        guardrail_action=found.guardrail_action,
+        search=found.search,
+        is_reranked=found.is_reranked,
+        notice=found.notice,
+    )
 
 
 def of_passage(passage: Passage) -> Found:

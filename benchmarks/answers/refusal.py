@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 
-from benchmarks.answers.given import CANDIDATES, Given
+from benchmarks.answers.given import CANDIDATES, Given, reply_of
 from benchmarks.answers.questions import Question
-from stackroom.ports.retrieval import Search
-from stackroom.retrieval.asking import Reply
+from stackroom.ports.retrieval import Retrieved, Search
 from stackroom.retrieval.calibrations import Calibration
 from stackroom.retrieval.weighing import Weighed, weighed
 
@@ -71,16 +70,8 @@ def evidences(given: Mapping[str, Given], asked: Sequence[Question]) -> Evidence
 
 
 def _weighed(question: Question, given: Given) -> Weighed:
-    reply = Reply(
-        target="",
-        passages=given.passages,
-        withheld=(),
-        guardrail_action="NONE",
-        search=given.search or Search.SEMANTIC,
-        is_reranked=False,
-        notice=None,
-    )
-    return weighed(question.question, [reply], limit=CANDIDATES)
+    found = Retrieved(passages=given.passages, search=given.search or Search.SEMANTIC)
+    return weighed(question.question, [reply_of(found)], limit=CANDIDATES)
 
 
 def _score(each: Weighed) -> float:

@@ -9,10 +9,11 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.answers.given import CANDIDATES, Given, Way, of_passage, of_result
+from benchmarks.answers.given import CANDIDATES, Given, Way, of_passage, of_result, reply_of
 from benchmarks.answers.library import USER
 from benchmarks.retrieve import retrieve_function
 from benchmarks.serving import NotMeasured
@@ -22,11 +23,12 @@ from stackroom.aws.index_watch import IndexWatch
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.use_cases import UseCases
 from stackroom.aws.vector_index import S3VectorsKnowledgeBase
+from stackroom.filters import Filter
 from stackroom.identity import Caller
-from stackroom.ports.retrieval import KnowledgeBase, Search
+from stackroom.ports.retrieval import KnowledgeBase, Retrieved, Search
 from stackroom.retrieval.arguments import RetrieveArguments
 from stackroom.retrieval.calibrations import Calibration
-from stackroom.retrieval.words import RankedByWords
+from stackroom.retrieval.weighing import weighed
 from stackroom.tenancy import Tenant
 from stackroom_local.clients import client
 from stackroom_local.state import REGION, Instance
@@ -56,7 +58,7 @@ def ways() -> dict[str, Way]:
     To be made and asked inside `as_function`.
     """
     bare = _retrieve()
-    rankings: dict[str, KnowledgeBase] = {BARE: bare, FUSED: RankedByWords(bare)}
+    rankings: dict[str, KnowledgeBase] = {BARE: bare, FUSED: _ByWords(bare)}
     rankings |= {name: _vectors(search) for name, search in SEARCHES.items()}
     return {
         **{name: _ranking(each) for name, each in rankings.items()},
@@ -151,6 +153,19 @@ def _answering(use_cases: UseCases) -> Way:
         )
 
     return ask
+
+
+@dataclass(frozen=True)
+class _ByWords:
+    """What another finds, ranked by its words, too, as whole answers have it."""
+
+    knowledge_base: KnowledgeBase
+
+    # A002: the port's name
+    def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
+        found = self.knowledge_base.retrieve(query, filter, limit)
+        ordered = weighed(query, [reply_of(found)], limit=limit)
+        return replace(found, passages=ordered.passages, search=Search.RANKED)
 
 
 def shelf() -> Callable[[str, str], bool]:

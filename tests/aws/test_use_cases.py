@@ -34,7 +34,6 @@ from stackroom.aws.vector_index import S3VectorsKnowledgeBase
 from stackroom.model import PoolMember
 from stackroom.retrieval.answers import Answering
 from stackroom.retrieval.store_answers import StoreAnswering
-from stackroom.retrieval.words import RankedByWords
 from tests.aws.stores import ENVIRONMENT
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
@@ -147,8 +146,7 @@ def test_a_knowledge_base_is_made_by_the_type_of_its_member(
 
     made = UseCases.of(settings, client=lambda service: service).retrieval.pool
 
-    assert isinstance(made["KB00000001"], RankedByWords)
-    assert isinstance(made["KB00000001"].knowledge_base, BedrockKnowledgeBase)
+    assert isinstance(made["KB00000001"], BedrockKnowledgeBase)
     assert isinstance(made["S1"], FakeKnowledgeBase)
     assert [each.knowledge_base_id for each in made_of] == ["S1"]
 
@@ -197,10 +195,10 @@ def test_who_searches_for_somebody_does_it_as_is_configured(
     by_retrieve = searched_by(settings, "bedrock", index=INDEX)
     directly = searched_by(settings, "s3vectors", index=INDEX)
 
-    assert isinstance(by_default, RankedByWords)
-    assert isinstance(by_retrieve, RankedByWords)
+    assert isinstance(by_default, BedrockKnowledgeBase)
+    assert isinstance(by_retrieve, BedrockKnowledgeBase)
     assert isinstance(directly, S3VectorsKnowledgeBase)
-    assert isinstance(vars(directly)["_fallback"], RankedByWords)
+    assert isinstance(vars(directly)["_fallback"], BedrockKnowledgeBase)
 
 
 def test_who_looks_whether_something_is_found_asks_bedrock_as_it_is() -> None:
@@ -210,7 +208,7 @@ def test_who_looks_whether_something_is_found_asks_bedrock_as_it_is() -> None:
 def test_a_member_without_an_index_is_searched_through_retrieve_and_the_operator_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    assert isinstance(searched_by(RetrieveSettings, "s3vectors"), RankedByWords)
+    assert isinstance(searched_by(RetrieveSettings, "s3vectors"), BedrockKnowledgeBase)
 
     assert "'KB00000001' is searched through Retrieve: no index in KB_POOL" in caplog.text
 
@@ -229,8 +227,6 @@ def test_who_shows_passages_to_people_is_guarded_and_who_looks_for_them_is_not()
     def guardrail(settings: type[Settings]) -> object:
         made = UseCases.of(settings.from_env(VARIABLES | GUARDED), client=lambda service: service)
         knowledge_base = made.deployment.knowledge_base("KB00000001")
-        if isinstance(knowledge_base, RankedByWords):
-            knowledge_base = knowledge_base.knowledge_base
         return vars(knowledge_base)["_guardrail"]
 
     assert guardrail(RetrieveSettings) == guardrail(Answers) == Guardrail(id="gr123", version="2")
@@ -247,7 +243,7 @@ def test_who_searches_an_index_is_guarded_there_and_where_it_falls_back_to(
 
     guardrail = Guardrail(id="gr123", version="2")
     assert made["_lets_through"].__self__.guardrail == guardrail
-    assert vars(made["_fallback"].knowledge_base)["_guardrail"] == guardrail
+    assert vars(made["_fallback"])["_guardrail"] == guardrail
 
 
 def test_a_model_writes_from_the_search_and_has_the_patience_of_a_client_of_its_own() -> None:

@@ -19,7 +19,6 @@ from stackroom.aws.question_guard import QuestionGuard
 from stackroom.aws.vector_index import S3VectorsKnowledgeBase
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.ports.retrieval import Retrieved, Search
-from stackroom.retrieval.words import RankedByWords
 from stackroom.tenancy import Tenant
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.world import CUSTOM, World, eventually, inline, text_search
@@ -58,9 +57,10 @@ class Searcher:
         stocked(self.world, knowledge_base)
         client, runtime = self.world.s3vectors, self.world.bedrock_runtime
         guard = self.guardrail and QuestionGuard(client=runtime, guardrail=self.guardrail)
-        self.by_retrieve = RankedByWords(
-            BedrockKnowledgeBase(self.world.runtime, knowledge_base, guardrail=self.guardrail)
+        self.by_retrieve = BedrockKnowledgeBase(
+            self.world.runtime, knowledge_base, guardrail=self.guardrail
         )
+
         self.knowledge_base = S3VectorsKnowledgeBase(
             client,
             self.index,
@@ -115,7 +115,7 @@ def test_an_index_without_text_search_is_answered_for_until_it_is_built(
 
     answers = (without, building, still, ready)
     assert [texts(each) for each in answers] == [[SAID]] * 4
-    assert [each.search for each in answers] == [*[Search.RANKED] * 3, Search.HYBRID]
+    assert [each.search for each in answers] == [*[Search.SEMANTIC] * 3, Search.HYBRID]
     assert [each.notice for each in answers] == [
         f"searched through Retrieve: {TEXT} is not configured for text search",
         *[f"searched through Retrieve: its text search over {TEXT} is BUILDING"] * 2,

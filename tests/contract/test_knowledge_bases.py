@@ -24,7 +24,6 @@ from stackroom.identity import Caller
 from stackroom.narrowing import conditions
 from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
-from stackroom.retrieval.words import RankedByWords
 from stackroom.tenancy import Member, Tenant
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -174,7 +173,6 @@ def settle(knowledge_base: BedrockKnowledgeBase) -> None:
 
 WAYS: dict[str, Callable[[Stocked], KnowledgeBase]] = {
     "Retrieve": lambda stocked: stocked.by_retrieve,
-    "Retrieve, then by words": lambda stocked: RankedByWords(stocked.by_retrieve),
     "S3 Vectors": lambda stocked: stocked.directly(Search.HYBRID),
     "S3 Vectors, by meaning": lambda stocked: stocked.directly(Search.SEMANTIC),
     "S3 Vectors, by words": lambda stocked: stocked.directly(Search.TEXT),
@@ -285,7 +283,6 @@ def test_passages_come_best_first_no_more_than_asked_for_and_say_where_they_stan
     ("way", "search", "compared"),
     [
         ("Retrieve", Search.SEMANTIC, (True, False)),
-        ("Retrieve, then by words", Search.RANKED, (True, True)),
         ("S3 Vectors", Search.HYBRID, (True, True)),
         ("S3 Vectors, by meaning", Search.SEMANTIC, (True, False)),
         ("S3 Vectors, by words", Search.TEXT, (False, True)),

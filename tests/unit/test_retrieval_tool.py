@@ -48,7 +48,7 @@ def test_what_a_model_got_wrong_is_told_and_not_raised() -> None:
     assert "an integer from 1 to 20" in str(response["error"])
 
 
-STRICT = Calibration(least={Search.SEMANTIC: 0.6})
+STRICT = Calibration.of(0.6)
 
 
 def asked(query: str, retrieval: Retrieval) -> Response:

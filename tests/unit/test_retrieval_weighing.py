@@ -1,5 +1,6 @@
 """How strongly passages speak to a question, and in which order those of several stores come."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -85,25 +86,40 @@ def test_a_score_is_never_out_of_bounds(similarity: float, score: float) -> None
     assert weigh(reply(passage("pump greased", similarity))).best == score
 
 
-def test_a_store_that_tells_no_similarity_keeps_its_own_scores() -> None:
+def test_a_store_that_tells_no_similarity_keeps_its_own_scores_and_order() -> None:
     evidence = weigh(reply(passage("hall", score=0.9), passage("pump greased", score=0.8)))
 
-    assert [each.score for each in evidence.passages] == [0.9, 0.8]
+    assert [(each.text, each.score) for each in evidence.passages] == [
+        ("hall", 0.9),
+        ("pump greased", 0.8),
+    ]
 
 
-def test_what_a_store_ranks_low_and_speaks_to_the_question_comes_up() -> None:
-    hall, night = passage("hall", 0.2), passage("night", 0.1)
+def test_passages_come_by_the_ranks_of_meaning_and_of_words() -> None:
+    found = reply(passage("night", 0.9), passage("hall", 0.8), passage("pump greased", 0.7))
 
-    evidence = weigh(reply(hall, night, passage("pump greased", 0.9)), reply())
-
-    assert texts(evidence) == ["hall", "pump greased", "night"]
+    assert texts(weigh(found)) == ["pump greased", "night", "hall"]
 
 
-def test_several_are_ordered_by_meaning_and_words_over_what_all_of_them_found() -> None:
+def test_without_a_word_in_common_meaning_decides() -> None:
+    assert texts(weigh(reply(passage("night", 0.1), passage("hall", 0.2)))) == ["hall", "night"]
+
+
+def test_several_are_ranked_over_what_all_of_them_found() -> None:
     near = reply(passage("pump greased", 0.9), passage("pump", 0.8))
     far = reply(passage("night", 0.2), passage("hall", 0.1))
 
     assert texts(weigh(far, near)) == ["pump greased", "pump", "night", "hall"]
+
+
+def test_what_was_found_by_meaning_is_ranked_by_words_and_says_so() -> None:
+    by_meaning = replace(reply(passage("pump", 0.5)), search=Search.SEMANTIC)
+    by_both = reply(passage("pump", 0.5))
+    scored = replace(reply(passage("pump", score=0.5)), search=Search.SEMANTIC)
+
+    searches = [weigh(*each).searches for each in ([by_meaning, by_both], [scored], [])]
+
+    assert searches == [(Search.RANKED, Search.HYBRID), (Search.SEMANTIC,), ()]
 
 
 def test_what_a_model_has_read_scores_what_it_says_and_comes_in_that_order() -> None:
@@ -122,4 +138,4 @@ def test_what_a_model_has_read_scores_what_it_says_and_comes_in_that_order() -> 
 def test_passages_without_text_are_no_evidence() -> None:
     evidence = weigh(reply(passage("", 0.9)))
 
-    assert evidence == Weighed(passages=(), best=None)
+    assert (evidence.passages, evidence.best) == ((), None)

@@ -2,12 +2,9 @@
 
 import pytest
 
-from stackroom.filters import Has
-from stackroom.ports.retrieval import Passage, Retrieved, Search
 from stackroom.retrieval.fusion import fused
-from stackroom.retrieval.words import Matches, RankedByWords, matched, words_of
+from stackroom.retrieval.words import Matches, matched, words_of
 
-ANYBODY = Has("user_id", "alice")
 PUMPS = (
     "The pump is greased every 200 hours.",
     "The pump stands in the hall.",
@@ -15,48 +12,22 @@ PUMPS = (
 )
 
 
-class Found:
-    """A `KnowledgeBase` that finds these texts, in this order, whatever it is asked."""
-
-    def __init__(self, *texts: str) -> None:
-        self.texts = texts
-
-    def retrieve(self, query: str, filter: object, limit: int) -> Retrieved:  # noqa: A002
-        passages = [
-            Passage(text=text, score=1 - at / 10, similarity=1 - at / 10)
-            for at, text in enumerate(self.texts)
-        ]
-        return Retrieved(passages=tuple(passages[:limit]), guardrail_action="INTERVENED")
-
-
-def covered(question: str, *texts: str) -> list[bool]:
-    return [match.coverage > 0 for match in matched(question, texts).passages]
+def matching(question: str, *texts: str) -> list[bool]:
+    return [score > 0 for score in matched(question, texts).scores]
 
 
 def test_the_more_words_of_the_question_a_passage_has_the_better_it_matches() -> None:
-    both, one, none = matched("How often is the pump greased?", PUMPS).passages
+    matches = matched("How often is the pump greased?", PUMPS)
 
-    assert both.bm25 > one.bm25 > none.bm25 == 0
-    assert both.coverage > one.coverage > none.coverage == 0
-
-
-def test_a_passage_with_every_word_is_covered_whole() -> None:
-    assert matched("pump greased", PUMPS).passages[0].coverage == pytest.approx(1)
-
-
-def test_a_word_that_no_passage_has_keeps_all_of_them_from_being_covered() -> None:
-    without, with_it = (
-        matched(question, PUMPS).passages[0].coverage
-        for question in ("pump greased by whom", "pump greased by robots")
-    )
-
-    assert with_it < without
+    both, one, none = matches.scores
+    assert both > one > none == 0
+    assert matches.order == [0, 1]
 
 
 def test_a_rare_word_counts_more_than_a_common_one() -> None:
-    pump, greased, *_ = matched("pump greased hall", ["pump", "greased", *PUMPS]).passages
+    pump, greased, *_ = matched("pump greased hall", ["pump", "greased", *PUMPS]).scores
 
-    assert greased.coverage > pump.coverage
+    assert greased > pump
 
 
 @pytest.mark.parametrize(
@@ -72,7 +43,7 @@ def test_a_rare_word_counts_more_than_a_common_one() -> None:
     ],
 )
 def test_words_match_whatever_their_form_and_script(question: str, text: str) -> None:
-    assert covered(question, text, "something else") == [True, False]
+    assert matching(question, text, "something else") == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -80,11 +51,11 @@ def test_words_match_whatever_their_form_and_script(question: str, text: str) ->
     ["", " ", "?", "🙂", '"', '" OR "', "NEAR(a b)", "a* NOT b", "__", "\0", "\ud800", "x" * 1000],
 )
 def test_what_has_no_word_or_looks_like_a_query_matches_nothing(question: str) -> None:
-    assert covered(question, *PUMPS) == [False, False, False]
+    assert matching(question, *PUMPS) == [False, False, False]
 
 
 def test_half_a_character_in_a_passage_costs_its_word_alone() -> None:
-    assert covered("pump", "the pump \ud800 here") == [True]
+    assert matching("pump", "the pump \ud800 here") == [True]
 
 
 def test_a_question_is_about_the_words_that_it_is_not_asked_with() -> None:
@@ -93,23 +64,7 @@ def test_a_question_is_about_the_words_that_it_is_not_asked_with() -> None:
 
 
 def test_no_passages_have_no_matches() -> None:
-    assert matched("pump", []) == Matches(passages=(), missing=0)
-
-
-def test_what_has_the_words_is_put_before_what_was_only_thought_nearer() -> None:
-    ranked = RankedByWords(Found(PUMPS[2], PUMPS[1], PUMPS[0]))
-
-    found = ranked.retrieve("how often is the pump greased", ANYBODY, 3)
-
-    assert [each.text for each in found.passages] == [PUMPS[0], PUMPS[1], PUMPS[2]]
-    assert [bool(each.words) for each in found.passages] == [True, True, False]
-
-
-def test_what_the_knowledge_base_says_besides_is_kept() -> None:
-    found = RankedByWords(Found(*PUMPS)).retrieve("pump", ANYBODY, 2)
-
-    assert (found.guardrail_action, found.search) == ("INTERVENED", Search.RANKED)
-    assert len(found.passages) == 2
+    assert matched("pump", []) == Matches(scores=(), missing=0)
 
 
 @pytest.mark.parametrize(
@@ -128,12 +83,6 @@ def test_words_that_stand_nowhere_are_missing_in_scripts_that_have_words(
     question: str, missing: float
 ) -> None:
     assert matched(question, ["how the pump is greased"]).missing == pytest.approx(missing)
-
-
-def test_without_a_word_in_common_the_order_stays() -> None:
-    found = RankedByWords(Found(*PUMPS)).retrieve("robots", ANYBODY, 3)
-
-    assert [each.text for each in found.passages] == list(PUMPS)
 
 
 def test_what_several_orders_put_first_is_first_and_nothing_is_lost() -> None:

@@ -27,15 +27,13 @@ logger = logging.getLogger(__name__)
 
 def _bedrock(deployment: Deployment, member: PoolMember) -> KnowledgeBase:
     """
-    For who searches for somebody, by words too. Whoever only looks whether something is found asks
-    Bedrock as it is: what its Retrieve finds is what it has.
+    For who searches for somebody, as the deployment says. Whoever only looks whether something is
+    found asks Bedrock's Retrieve: what it finds is what it has.
     """
     via = getattr(deployment.settings, "retrieve_via", None)
     if via is None:
         return _retrieve(deployment, member)
-    from stackroom.retrieval.words import RankedByWords
-
-    found: KnowledgeBase = RankedByWords(_retrieve(deployment, member))
+    found = _retrieve(deployment, member)
     if via == "s3vectors" and member.index is not None:
         found = _s3vectors(deployment, member.index, fallback=found)
     elif via == "s3vectors":

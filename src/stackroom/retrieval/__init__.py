@@ -6,7 +6,8 @@ one catalog that cites them.
 - scope: which knowledge bases to ask, and for what part of what the caller may see
 - asking: asks them in parallel, under the filter of each part
 - embeddings: questions' vectors, kept for when they are asked again
-- words: the question's words in what was found, and a ranking by them where the store has none
+- words: the question's words in what was found
+- fusion: one order of several
 - reranking: puts what was found in the order of a model, where one is configured
 - weighing: how strongly each passage speaks to the question, and whether any answers it
 - excerpts: passages that belong together as one, and nothing twice

@@ -47,11 +47,6 @@ class Replies:
         return min({reply.guardrail_action for reply in self.given} - {"NONE"}, default="NONE")
 
     @property
-    def searches(self) -> tuple[Search, ...]:
-        """Each way in which passages were found, once."""
-        return tuple(dict.fromkeys(reply.search for reply in self.given))
-
-    @property
     def is_reranked(self) -> bool:
         """Whether a model put in order all that was found."""
         return bool(self.given) and all(reply.is_reranked for reply in self.given)

@@ -121,7 +121,7 @@ class Retrieval:
         found = weighed(asked.query, replies.given, limit=limit)
         # A reranking model's scores are on a scale of their own, which nobody has measured.
         is_far = not replies.is_reranked and not self.calibration.is_answered(
-            found.best, replies.searches
+            found.best, found.searches
         )
         min_score = self.min_score if asked.min_score is None else asked.min_score
         passages = () if is_far else distinct(found.passages, min_score=min_score)
@@ -137,7 +137,7 @@ class Retrieval:
             milliseconds=round((time.perf_counter() - started) * 1000),
             knowledge_bases=scope.targets,
             guardrail_action=replies.guardrail_action,
-            searches=replies.searches,
+            searches=found.searches,
             is_reranked=replies.is_reranked,
             best_score_below=found.best if is_far else None,
             failures=replies.failures,

@@ -10,10 +10,10 @@ is less by the share of the question's words that none of these passages has.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from stackroom.ports.retrieval import Passage
+from stackroom.ports.retrieval import Passage, Search
 from stackroom.retrieval.asking import Reply
 from stackroom.retrieval.fusion import fused
-from stackroom.retrieval.words import Match, by_words, matched
+from stackroom.retrieval.words import Matches, matched
 
 # Of the best one's similarity. Measured: with less, questions that a single book answers are lost;
 # with more, fewer that a large shelf doesn't answer are noticed [docs/answers.md].
@@ -22,10 +22,15 @@ _NEAR = 0.6
 
 @dataclass(frozen=True, kw_only=True)
 class Weighed:
-    """Passages, best first, with their scores from 0 to 1; `best` is the highest, if any."""
+    """
+    Passages, best first, with their scores from 0 to 1; `best` is the highest, if any.
+
+    `searches` are the ways in which they were found, what was done here among them.
+    """
 
     passages: tuple[Passage, ...]
     best: float | None
+    searches: tuple[Search, ...] = ()
 
 
 def weighed(question: str, replies: Sequence[Reply], *, limit: int) -> Weighed:
@@ -42,10 +47,11 @@ def weighed(question: str, replies: Sequence[Reply], *, limit: int) -> Weighed:
     stands_out = lowest is None or not is_many or lowest < _NEAR * max(known)
     less = 0.0 if stands_out else matches.missing
     scored = [_scored(passage, lowest, less) for passage in found]
-    is_of_one = sum(bool(reply.passages) for reply in replies) <= 1
+    is_ranked = bool(known) and all(passage.relevance is None for passage in found)
     return Weighed(
-        passages=tuple(_in_order(scored, matches.passages, is_of_one=is_of_one)),
+        passages=tuple(_ranked(scored, matches) if is_ranked else _as_scored(scored, replies)),
         best=max((passage.score for passage in scored), default=None),
+        searches=tuple(dict.fromkeys(_search(reply, is_ranked=is_ranked) for reply in replies)),
     )
 
 
@@ -62,26 +68,26 @@ def _scored(passage: Passage, lowest: float | None, less: float) -> Passage:
     return replace(passage, similarity=similarity, score=_bounded(similarity - less))
 
 
-def _in_order(
-    passages: Sequence[Passage], matches: Sequence[Match], *, is_of_one: bool
-) -> list[Passage]:
+def _ranked(passages: Sequence[Passage], matches: Matches) -> Sequence[Passage]:
     """
-    By two ranks: that of the search, and that of similarity and coverage in equal shares.
+    By two ranks over all that was found, of meaning and of words.
 
-    What one knowledge base ranks by its own words says nothing of what another's passages are
-    worth: the rank of a search over several is made anew, of all that they found. A model that has
-    read the passages has the last word, and so has a store that tells no similarities.
+    Made anew for a store that has ranked by both, too: its words are weighed by all its texts, and
+    say nothing of what another store's passages are worth. Nor is the order of one any better.
     """
-    similarities = [each.similarity for each in passages if each.relevance is None]
-    known = [each for each in similarities if each is not None]
-    if len(known) < len(passages):
-        return list(passages if is_of_one else sorted(passages, key=lambda each: -each.score))
-    by_search: Sequence[int] = range(len(passages))
-    if not is_of_one:
-        by_meaning = sorted(by_search, key=lambda at: -known[at])
-        by_search = fused(by_meaning, by_words(matches))
-    by_worth = sorted(by_search, key=lambda at: -(known[at] + matches[at].coverage))
-    return [passages[at] for at in fused(by_search, by_worth)]
+    by_meaning = sorted(range(len(passages)), key=lambda at: -(passages[at].similarity or 0.0))
+    return [passages[at] for at in fused(by_meaning, matches.order)]
+
+
+def _as_scored(passages: Sequence[Passage], replies: Sequence[Reply]) -> Sequence[Passage]:
+    """A model that has read the passages has the last word; so has a store that only scores."""
+    is_of_one = sum(bool(reply.passages) for reply in replies) <= 1
+    return passages if is_of_one else sorted(passages, key=lambda each: -each.score)
+
+
+def _search(reply: Reply, *, is_ranked: bool) -> Search:
+    is_ranked_here = is_ranked and reply.search is Search.SEMANTIC
+    return Search.RANKED if is_ranked_here else reply.search
 
 
 def _bounded(score: float) -> float:

@@ -6,16 +6,11 @@ by their stem. Chinese, Japanese and Korean put no spaces between words, so two 
 together count as one.
 """
 
-import math
 import re
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-
-from stackroom.filters import Filter
-from stackroom.ports.retrieval import KnowledgeBase, Retrieved, Search
-from stackroom.retrieval.fusion import fused
+from dataclasses import dataclass
 
 _WORD = re.compile(r"\w+")
 # Han, kana and Hangul, in runs.
@@ -33,66 +28,30 @@ _ASKING = frozenset(_ASKING_WORDS.split())
 
 
 @dataclass(frozen=True, kw_only=True)
-class Match:
-    """
-    Of a question and one passage among several.
-
-    `bm25` is 0 or more, and grows with relevance. `coverage` is from 0 to 1: which share of the
-    question's words the passage has, where a word counts more the fewer of the passages have it.
-    """
-
-    bm25: float
-    coverage: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class Matches:
     """
-    By position of the passages. `missing` is the share of the question's words, from 0 to 1, that
-    none of them has. Pairs of letters don't count: where no spaces are, most are no words.
+    Of a question and several passages. `scores` are by position, 0 or more, and grow with
+    relevance: BM25 among these passages.
+
+    `missing` is the share of the question's words, from 0 to 1, that none of them has. Pairs of
+    letters don't count: where no spaces are, most are no words.
     """
 
-    passages: tuple[Match, ...]
+    scores: tuple[float, ...]
     missing: float
 
-
-_NONE = Match(bm25=0, coverage=0)
-
-
-@dataclass(frozen=True)
-class RankedByWords:
-    """
-    A `KnowledgeBase` in front of one that searches by meaning alone.
-
-    What that finds is ranked by words, too, and ordered by both ranks; the more it is asked for,
-    the more there is to choose from. What meaning doesn't bring near, no word can find.
-    """
-
-    knowledge_base: KnowledgeBase
-
-    # A002: the port's name
-    def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
-        found = self.knowledge_base.retrieve(query, filter, limit)
-        matches = matched(query, [passage.text for passage in found.passages]).passages
-        passages = [
-            replace(passage, words=match.bm25)
-            for passage, match in zip(found.passages, matches, strict=True)
-        ]
-        ordered = fused(range(len(passages)), by_words(matches))
-        return replace(found, passages=tuple(passages[at] for at in ordered), search=Search.RANKED)
-
-
-def by_words(matches: Sequence[Match]) -> list[int]:
-    """The positions of those that match at all, the best first."""
-    matching = [at for at, match in enumerate(matches) if match.bm25]
-    return sorted(matching, key=lambda at: -matches[at].bm25)
+    @property
+    def order(self) -> list[int]:
+        """The positions of those that match at all, the best first."""
+        matching = [at for at, score in enumerate(self.scores) if score]
+        return sorted(matching, key=lambda at: -self.scores[at])
 
 
 def matched(question: str, texts: Sequence[str]) -> Matches:
     """How well each of the texts matches the question's words, among all of them."""
     words = words_of(question)
     if not words or not texts:
-        return Matches(passages=(_NONE,) * len(texts), missing=0.0)
+        return Matches(scores=(0.0,) * len(texts), missing=0.0)
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute(
             "CREATE VIRTUAL TABLE texts USING fts5"
@@ -100,19 +59,9 @@ def matched(question: str, texts: Sequence[str]) -> Matches:
         )
         database.executemany("INSERT INTO texts (text) VALUES (?)", [(spaced(t),) for t in texts])
         having = {word: _rows(database, [word]) for word in words}
-        bm25 = _rows(database, words)
-    weights = {word: _weight(len(rows), len(texts)) for word, rows in having.items()}
-    total = sum(weights.values())
-    return Matches(
-        passages=tuple(
-            Match(
-                bm25=bm25.get(row, 0.0),
-                coverage=sum(weights[word] for word in words if row in having[word]) / total,
-            )
-            for row in range(1, len(texts) + 1)
-        ),
-        missing=_missing(having),
-    )
+        found = _rows(database, words)
+    scores = tuple(found.get(row, 0.0) for row in range(1, len(texts) + 1))
+    return Matches(scores=scores, missing=_missing(having))
 
 
 def words_of(question: str) -> list[str]:
@@ -142,8 +91,3 @@ def _rows(database: sqlite3.Connection, words: Sequence[str]) -> dict[int, float
     # FTS5's bm25() is the better the smaller, and always below 0.
     found = database.execute("SELECT rowid, -bm25(texts) FROM texts WHERE texts MATCH ?", (any_of,))
     return dict(found.fetchall())
-
-
-def _weight(count: int, total: int) -> float:
-    """BM25's inverse document frequency, as Lucene has it: above 0 for every count."""
-    return math.log(1 + (total - count + 0.5) / (count + 0.5))
