@@ -54,7 +54,10 @@ class Evidences:
         return max(allowed, key=lambda least: (self.refused(self.at(least)), -least))
 
     def _refused(self, those: Sequence[Weighed], calibration: Calibration) -> float:
-        refused = [not calibration.is_answered(each.best, [self.search]) for each in those]
+        refused = [
+            not (each.has_all_words or calibration.is_answered(each.best, [self.search]))
+            for each in those
+        ]
         return sum(refused) / len(refused) if refused else 0.0
 
 

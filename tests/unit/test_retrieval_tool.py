@@ -59,7 +59,7 @@ def asked(query: str, retrieval: Retrieval) -> Response:
 
 def test_a_question_that_no_passage_speaks_to_gets_none_and_how_near_the_best_was() -> None:
     far, near = (
-        asked("pump greased", replace(a_retrieval(a_shelf(similarity)), calibration=STRICT))
+        asked("pump stolen", replace(a_retrieval(a_shelf(similarity)), calibration=STRICT))
         for similarity in (0.5, 0.6)
     )
 
@@ -67,6 +67,12 @@ def test_a_question_that_no_passage_speaks_to_gets_none_and_how_near_the_best_wa
     assert metadata(far)["best_score_below"] == 0.5
     assert contents(near) == ["The pump is greased every 200 hours."]
     assert "best_score_below" not in metadata(near)
+
+
+def test_a_passage_with_every_word_of_a_short_question_is_shown_however_far_it_is() -> None:
+    retrieval = replace(a_retrieval(a_shelf(0.1)), calibration=STRICT)
+
+    assert contents(asked("a pump", retrieval)) == ["The pump is greased every 200 hours."]
 
 
 def a_shelf(similarity: float) -> FakeKnowledgeBase:

@@ -64,7 +64,7 @@ def test_a_question_is_about_the_words_that_it_is_not_asked_with() -> None:
 
 
 def test_no_passages_have_no_matches() -> None:
-    assert matched("pump", []) == Matches(scores=(), missing=0)
+    assert matched("pump", []) == Matches(scores=(), missing=0, is_whole=False)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,20 @@ def test_words_that_stand_nowhere_are_missing_in_scripts_that_have_words(
     question: str, missing: float
 ) -> None:
     assert matched(question, ["how the pump is greased"]).missing == pytest.approx(missing)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_whole"),
+    [
+        ("pump greased", True),
+        ("a pump", True),
+        ("pump swept", False),  # each in another passage
+        ("pump stolen", False),
+        ("", False),
+    ],
+)
+def test_a_passage_may_have_every_word_of_the_question(question: str, is_whole: bool) -> None:
+    assert matched(question, PUMPS).is_whole is is_whole
 
 
 def test_what_several_orders_put_first_is_first_and_nothing_is_lost() -> None:

@@ -21,7 +21,7 @@ from stackroom.retrieval.citations import Source, attributes_of
 from stackroom.retrieval.excerpts import Excerpt, excerpts_of
 from stackroom.retrieval.passages import distinct, identity, within_budget
 from stackroom.retrieval.scope import Scope, scope_of, scope_of_catalog
-from stackroom.retrieval.weighing import weighed
+from stackroom.retrieval.weighing import Weighed, weighed
 
 # What is asked for in all: enough to choose from by words, and to see which words stand nowhere.
 # Bedrock and S3 Vectors answer a hundred in one page. However many are asked, each is for some.
@@ -119,10 +119,7 @@ class Retrieval:
         limit = max(_FEWEST, _CANDIDATES // max(1, len(scope.queries)), asked.top_k)
         replies = ask_all(scope, asked.query, pool=self.pool, conditions=asked.filter, limit=limit)
         found = weighed(asked.query, replies.given, limit=limit)
-        # A reranking model's scores are on a scale of their own, which nobody has measured.
-        is_far = not replies.is_reranked and not self.calibration.is_answered(
-            found.best, found.searches
-        )
+        is_far = _is_far(found, replies, self.calibration)
         min_score = self.min_score if asked.min_score is None else asked.min_score
         passages = () if is_far else distinct(found.passages, min_score=min_score)
         excerpts = excerpts_of(passages, self.place_maps, limit=asked.top_k)
@@ -143,6 +140,14 @@ class Retrieval:
             failures=replies.failures,
             notices=replies.notices,
         )
+
+
+def _is_far(found: Weighed, replies: Replies, calibration: Calibration) -> bool:
+    """Whether nothing that was found can be an answer."""
+    # A reranking model's scores are on a scale of their own, which nobody has measured.
+    if replies.is_reranked or found.has_all_words:
+        return False
+    return not calibration.is_answered(found.best, found.searches)
 
 
 def _result(excerpt: Excerpt, content: str) -> Result:

@@ -25,12 +25,14 @@ class Weighed:
     """
     Passages, best first, with their scores from 0 to 1; `best` is the highest, if any.
 
-    `searches` are the ways in which they were found, what was done here among them.
+    `searches` are the ways in which they were found, what was done here among them. `has_all_words`
+    if one of them has every word of the question: short questions, and names, mean little.
     """
 
     passages: tuple[Passage, ...]
     best: float | None
     searches: tuple[Search, ...] = ()
+    has_all_words: bool = False
 
 
 def weighed(question: str, replies: Sequence[Reply], *, limit: int) -> Weighed:
@@ -52,6 +54,7 @@ def weighed(question: str, replies: Sequence[Reply], *, limit: int) -> Weighed:
         passages=tuple(_ranked(scored, matches) if is_ranked else _as_scored(scored, replies)),
         best=max((passage.score for passage in scored), default=None),
         searches=tuple(dict.fromkeys(_search(reply, is_ranked=is_ranked) for reply in replies)),
+        has_all_words=matches.is_whole,
     )
 
 

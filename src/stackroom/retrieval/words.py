@@ -34,11 +34,13 @@ class Matches:
     relevance: BM25 among these passages.
 
     `missing` is the share of the question's words, from 0 to 1, that none of them has. Pairs of
-    letters don't count: where no spaces are, most are no words.
+    letters don't count: where no spaces are, most are no words. `is_whole` if one of the passages
+    has every word.
     """
 
     scores: tuple[float, ...]
     missing: float
+    is_whole: bool
 
     @property
     def order(self) -> list[int]:
@@ -51,7 +53,7 @@ def matched(question: str, texts: Sequence[str]) -> Matches:
     """How well each of the texts matches the question's words, among all of them."""
     words = words_of(question)
     if not words or not texts:
-        return Matches(scores=(0.0,) * len(texts), missing=0.0)
+        return Matches(scores=(0.0,) * len(texts), missing=0.0, is_whole=False)
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute(
             "CREATE VIRTUAL TABLE texts USING fts5"
@@ -61,7 +63,8 @@ def matched(question: str, texts: Sequence[str]) -> Matches:
         having = {word: _rows(database, [word]) for word in words}
         found = _rows(database, words)
     scores = tuple(found.get(row, 0.0) for row in range(1, len(texts) + 1))
-    return Matches(scores=scores, missing=_missing(having))
+    is_whole = bool(set.intersection(*map(set, having.values())))
+    return Matches(scores=scores, missing=_missing(having), is_whole=is_whole)
 
 
 def words_of(question: str) -> list[str]:
