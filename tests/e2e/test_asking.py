@@ -144,7 +144,7 @@ def ships(alice: Person) -> None:
 def test_a_passage_comes_with_the_heading_above_its_beginning(alice: Person, filename: str) -> None:
     def found() -> list[dict[str, Any]] | None:
         """None until the file was inspected."""
-        passages = alice.find("a ship", filter={"filename": filename})
+        passages = alice.find("sailors and barrels", filter={"filename": filename})
         return passages if all(each["source"]["section"] for each in passages) else None
 
     sections: dict[str, list[str]] = {}

@@ -113,6 +113,20 @@ def test_an_overlap_that_the_places_deny_is_chance(shelf: Shelf) -> None:
     assert len(shelf.texts()) == 2
 
 
+def test_what_begins_below_another_heading_is_an_excerpt_of_its_own(shelf: Shelf) -> None:
+    shelf.find(text(1, 4), of="manual.md", place=Place(section="Crew"))
+    shelf.find(text(3, 6), of="manual.md", place=Place(section="Cargo"))
+    shelf.find(text(5, 8), of="manual.md", place=Place(section="Cargo"))
+    shelf.place_maps.put_place("manual.md", text(3, 8), Place(section="Cargo"))
+
+    excerpts = shelf.excerpts()
+
+    assert [(each.source.section, each.text) for each in excerpts] == [
+        ("Crew", text(1, 4)),
+        ("Cargo", text(3, 8)),
+    ]
+
+
 def test_other_documents_are_no_continuation(shelf: Shelf) -> None:
     shelf.find(text(1, 4))
     shelf.find(text(3, 6), of="other.pdf")

@@ -85,6 +85,8 @@ def _united(known: Excerpt, found: Excerpt, place_maps: PlaceMaps) -> Excerpt | 
         return None
     if found.text in known.text:
         return known
+    if known.source.section != found.source.section:
+        return None  # what is cited is the heading above the beginning, and there are two
     text = _joined(known, found) or _joined(found, known)
     if text is None or known.count == _MOST_MERGED:
         return None
