@@ -46,17 +46,18 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Instance"]:
     One for all tests that ask for it. Its pool of one knowledge base has places for four catalogs,
     so they ingest into these and no others: alice/research, bob/notes, ida/harbour, kim/sea.
 
-    With sharing, which changes nothing for a user in no group. What its functions ask AWS for is
+    With sharing, which changes nothing for a user in no group, and with no bar for answers: what a
+    test finds, or not, is to tell what is there. What its functions ask AWS for is
     recorded, beside its state directory.
     """
     # Only where a server is wanted.
-    from tests.local.running import local_mode  # noqa: PLC0415 - see above
+    from tests.local.running import ANY_SCORE, local_mode  # noqa: PLC0415 - see above
     from tests.permissions.recorded import recording  # noqa: PLC0415 - see above
 
     folder = tmp_path_factory.mktemp("local-mode")
     with ExitStack() as stack:
         with recording(folder):  # and not of what other tests start while this one runs
-            running = stack.enter_context(local_mode(folder / "state", "--sharing"))
+            running = stack.enter_context(local_mode(folder / "state", "--sharing", *ANY_SCORE))
         yield running
 
 

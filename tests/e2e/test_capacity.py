@@ -7,7 +7,7 @@ import pytest
 from stackroom.model import DataSourceType, DocumentStatus
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
-from tests.local.running import local_mode, stackroom
+from tests.local.running import ANY_SCORE, local_mode, stackroom
 
 MANY = {
     f"crowd/guest {number}.txt": f"Guest number {number} sits at table {number % 7}."
@@ -19,7 +19,7 @@ PLACES = ("crowd", "second", "third", "fourth")
 
 @pytest.fixture(scope="module")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    with local_mode(tmp_path_factory.mktemp("capacity") / "state") as running:
+    with local_mode(tmp_path_factory.mktemp("capacity") / "state", *ANY_SCORE) as running:
         yield running
 
 

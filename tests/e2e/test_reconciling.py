@@ -15,7 +15,7 @@ from stackroom.model import DocumentStatus
 from stackroom_local.clients import client
 from stackroom_local.state import Instance
 from tests.e2e.people import Person, eventually
-from tests.local.running import local_mode, stackroom
+from tests.local.running import ANY_SCORE, local_mode, stackroom
 
 pytestmark = pytest.mark.processes
 
@@ -27,7 +27,7 @@ NOTHING = "found nothing: bucket, records, index and control table agree\n"
 
 @pytest.fixture
 def judy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
-    with local_mode(tmp_path_factory.mktemp("reconciling") / "state") as running:
+    with local_mode(tmp_path_factory.mktemp("reconciling") / "state", *ANY_SCORE) as running:
         yield Person(running, "judy")
 
 

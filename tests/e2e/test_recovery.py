@@ -10,14 +10,14 @@ from stackroom.model import DocumentStatus
 from stackroom_local.clients import client
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
-from tests.local.running import local_mode
+from tests.local.running import ANY_SCORE, local_mode
 
 pytestmark = pytest.mark.processes
 
 
 @pytest.fixture
 def heidi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
-    with local_mode(tmp_path_factory.mktemp("recovery") / "state") as running:
+    with local_mode(tmp_path_factory.mktemp("recovery") / "state", *ANY_SCORE) as running:
         yield Person(running, "heidi")
 
 

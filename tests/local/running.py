@@ -36,6 +36,10 @@ def instance_of(up: Child, state_dir: Path) -> Instance:
     raise AssertionError(f"not up within {_START_SECONDS} s: {up.log.read_text()}")
 
 
+# Options with which a search shows whatever is nearest, so that it proves what is there.
+ANY_SCORE = ("--least-score", "0")
+
+
 @contextmanager
 def local_mode(state_dir: Path, *options: str) -> Iterator[Instance]:
     up = start(state_dir, "--port", str(free_ports(3)), *options)

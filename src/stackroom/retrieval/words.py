@@ -20,9 +20,9 @@ _MOST_WORDS = 60  # of a question that are compared: it may be a thousand charac
 # that helps: words that most passages have weigh next to nothing by themselves.
 _ASKING_WORDS = """
 a about am an and any are as at be been but by can could did do does for from had has have how i if
-in into is it its many me much my need of on or our please shall should so some such tell than that
-the their them then there these they this those to us was we were what when where whether which who
-whom whose why will with would you your
+in into is it its many may me might much must my need not of on or our please shall should so some
+such tell than that the their them then there these they this those to us was we were what when
+where whether which who whom whose why will with would you your
 """
 _ASKING = frozenset(_ASKING_WORDS.split())
 

@@ -50,6 +50,10 @@ def up(
         RetrieveVia | None,
         typer.Option(help="How questions are searched, unless as cdk.json says."),
     ] = None,
+    least_score: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="That the best passage must have, unless as measured."),
+    ] = None,
     faults: Annotated[
         str,
         typer.Option(
@@ -70,6 +74,8 @@ def up(
     context = {"retrieve_sharing": "on"} if sharing else {}
     if retrieve_via is not None:
         context["retrieve_via"] = retrieve_via.value
+    if least_score is not None:
+        context["retrieve_least_score"] = f"{least_score:.4f}"
     serving.up(state_dir, speed=speed, port=port, fresh=fresh, context=context, faults=faults)
 
 
