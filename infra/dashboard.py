@@ -13,7 +13,7 @@ from infra.function import HandlerFunction
 from infra.gateway import GatewayStack
 from infra.measurements import found, metric, of_function, of_queue, ours, total
 from infra.pipeline import PipelineStack
-from infra.search_figures import embedding_cache, search_indexes
+from infra.search_figures import embedding_cache, passages, search_indexes
 
 _THIRD = 8  # of the 24 columns
 _OF_A_CALL = ("tool", "outcome")
@@ -125,10 +125,7 @@ class Dashboard:
                     )
                 ],
             ),
-            _graph(
-                "Passages per search",
-                [ours("RetrieveResults", "retrieve", statistic="Average", label="average")],
-            ),
+            _graph("Passages per search", passages()),
             _graph("Search indexes, by state", search_indexes()),
             _graph("Vectors of questions", embedding_cache()),
         ]
@@ -196,5 +193,6 @@ def _seen(name: str) -> cloudwatch.Metric:
 def _graph(
     title: str, metrics: Sequence[cloudwatch.IMetric], *, stacked: bool = False
 ) -> cloudwatch.GraphWidget:
-    size = {"width": _THIRD, "height": 6}
-    return cloudwatch.GraphWidget(title=title, left=list(metrics), stacked=stacked, **size)
+    return cloudwatch.GraphWidget(
+        title=title, left=list(metrics), width=_THIRD, height=6, stacked=stacked
+    )

@@ -22,3 +22,7 @@ def search_indexes() -> list[cloudwatch.IMetric]:
     """By state, and how often agents' questions were searched in another way than is configured."""
     notices = ours("SearchNotices", "retrieve", label="searched in another way")
     return [found("SearchIndexes", "state"), notices]
+
+
+def passages() -> list[cloudwatch.IMetric]:
+    return [ours("RetrieveResults", "retrieve", statistic="Average", label="average")]
