@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from stackroom_local.simulator.filter_values import is_number, is_scalar, is_text, ranged
 from stackroom_local.simulator.memory_index import Owner
 from stackroom_local.simulator.metadata import DATA_SOURCE_ID, SOURCE_URI
 from stackroom_local.simulator.rules import (
@@ -26,18 +27,6 @@ _REFUSED = {
 }
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, str | int | float | bool)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
 def _equals(present: Value | None, wanted: Any) -> bool:
     """A list equals each of its elements, as `$eq` of S3 Vectors has it."""
     if isinstance(present, list):
@@ -47,20 +36,16 @@ def _equals(present: Value | None, wanted: Any) -> bool:
     return bool(present == wanted)
 
 
-def _ranged(compare: Callable[[Any, Any], bool]) -> Callable[[Value | None, Any], bool]:
-    return lambda present, wanted: _is_number(present) and compare(present, wanted)
-
-
 # Operator: which values it takes, and when an attribute (None where absent) satisfies it.
 _OPERATORS: dict[str, tuple[Callable[[Any], bool], Callable[[Value | None, Any], bool]]] = {
-    "equals": (_is_scalar, _equals),
-    "notEquals": (_is_scalar, lambda present, wanted: not _equals(present, wanted)),
-    "greaterThan": (_is_number, _ranged(lambda a, b: a > b)),
-    "greaterThanOrEquals": (_is_number, _ranged(lambda a, b: a >= b)),
-    "lessThan": (_is_number, _ranged(lambda a, b: a < b)),
-    "lessThanOrEquals": (_is_number, _ranged(lambda a, b: a <= b)),
+    "equals": (is_scalar, _equals),
+    "notEquals": (is_scalar, lambda present, wanted: not _equals(present, wanted)),
+    "greaterThan": (is_number, ranged(lambda a, b: a > b)),
+    "greaterThanOrEquals": (is_number, ranged(lambda a, b: a >= b)),
+    "lessThan": (is_number, ranged(lambda a, b: a < b)),
+    "lessThanOrEquals": (is_number, ranged(lambda a, b: a <= b)),
     "listContains": (
-        _is_text,
+        is_text,
         lambda present, wanted: isinstance(present, list) and wanted in present,
     ),
 }

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from stackroom_local.simulator.filter_values import is_number, is_scalar, is_text, ranged
 from stackroom_local.simulator.indexes import Index
 from stackroom_local.simulator.rules import (
     VECTOR_FILTER_CONSTRAINTS,
@@ -19,20 +20,8 @@ Metadata = Mapping[str, Any]
 _GROUPS = ("$and", "$or")
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, str | int | float | bool)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
 def _are_scalars(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(_is_scalar(each) for each in value)
+    return isinstance(value, list) and bool(value) and all(is_scalar(each) for each in value)
 
 
 def _is_truth(value: Any) -> bool:
@@ -53,20 +42,16 @@ def _is_in(present: Any, wanted: Any) -> bool:
     return any(_equals(present, each) for each in wanted)
 
 
-def _ranged(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
-    return lambda present, wanted: _is_number(present) and compare(present, wanted)
-
-
 # Operator: which values it takes, and when a key's value (None where absent) satisfies it.
 _OPERATORS: dict[str, tuple[Callable[[Any], bool], Callable[[Any, Any], bool]]] = {
-    "$eq": (_is_scalar, _equals),
-    "$ne": (_is_scalar, lambda present, wanted: not _equals(present, wanted)),
-    "$gt": (_is_number, _ranged(lambda a, b: a > b)),
-    "$gte": (_is_number, _ranged(lambda a, b: a >= b)),
-    "$lt": (_is_number, _ranged(lambda a, b: a < b)),
-    "$lte": (_is_number, _ranged(lambda a, b: a <= b)),
+    "$eq": (is_scalar, _equals),
+    "$ne": (is_scalar, lambda present, wanted: not _equals(present, wanted)),
+    "$gt": (is_number, ranged(lambda a, b: a > b)),
+    "$gte": (is_number, ranged(lambda a, b: a >= b)),
+    "$lt": (is_number, ranged(lambda a, b: a < b)),
+    "$lte": (is_number, ranged(lambda a, b: a <= b)),
     "$startsWith": (
-        _is_text,
+        is_text,
         lambda present, wanted: isinstance(present, str) and present.startswith(wanted),
     ),
     "$in": (_are_scalars, _is_in),
