@@ -1,10 +1,12 @@
 """The search as a Python function, for agents that run in the same process."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from stackroom.identity import Caller
 from stackroom.ports.retrieval import Search
 from stackroom.retrieval.calibrations import Calibration
+from stackroom.retrieval.reranking import Reranked
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.tool import Response, documents_of, retrieve_from_knowledge_base
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -73,6 +75,24 @@ def test_a_passage_with_every_word_of_a_short_question_is_shown_however_far_it_i
     retrieval = replace(a_retrieval(a_shelf(0.1)), calibration=STRICT)
 
     assert contents(asked("a pump", retrieval)) == ["The pump is greased every 200 hours."]
+
+
+def test_a_model_that_has_read_the_passages_is_held_to_no_bar_of_similarities() -> None:
+    knowledge_base = a_shelf(0.1)
+    reranked = Reranked(knowledge_base, AlwaysHalf())
+    retrieval = replace(a_retrieval(knowledge_base), pool={"KB1": reranked}, calibration=STRICT)
+
+    response = asked("pump stolen", retrieval)
+
+    assert contents(response) == ["The pump is greased every 200 hours."]
+    assert metadata(response)["search"] == "semantic+rerank"
+
+
+class AlwaysHalf:
+    """A `Reranker` to which everything is half to the point."""
+
+    def rank(self, question: str, texts: Sequence[str]) -> tuple[float, ...]:
+        return (0.5,) * len(texts)
 
 
 def a_shelf(similarity: float) -> FakeKnowledgeBase:
