@@ -51,7 +51,7 @@ def _expected(question: Question) -> str:
 
 def _verdict(question: Question, answer: Given) -> str:
     if answer.is_refused:
-        return "no passage: the evidence is below the threshold"
+        return "no passage: the best score is below the bar"
     if question.unanswerable:
         return f"{len(answer.found)} passages, none of which can answer"
     rank = first_right(question, answer.found)
