@@ -162,13 +162,24 @@ def test_tables_of_contents_leave_room_for_what_stands_far_behind_them(shelf: Sh
 
 
 def test_the_place_of_a_merged_excerpt_is_that_of_its_whole_text(shelf: Shelf) -> None:
-    shelf.find(text(1, 4), place=Place(page=1))
-    shelf.find(text(3, 8), place=Place(page=2))
-    shelf.place_maps.put_place("manual.pdf", text(1, 8), Place(page=2, page_first=1, page_last=2))
+    shelf.find(text(1, 4), place=Place(page=2, page_first=1, page_last=2))
+    shelf.find(text(3, 8), place=Place(page=2, page_first=2, page_last=2))
+    whole = Place(page=2, page_first=1, page_last=3)
+    shelf.place_maps.put_place("manual.pdf", text(1, 8), whole)
 
     (excerpt,) = shelf.excerpts()
 
-    assert excerpt.cited.place == Place(page=2, page_first=1, page_last=2)
+    assert excerpt.cited.place == whole
+
+
+def test_what_stands_on_another_page_is_an_excerpt_of_its_own(shelf: Shelf) -> None:
+    shelf.find(text(1, 4), place=Place(page=1))
+    shelf.find(text(3, 6), place=Place(page=2))
+
+    assert [(each.source.page, each.text) for each in shelf.excerpts()] == [
+        (1, text(1, 4)),
+        (2, text(3, 6)),
+    ]
 
 
 def test_what_comes_soon_behind_the_last_still_completes_an_excerpt(shelf: Shelf) -> None:

@@ -1,10 +1,10 @@
 """
 What is shown of the passages that were found: nothing twice, and no piece of a whole.
 
-A store cuts a document into passages that overlap. Two of one document that overlap or touch
-become one excerpt again. What several documents say in the same words is shown once, with all of
-them as its sources. A table of contents has the words of many questions and the answer to none, so
-it comes last.
+A store cuts a document into passages that overlap. Two of one document that overlap or touch become
+one excerpt again, if both are cited by the same page or heading. What several documents say in the
+same words is shown once, with all of them as its sources. A table of contents has the words of many
+questions and the answer to none, so it comes last.
 """
 
 from collections.abc import Sequence
@@ -85,13 +85,18 @@ def _united(known: Excerpt, found: Excerpt, place_maps: PlaceMaps) -> Excerpt | 
         return None
     if found.text in known.text:
         return known
-    if known.source.section != found.source.section:
-        return None  # what is cited is the heading above the beginning, and there are two
+    if _cites(known) != _cites(found):
+        return None
     text = _joined(known, found) or _joined(found, known)
     if text is None or known.count == _MOST_MERGED:
         return None
     whole = replace(known.passage, text=text)
     return replace(known, text=text, cited=cited([whole], place_maps)[0], count=known.count + 1)
+
+
+def _cites(excerpt: Excerpt) -> tuple[int | None, str | None]:
+    """Page and heading. Of two pages or sections in one excerpt, only one could be told."""
+    return excerpt.source.page, excerpt.source.section
 
 
 def _with_source(known: Excerpt, source: Source) -> Excerpt:
