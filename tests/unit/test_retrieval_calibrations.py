@@ -42,3 +42,8 @@ def test_what_is_very_near_is_an_answer_to_each(name: str) -> None:
 
 def test_what_nobody_has_measured_holds_nothing_back() -> None:
     assert CALIBRATIONS["none"].is_answered(0.0, [Search.HYBRID])
+
+
+@pytest.mark.parametrize("name", CALIBRATIONS)
+def test_a_store_that_only_scores_is_on_a_scale_of_its_own(name: str) -> None:
+    assert CALIBRATIONS[name].is_answered(0.01, [Search.SEMANTIC])
