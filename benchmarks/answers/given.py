@@ -6,7 +6,7 @@ from pathlib import Path
 
 from stackroom.ports.retrieval import Passage, Retrieved, Search
 from stackroom.retrieval.asking import Reply
-from stackroom.retrieval.search import Result
+from stackroom.retrieval.results import Result
 
 CANDIDATES = 100  # what the product asks a knowledge base for
 

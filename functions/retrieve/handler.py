@@ -26,7 +26,7 @@ from stackroom.retrieval.tool import (
     Response,
     documents_of,
     failure,
-    retrieve_from_knowledge_base,
+    knowledge_base_retrieve,
 )
 
 logger = logger_for("retrieve")
@@ -68,7 +68,7 @@ def _respond(event: Any, context: LambdaContext) -> tuple[ToolCall | None, Respo
     try:
         call = tool_call(context)
         require_tool(call, [KNOWLEDGE_BASE_RETRIEVE])
-        return call, retrieve_from_knowledge_base(event, caller=call.caller, retrieval=retrieval())
+        return call, knowledge_base_retrieve(event, caller=call.caller, retrieval=retrieval())
     except (MissingIdentity, ValidationError) as error:
         return call, failure(error)
     except Exception:

@@ -4,6 +4,8 @@ What a caller may see: the one place where the filter of a search is built, and 
 The caller's identity is verified before it gets here; what the caller asked for is only ever added
 to it by AND, so a filter can narrow a search and never widen it. Attributes say what whoever wrote
 the sidecar says, so each passage must come from its owner's own documents, too.
+
+Over 200 lines: whatever decides who may see what is in this file.
 """
 
 import logging
@@ -32,10 +34,10 @@ OwnerOf = Callable[[str], str | None]  # the user of a catalog's id, None if the
 
 
 class View(Protocol):
-    """A part of what a caller may see, as large as one filter says it: a Tenant or a Member."""
+    """A part of what a caller may see, as large as one filter says it."""
 
-    def filter(self, asked: Conditions = ()) -> Filter:
-        """Lets through what of this part has what was asked for, too."""
+    def filter(self, asked: Conditions = ()) -> Filter | None:
+        """Lets through what of this part has what was asked for, too; None lets all through."""
         ...
 
     def proven(self, passages: Iterable[Passage], *, owner_of: OwnerOf) -> tuple[Passage, ...]:
@@ -106,9 +108,7 @@ class Member:
     @classmethod
     def of(cls, caller: Caller) -> tuple[Self, ...]:
         """As many as it takes for all groups of the caller; none if there are no groups."""
-        groups = tuple(dict.fromkeys(group for group in caller.groups if group))
-        starts = range(0, len(groups), _MAX_GROUPS)
-        return tuple(cls(caller.user_id, groups[start : start + _MAX_GROUPS]) for start in starts)
+        return tuple(cls(caller.user_id, groups) for groups in _batches(caller.groups))
 
     def filter(self, asked: Conditions = ()) -> Filter:
         return all_of((any_of(Lists(SHARED, group) for group in self.groups), *asked))
@@ -123,10 +123,56 @@ class Member:
         )
 
     def _is_inside(self, passage: Passage) -> bool:
-        shared = passage.attributes.get(SHARED)
-        # A store may take the bare text for a list of one: no reason to distrust it.
-        listed = shared if isinstance(shared, list) else [shared]
-        return any(group in listed for group in self.groups)
+        return _is_shared(passage, SHARED, self.groups)
+
+
+@dataclass(frozen=True)
+class Everyone:
+    """
+    Whoever may call at all, in a knowledge base that is everybody's: of another's making than ours.
+
+    Where it is one of ours, because somebody linked the wrong one, its documents have owners, and
+    are nobody else's.
+    """
+
+    def filter(self, asked: Conditions = ()) -> Filter | None:
+        return all_of(asked) if asked else None
+
+    # ARG002: `owner_of` is the protocol's; here nothing is owned
+    def proven(self, passages: Iterable[Passage], *, owner_of: OwnerOf) -> tuple[Passage, ...]:  # noqa: ARG002
+        passages = tuple(passages)
+        ownerless = tuple(each for each in passages if not _is_owned(each))
+        if len(ownerless) < len(passages):
+            logger.warning(
+                "passages kept back: a knowledge base of catalogs is searched as everybody's"
+            )
+        return ownerless
+
+
+@dataclass(frozen=True)
+class Readers:
+    """
+    A caller in some of their groups, at most as many as one filter takes, where the attribute
+    `listed_in` names the groups that may read a document. A document without it nobody may read.
+    """
+
+    listed_in: str
+    groups: tuple[str, ...]
+
+    @classmethod
+    def of(cls, caller: Caller, listed_in: str) -> tuple[Self, ...]:
+        """As many as it takes for all groups of the caller; none if there are no groups."""
+        return tuple(cls(listed_in, groups) for groups in _batches(caller.groups))
+
+    def filter(self, asked: Conditions = ()) -> Filter:
+        return all_of((any_of(Lists(self.listed_in, group) for group in self.groups), *asked))
+
+    # ARG002: `owner_of` is the protocol's; here nothing is owned
+    def proven(self, passages: Iterable[Passage], *, owner_of: OwnerOf) -> tuple[Passage, ...]:  # noqa: ARG002
+        passages = tuple(passages)
+        if not all(_is_shared(each, self.listed_in, self.groups) for each in passages):
+            raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
+        return passages
 
 
 @dataclass(frozen=True)
@@ -152,6 +198,25 @@ class Operator:
         """Of a document that was ingested directly under this id."""
         found = (origin_of(each) for each in passages if each.custom_id == document_id)
         return next((each for each in found if each is not None), None)
+
+
+def _batches(groups: Iterable[str]) -> list[tuple[str, ...]]:
+    """Groups, each once, in as many as one filter takes."""
+    distinct = tuple(dict.fromkeys(group for group in groups if group))
+    starts = range(0, len(distinct), _MAX_GROUPS)
+    return [distinct[start : start + _MAX_GROUPS] for start in starts]
+
+
+def _is_shared(passage: Passage, listed_in: str, groups: Iterable[str]) -> bool:
+    shared = passage.attributes.get(listed_in)
+    # A store may take the bare text for a list of one: no reason to distrust it.
+    listed = shared if isinstance(shared, list) else [shared]
+    return any(group in listed for group in groups)
+
+
+def _is_owned(passage: Passage) -> bool:
+    """Whether it has the attributes that a sidecar of ours gives to a user's document."""
+    return all(isinstance(passage.attributes.get(key), str) for key in (USER, CATALOG, DOCUMENT))
 
 
 def _proven(

@@ -21,7 +21,7 @@ class FakeKnowledgeBase(Disturbed):
 
     def __init__(self, *, failure: Unavailable | None = None, delay: float = 0) -> None:
         self.passages: list[Passage] = []
-        self.filters: list[Filter] = []
+        self.filters: list[Filter | None] = []
         self.failure = failure
         self.delay = delay
         self.guardrail_action = "NONE"
@@ -76,7 +76,7 @@ class FakeKnowledgeBase(Disturbed):
         ]
 
     # A002: the port's name
-    def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
+    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
         time.sleep(self.delay)
         self.filters.append(filter)
         if self.failure is not None:
@@ -84,7 +84,7 @@ class FakeKnowledgeBase(Disturbed):
         found = [
             _scored(passage, query)
             for passage in self.passages
-            if self.ignores_filters or matches(filter, passage.attributes)
+            if self.ignores_filters or filter is None or matches(filter, passage.attributes)
         ]
         found.sort(key=lambda passage: passage.score, reverse=True)
         return Retrieved(

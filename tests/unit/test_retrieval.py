@@ -21,7 +21,8 @@ from stackroom.keys import document_id_of
 from stackroom.model import Catalog
 from stackroom.ports.retrieval import Retrieved
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
-from stackroom.retrieval.search import Answer, Retrieval
+from stackroom.retrieval.results import Answer
+from stackroom.retrieval.search import Retrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps

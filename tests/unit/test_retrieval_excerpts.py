@@ -208,6 +208,6 @@ def test_a_place_left_free_by_a_merger_goes_to_the_next_passage(shelf: Shelf) ->
 def test_passages_without_a_known_document_are_never_merged(shelf: Shelf) -> None:
     shelf.find(text(1, 4))
     shelf.find(text(3, 6))
-    shelf.passages = [replace(each, attributes={}) for each in shelf.passages]
+    shelf.passages = [replace(each, attributes={}, uri=None) for each in shelf.passages]
 
     assert len(shelf.texts()) == 2

@@ -8,7 +8,7 @@ from stackroom.ports.retrieval import Search
 from stackroom.retrieval.calibrations import Calibration
 from stackroom.retrieval.reranking import Reranked
 from stackroom.retrieval.search import Retrieval
-from stackroom.retrieval.tool import Response, documents_of, retrieve_from_knowledge_base
+from stackroom.retrieval.tool import Response, documents_of, knowledge_base_retrieve
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.place_maps import FakePlaceMaps
 from tests.unit.test_retrieval import CatalogShelf
@@ -32,8 +32,8 @@ def test_a_program_says_who_asks_and_gets_what_the_gateway_would_answer() -> Non
     retrieval = a_retrieval(knowledge_base)
     arguments = {"query": "annual leave"}
 
-    own = retrieve_from_knowledge_base(arguments, caller=Caller("alice"), retrieval=retrieval)
-    foreign = retrieve_from_knowledge_base(arguments, caller=Caller("bob"), retrieval=retrieval)
+    own = knowledge_base_retrieve(arguments, caller=Caller("alice"), retrieval=retrieval)
+    foreign = knowledge_base_retrieve(arguments, caller=Caller("bob"), retrieval=retrieval)
 
     assert contents(own) == ["annual leave is 30 days"]
     assert (foreign["success"], foreign["results"]) == (True, [])
@@ -42,7 +42,7 @@ def test_a_program_says_who_asks_and_gets_what_the_gateway_would_answer() -> Non
 def test_what_a_model_got_wrong_is_told_and_not_raised() -> None:
     retrieval = a_retrieval(FakeKnowledgeBase())
 
-    response = retrieve_from_knowledge_base(
+    response = knowledge_base_retrieve(
         {"query": "annual leave", "top_k": "many"}, caller=Caller("alice"), retrieval=retrieval
     )
 
@@ -54,9 +54,7 @@ STRICT = Calibration.of(0.6)
 
 
 def asked(query: str, retrieval: Retrieval) -> Response:
-    return retrieve_from_knowledge_base(
-        {"query": query}, caller=Caller("alice"), retrieval=retrieval
-    )
+    return knowledge_base_retrieve({"query": query}, caller=Caller("alice"), retrieval=retrieval)
 
 
 def test_a_question_that_no_passage_speaks_to_gets_none_and_how_near_the_best_was() -> None:

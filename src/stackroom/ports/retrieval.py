@@ -62,9 +62,10 @@ class KnowledgeBase(Protocol):
     """One searchable store. It must be safe to call from several threads at once."""
 
     # A002: `filter` is what stores call it, and nothing here needs the built-in of that name.
-    def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
+    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
         """
-        The passages nearest to the query among those the filter lets through, best first.
+        The passages nearest to the query among those the filter lets through, best first; without
+        a filter among all.
 
         Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable; never answers less than it
         knows without saying so, and never more than the filter allows.

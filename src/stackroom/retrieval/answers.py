@@ -15,7 +15,8 @@ from stackroom.ports.answers import Writer, Written
 from stackroom.retrieval import cited
 from stackroom.retrieval.cited import CatalogAnswer, CitedSource
 from stackroom.retrieval.quoting import cleaned
-from stackroom.retrieval.search import Answer, Result, Retrieval
+from stackroom.retrieval.results import Answer, Result
+from stackroom.retrieval.search import Retrieval
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
-"""The tool `knowledge_base_retrieve` as agents see it: what it is for, and its arguments."""
+"""The tools that search, as agents see them: what they are for, and their arguments."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
@@ -19,12 +19,21 @@ def _not_boolean(value: Any) -> Any:
 _Number = BeforeValidator(_not_boolean)  # pydantic would take true for 1
 
 
-class RetrieveArguments(Arguments):
+class SearchArguments(Arguments):
+    """What every search takes, whatever is searched."""
+
     query: Text = Field(
         min_length=1,
         max_length=1000,  # "User query size" in the Bedrock quotas
         description="What to look for, in plain language: text of 1 to 1,000 characters.",
     )
+    knowledge_base_id: Id | None = Field(
+        default=None,
+        description="Search this knowledge base only: its id; by default all of them.",
+    )
+
+
+class RetrieveArguments(SearchArguments):
     top_k: Annotated[int, _Number] = Field(
         default=5,
         ge=1,
@@ -55,16 +64,17 @@ class RetrieveArguments(Arguments):
         default=None,
         description="Search this catalog only: an id such as cat-1a2b; by default all catalogs.",
     )
-    knowledge_base_id: Id | None = Field(
-        default=None,
-        description="Search this knowledge base only: its id; by default all of them.",
-    )
     max_tokens: Annotated[int, _Number] | None = Field(
         default=None,
         ge=1,
         le=100_000,
         description="Return at most about this many tokens of text: an integer from 1 to 100,000.",
     )
+
+    @classmethod
+    def of(cls, asked: SearchArguments) -> Self:
+        """With the default of all that `asked` doesn't say."""
+        return asked if isinstance(asked, cls) else cls(**asked.model_dump())
 
 
 KNOWLEDGE_BASE_RETRIEVE = Tool(
@@ -75,4 +85,13 @@ KNOWLEDGE_BASE_RETRIEVE = Tool(
         " don't answer the question."
     ),
     arguments=RetrieveArguments,
+)
+
+RETRIEVE_FROM_KNOWLEDGE_BASE = Tool(
+    name="retrieve_from_knowledge_base",
+    description=(
+        "Search knowledge bases for passages that answer a question. Returns the best passages with"
+        " file, page and relevance score, to answer from and to cite."
+    ),
+    arguments=SearchArguments,
 )

@@ -1,5 +1,6 @@
 """Every query of a scope, asked in parallel; and what of the replies the caller may see."""
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ class Reply:
     search: Search
     is_reranked: bool
     notice: str | None
+    milliseconds: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,16 +65,23 @@ def ask_all(
     *,
     pool: Mapping[str, KnowledgeBase],
     conditions: Conditions,
-    limit: int,
+    limits: Mapping[str, int],
 ) -> Replies:
-    """At most `limit` passages of each. Raises Throttled or RetrievalFailed if all queries fail."""
+    """
+    At most as many passages of each as `limits` say, by the id of the knowledge base.
+
+    Raises Throttled or RetrievalFailed if all queries fail.
+    """
 
     def ask(query: Query) -> Reply | Unavailable:
         knowledge_base = pool.get(query.target)
         if knowledge_base is None:  # the pool was shrunk under a catalog
             return KnowledgeBaseUnavailable("Retrieve", "not in the pool")
+        started = time.perf_counter()
         try:
-            found = knowledge_base.retrieve(question, query.view.filter(conditions), limit)
+            found = knowledge_base.retrieve(
+                question, query.view.filter(conditions), limits[query.target]
+            )
             proven = query.view.proven(found.passages, owner_of=scope.owner_of)
         except Unavailable as error:
             return error
@@ -84,6 +93,7 @@ def ask_all(
             search=found.search,
             is_reranked=found.is_reranked,
             notice=found.notice,
+            milliseconds=(time.perf_counter() - started) * 1000,
         )
 
     replies = _in_parallel(ask, scope.queries)

@@ -86,7 +86,7 @@ def _cited(passage: Passage, known: Mapping[str, Places]) -> Cited:
         place = replace(place, is_navigation=True)
     source = Source(
         document_id=document_id or None,
-        filename=_text(passage, "filename") or None,
+        filename=_text(passage, "filename") or _last_part(passage.uri),
         uri=passage.uri,
         page=place.page or passage.page,
         page_first=place.page_first,
@@ -96,6 +96,11 @@ def _cited(passage: Passage, known: Mapping[str, Places]) -> Cited:
     )
     shown = places.shown(passage.text) if places is not None else passage.text
     return Cited(source=source, place=place, shown=shown)
+
+
+def _last_part(uri: str | None) -> str | None:
+    """The name of a file that no sidecar of ours describes."""
+    return (uri or "").rpartition("/")[2] or None
 
 
 def _is_looked_up(passage: Passage) -> bool:

@@ -80,8 +80,7 @@ def _is_taken_up(found: Excerpt, excerpts: list[Excerpt], place_maps: PlaceMaps)
 def _united(known: Excerpt, found: Excerpt, place_maps: PlaceMaps) -> Excerpt | None:
     if known.text.split() == found.text.split():
         return _with_source(known, found.source)
-    document_id = known.source.document_id
-    if document_id is None or document_id != found.source.document_id:
+    if _document(known.source) is None or _document(known.source) != _document(found.source):
         return None
     if found.text in known.text:
         return known
@@ -99,9 +98,14 @@ def _cites(excerpt: Excerpt) -> tuple[int | None, str | None]:
     return excerpt.source.page, excerpt.source.section
 
 
+def _document(source: Source) -> str | None:
+    """Other knowledge bases than ours know documents by where they lie alone."""
+    return source.document_id or source.uri
+
+
 def _with_source(known: Excerpt, source: Source) -> Excerpt:
-    documents = {each.document_id for each in (known.source, *known.other_sources)}
-    if source.document_id in documents:
+    documents = {_document(each) for each in (known.source, *known.other_sources)}
+    if _document(source) in documents:
         return known
     return replace(known, other_sources=(*known.other_sources, source))
 

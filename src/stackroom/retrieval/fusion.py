@@ -9,14 +9,17 @@ from collections.abc import Sequence
 _FUSION = 60
 
 
-def fused(*orders: Sequence[int]) -> list[int]:
+def fused(*orders: Sequence[int], of_equals: Sequence[int] = ()) -> list[int]:
     """
     Things by their numbers, best first, from several orders of them.
 
-    What an order leaves out gets nothing from it; of equals, the first one's order decides.
+    What an order leaves out gets nothing from it. Of equals `of_equals` decides, which is an order,
+    too; of those that it leaves out, the first one's order.
     """
     shares: defaultdict[int, float] = defaultdict(float)
     for order in orders:
         for rank, number in enumerate(order, start=1):
             shares[number] += 1 / (_FUSION + rank)
-    return sorted(shares, key=lambda number: -shares[number])
+    places = {number: place for place, number in enumerate(of_equals)}
+    last = len(places)
+    return sorted(shares, key=lambda number: (-shares[number], places.get(number, last)))

@@ -7,19 +7,18 @@ Searching a caller's documents: in which knowledge bases, in parallel, merged in
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from stackroom.errors import MissingIdentity
 from stackroom.identity import Caller, is_user_id
 from stackroom.model import Catalog
 from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.retrieval import KnowledgeBase, PlaceMaps, Search
-from stackroom.retrieval.arguments import RetrieveArguments
+from stackroom.ports.retrieval import KnowledgeBase, PlaceMaps
+from stackroom.retrieval.arguments import RetrieveArguments, SearchArguments
 from stackroom.retrieval.asking import Replies, ask_all
 from stackroom.retrieval.calibrations import UNCALIBRATED, Calibration
-from stackroom.retrieval.citations import Source, attributes_of
-from stackroom.retrieval.excerpts import Excerpt, excerpts_of
-from stackroom.retrieval.passages import distinct, identity, within_budget
+from stackroom.retrieval.passages import distinct
+from stackroom.retrieval.results import Answer, Chosen, answer_of
 from stackroom.retrieval.scope import Scope, scope_of, scope_of_catalog
 from stackroom.retrieval.weighing import Weighed, weighed
 
@@ -27,49 +26,6 @@ from stackroom.retrieval.weighing import Weighed, weighed
 # Bedrock and S3 Vectors answer a hundred in one page. However many are asked, each is for some.
 _CANDIDATES = 100
 _FEWEST = 25
-
-
-@dataclass(frozen=True, kw_only=True)
-class Result:
-    """
-    `content` is what the context budget holds of it, without running headers and page numbers.
-
-    `text` is all of it, as it stands in the document. `other_sources` are documents that say
-    exactly the same.
-    """
-
-    content: str
-    text: str
-    source: Source
-    other_sources: tuple[Source, ...]
-    score: float
-    attributes: Mapping[str, object]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """
-    `omitted` passages were relevant and didn't fit the budget, `withheld` ones bore attributes that
-    the caller may see and came from somebody else's documents; `failures` say why, by id.
-
-    There are no results, and `best_score_below` is the best score, if that was too low for any
-    passage to answer the question. They were found in the ways `searches`, and put in order by a
-    model if it `is_reranked`. `notices` say, by id, why a knowledge base was searched in
-    another way than is configured.
-    """
-
-    results: tuple[Result, ...]
-    omitted: int
-    withheld: int
-    tokens: int
-    milliseconds: int
-    knowledge_bases: tuple[str, ...]
-    guardrail_action: str
-    searches: tuple[Search, ...] = ()
-    is_reranked: bool = False
-    best_score_below: float | None = None
-    failures: Mapping[str, str] = field(default_factory=dict)
-    notices: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +45,7 @@ class Retrieval:
     max_tokens: int = 4000
     calibration: Calibration = UNCALIBRATED
 
-    def search(self, asked: RetrieveArguments, caller: Caller) -> Answer:
+    def search(self, asked: SearchArguments, caller: Caller | None) -> Answer:
         """
         The best passages that the caller may see and the context budget holds.
 
@@ -97,9 +53,10 @@ class Retrieval:
         says so. Raises Throttled or RetrievalFailed if all do, KnowledgeBaseNotFound for what isn't
         the caller's, and MissingIdentity if the caller is nobody.
         """
-        if not is_user_id(caller.user_id):
+        if caller is None or not is_user_id(caller.user_id):
             raise MissingIdentity
         started = time.perf_counter()
+        asked = RetrieveArguments.of(asked)
         scope = scope_of(
             asked, caller, pool=self.pool, catalogs=self.catalogs, sharing=self.sharing
         )
@@ -117,28 +74,26 @@ class Retrieval:
 
     def _answer(self, scope: Scope, asked: RetrieveArguments, started: float) -> Answer:
         limit = max(_FEWEST, _CANDIDATES // max(1, len(scope.queries)), asked.top_k)
-        replies = ask_all(scope, asked.query, pool=self.pool, conditions=asked.filter, limit=limit)
+        limits = dict.fromkeys(scope.targets, limit)
+        replies = ask_all(
+            scope, asked.query, pool=self.pool, conditions=asked.filter, limits=limits
+        )
         found = weighed(asked.query, replies.given, limit=limit)
         is_far = _is_far(found, replies, self.calibration)
         min_score = self.min_score if asked.min_score is None else asked.min_score
-        passages = () if is_far else distinct(found.passages, min_score=min_score)
-        excerpts = excerpts_of(passages, self.place_maps, limit=asked.top_k)
-        selection = within_budget(
-            [excerpt.shown for excerpt in excerpts], max_tokens=asked.max_tokens or self.max_tokens
-        )
-        return Answer(
-            results=tuple(map(_result, excerpts, selection.texts)),
-            omitted=selection.omitted,
-            withheld=_withheld(replies),
-            tokens=selection.tokens,
-            milliseconds=round((time.perf_counter() - started) * 1000),
-            knowledge_bases=scope.targets,
-            guardrail_action=replies.guardrail_action,
+        chosen = Chosen(
+            passages=() if is_far else distinct(found.passages, min_score=min_score),
             searches=found.searches,
-            is_reranked=replies.is_reranked,
             best_score_below=found.best if is_far else None,
-            failures=replies.failures,
-            notices=replies.notices,
+        )
+        return answer_of(
+            chosen,
+            replies,
+            scope,
+            place_maps=self.place_maps,
+            limit=asked.top_k,
+            max_tokens=asked.max_tokens or self.max_tokens,
+            started=started,
         )
 
 
@@ -148,18 +103,3 @@ def _is_far(found: Weighed, replies: Replies, calibration: Calibration) -> bool:
     if replies.is_reranked or found.has_all_words:
         return False
     return not calibration.is_answered(found.best, found.searches)
-
-
-def _result(excerpt: Excerpt, content: str) -> Result:
-    return Result(
-        content=content,
-        text=excerpt.text,
-        source=excerpt.source,
-        other_sources=excerpt.other_sources,
-        score=excerpt.passage.score,
-        attributes=attributes_of(excerpt.passage),
-    )
-
-
-def _withheld(replies: Replies) -> int:
-    return len({identity(passage) for reply in replies.given for passage in reply.withheld})

@@ -1,35 +1,57 @@
 """
-`retrieve_from_knowledge_base`: the search as a tool, in an agent's own process or behind a gateway.
+The search as a tool: behind the gateway, or in an agent's own process.
 
-    retrieval = Retrieval(pool={"KB1": BedrockKnowledgeBase(client, "KB1")}, ...)
+    retrieval = LinkedRetrieval(linked=(...))  # or Retrieval, over Stackroom's own pool
     retrieve_from_knowledge_base(
         {"query": "how many days of leave?"}, caller=Caller("alice"), retrieval=retrieval
     )
+
+Both tools are one answer (`retrieval.results`), told by `success` and `failure`.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from typing import Protocol
 
 from stackroom.errors import RetrievalError, StackroomError
 from stackroom.identity import Caller
-from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
-from stackroom.retrieval.search import Answer, Result, Retrieval
+from stackroom.retrieval.arguments import (
+    KNOWLEDGE_BASE_RETRIEVE,
+    RETRIEVE_FROM_KNOWLEDGE_BASE,
+    SearchArguments,
+)
+from stackroom.retrieval.results import Answer, Result
+from stackroom.retrieval.search import Retrieval
 
 Response = dict[str, object]
 
 
-def retrieve_from_knowledge_base(
-    arguments: Mapping[str, object], *, caller: Caller, retrieval: Retrieval
-) -> Response:
+class Searching(Protocol):
+    """Retrieval, over the pool, or LinkedRetrieval."""
+
+    def search(self, asked: SearchArguments, caller: Caller | None) -> Answer: ...
+
+
+def knowledge_base_retrieve(arguments: object, *, caller: Caller, retrieval: Retrieval) -> Response:
     """
-    Search the caller's documents; `arguments` are those of the tool, as a model wrote them.
+    Search the caller's documents; `arguments` are those of the gateway's tool, as a model wrote
+    them.
 
     Who calls is for the program to say, from a verified token, and never for the model. Never
     raises for what a model can get wrong: `{"success": False, "errorType": ...}` tells it instead.
     """
     try:
-        asked = KNOWLEDGE_BASE_RETRIEVE.parse(arguments)
-        return success(retrieval.search(asked, caller))
+        return success(retrieval.search(KNOWLEDGE_BASE_RETRIEVE.parse(arguments), caller))
+    except StackroomError as error:
+        return failure(error)
+
+
+def retrieve_from_knowledge_base(
+    arguments: object, *, caller: Caller | None, retrieval: Searching
+) -> Response:
+    """The same with two arguments, `query` and `knowledge_base_id`, for an agent's own process."""
+    try:
+        return success(retrieval.search(RETRIEVE_FROM_KNOWLEDGE_BASE.parse(arguments), caller))
     except StackroomError as error:
         return failure(error)
 

@@ -1,0 +1,143 @@
+"""
+Searching knowledge bases that an agent was given, whoever made them.
+
+    LinkedRetrieval(linked=(LinkedKnowledgeBase(knowledge_base_id="KB1", ...),))
+        .search(RETRIEVE_FROM_KNOWLEDGE_BASE.parse({"query": "..."}), caller)
+
+They have no catalogs. Each is everybody's who may ask the agent, or a document in it names the
+groups that may read it.
+"""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from stackroom.errors import KnowledgeBaseNotFound, MissingIdentity
+from stackroom.identity import Caller, is_user_id
+from stackroom.ports.retrieval import KnowledgeBase, Passage, Places
+from stackroom.retrieval.arguments import SearchArguments
+from stackroom.retrieval.asking import Replies, Reply, ask_all
+from stackroom.retrieval.fusion import fused
+from stackroom.retrieval.passages import distinct, identity
+from stackroom.retrieval.results import Answer, Chosen, answer_of
+from stackroom.retrieval.scope import Query, Scope
+from stackroom.retrieval.words import matched
+from stackroom.tenancy import Everyone, Readers, View
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkedKnowledgeBase:
+    """
+    `limit` passages are asked for, and those that score less than `min_score` left out; what a
+    score means is the store's affair. With `groups_in`, the name of an attribute, a caller finds
+    documents alone that list one of their groups there.
+    """
+
+    knowledge_base_id: str
+    knowledge_base: KnowledgeBase
+    limit: int = 5
+    min_score: float = 0.0
+    groups_in: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkedRetrieval:
+    """Answers hold at most `max_tokens` of text."""
+
+    linked: Sequence[LinkedKnowledgeBase]
+    max_tokens: int = 4000
+
+    def search(self, asked: SearchArguments, caller: Caller | None) -> Answer:
+        """
+        The best passages that the caller may see and the context budget holds.
+
+        Some knowledge bases failing makes a partial answer that says so. Raises Throttled or
+        RetrievalFailed if all do, KnowledgeBaseNotFound for one that isn't linked, and
+        MissingIdentity if one of them tells callers apart and the caller is nobody.
+        """
+        started = time.perf_counter()
+        chosen = self._chosen(asked.knowledge_base_id)
+        scope = _scope(chosen.values(), caller)
+        replies = ask_all(
+            scope,
+            asked.query,
+            pool={key: each.knowledge_base for key, each in chosen.items()},
+            conditions=(),
+            limits={key: each.limit for key, each in chosen.items()},
+        )
+        return answer_of(
+            Chosen(
+                passages=_in_order(asked.query, replies, chosen),
+                searches=tuple(dict.fromkeys(reply.search for reply in replies.given)),
+            ),
+            replies,
+            scope,
+            place_maps=_NoPlaceMaps(),
+            limit=sum(each.limit for each in chosen.values()),
+            max_tokens=self.max_tokens,
+            started=started,
+        )
+
+    def _chosen(self, named: str | None) -> dict[str, LinkedKnowledgeBase]:
+        linked = {each.knowledge_base_id: each for each in self.linked}
+        if named is None:
+            return linked
+        if named not in linked:
+            raise KnowledgeBaseNotFound(f"Knowledge base '{named}'")
+        return {named: linked[named]}
+
+
+class _NoPlaceMaps:
+    """Place maps are of documents in catalogs."""
+
+    # ARG002: the port's argument
+    def get(self, document_id: str) -> Places | None:  # noqa: ARG002
+        return None
+
+
+def _scope(chosen: Iterable[LinkedKnowledgeBase], caller: Caller | None) -> Scope:
+    queries = [
+        Query(target=each.knowledge_base_id, view=view)
+        for each in chosen
+        for view in _views(each, caller)
+    ]
+    return Scope(queries=tuple(queries), owner_of=lambda _: None)
+
+
+def _views(linked: LinkedKnowledgeBase, caller: Caller | None) -> Sequence[View]:
+    if linked.groups_in is None:
+        return (Everyone(),)
+    if caller is None or not is_user_id(caller.user_id):
+        raise MissingIdentity
+    return Readers.of(caller, linked.groups_in)
+
+
+def _in_order(
+    question: str, replies: Replies, chosen: Mapping[str, LinkedKnowledgeBase]
+) -> list[Passage]:
+    """
+    All that was found in one order: by reciprocal rank, since scores of two stores don't compare.
+
+    Of equal ranks the passage with more of the question's words comes first. A passage in two
+    stores keeps the score of the first.
+    """
+    found: dict[object, Passage] = {}
+    orders: list[list[object]] = []
+    for target, given in groupby(replies.given, key=lambda reply: reply.target):
+        passages = _of_one(list(given), chosen[target])
+        orders.append([identity(each) for each in passages])
+        found |= {identity(each): each for each in passages} | found
+    numbers = {key: number for number, key in enumerate(found)}
+    texts = list(found.values())
+    by_words = matched(question, [each.text for each in texts]).order
+    by_rank = [[numbers[key] for key in order] for order in orders]
+    return [texts[number] for number in fused(*by_rank, of_equals=by_words)]
+
+
+def _of_one(replies: Sequence[Reply], linked: LinkedKnowledgeBase) -> tuple[Passage, ...]:
+    """A store's own order; of several queries to it, which its own scores compare, the best."""
+    found = [passage for reply in replies for passage in reply.passages if passage.text]
+    if len(replies) > 1:
+        found.sort(key=lambda passage: -passage.score)
+    return distinct(found, min_score=linked.min_score)[: linked.limit]

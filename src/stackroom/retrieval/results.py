@@ -1,0 +1,132 @@
+"""What a search answers: passages within the caller's budget, and what became of the rest."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from stackroom.ports.retrieval import Passage, PlaceMaps, Search
+from stackroom.retrieval.asking import Replies
+from stackroom.retrieval.citations import Source, attributes_of
+from stackroom.retrieval.excerpts import Excerpt, excerpts_of
+from stackroom.retrieval.passages import identity, within_budget
+from stackroom.retrieval.scope import Scope
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """
+    `content` is what the context budget holds of it, without running headers and page numbers.
+
+    `text` is all of it, as it stands in the document. `other_sources` are documents that say
+    exactly the same.
+    """
+
+    content: str
+    text: str
+    source: Source
+    other_sources: tuple[Source, ...]
+    score: float
+    attributes: Mapping[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """How many passages one knowledge base gave, and how long it took."""
+
+    knowledge_base_id: str
+    passages: int
+    milliseconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """
+    `omitted` passages were relevant and didn't fit the budget, `withheld` ones bore attributes that
+    the caller may see and came from somebody else's documents; `failures` say why, by id.
+
+    There are no results, and `best_score_below` is the best score, if that was too low for any
+    passage to answer the question. They were found in the ways `searches`, and put in order by a
+    model if it `is_reranked`. `notices` say, by id, why a knowledge base was searched in
+    another way than is configured.
+    """
+
+    results: tuple[Result, ...]
+    omitted: int
+    withheld: int
+    tokens: int
+    milliseconds: int
+    knowledge_bases: tuple[str, ...]
+    guardrail_action: str
+    searches: tuple[Search, ...] = ()
+    is_reranked: bool = False
+    best_score_below: float | None = None
+    failures: Mapping[str, str] = field(default_factory=dict)
+    notices: Mapping[str, str] = field(default_factory=dict)
+    figures: tuple[Figures, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """The passages to answer with, best first, and the ways in which they were found."""
+
+    passages: Sequence[Passage]
+    searches: tuple[Search, ...]
+    best_score_below: float | None = None
+
+
+def answer_of(
+    chosen: Chosen,
+    replies: Replies,
+    scope: Scope,
+    *,
+    place_maps: PlaceMaps,
+    limit: int,
+    max_tokens: int,
+    started: float,
+) -> Answer:
+    """At most `limit` results of `max_tokens` in all; `started` is of `time.perf_counter`."""
+    excerpts = excerpts_of(chosen.passages, place_maps, limit=limit)
+    selection = within_budget([each.shown for each in excerpts], max_tokens=max_tokens)
+    return Answer(
+        results=tuple(map(_result, excerpts, selection.texts)),
+        omitted=selection.omitted,
+        withheld=_withheld(replies),
+        tokens=selection.tokens,
+        milliseconds=round((time.perf_counter() - started) * 1000),
+        knowledge_bases=scope.targets,
+        guardrail_action=replies.guardrail_action,
+        searches=chosen.searches,
+        is_reranked=replies.is_reranked,
+        best_score_below=chosen.best_score_below,
+        failures=replies.failures,
+        notices=replies.notices,
+        figures=_figures(replies),
+    )
+
+
+def _result(excerpt: Excerpt, content: str) -> Result:
+    return Result(
+        content=content,
+        text=excerpt.text,
+        source=excerpt.source,
+        other_sources=excerpt.other_sources,
+        score=excerpt.passage.score,
+        attributes=attributes_of(excerpt.passage),
+    )
+
+
+def _withheld(replies: Replies) -> int:
+    return len({identity(passage) for reply in replies.given for passage in reply.withheld})
+
+
+def _figures(replies: Replies) -> tuple[Figures, ...]:
+    """Of several queries to one knowledge base, which ran side by side, the slowest counts."""
+    figures: dict[str, Figures] = {}
+    for reply in replies.given:
+        known = figures.get(reply.target)
+        figures[reply.target] = Figures(
+            knowledge_base_id=reply.target,
+            passages=len(reply.passages) + (known.passages if known else 0),
+            milliseconds=max(reply.milliseconds, known.milliseconds if known else 0.0),
+        )
+    return tuple(figures.values())

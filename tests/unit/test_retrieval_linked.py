@@ -1,0 +1,268 @@
+"""Searching knowledge bases that an agent was given: whose passages, in which order."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from stackroom.errors import (
+    KnowledgeBaseNotFound,
+    KnowledgeBaseThrottled,
+    KnowledgeBaseUnavailable,
+    MissingIdentity,
+    RetrievalFailed,
+    Throttled,
+)
+from stackroom.filters import AnyOf, Lists
+from stackroom.identity import Caller
+from stackroom.ports.retrieval import Passage
+from stackroom.retrieval.arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
+from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.retrieval.results import Answer
+from tests.fakes.knowledge_base import FakeKnowledgeBase
+
+NOBODY_KNOWN = None
+
+
+class Shelf(FakeKnowledgeBase):
+    """A knowledge base of another's making: its passages have none of our attributes."""
+
+    def hold(
+        self,
+        text: str,
+        *,
+        name: str = "a.txt",
+        attributes: Mapping[str, object] | None = None,
+        score: float = 0.5,
+    ) -> None:
+        self.passages.append(
+            Passage(text=text, score=score, uri=f"s3://theirs/{name}", attributes=attributes or {})
+        )
+
+
+@pytest.fixture
+def laws() -> Shelf:
+    return Shelf()
+
+
+@pytest.fixture
+def news() -> Shelf:
+    return Shelf()
+
+
+def linked(knowledge_base_id: str, shelf: Shelf, **options: object) -> LinkedKnowledgeBase:
+    return LinkedKnowledgeBase(knowledge_base_id=knowledge_base_id, knowledge_base=shelf, **options)
+
+
+def search(
+    *bases: LinkedKnowledgeBase, caller: Caller | None = NOBODY_KNOWN, **arguments: object
+) -> Answer:
+    asked = RETRIEVE_FROM_KNOWLEDGE_BASE.parse({"query": "annual leave", **arguments})
+    return LinkedRetrieval(linked=bases).search(asked, caller)
+
+
+def contents(answer: Answer) -> list[str]:
+    return [result.content for result in answer.results]
+
+
+def test_without_an_id_all_are_asked_and_with_one_that_one(laws: Shelf, news: Shelf) -> None:
+    laws.hold("annual leave is a right", name="law.txt")
+    news.hold("annual leave is short this year", name="news.txt")
+    bases = (linked("LAWS", laws), linked("NEWS", news))
+
+    everywhere, one = search(*bases), search(*bases, knowledge_base_id="NEWS")
+
+    assert everywhere.knowledge_bases == ("LAWS", "NEWS")
+    assert sorted(contents(everywhere)) == [
+        "annual leave is a right",
+        "annual leave is short this year",
+    ]
+    assert (one.knowledge_bases, contents(one)) == (("NEWS",), ["annual leave is short this year"])
+    assert len(laws.filters) == 1
+
+
+def test_an_empty_id_is_none(laws: Shelf) -> None:
+    laws.hold("annual leave is a right")
+
+    assert contents(search(linked("LAWS", laws), knowledge_base_id="")) == [
+        "annual leave is a right"
+    ]
+
+
+def test_an_id_that_is_not_linked_is_not_found(laws: Shelf) -> None:
+    with pytest.raises(KnowledgeBaseNotFound, match="'OTHER'"):
+        search(linked("LAWS", laws), knowledge_base_id="OTHER")
+
+
+def test_one_that_fails_is_told_and_the_others_answer(laws: Shelf, news: Shelf) -> None:
+    laws.hold("annual leave is a right")
+    news.failure = KnowledgeBaseUnavailable("Retrieve", "InternalServerException")
+
+    answer = search(linked("LAWS", laws), linked("NEWS", news))
+
+    assert contents(answer) == ["annual leave is a right"]
+    assert list(answer.failures) == ["NEWS"]
+
+
+def test_all_of_them_failing_is_an_error_and_no_empty_answer(laws: Shelf, news: Shelf) -> None:
+    laws.failure = KnowledgeBaseThrottled("Retrieve")
+    news.failure = KnowledgeBaseUnavailable("Retrieve", "InternalServerException")
+
+    with pytest.raises(RetrievalFailed):
+        search(linked("LAWS", laws), linked("NEWS", news))
+    news.failure = KnowledgeBaseThrottled("Retrieve")
+    with pytest.raises(Throttled):
+        search(linked("LAWS", laws), linked("NEWS", news))
+
+
+def test_ranks_of_stores_count_and_not_their_scores(laws: Shelf, news: Shelf) -> None:
+    laws.hold("leave one", score=0.99, name="1")
+    laws.hold("leave two", score=0.98, name="2")
+    laws.hold("leave three", score=0.97, name="3")
+    news.hold("annual leave four", score=0.2, name="4")
+
+    answer = search(linked("LAWS", laws), linked("NEWS", news))
+
+    # Both stores' first, that with more of the question's words before the other.
+    assert contents(answer) == ["annual leave four", "leave one", "leave two", "leave three"]
+    assert [result.score for result in answer.results] == [0.2, 0.99, 0.98, 0.97]
+
+
+def test_what_two_stores_hold_counts_twice_and_is_shown_once(laws: Shelf, news: Shelf) -> None:
+    laws.hold("alone", score=0.9, name="alone")
+    laws.hold("annual leave in both", score=0.5, name="same")
+    news.hold("other", score=0.9, name="other")
+    news.hold("annual leave in both", score=0.4, name="same")
+
+    answer = search(linked("LAWS", laws), linked("NEWS", news))
+
+    # By hand: 1/62 + 1/62 of the second places is more than 1/61 of a first.
+    assert contents(answer)[0] == "annual leave in both"
+    assert answer.results[0].score == 0.5
+    assert len(answer.results) == 3
+
+
+def test_each_has_its_own_count_and_its_own_threshold(laws: Shelf, news: Shelf) -> None:
+    for number in range(9):
+        laws.hold(f"law {number}", score=0.9 - number / 10, name=f"law-{number}")
+        news.hold(f"news {number}", score=0.9 - number / 10, name=f"news-{number}")
+
+    answer = search(linked("LAWS", laws, limit=2), linked("NEWS", news, limit=9, min_score=0.65))
+
+    assert sorted(contents(answer)) == ["law 0", "law 1", "news 0", "news 1", "news 2"]
+
+
+def test_a_source_is_named_by_where_it_lies(laws: Shelf) -> None:
+    laws.hold("annual leave is a right", name="laws/leave.pdf")
+
+    [result] = search(linked("LAWS", laws)).results
+
+    assert result.source.filename == "leave.pdf"
+    assert result.source.uri == "s3://theirs/laws/leave.pdf"
+    assert result.source.document_id is None
+
+
+def test_the_same_words_in_two_files_are_shown_once_with_both(laws: Shelf) -> None:
+    laws.hold("annual leave is a right", name="a.txt")
+    laws.hold("annual leave is a right", name="b.txt")
+
+    [result] = search(linked("LAWS", laws)).results
+
+    assert {result.source.filename, *(each.filename for each in result.other_sources)} == {
+        "a.txt",
+        "b.txt",
+    }
+
+
+def test_two_groups_see_one_document_each_and_none_sees_none(laws: Shelf) -> None:
+    laws.hold("annual leave of staff", attributes={"team": ["staff", "board"]}, name="1")
+    laws.hold("annual leave of guests", attributes={"team": ["guests"]}, name="2")
+    laws.hold("annual leave of nobody", name="3")
+    base = linked("LAWS", laws, groups_in="team")
+
+    assert contents(search(base, caller=Caller("ann", ("staff",)))) == ["annual leave of staff"]
+    assert contents(search(base, caller=Caller("bob", ("guests",)))) == ["annual leave of guests"]
+    assert contents(search(base, caller=Caller("cy"))) == []
+    assert contents(search(base, caller=Caller("dee", ("",)))) == []
+
+
+def test_six_groups_take_two_queries_and_their_answers_are_one(laws: Shelf) -> None:
+    groups = tuple(f"team-{number}" for number in range(6))
+    for number, group in enumerate(groups):
+        score = 0.3 + number / 10
+        laws.hold(f"leave of {group}", attributes={"team": [group]}, score=score, name=group)
+    laws.hold("leave of team-9", attributes={"team": ["team-9"]}, name="9")
+    base = linked("LAWS", laws, groups_in="team", limit=10)
+
+    answer = search(base, caller=Caller("ann", groups))
+
+    assert contents(answer) == [f"leave of team-{number}" for number in reversed(range(6))]
+    assert set(laws.filters) == {
+        AnyOf(tuple(Lists("team", group) for group in groups[:5])),
+        Lists("team", "team-5"),
+    }
+
+
+@pytest.mark.parametrize("caller", [None, Caller(""), Caller("!rejected", ("staff",))])
+def test_without_an_identity_nothing_is_asked_that_tells_callers_apart(
+    laws: Shelf, news: Shelf, caller: Caller | None
+) -> None:
+    bases = (linked("LAWS", laws, groups_in="team"), linked("NEWS", news))
+
+    with pytest.raises(MissingIdentity):
+        search(*bases, caller=caller)
+
+    assert (laws.filters, news.filters) == ([], [])
+
+
+def test_what_is_everybodys_needs_no_identity_and_no_filter(laws: Shelf) -> None:
+    laws.hold("annual leave is a right")
+
+    assert contents(search(linked("LAWS", laws), caller=None)) == ["annual leave is a right"]
+    assert laws.filters == [None]
+
+
+def test_a_store_that_ignores_the_filter_is_believed_in_nothing(laws: Shelf, news: Shelf) -> None:
+    laws.hold("annual leave of staff", attributes={"team": ["staff"]}, name="1")
+    laws.hold("annual leave of guests", attributes={"team": ["guests"]}, name="2")
+    laws.ignores_filters = True
+    news.hold("annual leave is short this year")
+
+    answer = search(
+        linked("LAWS", laws, groups_in="team"),
+        linked("NEWS", news),
+        caller=Caller("ann", ("staff",)),
+    )
+
+    assert contents(answer) == ["annual leave is short this year"]
+    assert list(answer.failures) == ["LAWS"]
+
+
+def test_a_users_documents_stay_theirs_in_a_pool_that_was_linked_by_mistake(laws: Shelf) -> None:
+    laws.put("annual leave of alice", user_id="alice", catalog_id="cat-1")
+    laws.hold("annual leave is a right")
+
+    answer = search(linked("POOL", laws), caller=Caller("bob"))
+
+    assert contents(answer) == ["annual leave is a right"]
+    assert answer.withheld == 1
+
+
+def test_a_guardrail_that_stepped_in_is_told(laws: Shelf, news: Shelf) -> None:
+    laws.guardrail_action = "INTERVENED"
+    news.hold("annual leave is short this year")
+
+    answer = search(linked("LAWS", laws), linked("NEWS", news))
+
+    assert answer.guardrail_action == "INTERVENED"
+
+
+def test_figures_are_told_of_each_one_that_answered(laws: Shelf, news: Shelf) -> None:
+    laws.hold("annual leave is a right", name="1")
+    laws.hold("annual leave is long", name="2")
+    laws.delay = 0.02
+    news.failure = KnowledgeBaseThrottled("Retrieve")
+
+    [figures] = search(linked("LAWS", laws), linked("NEWS", news)).figures
+
+    assert (figures.knowledge_base_id, figures.passages) == ("LAWS", 2)
+    assert figures.milliseconds >= 20
