@@ -11,11 +11,13 @@ from botocore.stub import Stubber
 
 from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase, rendered
+from stackroom.aws.retrieve_models import Reranking
+from stackroom.aws.retrieve_options import RetrieveOptions
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.filters import Has, any_of
 from stackroom.identity import Caller
 from stackroom.narrowing import conditions
-from stackroom.ports.retrieval import Passage
+from stackroom.ports.retrieval import Passage, Search
 from stackroom.tenancy import Member, Tenant
 
 ALICE = Has("user_id", "alice")
@@ -195,3 +197,138 @@ def test_no_group_has_a_single_member() -> None:
 
     assert sole == {"equals": {"key": "user_id", "value": "alice"}}
     assert choice == {"equals": {"key": "city", "value": "Rome"}}
+
+
+def a_page(*texts: str, **members: Any) -> dict[str, Any]:
+    results = [{"content": {"text": text}, "score": 0.5} for text in texts]
+    return {"retrievalResults": results, **members}
+
+
+def test_nothing_demanded_is_no_filter(client: Any, bedrock: Stubber) -> None:
+    search = {"vectorSearchConfiguration": {"numberOfResults": 5}}
+    asked = {**expected({}), "retrievalConfiguration": search}
+    bedrock.add_response("retrieve", a_page("30 days"), asked)
+
+    retrieved = BedrockKnowledgeBase(client, "KB12345678").retrieve("annual leave", None, 5)
+
+    assert [each.text for each in retrieved.passages] == ["30 days"]
+
+
+def test_a_fixed_filter_holds_beside_what_is_demanded(client: Any, bedrock: Stubber) -> None:
+    fixed = {"startsWith": {"key": "city", "value": "R"}}
+    alice = {"equals": {"key": "user_id", "value": "alice"}}
+    bedrock.add_response("retrieve", a_page(), expected({"andAll": [fixed, alice]}))
+    bedrock.add_response("retrieve", a_page(), expected(fixed))
+    options = RetrieveOptions(fixed_filter=fixed)
+    knowledge_base = BedrockKnowledgeBase(client, "KB12345678", options=options)
+
+    found = [knowledge_base.retrieve("annual leave", each, 5) for each in (ALICE, None)]
+
+    assert [each.passages for each in found] == [(), ()]
+
+
+def test_a_fixed_filter_that_leaves_no_room_is_never_left_out(
+    client: Any, bedrock: Stubber
+) -> None:
+    leaf = {"equals": {"key": "city", "value": "Rome"}}
+    options = RetrieveOptions(fixed_filter={"orAll": [leaf, {"andAll": [leaf, leaf]}]})
+    knowledge_base = BedrockKnowledgeBase(client, "KB12345678", options=options)
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="an orAll that holds groups"):
+        knowledge_base.retrieve("annual leave", ALICE, 5)
+
+
+def test_pages_are_read_until_there_are_as_many_as_asked_for(client: Any, bedrock: Stubber) -> None:
+    asked = expected({"equals": {"key": "user_id", "value": "alice"}})
+    first = a_page("a", "b", nextToken="t1", guardrailAction="INTERVENED")
+    bedrock.add_response("retrieve", first, asked)
+    second = a_page("c", "d", nextToken="t2", guardrailAction="NONE")
+    bedrock.add_response("retrieve", second, {**asked, "nextToken": "t1"})
+    bedrock.add_response("retrieve", a_page("e", "f", nextToken="t3"), {**asked, "nextToken": "t2"})
+
+    retrieved = BedrockKnowledgeBase(client, "KB12345678").retrieve("annual leave", ALICE, 5)
+
+    assert [each.text for each in retrieved.passages] == ["a", "b", "c", "d", "e"]
+    assert retrieved.guardrail_action == "INTERVENED"
+    assert retrieved.notice is None
+
+
+@pytest.mark.parametrize(
+    ("pages", "found", "notice"),
+    [
+        ([a_page("a"), a_page("never asked for")], "a", None),
+        ([a_page("a", nextToken="t1"), a_page("b")], "ab", None),
+        (
+            [a_page("a", nextToken="t1"), a_page(nextToken="t2")],
+            "a",
+            "stopped at an empty page",
+        ),
+        (
+            [a_page("a", nextToken="t1"), a_page("b", nextToken="t1")],
+            "ab",
+            "stopped at a page that named itself as the next",
+        ),
+        (
+            [a_page("a", nextToken=f"t{at}") for at in range(11)],
+            "aaaaaaaaaa",
+            "stopped after 10 pages",
+        ),
+    ],
+)
+def test_pages_end(
+    client: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    pages: list[dict[str, Any]],
+    found: str,
+    notice: str | None,
+) -> None:
+    remaining = iter(pages)
+    monkeypatch.setattr(client, "retrieve", lambda **_: next(remaining))
+
+    retrieved = BedrockKnowledgeBase(client, "KB12345678").retrieve("annual leave", ALICE, 20)
+
+    assert "".join(each.text for each in retrieved.passages) == found
+    assert retrieved.notice == notice
+
+
+def test_a_page_that_fails_is_no_part_of_an_answer(client: Any, bedrock: Stubber) -> None:
+    bedrock.add_response("retrieve", a_page("a", nextToken="t1"))
+    bedrock.add_client_error("retrieve", "ThrottlingException", "slow down", 429)
+
+    with pytest.raises(KnowledgeBaseThrottled):
+        BedrockKnowledgeBase(client, "KB12345678").retrieve("annual leave", ALICE, 5)
+
+
+def test_a_reranking_models_scores_are_relevances(client: Any, bedrock: Stubber) -> None:
+    bedrock.add_response("retrieve", {"retrievalResults": [a_result(), a_result(score=1.2)]})
+    reranking = Reranking(
+        model_arn="arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"
+    )
+    options = RetrieveOptions(reranking=reranking)
+
+    retrieved = BedrockKnowledgeBase(client, "KB12345678", options=options).retrieve("q", ALICE, 5)
+
+    assert retrieved.is_reranked
+    assert [each.relevance for each in retrieved.passages] == [0.75, 1.0]
+    assert [each.similarity for each in retrieved.passages] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("options", "search"),
+    [
+        (RetrieveOptions(search_type="HYBRID"), Search.HYBRID),
+        (RetrieveOptions(is_managed=True), Search.HYBRID),
+        (RetrieveOptions(search_type="SEMANTIC", has_cosine_scores=False), Search.SEMANTIC),
+    ],
+)
+def test_what_is_no_cosine_is_no_similarity(
+    client: Any, bedrock: Stubber, options: RetrieveOptions, search: Search
+) -> None:
+    bedrock.add_response("retrieve", {"retrievalResults": [a_result()]})
+
+    retrieved = BedrockKnowledgeBase(client, "KB12345678", options=options).retrieve("q", ALICE, 5)
+
+    best = retrieved.passages[0]
+    assert retrieved.search is search
+    assert not retrieved.is_reranked
+    assert (best.score, best.similarity, best.relevance) == (0.75, None, None)

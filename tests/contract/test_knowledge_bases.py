@@ -186,7 +186,7 @@ def knowledge_base(request: pytest.FixtureRequest) -> KnowledgeBase:
     return WAYS[request.param](request.getfixturevalue("bedrock"))
 
 
-def found(knowledge_base: KnowledgeBase, condition: Filter) -> set[str]:
+def found(knowledge_base: KnowledgeBase, condition: Filter | None) -> set[str]:
     retrieved = knowledge_base.retrieve("annual leave", condition, 10)
     return {
         f"{passage.attributes['user_id']}/{passage.attributes['filename']}"
@@ -202,6 +202,10 @@ def test_a_tenant_is_all_that_is_found(knowledge_base: KnowledgeBase) -> None:
     assert everything == {"alice/berlin.txt", "alice/rome.txt", "alice/paris.txt"}
     assert one_catalog == {"alice/paris.txt"}
     assert foreign_catalog == set()
+
+
+def test_without_a_filter_everything_is_found(knowledge_base: KnowledgeBase) -> None:
+    assert found(knowledge_base, None) == {f"{user}/{file}" for user, _, file, _ in SHELF}
 
 
 @pytest.mark.parametrize(

@@ -95,8 +95,10 @@ class FakeKnowledgeBase(Disturbed):
         )
 
 
-def matches(condition: Filter, attributes: Mapping[str, object]) -> bool:
+def matches(condition: Filter | None, attributes: Mapping[str, object]) -> bool:
     match condition:
+        case None:
+            return True
         case Has(key, value):
             present = attributes.get(key)
             members = present if isinstance(present, list) else [present]

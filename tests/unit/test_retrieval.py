@@ -340,7 +340,7 @@ class WaitingForOthers(FakeKnowledgeBase):
         self.all_asked = all_asked
 
     # A002: the port's name
-    def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
+    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
         self.all_asked.wait()
         return super().retrieve(query, filter, limit)
 

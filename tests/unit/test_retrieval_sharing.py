@@ -230,7 +230,7 @@ class BusyWithOthers(FakeKnowledgeBase):
     """Throttles whatever doesn't ask for one user's documents."""
 
     # A002: the port's name
-    def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
+    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
         if not isinstance(filter, Has):
             raise KnowledgeBaseThrottled("Retrieve")
         return super().retrieve(query, filter, limit)

@@ -1,16 +1,18 @@
 """A Bedrock knowledge base, searched."""
 
 from collections.abc import Mapping
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from stackroom.aws.guardrail import Guardrail
+from stackroom.aws.retrieve_filters import both
+from stackroom.aws.retrieve_options import RetrieveOptions
 from stackroom.aws.translation import THROTTLES, code_of
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, Unavailable
 from stackroom.filters import AllOf, AnyOf, Filter, Has, Lists
-from stackroom.ports.retrieval import Passage, Retrieved
+from stackroom.ports.retrieval import Passage, Retrieved, Search
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent_runtime.client import AgentsforBedrockRuntimeClient
@@ -18,20 +20,26 @@ if TYPE_CHECKING:
         KnowledgeBaseRetrievalResultTypeDef,
         RetrievalFilterTypeDef,
         RetrievedReferenceTypeDef,
+        RetrieveResponseTypeDef,
     )
 
     Found = KnowledgeBaseRetrievalResultTypeDef | RetrievedReferenceTypeDef
 
 _PAGE = "x-amz-bedrock-kb-document-page-number"
 _URI = "x-amz-bedrock-kb-source-uri"
+_MOST_PAGES = 10  # of one search, each of which counts against Retrieve's 20 a second
 
 
 class BedrockKnowledgeBase:
     """
-    A `KnowledgeBase` over Bedrock's `Retrieve`.
+    A `KnowledgeBase` over Bedrock's `Retrieve`, searched as the `options` say.
 
     `first_page` is the number that Bedrock gives a document's first page: AWS doesn't say, and
     users have read both 0 and 1 out of it. Without a `guardrail` nothing is held back.
+
+    Of a reranked passage the score is taken for the model's relevance: AWS says of a score only
+    that it is "the level of relevance", and that a reranking model orders by the scores that it
+    calculates (unconfirmed). https://docs.aws.amazon.com/bedrock/latest/userguide/rerank.html
     """
 
     def __init__(
@@ -41,36 +49,80 @@ class BedrockKnowledgeBase:
         *,
         first_page: int = 1,
         guardrail: Guardrail | None = None,
+        options: RetrieveOptions | None = None,
     ) -> None:
         self._client = client
         self._id = knowledge_base_id
         self._first_page = first_page
         self._guardrail = guardrail
+        # No search type by default: S3 Vectors knows only semantic search.
+        self._options = options or RetrieveOptions()
 
     # A002: the port's name
-    def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
-        retrieve = self._client.retrieve
-        if self._guardrail is not None:
-            retrieve = partial(retrieve, guardrailConfiguration=self._guardrail.configuration)
+    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
+        passages: list[Passage] = []
+        intervened, notice, seen = False, None, set[str]()
+        asked = self._asked(query, filter, limit)
+        while True:
+            page = self._page(asked)
+            passages += [self._passage(each) for each in page["retrievalResults"]]
+            intervened = intervened or page.get("guardrailAction") == "INTERVENED"
+            token = page.get("nextToken")
+            if not token or len(passages) >= limit:
+                break
+            notice = _why_stopped(page, token, seen)
+            if notice:
+                break
+            seen.add(token)
+            asked = {**asked, "nextToken": token}
+        return Retrieved(
+            passages=tuple(passages[:limit]),
+            guardrail_action="INTERVENED" if intervened else "NONE",
+            search=Search.HYBRID if self._options.is_hybrid else Search.SEMANTIC,
+            is_reranked=self._options.is_reranked,
+            notice=notice,
+        )
+
+    def _asked(self, query: str, condition: Filter | None, limit: int) -> dict[str, Any]:
+        demanded = None if condition is None else rendered(condition)
         try:
-            # No search type: S3 Vectors knows only the default, semantic search.
-            response = retrieve(
-                knowledgeBaseId=self._id,
-                retrievalQuery={"text": query},
-                retrievalConfiguration={
-                    "vectorSearchConfiguration": {
-                        "numberOfResults": limit,
-                        "filter": rendered(filter),
-                    }
-                },
-            )
+            whole = both(self._options.fixed_filter, demanded)
+        except ValueError as error:
+            # What is configured is checked when it is read; here nothing is searched without it.
+            raise KnowledgeBaseUnavailable("Retrieve", f"nothing: {error}") from error
+        asked: dict[str, Any] = {
+            "knowledgeBaseId": self._id,
+            "retrievalQuery": {"text": query},
+            "retrievalConfiguration": self._options.configuration(limit, whole),
+        }
+        if self._guardrail is not None:
+            asked["guardrailConfiguration"] = self._guardrail.configuration
+        return asked
+
+    def _page(self, asked: dict[str, Any]) -> "RetrieveResponseTypeDef":
+        try:
+            return self._client.retrieve(**asked)
         except (ClientError, BotoCoreError) as error:
             raise search_error(error, "Retrieve") from error
-        results = response["retrievalResults"]
-        return Retrieved(
-            passages=tuple(passage_of(each, first_page=self._first_page) for each in results),
-            guardrail_action=response.get("guardrailAction", "NONE"),
-        )
+
+    def _passage(self, found: "KnowledgeBaseRetrievalResultTypeDef") -> Passage:
+        passage = passage_of(found, first_page=self._first_page)
+        if self._options.tells_similarity:
+            return passage
+        reranked = self._options.is_reranked
+        relevance = min(1.0, max(0.0, passage.score)) if reranked else None
+        return replace(passage, similarity=None, relevance=relevance)
+
+
+def _why_stopped(page: "RetrieveResponseTypeDef", token: str, seen: set[str]) -> str | None:
+    """Of pages that say that more is to come; None to go on. AWS says nothing of how many."""
+    if not page["retrievalResults"]:
+        return "stopped at an empty page"
+    if token in seen:
+        return "stopped at a page that named itself as the next"
+    if len(seen) + 1 >= _MOST_PAGES:
+        return f"stopped after {_MOST_PAGES} pages"
+    return None
 
 
 def passage_of(found: "Found", *, first_page: int) -> Passage:

@@ -29,10 +29,10 @@ def rendered(condition: Filter) -> dict[str, Any]:
             return {"$and": [rendered(member) for member in conditions]}
 
 
-def is_listed(condition: Filter, attributes: Mapping[str, object]) -> bool:
+def is_listed(condition: Filter | None, attributes: Mapping[str, object]) -> bool:
     """Whether what is found is right where a list is demanded; all else is the store's to say."""
     match condition:
-        case Has():
+        case None | Has():
             return True
         case Lists(key, value):
             listed = attributes.get(key)

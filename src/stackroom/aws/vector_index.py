@@ -68,7 +68,7 @@ class S3VectorsKnowledgeBase:
         self._lets_through = lets_through
 
     # A002: the port's name
-    def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
+    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
         reason = self._watch.why_not()
         if reason is None:
             try:
@@ -79,8 +79,10 @@ class S3VectorsKnowledgeBase:
         found = self._fallback.retrieve(query, filter, limit)
         return replace(found, notice=f"searched through Retrieve: {reason}")
 
-    def _retrieved(self, query: str, condition: Filter, limit: int) -> Retrieved:
-        asked = {"indexArn": self._arn, "filter": rendered(condition), "returnMetadata": True}
+    def _retrieved(self, query: str, condition: Filter | None, limit: int) -> Retrieved:
+        asked: dict[str, Any] = {"indexArn": self._arn, "returnMetadata": True}
+        if condition is not None:
+            asked["filter"] = rendered(condition)
         if self._lets_through is not None and not self._lets_through(query):
             return Retrieved(passages=(), guardrail_action="INTERVENED", search=self._search)
         search, sought = self._sought(query)

@@ -64,8 +64,8 @@ class KnowledgeBase(Protocol):
     # A002: `filter` is what stores call it, and nothing here needs the built-in of that name.
     def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
         """
-        The passages nearest to the query among those the filter lets through, best first; without
-        a filter among all.
+        The passages nearest to the query among those the filter lets through, best first; of all,
+        if there is none.
 
         Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable; never answers less than it
         knows without saying so, and never more than the filter allows.

@@ -28,7 +28,7 @@ class Reranked:
     reranker: Reranker
 
     # A002: the port's name
-    def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
+    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
         found = self.knowledge_base.retrieve(query, filter, limit)
         best = [passage for passage in found.passages[:_RANKED] if passage.text]
         if not best:
