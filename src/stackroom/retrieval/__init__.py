@@ -2,7 +2,7 @@
 A question -> the passages that the caller may see, each with its file and page, or an answer of
 one catalog that cites them.
 
-- arguments: the tool as an agent sees it
+- arguments: the tools as an agent sees them
 - scope: which knowledge bases to ask, and for what part of what the caller may see
 - asking: asks them in parallel, under the filter of each part
 - embeddings: questions' vectors, kept for when they are asked again
@@ -12,7 +12,9 @@ one catalog that cites them.
 - weighing: how strongly each passage speaks to the question, and whether any answers it
 - excerpts: passages that belong together as one, and nothing twice
 - passages: which of them, and how much of them, fit the agent's context
-- search: all of this, from a question to the answer
+- results: what is answered of it, within the caller's budget
+- search: all of this over the pool, from a question to the answer
+- linked: the same over knowledge bases that an agent was given
 - citations, place_cache: where each stands
 - answers: a model writes from what a search of one catalog finds
 - store_answers: the same where the store searches and has a model write by itself

@@ -1,0 +1,68 @@
+"""
+KNOWLEDGE_BASES_CONFIG: the knowledge bases that an agent is given, a JSON array of entries.
+
+Whoever deploys writes it, so an error names the entry and the field.
+"""
+
+import json
+from collections.abc import Mapping
+
+import pydantic
+
+from stackroom.aws.linked_entries import DEFAULT_TOOL, LinkedSettings, ToolsOwnSettings
+
+AnyLinkedSettings = LinkedSettings | ToolsOwnSettings
+
+
+class LinkedKnowledgeBasesInvalid(ValueError):
+    """The configuration can't be used; every line names an entry, a field, and what is wrong."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("KNOWLEDGE_BASES_CONFIG: " + "; ".join(problems))
+
+
+def linked_settings(text: str) -> tuple[AnyLinkedSettings, ...]:
+    """Every entry, in order. Raises LinkedKnowledgeBasesInvalid, which tells all that is wrong."""
+    try:
+        entries = json.loads(text)
+    except ValueError as error:
+        raise LinkedKnowledgeBasesInvalid([f"is no JSON ({error})"]) from None
+    if not isinstance(entries, list):
+        raise LinkedKnowledgeBasesInvalid(["must be a JSON array of entries"])
+    problems: list[str] = []
+    read: list[AnyLinkedSettings] = []
+    for number, entry in enumerate(entries):
+        try:
+            read.append(_kind_of(entry).model_validate(entry))
+        except pydantic.ValidationError as error:
+            problems += [f"{_named(number, entry)}: {each}" for each in _problems(error)]
+    ids = [each.knowledge_base_id for each in read]
+    for twice in dict.fromkeys(each for each in ids if ids.count(each) > 1):
+        problems.append(f"knowledgeBaseId: {twice!r} stands in {ids.count(twice)} entries, not one")
+    if problems:
+        raise LinkedKnowledgeBasesInvalid(problems)
+    return tuple(read)
+
+
+def _kind_of(entry: object) -> type[LinkedSettings] | type[ToolsOwnSettings]:
+    own = isinstance(entry, Mapping) and entry.get("retrievalTool", DEFAULT_TOOL) != DEFAULT_TOOL
+    return ToolsOwnSettings if own else LinkedSettings
+
+
+def _named(number: int, entry: object) -> str:
+    key = entry.get("knowledgeBaseId") if isinstance(entry, Mapping) else None
+    return f"entry {number}" + (f" ({key!r:.60})" if isinstance(key, str) else "")
+
+
+def _problems(error: pydantic.ValidationError) -> list[str]:
+    return [
+        ": ".join(
+            part
+            for part in (
+                ".".join(map(str, each["loc"])),
+                each["msg"].removeprefix("Value error, "),
+            )
+            if part
+        )
+        for each in error.errors(include_url=False, include_input=False)
+    ]

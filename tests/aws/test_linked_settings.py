@@ -1,0 +1,206 @@
+"""KNOWLEDGE_BASES_CONFIG: what is taken, and how an error names what to mend."""
+
+import json
+from typing import Any
+
+import pytest
+
+from stackroom.aws.guardrail import Guardrail
+from stackroom.aws.linked_entries import LinkedSettings, ToolsOwnSettings
+from stackroom.aws.linked_settings import LinkedKnowledgeBasesInvalid, linked_settings
+
+ENTRY = {"knowledgeBaseId": "KB12345678", "name": "Laws", "description": "The laws of leave."}
+EQUALS = {"equals": {"key": "year", "value": 2026}}
+OTHER = {"listContains": {"key": "team", "value": "staff"}}
+
+
+def read(**members: object) -> LinkedSettings:
+    [settings] = linked_settings(json.dumps([{**ENTRY, **members}]))
+    assert isinstance(settings, LinkedSettings)
+    return settings
+
+
+def refusal(*entries: object) -> str:
+    with pytest.raises(LinkedKnowledgeBasesInvalid) as raised:
+        linked_settings(json.dumps(entries))
+    return str(raised.value)
+
+
+def test_what_an_entry_leaves_out_takes_the_defaults() -> None:
+    settings = read()
+
+    assert settings.model_dump(by_alias=True, exclude_none=True) == {
+        **ENTRY,
+        "numberOfResults": 5,
+        "enableAcl": False,
+        "aclMetadataField": "allowed_groups",
+        "guardrailVersion": "DRAFT",
+        "vectorStoreType": "S3_VECTORS",
+        "minScore": 0.0,
+        "retrievalTool": "retrieve_from_knowledge_base",
+    }
+    assert (settings.groups_in, settings.guardrail) == (None, None)
+
+
+def test_an_entry_says_all_that_retrieve_can_be_told() -> None:
+    settings = read(
+        vectorStoreType="OPENSEARCH_SERVERLESS",
+        overrideSearchType="HYBRID",
+        numberOfResults=100,
+        retrievalFilter=EQUALS,
+        guardrailId="gr1",
+        guardrailVersion="3",
+        enableAcl=True,
+        aclMetadataField="readers",
+        reranking={"modelArn": "arn:rerank", "numberOfRerankedResults": 3},
+        implicitFilter={
+            "modelArn": "arn:model",
+            "metadataAttributes": [{"key": "year", "type": "NUMBER", "description": "Of issue."}],
+        },
+    )
+
+    configuration: Any = settings.options.configuration(100, EQUALS)
+    assert configuration == {
+        "vectorSearchConfiguration": {
+            "numberOfResults": 100,
+            "filter": EQUALS,
+            "overrideSearchType": "HYBRID",
+            "rerankingConfiguration": {
+                "type": "BEDROCK_RERANKING_MODEL",
+                "bedrockRerankingConfiguration": {
+                    "modelConfiguration": {"modelArn": "arn:rerank"},
+                    "numberOfRerankedResults": 3,
+                },
+            },
+            "implicitFilterConfiguration": {
+                "modelArn": "arn:model",
+                "metadataAttributes": [
+                    {"key": "year", "type": "NUMBER", "description": "Of issue."}
+                ],
+            },
+        }
+    }
+    assert settings.guardrail == Guardrail(id="gr1", version="3")
+    assert settings.groups_in == "readers"
+
+
+@pytest.mark.parametrize("store", ["S3_VECTORS", "OPENSEARCH_SERVERLESS", "RDS"])
+def test_only_the_scores_of_s3_vectors_are_cosines(store: str) -> None:
+    assert read(vectorStoreType=store).options.tells_similarity is (store == "S3_VECTORS")
+
+
+def test_a_managed_knowledge_base_is_searched_in_its_own_words() -> None:
+    configuration: Any = read(vectorStoreType="MANAGED").options.configuration(5, None)
+
+    assert configuration == {"managedSearchConfiguration": {"numberOfResults": 5}}
+
+
+def test_an_entry_with_a_tool_of_its_own_may_say_anything_more() -> None:
+    [settings] = linked_settings(
+        json.dumps([{**ENTRY, "retrievalTool": "search_parts", "endpoint": "https://parts"}])
+    )
+
+    assert isinstance(settings, ToolsOwnSettings)
+    assert settings.retrieval_tool == "search_parts"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "is no JSON"),
+        ("[{]", "is no JSON"),
+        ("{}", "must be a JSON array"),
+        ('"KB12345678"', "must be a JSON array"),
+    ],
+)
+def test_what_is_no_array_of_json_is_told(text: str, problem: str) -> None:
+    with pytest.raises(LinkedKnowledgeBasesInvalid, match=problem):
+        linked_settings(text)
+
+
+@pytest.mark.parametrize(
+    ("members", "field", "problem"),
+    [
+        ({"numberOfResults": -1}, "numberOfResults", "greater than or equal to 1"),
+        ({"numberOfResults": 101}, "numberOfResults", "less than or equal to 100"),
+        ({"numberOfResults": True}, "numberOfResults", "valid integer"),
+        ({"vectorStoreType": "PINECONE"}, "vectorStoreType", "allowed: S3_VECTORS, OPENSEARCH"),
+        ({"aclMetadataField": "x-amz-bedrock-kb-source-uri"}, "aclMetadataField", "is reserved"),
+        ({"aclMetadataField": "X-AMZ-Bedrock"}, "aclMetadataField", "is reserved"),
+        ({"aclMetadataField": "user_id"}, "aclMetadataField", "is reserved"),
+        ({"aclMetadataField": ""}, "aclMetadataField", "at least 1 character"),
+        ({"name": "  "}, "name", "at least 1 character"),
+        ({"description": None}, "description", "valid string"),
+        ({"knowledgeBaseId": 7}, "knowledgeBaseId", "valid string"),
+        ({"enableAcl": "yes"}, "enableAcl", "valid boolean"),
+        ({"minScore": 1.5}, "minScore", "less than or equal to 1"),
+        ({"overrideSearchType": "WORDS"}, "overrideSearchType", "'HYBRID' or 'SEMANTIC'"),
+        ({"overrideSearchType": "HYBRID"}, "", "not for S3_VECTORS"),
+        ({"results": 5}, "results", "not permitted"),
+        ({"number_of_results": 5}, "number_of_results", "not permitted"),
+        ({"reranking": {}}, "reranking.modelArn", "required"),
+        ({"implicitFilter": {"modelArn": "a", "metadataAttributes": []}}, "", "at least 1 item"),
+        (
+            {"vectorStoreType": "MANAGED", "overrideSearchType": "SEMANTIC"},
+            "",
+            "MANAGED knowledge base takes neither",
+        ),
+    ],
+)
+def test_an_error_names_the_entry_and_the_field(
+    members: dict[str, object], field: str, problem: str
+) -> None:
+    told = refusal(ENTRY, {**ENTRY, "knowledgeBaseId": "KB87654321", **members})
+
+    assert told.startswith("KNOWLEDGE_BASES_CONFIG: entry 1")
+    assert f": {field}" in told
+    assert problem in told
+
+
+@pytest.mark.parametrize("entry", [None, "KB12345678", 5, []])
+def test_what_is_no_object_is_no_entry(entry: object) -> None:
+    assert "entry 0: " in refusal(entry)
+
+
+def test_two_entries_of_one_id_are_refused() -> None:
+    assert "knowledgeBaseId: 'KB12345678' stands in 2 entries" in refusal(ENTRY, ENTRY)
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    told = refusal({**ENTRY, "numberOfResults": 0}, {**ENTRY, "vectorStoreType": "X"})
+
+    assert "entry 0" in told
+    assert "entry 1" in told
+
+
+@pytest.mark.parametrize(
+    ("condition", "problem"),
+    [
+        ({}, "one operator"),
+        ("year = 2026", "valid dictionary"),
+        ({"is": {"key": "a", "value": 1}}, "allowed: equals"),
+        ({"equals": {"key": "a"}}, "a key and a value"),
+        ({"equals": {"key": "", "value": 1}}, "1 to 100 characters"),
+        ({"equals": {"key": "a", "value": [1]}}, "without one value"),
+        ({"in": {"key": "a", "value": 1}}, "without a list"),
+        ({"andAll": [EQUALS]}, "2 to 5 conditions"),
+        ({"andAll": [EQUALS] * 6}, "2 to 5 conditions"),
+        ({"startsWith": {"key": "a", "value": "b"}}, "S3 Vectors can't"),
+        (
+            {"andAll": [EQUALS, {"orAll": [EQUALS, {"andAll": [EQUALS, OTHER]}]}]},
+            "too deep",
+        ),
+    ],
+)
+def test_a_filter_that_bedrock_refuses_is_refused_before(condition: object, problem: str) -> None:
+    told = refusal({**ENTRY, "retrievalFilter": condition})
+
+    assert "retrievalFilter" in told
+    assert problem in told
+
+
+def test_a_filter_must_leave_room_for_the_callers_groups() -> None:
+    wide = {"orAll": [{"andAll": [EQUALS, OTHER]}, OTHER]}
+
+    assert read(retrievalFilter=wide).retrieval_filter == wide
+    assert "leaves no room" in refusal({**ENTRY, "retrievalFilter": wide, "enableAcl": True})
