@@ -162,7 +162,7 @@ class _ByWords:
     knowledge_base: KnowledgeBase
 
     # A002: the port's name
-    def retrieve(self, query: str, filter: Filter, limit: int) -> Retrieved:  # noqa: A002
+    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
         found = self.knowledge_base.retrieve(query, filter, limit)
         ordered = weighed(query, [reply_of(found)], limit=limit)
         return replace(found, passages=ordered.passages, search=Search.RANKED)

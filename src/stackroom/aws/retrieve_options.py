@@ -6,14 +6,9 @@ https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 from stackroom.aws.retrieve_models import MOST_RESULTS, ImplicitFilter, Reranking
-
-if TYPE_CHECKING:
-    from types_boto3_bedrock_agent_runtime.type_defs import (
-        KnowledgeBaseRetrievalConfigurationTypeDef,
-    )
 
 SearchType = Literal["HYBRID", "SEMANTIC"]
 
@@ -72,9 +67,7 @@ class RetrieveOptions:
     def tells_similarity(self) -> bool:
         return self.has_cosine_scores and not self.is_hybrid and not self.is_reranked
 
-    def configuration(
-        self, limit: int, condition: Mapping[str, object] | None
-    ) -> "KnowledgeBaseRetrievalConfigurationTypeDef":
+    def configuration(self, limit: int, condition: Mapping[str, object] | None) -> dict[str, Any]:
         """The member `retrievalConfiguration` of a request for at most `limit` passages."""
         chosen: dict[str, Any] = {"numberOfResults": min(limit, MOST_RESULTS)}
         if condition is not None:
@@ -84,9 +77,9 @@ class RetrieveOptions:
         if self.is_managed:
             model = "CUSTOM" if self.reranking else self.managed_reranking
             chosen |= {"rerankingModelType": model} if model else {}
-            return cast("Any", {"managedSearchConfiguration": chosen})
+            return {"managedSearchConfiguration": chosen}
         if self.search_type is not None:
             chosen["overrideSearchType"] = self.search_type
         if self.implicit_filter is not None:
             chosen["implicitFilterConfiguration"] = self.implicit_filter.configuration
-        return cast("Any", {"vectorSearchConfiguration": chosen})
+        return {"vectorSearchConfiguration": chosen}
