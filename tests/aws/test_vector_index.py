@@ -144,7 +144,6 @@ def test_one_query_asks_for_meaning_and_words_behind_the_filter(
             text="30 days",
             score=0.75,
             similarity=0.75,
-            words=4.5,
             uri="s3://docs/alice/cat-1/a.pdf",
             page=3,
             attributes={**metadata, "x-amz-bedrock-kb-source-uri": "s3://docs/alice/cat-1/a.pdf"},
@@ -160,7 +159,7 @@ def test_it_can_search_by_meaning_alone(made: Made, s3vectors: Stubber) -> None:
 
     [passage] = retrieved.passages
     assert retrieved.search is Search.SEMANTIC
-    assert (passage.score, passage.similarity, passage.words) == (0.6, 0.6, None)
+    assert (passage.score, passage.similarity) == (0.6, 0.6)
 
 
 def test_it_can_search_by_words_alone_and_then_embeds_nothing(
@@ -173,7 +172,7 @@ def test_it_can_search_by_words_alone_and_then_embeds_nothing(
 
     [passage] = retrieved.passages
     assert retrieved.search is Search.TEXT
-    assert (passage.score, passage.similarity, passage.words) == (0.75, None, 30)
+    assert (passage.score, passage.similarity) == (0.75, None)
     assert embeddings.asked == []
 
 
@@ -189,7 +188,6 @@ def test_passages_stay_in_the_order_of_both_rankings(made: Made, s3vectors: Stub
 
     assert [each.score for each in passages] == [0.5, 0.8, 0.0]
     assert [each.similarity for each in passages] == [None, 0.8, 0.0]
-    assert [each.words for each in passages] == [10, None, None]
 
 
 def test_a_document_without_an_object_is_known_by_its_id(made: Made, s3vectors: Stubber) -> None:

@@ -125,20 +125,18 @@ class S3VectorsKnowledgeBase:
         scores = found.get("scores", {})
         distance = scores.get("vectorDistance", found.get("distance"))
         similarity = None if distance is None else min(1.0, max(0.0, 1.0 - distance))
-        matches = [each["score"] for each in scores.get("bm25Scores", ())]
-        words = sum(matches) if matches else None
+        words = sum(each["score"] for each in scores.get("bm25Scores", ()))
         source = _text_of(metadata, _URI)
         # Of a CUSTOM data source's documents it is their id.
         is_object = source is not None and source.startswith("s3://")
         return Passage(
             text=_text_of(metadata, TEXT) or "",
-            score=similarity if similarity is not None else _of_words(words or 0.0),
+            score=similarity if similarity is not None else _of_words(words),
             uri=source if is_object else None,
             custom_id=None if is_object else source,
             page=page_of(metadata, self._first_page),
             attributes={key: value for key, value in metadata.items() if key not in _HIDDEN},
             similarity=similarity,
-            words=words,
         )
 
 

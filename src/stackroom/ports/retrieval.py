@@ -16,9 +16,9 @@ class Passage:
 
     `score` grows with relevance; its scale is the store's. `attributes` are those of the sidecar,
     plus whatever the store added. `page` counts from 1 and is None where the store doesn't tell.
-    `similarity` is the cosine of its meaning and the question's, `words` how well the words match,
-    by BM25; each is None where the store didn't compare them, or doesn't tell. `relevance` is what
-    a reranking model makes of it, from 0 to 1; None if none was asked.
+    `similarity` is the cosine of its meaning and the question's; None where the store didn't
+    compare them, or doesn't tell. `relevance` is what a reranking model makes of it, from 0 to 1;
+    None if none was asked.
 
     Where it came from is the store's own word: `custom_id` is the id that a document of a CUSTOM
     data source was ingested under, `uri` the object of any other.
@@ -31,7 +31,6 @@ class Passage:
     page: int | None = None
     attributes: Mapping[str, object] = field(default_factory=dict)
     similarity: float | None = None
-    words: float | None = None
     relevance: float | None = None
 
 
