@@ -12,12 +12,13 @@ from stackroom.errors import (
     RetrievalFailed,
     Throttled,
 )
-from stackroom.filters import AnyOf, Lists
+from stackroom.filters import AnyOf, Has, Lists
 from stackroom.identity import Caller
 from stackroom.ports.retrieval import Passage
 from stackroom.retrieval.arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.retrieval.results import Answer
+from stackroom.tenancy import Everyone
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
 NOBODY_KNOWN = None
@@ -266,3 +267,31 @@ def test_figures_are_told_of_each_one_that_answered(laws: Shelf, news: Shelf) ->
 
     assert (figures.knowledge_base_id, figures.passages) == ("LAWS", 2)
     assert figures.milliseconds >= 20
+
+
+def test_several_queries_to_one_store_count_as_one(laws: Shelf) -> None:
+    groups = tuple(f"team-{number}" for number in range(6))
+    for number, group in enumerate(groups):
+        score = 0.3 + number / 10
+        laws.hold(f"leave of {group}", attributes={"team": [group]}, score=score, name=group)
+    laws.delay = 0.01
+    base = linked("LAWS", laws, groups_in="team", limit=3)
+
+    answer = search(base, caller=Caller("ann", groups))
+
+    [figures] = answer.figures
+    assert contents(answer) == ["leave of team-5", "leave of team-4", "leave of team-3"]
+    assert (figures.knowledge_base_id, figures.passages) == ("LAWS", 4)  # three and one
+    assert answer.knowledge_bases == ("LAWS",)
+
+
+def test_what_has_no_text_is_no_passage(laws: Shelf) -> None:
+    laws.hold("", name="picture.png")
+    laws.hold("annual leave is a right")
+
+    assert contents(search(linked("LAWS", laws))) == ["annual leave is a right"]
+
+
+def test_everyones_filter_demands_what_was_asked_for_and_no_more() -> None:
+    assert Everyone().filter() is None
+    assert Everyone().filter((Has("year", 2026),)) == Has("year", 2026)
