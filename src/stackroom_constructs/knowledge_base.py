@@ -1,0 +1,140 @@
+"""
+What an agent needs to know of a knowledge base, whoever makes it.
+
+A class of one's own derives from `BaseKnowledgeBase`, or has what `IKnowledgeBase` asks for.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import jsii
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_s3_assets as s3_assets
+from constructs import Construct
+
+from stackroom_constructs.refusals import InvalidArgument
+
+DEFAULT_TOOL = "retrieve_from_knowledge_base"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetrievalTool:
+    """
+    What searches a knowledge base inside the agent. The default is Stackroom's own tool, which
+    serves every knowledge base whose configuration names a `vectorStoreType` that it knows.
+
+    name: the tool's name, as the model sees it.
+    asset: a .py file, or a zip of them, with Strands tools; for a tool of one's own.
+    module: the dotted name of a module with them, importable in the function; instead of an asset.
+    layers: Lambda layers that the tool needs.
+    packages: Python packages that it needs, as pip spells them (`opensearch-py>=3`).
+    """
+
+    name: str = DEFAULT_TOOL
+    asset: s3_assets.Asset | None = None
+    module: str | None = None
+    layers: tuple[lambda_.ILayerVersion, ...] = ()
+    packages: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        own = self.name != DEFAULT_TOOL
+        if self.asset is not None and self.module is not None:
+            raise ValueError(f"retrieval tool {self.name!r} has an asset and a module: leave one")
+        if own and self.asset is None and self.module is None:
+            raise ValueError(f"retrieval tool {self.name!r} needs an asset or a module")
+
+    @property
+    def is_default(self) -> bool:
+        return self.name == DEFAULT_TOOL
+
+
+@runtime_checkable
+class IKnowledgeBase(Protocol):
+    """What `knowledge_bases=[...]` of an agent takes."""
+
+    @property
+    def name(self) -> str:
+        """What people and the model call it; not blank."""
+
+    @property
+    def description(self) -> str:
+        """What is to be found there; a model decides by it whether to ask. Not blank."""
+
+    def generate_iam_permissions(self) -> list[iam.PolicyStatement]:
+        """Everything that searching it takes. It goes into the agent's role word for word."""
+
+    def export_configuration(self) -> dict[str, Any]:
+        """
+        Its entry in KNOWLEDGE_BASES_CONFIG: what the tool is to know, ready for JSON. CDK tokens
+        may stand in it. A knowledge base that the default tool serves has all members that
+        `BedrockKnowledgeBase` exports; one with a tool of its own may have others.
+        """
+
+    def retrieval_tool(self) -> RetrievalTool:
+        """What searches it."""
+
+
+class BaseKnowledgeBase(Construct, metaclass=jsii.JSIIAbstractClass):
+    """
+    The half that knowledge bases share: the name, and how results are chosen.
+
+    name: what people and the model call it; not blank.
+    description: what is to be found there; a model decides by it whether to ask. Not blank.
+    number_of_results: passages of one search, 1 to 100.
+    retrieval_filter: a condition on documents' attributes that always holds, in the grammar of
+        Bedrock's RetrievalFilter. Default: none.
+    enable_acl: whether a document is found only by members of the groups that it names.
+    acl_metadata_field: the attribute in which a document lists these groups.
+
+    Raises InvalidArgument.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        name: str,
+        description: str,
+        number_of_results: int = 5,
+        retrieval_filter: Mapping[str, Any] | None = None,
+        enable_acl: bool = False,
+        acl_metadata_field: str = "allowed_groups",
+    ) -> None:
+        super().__init__(scope, construct_id)
+        for argument, text in (("name", name), ("description", description)):
+            if not text.strip():
+                raise InvalidArgument(self, argument, text, "a text that is not blank")
+        self._name = name
+        self._description = description
+        self._shared = {
+            "name": name,
+            "description": description,
+            "numberOfResults": number_of_results,
+            "retrievalFilter": retrieval_filter,
+            "enableAcl": enable_acl,
+            "aclMetadataField": acl_metadata_field,
+        }
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def description(self) -> str:
+        return self._description
+
+    @abstractmethod
+    def generate_iam_permissions(self) -> list[iam.PolicyStatement]:
+        """Everything that searching it takes. It goes into the agent's role word for word."""
+
+    def export_configuration(self) -> dict[str, Any]:
+        """The shared half of the entry in KNOWLEDGE_BASES_CONFIG; add to it what is your own."""
+        return dict(self._shared)
+
+    def retrieval_tool(self) -> RetrievalTool:
+        """Stackroom's own."""
+        return RetrievalTool()
