@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from infra.answers import GLOBAL, RETRIEVE_AND_GENERATE
+from infra.answers import RETRIEVE_AND_GENERATE
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 
@@ -25,7 +25,8 @@ def may_answer(
             because="The action has no resource type; what it searches and asks has, below.",
         )
     handler.allow("bedrock:Retrieve", on=knowledge_base_arns)
-    _may_invoke(handler, deployment)
+    for right in deployment.answer_model.model.rights(handler):
+        handler.allow(*right.actions, on=right.resources, where=right.where, because=right.because)
     may_guard(handler, deployment=deployment)
 
 
@@ -37,30 +38,3 @@ def may_guard(handler: HandlerFunction, *, deployment: Deployment) -> None:
     for name, value in guardrail.environment.items():
         handler.function.add_environment(name, value)
     handler.allow("bedrock:ApplyGuardrail", on=guardrail.arn(handler))
-
-
-def _may_invoke(handler: HandlerFunction, deployment: Deployment) -> None:
-    """
-    Exactly the model; behind an inference profile wherever that sends a question, and only by it.
-    Converse has no action of its own in IAM: it takes InvokeModel [API reference: Converse].
-
-    A global profile asks for the model here, and for the model without a region.
-    https://docs.aws.amazon.com/bedrock/latest/userguide/global-cross-region-inference.html
-    https://docs.aws.amazon.com/bedrock/latest/userguide/geographic-cross-region-inference.html
-    """
-    model, arn = deployment.answer_model, deployment.answer_model.arn(handler)
-    if model.profile is None:
-        handler.allow("bedrock:InvokeModel", on=arn)
-        return
-    handler.allow("bedrock:InvokeModel", "bedrock:GetInferenceProfile", on=arn)
-    by_profile = {"StringEquals": {"bedrock:InferenceProfileArn": arn}}
-    if model.profile == GLOBAL:
-        everywhere = [model.foundation_model_arn(handler, region) for region in (None, "")]
-        handler.allow("bedrock:InvokeModel", on=everywhere, where=by_profile)
-        return
-    handler.allow(
-        "bedrock:InvokeModel",
-        on=model.foundation_model_arn(handler, "*"),
-        where=by_profile,
-        because="One model, in the regions of its inference profile, which AWS may add to.",
-    )

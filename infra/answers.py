@@ -8,15 +8,9 @@ from typing import Self
 import aws_cdk as cdk
 from constructs import Construct
 
-_ROOT = Path(__file__).parents[1]
+from stackroom_constructs.model import BedrockModel
 
-# Where a system-defined inference profile may send a question begins its id.
-# https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html
-GLOBAL = "global"
-_PROFILES = (GLOBAL, "us", "eu", "apac", "jp", "au", "us-gov")
-_MODEL = re.compile(
-    rf"((?P<profile>{'|'.join(_PROFILES)})\.)?(?P<model>[a-z0-9-]+\.[a-z0-9.-]+(:[0-9a-z]+)*)"
-)
+_ROOT = Path(__file__).parents[1]
 
 CONVERSE, RETRIEVE_AND_GENERATE = "converse", "retrieve_and_generate"
 
@@ -33,54 +27,27 @@ _VERSION = re.compile(r"[1-9][0-9]{0,4}|DRAFT")
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerModel:
-    """
-    `model` is a foundation model; `profile` where it may run, None for this region alone.
+    """It answers `via` Converse, from what a search found, or via RetrieveAndGenerate."""
 
-    It answers `via` Converse, from what a search found, or via RetrieveAndGenerate.
-    """
-
-    model: str
-    profile: str | None
+    model: BedrockModel
     prompt: str | None  # None: the product's own
     via: str
 
     @classmethod
     def from_context(cls, app: cdk.App) -> Self:
-        chosen = str(app.node.get_context("answer_model"))
-        found = _MODEL.fullmatch(chosen)
-        if found is None:
-            raise ValueError(
-                f"context answer_model {chosen!r} must be the id of a foundation model, alone or"
-                f" behind {', '.join(_PROFILES)} and a dot"
-            )
+        try:
+            model = BedrockModel.of(str(app.node.get_context("answer_model")))
+        except ValueError as error:
+            raise ValueError(f"context answer_model {error}") from error
         via = app.node.get_context("answer_via")
         if via not in (CONVERSE, RETRIEVE_AND_GENERATE):
             ways = f"{CONVERSE!r} or {RETRIEVE_AND_GENERATE!r}"
             raise ValueError(f"context answer_via {via!r} must be {ways}")
-        return cls(model=found["model"], profile=found["profile"], prompt=_prompt(app), via=via)
-
-    def arn(self, scope: Construct) -> str:
-        """What the product names when it asks: the inference profile, if there is one."""
-        if self.profile is None:
-            return self.foundation_model_arn(scope)
-        return cdk.Stack.of(scope).format_arn(
-            service="bedrock",
-            resource="inference-profile",
-            resource_name=f"{self.profile}.{self.model}",
-        )
-
-    def foundation_model_arn(self, scope: Construct, region: str | None = None) -> str:
-        return cdk.Stack.of(scope).format_arn(
-            service="bedrock",
-            region=region,
-            account="",
-            resource="foundation-model",
-            resource_name=self.model,
-        )
+        return cls(model=model, prompt=_prompt(app), via=via)
 
     def environment(self, scope: Construct) -> dict[str, str]:
         prompt = {"ANSWER_PROMPT": self.prompt} if self.prompt is not None else {}
-        return {"ANSWER_VIA": self.via, "ANSWER_MODEL_ARN": self.arn(scope), **prompt}
+        return {"ANSWER_VIA": self.via, "ANSWER_MODEL_ARN": self.model.arn(scope), **prompt}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,103 @@
+"""A model of Bedrock by its id: its ARNs, and exactly the rights to ask it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from constructs import IConstruct
+
+# Where a system-defined inference profile may send a question begins its id.
+# https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html
+GLOBAL = "global"
+PROFILES = (GLOBAL, "us", "eu", "apac", "jp", "au", "us-gov")
+_MODEL = re.compile(
+    rf"((?P<profile>{'|'.join(PROFILES)})\.)?(?P<model>[a-z0-9-]+\.[a-z0-9.-]+(:[0-9a-z]+)*)"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Right:
+    """Actions on resources; `because` says why a resource has a wildcard."""
+
+    actions: tuple[str, ...]
+    resources: tuple[str, ...]
+    where: Mapping[str, object] = field(default_factory=dict)
+    because: str = ""
+
+    def statement(self) -> iam.PolicyStatement:
+        return iam.PolicyStatement(
+            actions=list(self.actions), resources=list(self.resources), conditions=self.where
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BedrockModel:
+    """
+    `model` is a foundation model; `profile` where it may run, None for this region alone.
+
+        BedrockModel.of("global.amazon.nova-2-lite-v1:0").arn(stack)
+    """
+
+    model: str
+    profile: str | None = None
+
+    @classmethod
+    def of(cls, model_id: str) -> Self:
+        """Raises ValueError for what is no id of a foundation model, alone or behind a profile."""
+        found = _MODEL.fullmatch(model_id)
+        if found is None:
+            raise ValueError(
+                f"{model_id!r} must be the id of a foundation model, alone or"
+                f" behind {', '.join(PROFILES)} and a dot"
+            )
+        return cls(model=found["model"], profile=found["profile"])
+
+    @property
+    def id(self) -> str:
+        """What Converse is called with."""
+        return self.model if self.profile is None else f"{self.profile}.{self.model}"
+
+    def arn(self, scope: IConstruct) -> str:
+        """Of the inference profile, if there is one."""
+        if self.profile is None:
+            return self.foundation_model_arn(scope)
+        return cdk.Stack.of(scope).format_arn(
+            service="bedrock", resource="inference-profile", resource_name=self.id
+        )
+
+    def foundation_model_arn(self, scope: IConstruct, region: str | None = None) -> str:
+        return cdk.Stack.of(scope).format_arn(
+            service="bedrock",
+            region=region,
+            account="",
+            resource="foundation-model",
+            resource_name=self.model,
+        )
+
+    def rights(self, scope: IConstruct) -> tuple[Right, ...]:
+        """
+        To ask it by Converse or InvokeModel, and not by their streams: exactly the model; behind
+        an inference profile wherever that sends a question, and only by it. Converse has no action
+        of its own in IAM: it takes InvokeModel [API reference: Converse].
+
+        A global profile asks for the model here, and for the model without a region.
+        https://docs.aws.amazon.com/bedrock/latest/userguide/global-cross-region-inference.html
+        https://docs.aws.amazon.com/bedrock/latest/userguide/geographic-cross-region-inference.html
+        """
+        arn, invoke = self.arn(scope), ("bedrock:InvokeModel",)
+        if self.profile is None:
+            return (Right(actions=invoke, resources=(arn,)),)
+        by_profile = {"StringEquals": {"bedrock:InferenceProfileArn": arn}}
+        profile = Right(actions=(*invoke, "bedrock:GetInferenceProfile"), resources=(arn,))
+        if self.profile == GLOBAL:
+            everywhere = tuple(self.foundation_model_arn(scope, region) for region in (None, ""))
+            return profile, Right(actions=invoke, resources=everywhere, where=by_profile)
+        return profile, Right(
+            actions=invoke,
+            resources=(self.foundation_model_arn(scope, "*"),),
+            where=by_profile,
+            because="One model, in the regions of its inference profile, which AWS may add to.",
+        )
