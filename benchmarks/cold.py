@@ -14,8 +14,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from infra import bundling
-from infra.bundling import CORE, IDENTITY, INSPECT, Group
+from infra.bundling import CORE, IDENTITY, INSPECT, SERVICES, Group
+from stackroom_constructs import packages
 
 ROOT = Path(__file__).parents[1]
 AIM = 1.5
@@ -51,14 +51,14 @@ def bundle(group: Group, folder: Path) -> Path:
     """The group's zip, unpacked; for this interpreter, since one for Lambda would not run here."""
     target = folder / group.name
     target.mkdir()
-    bundling.copy_own_code(target)
+    group.bundle().write(target, with_dependencies=False)
     pins = folder / f"{group.name}.txt"
     extras = [option for extra in group.extras for option in ("--extra", extra)]
     uv = [str(Path(sys.executable).with_name("uv")), "pip"]
     compile_ = ["compile", "pyproject.toml", *extras, "--constraint", "requirements.lock"]
     run(*uv, *compile_, "--quiet", "-o", str(pins))
     run(*uv, "install", "--quiet", "--target", str(target), "-r", str(pins))
-    bundling.prune(target)
+    packages.prune(target, SERVICES)
     run(sys.executable, "-m", "compileall", "-q", str(target))
     return target
 

@@ -8,6 +8,7 @@ import pytest
 
 from infra import bundling
 from stackroom.aws.session import ALIASES
+from stackroom_constructs import packages
 from tests.infra.assembly import Assembly
 
 
@@ -39,15 +40,23 @@ def test_an_asset_holds_the_functions_and_the_product_but_not_the_local_mode(
 
 
 def test_services_that_nobody_calls_are_left_out(unpacked: Path) -> None:
-    bundling.prune(unpacked)
+    packages.prune(unpacked, bundling.SERVICES)
 
     kept = {path.name for path in (unpacked / "botocore" / "data").iterdir()}
 
     assert kept == {"s3", "endpoints.json"}
 
 
+def test_every_service_is_kept_where_it_is_not_known_what_the_code_calls(unpacked: Path) -> None:
+    packages.prune(unpacked, None)
+
+    kept = {path.name for path in (unpacked / "botocore" / "data").iterdir()}
+
+    assert kept == {"s3", "ec2", "endpoints.json"}
+
+
 def test_records_of_the_installation_are_left_out(unpacked: Path) -> None:
-    bundling.prune(unpacked)
+    packages.prune(unpacked, bundling.SERVICES)
 
     assert not (unpacked / "bin").exists()
     assert [path.name for path in (unpacked / "boto3-1.0.dist-info").iterdir()] == ["METADATA"]

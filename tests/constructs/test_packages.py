@@ -1,0 +1,46 @@
+"""Which packages a function's zip takes: what the project states, by the pins that it ships."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from stackroom_constructs.packages import install, requirements, shipped
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+def test_without_an_extra_it_is_what_every_function_imports() -> None:
+    assert sorted(requirements(())) == sorted(PROJECT["project"]["dependencies"])
+
+
+def test_an_extra_adds_its_own_and_no_other_extra_does() -> None:
+    agents = PROJECT["project"]["optional-dependencies"]["agents"]
+
+    assert sorted(requirements(("agents",))) == sorted(requirements(()) + agents)
+
+
+def test_a_requirement_with_extras_of_its_own_keeps_them() -> None:
+    assert "pyjwt[crypto]>=2.10" in requirements(("identity",))
+
+
+def test_the_lock_is_shipped_with_the_wheel_to_where_it_is_looked_for() -> None:
+    included = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+
+    assert shipped("requirements.lock") == ROOT / "requirements.lock"
+    assert included == {"requirements.lock": "stackroom_constructs/requirements.lock"}
+
+
+@pytest.mark.processes
+def test_packages_that_contradict_the_project_are_refused_in_the_words_of_uv(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    target = tmp_path / "zip"
+    target.mkdir()
+
+    with pytest.raises(RuntimeError, match="you require pydantic<2"):
+        install(target, packages=["pydantic<2"], machine="arm64")
+
+    assert list(tmp_path.iterdir()) == [target]
