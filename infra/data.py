@@ -10,10 +10,10 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from infra.acknowledgments import accept, accept_wildcard
 from infra.bucket_policy import guard
 from infra.deployment import Deployment
 from infra.tables import CatalogTable, ControlTable
+from stackroom_constructs.acknowledgments import accept, accept_wildcard
 
 
 class DataStack(cdk.Stack):

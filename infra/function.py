@@ -8,9 +8,9 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra.acknowledgments import accept, accept_wildcard
 from infra.bundling import CORE, Group, code_of
 from infra.deployment import Deployment
+from stackroom_constructs.acknowledgments import accept, accept_wildcard
 
 
 class HandlerFunction(Construct):

@@ -6,8 +6,8 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from infra.acknowledgments import accept_wildcard
 from infra.deployment import Deployment
+from stackroom_constructs.acknowledgments import accept_wildcard
 
 
 class GatewayRole(iam.Role):

@@ -7,8 +7,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from infra.acknowledgments import accept_wildcard
 from infra.deployment import Deployment
+from stackroom_constructs.acknowledgments import accept_wildcard
 
 
 class KnowledgeBaseRole(iam.Role):

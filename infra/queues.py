@@ -6,8 +6,8 @@ from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from infra.acknowledgments import accept
 from infra.function import HandlerFunction
+from stackroom_constructs.acknowledgments import accept
 
 _RECEIVES = 5
 

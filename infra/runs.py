@@ -11,11 +11,11 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
-from infra.acknowledgments import accept, accept_wildcard
 from infra.bundling import ROOT
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.queues import DeadLetters
+from stackroom_constructs.acknowledgments import accept, accept_wildcard
 
 DEFINITION = ROOT / "statemachines" / "ingest_catalog.asl.json"
 
