@@ -1,27 +1,49 @@
 """
-Knowledge bases for agents, as CDK constructs for anyone's app.
+Agents and their knowledge bases, as CDK constructs for anyone's app.
 
+- batch_agent: a function that runs an agent on each event
+- agent, agent_definition, network: what every agent has, what it is told, where it runs
 - knowledge_base: what an agent needs to know of a knowledge base, whoever makes it
 - bedrock_knowledge_base: one of Amazon Bedrock
 - refusals: what is wrong with an argument
 
-    from stackroom_constructs import BedrockKnowledgeBase
+    from stackroom_constructs import AgentDefinitionProps, BatchAgent, BedrockKnowledgeBase
 
     handbook = BedrockKnowledgeBase(
         stack, "Handbook", knowledge_base_id="ABCDE12345", description="Rules for all employees."
+    )
+    definition = AgentDefinitionProps(
+        bedrock_model="global.amazon.nova-2-lite-v1:0",
+        system_prompt=Asset(stack, "SystemPrompt", path="system_prompt.txt"),
+        knowledge_bases=[handbook],
+    )
+    BatchAgent(
+        stack, "Answers", agent_name="answers", agent_definition=definition, prompt="Answer this."
     )
 
 Imports the CDK, and nothing of Stackroom's other packages. Needs the extra `infra`.
 """
 
+from stackroom_constructs.agent import BaseAgent
+from stackroom_constructs.agent_definition import AgentDefinitionProps
+from stackroom_constructs.batch_agent import BatchAgent, InvokeType
 from stackroom_constructs.bedrock_knowledge_base import BedrockKnowledgeBase
 from stackroom_constructs.knowledge_base import BaseKnowledgeBase, IKnowledgeBase, RetrievalTool
-from stackroom_constructs.refusals import InvalidArgument
+from stackroom_constructs.model import BedrockModel
+from stackroom_constructs.network import AgentNetwork
+from stackroom_constructs.refusals import InvalidArgument, TooLarge
 
 __all__ = [
+    "AgentDefinitionProps",
+    "AgentNetwork",
+    "BaseAgent",
     "BaseKnowledgeBase",
+    "BatchAgent",
     "BedrockKnowledgeBase",
+    "BedrockModel",
     "IKnowledgeBase",
     "InvalidArgument",
+    "InvokeType",
     "RetrievalTool",
+    "TooLarge",
 ]

@@ -1,0 +1,173 @@
+"""What every agent has: a role, a key, a log group, and what its definition says."""
+
+import json
+import re
+from typing import Any
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_s3_assets as s3_assets
+from constructs import Construct
+
+from stackroom_constructs import environment
+from stackroom_constructs.acknowledgments import accept_wildcard
+from stackroom_constructs.agent_definition import AgentDefinitionProps
+from stackroom_constructs.agent_logs import AgentLogs
+from stackroom_constructs.given import GivenKnowledgeBases
+from stackroom_constructs.network import AgentNetwork
+from stackroom_constructs.refusals import InvalidArgument
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}")
+
+
+class BaseAgent(Construct):
+    """
+    The half that agents share; `BatchAgent` adds a function to it.
+
+    agent_name: what logs and metrics call it: 1 to 64 letters, digits, spaces, `.`, `_`, `-`.
+    agent_definition: model, prompt, tools, knowledge bases.
+    enable_observability: logs questions to knowledge bases and what came of them, with personal
+        data masked, and counts them. Default: off, and no text of a question is in any log.
+    network: a VPC for the function. Default: none.
+    encryption_key: for the function's environment and the log group. Default: a new one that
+        rotates.
+    removal_policy: of the key and the log group. Default: they go with the stack.
+    agent_architecture: of the function. Default: ARM_64.
+
+    The role may read the prompt and the tools, by their exact keys. If the account's bootstrap
+    bucket has a KMS key of its own, `additional_policy_statements_for_tools` must allow kms:Decrypt
+    on it. Raises InvalidArgument, and TooLarge for more than a function's environment holds.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        agent_name: str,
+        agent_definition: AgentDefinitionProps,
+        enable_observability: bool = False,
+        network: AgentNetwork | None = None,
+        encryption_key: kms.IKey | None = None,
+        removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.DESTROY,
+        agent_architecture: lambda_.Architecture = lambda_.Architecture.ARM_64,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        if not _NAME.fullmatch(agent_name):
+            raise InvalidArgument(self, "agent_name", agent_name, f"text like {_NAME.pattern}")
+        self.agent_name = agent_name
+        self.definition = agent_definition
+        self.is_observed = enable_observability
+        self.network = network
+        self.architecture = agent_architecture
+        self.bedrock_model = agent_definition.model(self)
+        agent_definition.check_assets(self)
+        self.knowledge_bases = GivenKnowledgeBases.of(self, agent_definition.knowledge_bases or ())
+        own_tools = [each.asset for each in self.knowledge_bases.own_tools]
+        self._tools = [*agent_definition.tools, *(each for each in own_tools if each is not None)]
+        self.encryption_key = encryption_key or kms.Key(
+            self, "Key", enable_key_rotation=True, removal_policy=removal_policy
+        )
+        self.log_group = AgentLogs(
+            self,
+            "Logs",
+            key=self.encryption_key,
+            is_observed=enable_observability,
+            removal_policy=removal_policy,
+        )
+        self.agent_role = self._role()
+        self._allow_what_every_agent_does()
+        self.variables = self._variables()
+
+    def _role(self) -> iam.Role:
+        definition, linked = self.definition, self.knowledge_bases
+        stated = {
+            "Tools": definition.additional_policy_statements_for_tools,
+            "KnowledgeBases": (
+                *linked.statements,
+                *definition.additional_policy_statements_for_knowledge_bases,
+            ),
+        }
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+            inline_policies={
+                # Not minimised: what others state is not merged with anything, so it can be found.
+                name: iam.PolicyDocument(statements=list(statements), minimize=False)
+                for name, statements in stated.items()
+                if statements
+            },
+        )
+        everywhere = [each for each in linked.statements if "*" in each.resources]
+        if everywhere and all(map(_knows_no_resource, everywhere)):
+            # In the role itself, where nobody else's statements are accepted by it.
+            accept_wildcard(
+                role.node.default_child,
+                "*",
+                because="bedrock:RetrieveAndGenerate has no resource type in IAM.",
+            )
+        return role
+
+    def _allow_what_every_agent_does(self) -> None:
+        for right in self.bedrock_model.rights(self):
+            self.agent_role.add_to_principal_policy(right.statement())
+            for arn in right.resources:
+                if "*" in arn:
+                    accept_wildcard(self.agent_role, arn, because=right.because)
+        read = [
+            each.bucket.arn_for_objects(each.s3_object_key)
+            for each in (self.definition.system_prompt, *self._tools)
+        ]
+        streams = f"{self.log_group.log_group_arn}:*"
+        for actions, resources in (
+            (["s3:GetObject"], read),
+            (["logs:CreateLogStream", "logs:PutLogEvents"], [streams]),
+            # Lambda reads the environment as the role, by a grant that a role made anew has lost.
+            # https://repost.aws/knowledge-center/lambda-kmsaccessdeniedexception-errors
+            (["kms:Decrypt"], [self.encryption_key.key_arn]),
+        ):
+            self.agent_role.add_to_principal_policy(
+                iam.PolicyStatement(actions=actions, resources=resources)
+            )
+        accept_wildcard(
+            self.agent_role, streams, because="Streams are named when an environment starts."
+        )
+        if self.network is not None:
+            self.network.allow(self.agent_role)
+
+    def _variables(self) -> dict[str, str]:
+        prompt, linked = self.definition.system_prompt, self.knowledge_bases
+        modules = [{"module": each.module} for each in linked.own_tools if each.module is not None]
+        tools = [*map(_location, self._tools), *modules]
+        variables = {
+            "SYSTEM_PROMPT_S3_BUCKET_NAME": prompt.s3_bucket_name,
+            "SYSTEM_PROMPT_S3_KEY": prompt.s3_object_key,
+            "TOOLS_CONFIG": json.dumps(tools, separators=(",", ":")),
+            "MODEL_ID": self.bedrock_model.id,
+            "POWERTOOLS_SERVICE_NAME": self.agent_name,
+            "POWERTOOLS_METRICS_NAMESPACE": "Stackroom",
+            "LOG_LEVEL": "INFO",
+        }
+        if linked.entries:
+            variables[environment.KNOWLEDGE_BASES_CONFIG] = environment.knowledge_bases_config(
+                self, linked.entries
+            )
+        if self.is_observed:
+            variables["ENABLE_OBSERVABILITY"] = "true"
+        return variables
+
+
+def _location(tool: s3_assets.Asset) -> dict[str, Any]:
+    return {
+        "bucketName": tool.s3_bucket_name,
+        "key": tool.s3_object_key,
+        "isFile": tool.is_file,
+        "isZipArchive": tool.is_zip_archive,
+    }
+
+
+def _knows_no_resource(statement: iam.PolicyStatement) -> bool:
+    return list(statement.actions) == ["bedrock:RetrieveAndGenerate"]

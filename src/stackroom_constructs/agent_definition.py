@@ -1,0 +1,58 @@
+"""What an agent is told and may use: its model, prompt, tools and knowledge bases."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_s3_assets as s3_assets
+from constructs import Construct
+
+from stackroom_constructs.knowledge_base import IKnowledgeBase
+from stackroom_constructs.model import BedrockModel
+from stackroom_constructs.refusals import InvalidArgument
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentDefinitionProps:
+    """
+    bedrock_model: id of a foundation model, or of a system-defined inference profile
+        (`global.amazon.nova-2-lite-v1:0`). The agent may invoke it and no other.
+    system_prompt: a text file. The agent is told it byte for byte; what the knowledge bases add
+        comes behind it, at run time.
+    tools: .py files, zips or folders of them, whose Strands tools the agent has.
+    lambda_layers: what the tools need; a function has at most five, those of knowledge bases too.
+    additional_policy_statements_for_tools: rights that the tools need, word for word.
+    knowledge_bases: what the agent may search: knowledge bases, or mappings with the arguments of
+        a BedrockKnowledgeBase. Default: none, and nothing of them in the function or its role.
+    additional_policy_statements_for_knowledge_bases: rights beside those that each states itself.
+    """
+
+    bedrock_model: str | BedrockModel
+    system_prompt: s3_assets.Asset
+    tools: Sequence[s3_assets.Asset] = ()
+    lambda_layers: Sequence[lambda_.ILayerVersion] = ()
+    additional_policy_statements_for_tools: Sequence[iam.PolicyStatement] = ()
+    knowledge_bases: Sequence[IKnowledgeBase | Mapping[str, Any]] | None = None
+    additional_policy_statements_for_knowledge_bases: Sequence[iam.PolicyStatement] = ()
+
+    def model(self, scope: Construct) -> BedrockModel:
+        if isinstance(self.bedrock_model, BedrockModel):
+            return self.bedrock_model
+        try:
+            return BedrockModel.of(self.bedrock_model)
+        except ValueError as error:
+            raise ValueError(f"{scope.node.path}: bedrock_model {error}") from error
+
+    def check_assets(self, scope: Construct) -> None:
+        prompt = self.system_prompt
+        if not prompt.is_file or prompt.is_zip_archive:
+            raise InvalidArgument(scope, "system_prompt", prompt.node.path, "a single text file")
+        hashes = [each.asset_hash for each in self.tools]
+        for tool, its_hash in zip(self.tools, hashes, strict=True):
+            if not (tool.is_zip_archive or str(tool.asset_path).endswith(".py")):
+                allowed = "a .py file, or a zip or a folder of them"
+                raise InvalidArgument(scope, "tools", tool.node.path, allowed)
+            if hashes.count(its_hash) > 1:
+                raise InvalidArgument(scope, "tools", tool.node.path, "given once")

@@ -1,0 +1,202 @@
+"""An agent that does one thing for each event: a function, fed directly or from a queue."""
+
+from enum import StrEnum
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_lambda_event_sources as event_sources
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from stackroom_constructs import environment
+from stackroom_constructs.acknowledgments import accept, accept_wildcard
+from stackroom_constructs.agent import BaseAgent
+from stackroom_constructs.agent_definition import AgentDefinitionProps
+from stackroom_constructs.bundling import BASE_SERVICES, Bundle, source_of
+from stackroom_constructs.network import AgentNetwork
+from stackroom_constructs.refusals import InvalidArgument
+
+TIMEOUT = cdk.Duration.minutes(10)
+MEMORY_MB = 1024
+# What an agent calls that has no code but Stackroom's.
+_SERVICES = BASE_SERVICES | {
+    "bedrock-agent-runtime",
+    "bedrock-runtime",
+    "dynamodb",
+    "s3",
+    "s3vectors",
+    "sqs",
+}
+
+
+class InvokeType(StrEnum):
+    """How the text of an event stands behind the prompt."""
+
+    BATCH = "batch"
+    ATTACH_DIRECTLY = "attach-directly"
+
+
+class BatchAgent(BaseAgent):
+    """
+    A function of 1,024 MB and at most 10 minutes that runs a Strands agent on its event, and
+    answers text or JSON. It bundles Stackroom's own code and packages; with the CDK context
+    `stackroom:bundling` = `none` without packages: enough to read, test and run locally.
+
+    prompt: what the agent is to do with every event; not blank.
+    expect_json: the answer is parsed as JSON, asked for once more if it isn't any, and then fails.
+        Default: off, the answer is text.
+    invoke_type: how the text of an event stands behind the prompt. Default: `batch`.
+    identity_from_event: the event's `identity` says for whom is searched, so that whoever may
+        invoke the function answers for it. Default: off, and such an event is refused.
+    answers_queue: where answers to messages of a queue go. Default: nowhere, so that an agent
+        which consumes a queue should have tools to do something with.
+
+    For the other arguments see BaseAgent.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        agent_name: str,
+        agent_definition: AgentDefinitionProps,
+        prompt: str,
+        expect_json: bool = False,
+        invoke_type: str = InvokeType.BATCH,
+        identity_from_event: bool = False,
+        answers_queue: sqs.IQueue | None = None,
+        enable_observability: bool = False,
+        network: AgentNetwork | None = None,
+        encryption_key: kms.IKey | None = None,
+        removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.DESTROY,
+        agent_architecture: lambda_.Architecture = lambda_.Architecture.ARM_64,
+    ) -> None:
+        super().__init__(
+            scope,
+            construct_id,
+            agent_name=agent_name,
+            agent_definition=agent_definition,
+            enable_observability=enable_observability,
+            network=network,
+            encryption_key=encryption_key,
+            removal_policy=removal_policy,
+            agent_architecture=agent_architecture,
+        )
+        if not prompt.strip():
+            raise InvalidArgument(self, "prompt", prompt, "a text that is not blank")
+        if invoke_type not in list(InvokeType):
+            allowed = " or ".join(repr(each.value) for each in InvokeType)
+            raise InvalidArgument(self, "invoke_type", invoke_type, allowed)
+        variables = {
+            **self.variables,
+            "PROMPT": prompt,
+            "EXPECT_JSON": "True" if expect_json else "",
+            "INVOKE_TYPE": str(invoke_type),
+        }
+        if identity_from_event:
+            variables["IDENTITY_FROM_EVENT"] = "true"
+        if answers_queue is not None:
+            variables["ANSWERS_QUEUE_URL"] = answers_queue.queue_url
+            _may_send(self.agent_role, answers_queue)
+        environment.check(self, variables)
+        self.agent_function = self._function(variables)
+        # In the default policy, and not in what others state.
+        accept_wildcard(
+            self.agent_role.node.find_child("DefaultPolicy"),
+            "*",
+            because="Traces and network interfaces know no resources: AWS takes only * here.",
+        )
+        accept(
+            self.agent_function,
+            "L1",
+            because="Python 3.13 is what the packages are pinned, compiled and tested for.",
+        )
+
+    def consume(
+        self, queue: sqs.IQueue, *, batch_size: int = 1, max_concurrency: int | None = None
+    ) -> None:
+        """
+        Has the agent run on each message of a queue; only messages that failed come again.
+
+        batch_size: messages of one invocation, which share its 10 minutes. 1 to 10. Default: 1.
+        max_concurrency: invocations side by side, 2 to 1,000. Default: Lambda's own.
+
+        Raises InvalidArgument for a queue whose visibility timeout is shorter than the function's,
+        which Lambda refuses; six times it, an hour, is what AWS advises. Of a queue that is only
+        referred to the timeout isn't known here.
+        https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+        """
+        if not 1 <= batch_size <= 10:
+            raise InvalidArgument(self, "batch_size", batch_size, "1 to 10")
+        if max_concurrency is not None and not 2 <= max_concurrency <= 1000:
+            raise InvalidArgument(self, "max_concurrency", max_concurrency, "2 to 1000")
+        made = queue.node.default_child
+        if isinstance(made, sqs.CfnQueue):
+            # SQS's own default is 30 seconds [API model of SQS: VisibilityTimeout].
+            seconds = made.visibility_timeout if made.visibility_timeout is not None else 30
+            if seconds < TIMEOUT.to_seconds():
+                allowed = f"{TIMEOUT.to_seconds():g} seconds or more, better 3,600"
+                raise InvalidArgument(self, "visibility_timeout of the queue", seconds, allowed)
+        self.agent_function.add_event_source(
+            event_sources.SqsEventSource(
+                queue,
+                batch_size=batch_size,
+                max_concurrency=max_concurrency,
+                report_batch_item_failures=True,
+            )
+        )
+
+    def _function(self, variables: dict[str, str]) -> lambda_.Function:
+        network = self.network.of_function() if self.network is not None else {}
+        return lambda_.Function(
+            self,
+            "Function",
+            code=self._bundle().code(with_dependencies=self._with_dependencies()),
+            handler="stackroom_agents.batch_handler.handler",
+            runtime=lambda_.Runtime.PYTHON_3_13,
+            architecture=self.architecture,
+            memory_size=MEMORY_MB,
+            timeout=TIMEOUT,
+            tracing=lambda_.Tracing.ACTIVE,  # by the platform; no tracing SDK in the code
+            role=self.agent_role,
+            log_group=self.log_group,
+            layers=[*self.definition.lambda_layers, *self.knowledge_bases.layers],
+            environment=variables,
+            environment_encryption=self.encryption_key,
+            **network,
+        )
+
+    def _bundle(self) -> Bundle:
+        linked = self.knowledge_bases
+        runs_others_code = bool(
+            self.definition.tools
+            or self.definition.lambda_layers
+            or linked.own_tools
+            or linked.layers
+            or linked.packages
+        )
+        return Bundle(
+            folders={name: source_of(name) for name in ("stackroom_agents", "stackroom")},
+            extras=("agents",),
+            packages=linked.packages,
+            # What others' code calls isn't known, so then every service is kept.
+            services=None if runs_others_code else _SERVICES,
+            architecture=self.architecture,
+        )
+
+    def _with_dependencies(self) -> bool:
+        chosen = self.node.try_get_context("stackroom:bundling") or "full"
+        if chosen not in ("full", "none"):
+            allowed = "'full' or 'none'"
+            raise InvalidArgument(self, "context stackroom:bundling", chosen, allowed)
+        return bool(chosen == "full")
+
+
+def _may_send(role: iam.Role, queue: sqs.IQueue) -> None:
+    queue.grant(role, "sqs:SendMessage")
+    if queue.encryption_master_key is not None:
+        # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html
+        queue.encryption_master_key.grant(role, "kms:GenerateDataKey", "kms:Decrypt")

@@ -1,0 +1,111 @@
+"""
+What a function's environment variables may hold together: 4 KB, held to here and not at deploy.
+
+Lambda measures them as one JSON object, names and marks included: a quotation mark within a value
+counts twice. That is seen from its refusal ("String measured: {...}"), its guide says just 4 KB:
+https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+https://github.com/github-aws-runners/terraform-aws-github-runner/issues/3594
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from stackroom_constructs.refusals import InvalidArgument, TooLarge
+
+KNOWLEDGE_BASES_CONFIG = "KNOWLEDGE_BASES_CONFIG"
+ALL_VARIABLES = 4096
+# What leaves room for the other variables.
+KNOWLEDGE_BASES = 3500
+
+# Characters of what is known only at deploy: at most these, or what a name of AWS usually has.
+_PSEUDO = {"AWS::AccountId": 12, "AWS::Region": 14, "AWS::Partition": 3, "AWS::URLSuffix": 13}
+_IDS = (("KnowledgeBaseId", 10), ("GuardrailId", 12))
+_OTHERWISE = 64
+_IN_A_SUB = re.compile(r"\$\{([^}!]+)\}")
+
+
+def knowledge_bases_config(scope: Construct, entries: Sequence[Mapping[str, Any]]) -> str:
+    """The value. Raises InvalidArgument for what is no JSON, TooLarge over 3,500 bytes."""
+    texts = [_as_json(scope, entry) for entry in entries]
+    text = f"[{','.join(texts)}]"
+    size = length(scope, text)
+    if size > KNOWLEDGE_BASES:
+        named = {str(entry["name"]): each for entry, each in zip(entries, texts, strict=True)}
+        raise TooLarge(
+            scope,
+            KNOWLEDGE_BASES_CONFIG,
+            size,
+            KNOWLEDGE_BASES,
+            parts={name: length(scope, each) for name, each in named.items()},
+            advice="Shorten descriptions and retrieval filters, or give the agent fewer"
+            " knowledge bases",
+        )
+    return text
+
+
+def check(scope: Construct, variables: Mapping[str, str]) -> None:
+    """Raises TooLarge for variables that Lambda would refuse."""
+    size = length(scope, json.dumps(variables, ensure_ascii=False, separators=(",", ":")))
+    if size > ALL_VARIABLES:
+        raise TooLarge(
+            scope,
+            "the environment of the function",
+            size,
+            ALL_VARIABLES,
+            parts={name: length(scope, value) for name, value in variables.items()},
+            advice="Shorten the prompt (the asset system_prompt has no such limit) or what"
+            " describes the knowledge bases",
+        )
+
+
+def length(scope: Construct, text: str) -> int:
+    """
+    Bytes of a text in UTF-8.
+
+    What is known only at deploy is estimated: an account has 12, a region at most 14, the id of a
+    knowledge base 10, any other reference 64. So an environment with such references that comes
+    close to the limit may still be refused by Lambda, and one refused here may have fitted.
+    """
+    return _length(cdk.Stack.of(scope).resolve(text))
+
+
+def _length(value: Any) -> int:  # noqa: PLR0911 - one per intrinsic
+    match value:
+        case str():
+            return len(value.encode())
+        case {"Ref": str(name)}:
+            return _PSEUDO.get(name) or _reference(name)
+        case {"Fn::GetAtt": [*parts]}:
+            return _reference(str(parts[-1]))
+        case {"Fn::Join": [str(separator), [*parts]]}:
+            between = len(separator.encode()) * max(0, len(parts) - 1)
+            return between + sum(map(_length, parts))
+        case {"Fn::Sub": str(text)}:
+            bare = len(_IN_A_SUB.sub("", text).encode())
+            return bare + sum(_length({"Ref": name}) for name in _IN_A_SUB.findall(text))
+        case {"Fn::ImportValue": name}:
+            return _reference(str(name))
+        case _:
+            return _OTHERWISE
+
+
+def _reference(name: str) -> int:
+    return next((size for part, size in _IDS if part in name), _OTHERWISE)
+
+
+def _as_json(scope: Construct, entry: Mapping[str, Any]) -> str:
+    name = entry["name"]
+    try:
+        text = json.dumps(entry, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        allowed = f"what JSON can say ({error})"
+        raise InvalidArgument(scope, f"configuration of {name!r}", entry, allowed) from error
+    if "#{Token[" in text:
+        allowed = "free of lists that are known only at deploy"
+        raise InvalidArgument(scope, f"configuration of {name!r}", entry, allowed)
+    return text

@@ -1,0 +1,105 @@
+"""The knowledge bases that an agent is given, and what they mean for its function."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from stackroom_constructs.bedrock_knowledge_base import BedrockKnowledgeBase
+from stackroom_constructs.knowledge_base import IKnowledgeBase, RetrievalTool
+from stackroom_constructs.refusals import InvalidArgument
+
+_KEY = "knowledgeBaseId"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenKnowledgeBases:
+    """
+    `entries` of KNOWLEDGE_BASES_CONFIG, the `statements` that searching them takes, and the `tools`
+    that search them, one for each.
+    """
+
+    entries: tuple[dict[str, Any], ...]
+    statements: tuple[iam.PolicyStatement, ...]
+    tools: tuple[RetrievalTool, ...]
+
+    @property
+    def own_tools(self) -> tuple[RetrievalTool, ...]:
+        """Each once, however many knowledge bases it searches."""
+        return tuple({tool.name: tool for tool in self.tools if not tool.is_default}.values())
+
+    @property
+    def layers(self) -> list[lambda_.ILayerVersion]:
+        return list(dict.fromkeys(layer for tool in self.tools for layer in tool.layers))
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(each for tool in self.tools for each in tool.packages))
+
+    @classmethod
+    def of(cls, scope: Construct, given: Sequence[IKnowledgeBase | Mapping[str, Any]]) -> Self:
+        """Raises InvalidArgument for what can't stand side by side, or is no knowledge base."""
+        known = [_made(scope, number, each) for number, each in enumerate(given, start=1)]
+        tools = [each.retrieval_tool() for each in known]
+        entries = [_entry(scope, each, tool) for each, tool in zip(known, tools, strict=True)]
+        _held_apart(scope, entries)
+        _held_together(scope, tools)
+        return cls(
+            entries=tuple(entries),
+            statements=tuple(
+                statement for each in known for statement in each.generate_iam_permissions()
+            ),
+            tools=tuple(tools),
+        )
+
+
+def _made(
+    scope: Construct, number: int, given: IKnowledgeBase | Mapping[str, Any]
+) -> IKnowledgeBase:
+    """Plain props are those of a BedrockKnowledgeBase."""
+    if isinstance(given, Mapping):
+        return BedrockKnowledgeBase(
+            scope, str(given.get("name") or f"KnowledgeBase{number}"), **given
+        )
+    if not isinstance(given, IKnowledgeBase):
+        allowed = "a knowledge base, or the props of a BedrockKnowledgeBase"
+        raise InvalidArgument(scope, f"knowledge_bases[{number - 1}]", given, allowed)
+    return given
+
+
+def _entry(scope: Construct, knowledge_base: IKnowledgeBase, tool: RetrievalTool) -> dict[str, Any]:
+    entry = dict(knowledge_base.export_configuration())
+    entry.setdefault("name", knowledge_base.name)
+    entry.setdefault("description", knowledge_base.description)
+    for member in (_KEY, "name", "description"):
+        value = entry.get(member)
+        if not isinstance(value, str) or not value.strip():
+            argument = f"{member} of {knowledge_base.name!r}"
+            raise InvalidArgument(scope, argument, value, "a text that is not blank")
+    return entry if tool.is_default else {**entry, "retrievalTool": tool.name}
+
+
+def _held_apart(scope: Construct, entries: Sequence[Mapping[str, Any]]) -> None:
+    ids = [str(cdk.Stack.of(scope).resolve(entry[_KEY])) for entry in entries]
+    if twice := next((each for each in ids if ids.count(each) > 1), None):
+        allowed = f"in one of the agent's knowledge bases, not in {ids.count(twice)}"
+        raise InvalidArgument(scope, _KEY, twice, allowed)
+
+
+def _held_together(scope: Construct, tools: Sequence[RetrievalTool]) -> None:
+    found: dict[str, RetrievalTool] = {}
+    for tool in tools:
+        if tool.is_default and _implementation(tool) != (None, None):
+            allowed = "another name, since this one is Stackroom's own tool"
+            raise InvalidArgument(scope, "name of a retrieval tool", tool.name, allowed)
+        if _implementation(found.setdefault(tool.name, tool)) != _implementation(tool):
+            allowed = "the name of one tool, and knowledge bases of this agent bring two of it"
+            raise InvalidArgument(scope, "name of a retrieval tool", tool.name, allowed)
+
+
+def _implementation(tool: RetrievalTool) -> tuple[str | None, str | None]:
+    return (tool.asset.asset_hash if tool.asset is not None else None, tool.module)

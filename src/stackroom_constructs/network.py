@@ -1,0 +1,55 @@
+"""An agent's function inside a VPC: where it stands, and what that takes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+
+from stackroom_constructs.acknowledgments import accept_wildcard
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentNetwork:
+    """
+    vpc: it must let the function reach Bedrock, S3, KMS and CloudWatch Logs, by endpoints or a NAT.
+    subnets: which of its subnets. Default: the private ones with a way out.
+    security_groups: at least one if given. Default: a new one that lets everything out.
+    """
+
+    vpc: ec2.IVpc
+    subnets: ec2.SubnetSelection | None = None
+    security_groups: tuple[ec2.ISecurityGroup, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.security_groups == ():
+            raise ValueError("security_groups of an agent's network must be one or more, or None")
+
+    def of_function(self) -> dict[str, Any]:
+        """The arguments of `aws_lambda.Function`."""
+        groups = list(self.security_groups) if self.security_groups is not None else None
+        return {"vpc": self.vpc, "vpc_subnets": self.subnets, "security_groups": groups}
+
+    @staticmethod
+    def allow(role: iam.Role) -> None:
+        """
+        What Lambda needs of the function's role to make and to remove network interfaces.
+
+        The describing actions know no resources, and to remove an interface Lambda asks for all.
+        https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html
+        https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSLambdaVPCAccessExecutionRole.html
+        """
+        here = cdk.Stack.of(role).format_arn(service="ec2", resource="*", resource_name="*")
+        on_interfaces = (
+            "ec2:CreateNetworkInterface",
+            "ec2:DeleteNetworkInterface",
+            "ec2:AssignPrivateIpAddresses",
+            "ec2:UnassignPrivateIpAddresses",
+        )
+        describing = ("ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets")
+        for actions, resource in ((on_interfaces, here), (describing, "*")):
+            role.add_to_principal_policy(
+                iam.PolicyStatement(actions=list(actions), resources=[resource])
+            )
+        accept_wildcard(role, here, because="Lambda names the function's network interfaces.")
