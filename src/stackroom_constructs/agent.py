@@ -65,8 +65,10 @@ class BaseAgent(Construct):
         self.bedrock_model = agent_definition.model(self)
         agent_definition.check_assets(self)
         self.knowledge_bases = GivenKnowledgeBases.of(self, agent_definition.knowledge_bases or ())
-        own_tools = [each.asset for each in self.knowledge_bases.own_tools]
-        self._tools = [*agent_definition.tools, *(each for each in own_tools if each is not None)]
+        brought = [each.asset for each in self.knowledge_bases.own_tools]
+        assets = [*agent_definition.tools, *(each for each in brought if each is not None)]
+        # Once, since the tool of a knowledge base may be among the agent's others.
+        self._tools = list({each.asset_hash: each for each in assets}.values())
         self.encryption_key = encryption_key or kms.Key(
             self, "Key", enable_key_rotation=True, removal_policy=removal_policy
         )

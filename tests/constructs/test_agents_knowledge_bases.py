@@ -1,0 +1,265 @@
+"""What changes in an agent's template with the knowledge bases that it is given."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk.aws_s3_assets import Asset
+
+from stackroom.aws.linked_settings import linked_settings
+from stackroom_constructs import BedrockKnowledgeBase, RetrievalTool
+from stackroom_constructs.environment import length
+from tests.constructs.agents import (
+    Wiki,
+    a_file,
+    a_stack,
+    an_agent,
+    entries,
+    granted,
+    properties,
+    resources,
+    variables,
+)
+
+HERE = "arn:aws:bedrock:us-east-1:123456789012"
+
+
+@pytest.fixture
+def stack() -> cdk.Stack:
+    return a_stack()
+
+
+@pytest.fixture
+def two(stack: cdk.Stack) -> list[BedrockKnowledgeBase]:
+    return [
+        BedrockKnowledgeBase(
+            stack, name, knowledge_base_id=its_id, description=f"All {name}.", generation=False
+        )
+        for name, its_id in (("Handbook", "AAAAAAAAAA"), ("Contracts", "BBBBBBBBBB"))
+    ]
+
+
+def without_knowledge_bases(folder: Path, **said: Any) -> dict[str, dict[str, Any]]:
+    stack = a_stack()
+    an_agent(stack, folder, **said)
+    return resources(stack)
+
+
+@pytest.mark.parametrize("none", [None, (), []])
+def test_no_knowledge_bases_are_as_if_nothing_was_said_of_them(tmp_path: Path, none: Any) -> None:
+    said = without_knowledge_bases(tmp_path, knowledge_bases=none)
+
+    assert said == without_knowledge_bases(tmp_path)
+    assert "KNOWLEDGE_BASE" not in json.dumps(said)
+    assert "bedrock:Retrieve" not in json.dumps(said)
+
+
+def test_knowledge_bases_change_one_variable_and_one_policy_and_no_other_resource(
+    stack: cdk.Stack, tmp_path: Path, two: list[BedrockKnowledgeBase]
+) -> None:
+    before = without_knowledge_bases(tmp_path)
+    an_agent(stack, tmp_path, knowledge_bases=two)
+    after = resources(stack)
+
+    [function] = [each for each in after.values() if each["Type"] == "AWS::Lambda::Function"]
+    [role] = [each for each in after.values() if each["Type"] == "AWS::IAM::Role"]
+    config = function["Properties"]["Environment"]["Variables"].pop("KNOWLEDGE_BASES_CONFIG")
+    [policy] = role["Properties"].pop("Policies")
+
+    assert config
+    assert policy["PolicyName"] == "KnowledgeBases"
+    assert after == before
+
+
+def test_two_are_two_entries_with_all_defaults(
+    stack: cdk.Stack, tmp_path: Path, two: list[BedrockKnowledgeBase]
+) -> None:
+    an_agent(stack, tmp_path, knowledge_bases=two)
+
+    first, second = entries(stack)
+
+    assert first == {
+        "knowledgeBaseId": "AAAAAAAAAA",
+        "name": "Handbook",
+        "description": "All Handbook.",
+        "numberOfResults": 5,
+        "retrievalFilter": None,
+        "enableAcl": False,
+        "aclMetadataField": "allowed_groups",
+        "guardrailId": None,
+        "guardrailVersion": "DRAFT",
+        "vectorStoreType": "S3_VECTORS",
+    }
+    assert second["knowledgeBaseId"] == "BBBBBBBBBB"
+    assert "KmsKeyArn" in properties(stack, "AWS::Lambda::Function")
+
+
+def test_two_are_searched_by_their_two_arns_and_no_other(
+    stack: cdk.Stack, tmp_path: Path, two: list[BedrockKnowledgeBase]
+) -> None:
+    an_agent(stack, tmp_path, knowledge_bases=two)
+
+    assert granted(stack, "KnowledgeBases") == {
+        ("bedrock:Retrieve", f"{HERE}:knowledge-base/AAAAAAAAAA"),
+        ("bedrock:Retrieve", f"{HERE}:knowledge-base/BBBBBBBBBB"),
+    }
+
+
+def test_what_they_state_stays_apart_whatever_the_app_minimises(tmp_path: Path) -> None:
+    stack = a_stack(**{"@aws-cdk/aws-iam:minimizePolicies": True})
+    stated = iam.PolicyStatement(
+        sid="Theirs",
+        actions=["bedrock:Rerank"],
+        resources=["arn:aws:bedrock:us-east-1::foundation-model/rerank"],
+        conditions={"StringEquals": {"aws:RequestedRegion": "us-east-1"}},
+    )
+    wikis = [Wiki("one"), Wiki("two")]
+    an_agent(
+        stack,
+        tmp_path,
+        knowledge_bases=wikis,
+        additional_policy_statements_for_knowledge_bases=[stated],
+    )
+
+    [policy] = properties(stack, "AWS::IAM::Role")["Policies"]
+
+    theirs = [statement for wiki in wikis for statement in wiki.generate_iam_permissions()]
+    assert policy["PolicyDocument"]["Statement"] == [
+        each.to_statement_json() for each in (*theirs, stated)
+    ]
+
+
+def test_plain_props_are_those_of_a_knowledge_base_of_bedrock(
+    stack: cdk.Stack, tmp_path: Path
+) -> None:
+    props = {"knowledge_base_id": "AAAAAAAAAA", "name": "Handbook", "number_of_results": 3}
+    an_agent(stack, tmp_path, knowledge_bases=[props])
+
+    [entry] = entries(stack)
+
+    assert (entry["name"], entry["numberOfResults"]) == ("Handbook", 3)
+    assert ("bedrock:Retrieve", f"{HERE}:knowledge-base/AAAAAAAAAA") in granted(stack)
+
+
+def test_somebody_elses_knowledge_base_brings_its_tool_and_grants_and_no_class_of_ours_knows_it(
+    stack: cdk.Stack, tmp_path: Path
+) -> None:
+    asset = Asset(stack, "Tool", path=a_file(tmp_path, "search_wiki.py", "TOOL = 1\n"))
+    code = lambda_.Code.from_asset(str(tmp_path))
+    layer = lambda_.LayerVersion(stack, "Layer", code=code)
+    tool = RetrievalTool(name="search_wiki", asset=asset, layers=(layer,))
+    an_agent(stack, tmp_path, knowledge_bases=[Wiki("one", tool), Wiki("two", tool)])
+
+    first, second = entries(stack)
+
+    assert first == {
+        "knowledgeBaseId": "one",
+        "name": "The one",
+        "description": "What colleagues wrote down.",
+        "url": "https://wiki.example",
+        "retrievalTool": "search_wiki",
+    }
+    assert second["retrievalTool"] == "search_wiki"
+    assert variables(stack)["TOOLS_CONFIG"].count(asset.asset_hash) == 1
+    assert any(resource.endswith(f"/{asset.asset_hash}.py") for _, resource in granted(stack))
+    assert len(properties(stack, "AWS::Lambda::Function")["Layers"]) == 1
+    secrets = "arn:aws:secretsmanager:us-east-1:123456789012:secret"
+    assert granted(stack, "KnowledgeBases") == {
+        ("secretsmanager:GetSecretValue", f"{secrets}:one"),
+        ("secretsmanager:GetSecretValue", f"{secrets}:two"),
+    }
+
+
+def test_a_tool_that_is_a_module_is_told_by_its_name(stack: cdk.Stack, tmp_path: Path) -> None:
+    an_agent(stack, tmp_path, knowledge_bases=[Wiki()])
+
+    assert json.loads(variables(stack)["TOOLS_CONFIG"]) == [{"module": "their_wiki.tool"}]
+
+
+def test_the_handler_reads_what_is_written_for_it(
+    stack: cdk.Stack, tmp_path: Path, two: list[BedrockKnowledgeBase]
+) -> None:
+    an_agent(stack, tmp_path, knowledge_bases=[*two, Wiki()])
+
+    read = linked_settings(variables(stack)["KNOWLEDGE_BASES_CONFIG"])
+
+    assert [each.name for each in read] == ["Handbook", "Contracts", "The wiki"]
+
+
+def with_a_configuration_of(bytes_: int) -> Callable[[cdk.Stack], list[BedrockKnowledgeBase]]:
+    def make(stack: cdk.Stack) -> list[BedrockKnowledgeBase]:
+        def described(scope: cdk.Stack, text: str) -> BedrockKnowledgeBase:
+            return BedrockKnowledgeBase(
+                scope, "Long", knowledge_base_id="AAAAAAAAAA", description=text, name="Long"
+            )
+
+        short = described(a_stack(), "x").export_configuration()
+        rest = len(json.dumps([short], separators=(",", ":"))) - 1
+        return [described(stack, "x" * (bytes_ - rest))]
+
+    return make
+
+
+def test_a_configuration_of_3500_bytes_fits(stack: cdk.Stack, tmp_path: Path) -> None:
+    given = with_a_configuration_of(3500)(stack)
+    an_agent(stack, tmp_path, knowledge_bases=given)
+
+    assert len(variables(stack)["KNOWLEDGE_BASES_CONFIG"].encode()) == 3500
+
+
+def test_a_byte_more_is_refused_with_the_limit_and_what_to_shorten(
+    stack: cdk.Stack, tmp_path: Path
+) -> None:
+    given = with_a_configuration_of(3501)(stack)
+
+    with pytest.raises(ValueError, match="KNOWLEDGE_BASES_CONFIG has 3,501 bytes") as refused:
+        an_agent(stack, tmp_path, knowledge_bases=given)
+
+    assert "may have 3,500" in str(refused.value)
+    assert "4 KB" in str(refused.value)
+    assert "'Long' with 3,499" in str(refused.value)
+
+
+def test_the_variables_together_are_held_to_the_4096_bytes_that_lambda_measures(
+    stack: cdk.Stack, tmp_path: Path
+) -> None:
+    probe = a_stack()
+    an_agent(probe, tmp_path, prompt="x")
+    # As Lambda spells it when it refuses: one JSON object.
+    measured = len(json.dumps(variables(probe), separators=(",", ":")).encode())
+    room = 4096 - measured + 1
+
+    an_agent(stack, tmp_path, prompt="x" * room)
+    with pytest.raises(ValueError, match="environment of the function has 4,097 bytes") as refused:
+        an_agent(a_stack(), tmp_path, prompt="x" * (room + 1))
+
+    assert f"'PROMPT' with {room + 1:,}" in str(refused.value)
+
+
+def test_a_mark_that_json_escapes_counts_twice(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="environment of the function"):
+        an_agent(a_stack(), tmp_path, prompt='"' * 2000)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("ä", 2),
+        (cdk.Aws.ACCOUNT_ID, 12),
+        (f"{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}", 12 + 1 + 14),
+        (cdk.Fn.sub("a-${AWS::AccountId}"), 2 + 12),
+        (cdk.Fn.get_att("Made", "KnowledgeBaseId").to_string(), 10),
+        (cdk.Fn.import_value("Other:ExportsOutputFnGetAttMadeKnowledgeBaseId1A2B"), 10),
+        (cdk.Fn.get_att("Made", "Name").to_string(), 64),
+        (cdk.Fn.select(0, ["a"]), 1),
+    ],
+)
+def test_what_is_known_only_at_deploy_is_estimated(value: str, expected: int) -> None:
+    app = cdk.App(analytics_reporting=False)
+
+    assert length(cdk.Stack(app, "Anywhere"), value) == expected

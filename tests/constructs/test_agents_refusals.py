@@ -1,0 +1,147 @@
+"""Mistakes in an agent's arguments, told when the app is synthesised."""
+
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_sqs as sqs
+from aws_cdk.aws_s3_assets import Asset
+
+from stackroom_constructs import AgentNetwork, RetrievalTool
+from tests.constructs.agents import MODEL, Wiki, a_file, a_stack, an_agent
+
+
+@pytest.fixture
+def stack() -> cdk.Stack:
+    return a_stack()
+
+
+class Nameless(Wiki):
+    def __init__(self) -> None:
+        super().__init__()
+        self.name = " "
+
+
+class Idless(Wiki):
+    def export_configuration(self) -> dict[str, Any]:
+        return {"url": "https://wiki.example"}
+
+
+class NoJson(Wiki):
+    def export_configuration(self) -> dict[str, Any]:
+        return {**super().export_configuration(), "since": {1, 2}}
+
+
+class NotANumber(Wiki):
+    def export_configuration(self) -> dict[str, Any]:
+        return {**super().export_configuration(), "weight": float("nan")}
+
+
+class KnownAtDeploy(Wiki):
+    def export_configuration(self) -> dict[str, Any]:
+        zones = cdk.Fn.get_azs()
+        return {**super().export_configuration(), "zones": zones}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"agent_name": " "}, r"Stack/Agent: agent_name ' ' must be text like"),
+        ({"agent_name": "x" * 65}, "agent_name"),
+        ({"prompt": "\n"}, r"prompt '\\n' must be a text that is not blank"),
+        ({"invoke_type": "stream"}, "invoke_type 'stream' must be 'batch' or 'attach-directly'"),
+        ({"bedrock_model": "Nova"}, "Stack/Agent: bedrock_model 'Nova' must be the id of a"),
+        ({"bedrock_model": f"mars.{MODEL}:"}, "bedrock_model"),
+        ({"knowledge_bases": [Wiki("a"), Wiki("a")]}, "knowledgeBaseId 'a' must be in one of"),
+        ({"knowledge_bases": ["ABCDE12345"]}, r"knowledge_bases\[0\] 'ABCDE12345' must be a kn"),
+        ({"knowledge_bases": [Nameless()]}, "name of ' ' ' ' must be a text that is not blank"),
+        ({"knowledge_bases": [Idless()]}, "knowledgeBaseId of 'The wiki' None must be a text"),
+        ({"knowledge_bases": [NoJson()]}, "configuration of 'The wiki' .* must be what JSON"),
+        ({"knowledge_bases": [NotANumber()]}, "configuration of 'The wiki' .* must be what JSON"),
+        ({"knowledge_bases": [KnownAtDeploy()]}, "free of lists that are known only at deploy"),
+        (
+            {
+                "knowledge_bases": [
+                    Wiki("a"),
+                    Wiki("b", RetrievalTool(name="search_wiki", module="another.tool")),
+                ]
+            },
+            "name of a retrieval tool 'search_wiki' must be the name of one tool",
+        ),
+        (
+            {
+                "knowledge_bases": [
+                    Wiki("a", RetrievalTool(name="retrieve_from_knowledge_base", module="m"))
+                ]
+            },
+            "name of a retrieval tool 'retrieve_from_knowledge_base' must be another name",
+        ),
+    ],
+)
+def test_a_mistake_is_told_with_what_is_allowed(
+    stack: cdk.Stack, tmp_path: Path, given: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ValueError, match=told):
+        an_agent(stack, tmp_path, **given)
+
+
+def test_a_prompt_that_is_a_folder_is_refused(stack: cdk.Stack, tmp_path: Path) -> None:
+    a_file(tmp_path, "prompt.txt", "")
+    folder = Asset(stack, "Prompt", path=str(tmp_path))
+
+    with pytest.raises(ValueError, match="system_prompt 'Stack/Prompt' must be a single text file"):
+        an_agent(stack, tmp_path, system_prompt=folder)
+
+
+def test_a_tool_that_is_no_python_is_refused(stack: cdk.Stack, tmp_path: Path) -> None:
+    text = Asset(stack, "Tool", path=a_file(tmp_path, "tool.txt", ""))
+
+    with pytest.raises(ValueError, match=r"tools 'Stack/Tool' must be a \.py file, or a zip"):
+        an_agent(stack, tmp_path, tools=[text])
+
+
+def test_a_tool_that_is_given_twice_is_refused(stack: cdk.Stack, tmp_path: Path) -> None:
+    tool = Asset(stack, "Tool", path=a_file(tmp_path, "tool.py", ""))
+
+    with pytest.raises(ValueError, match="tools 'Stack/Tool' must be given once"):
+        an_agent(stack, tmp_path, tools=[tool, tool])
+
+
+def test_a_network_without_a_security_group_is_refused(stack: cdk.Stack) -> None:
+    vpc = ec2.Vpc(stack, "Vpc", restrict_default_security_group=False)
+
+    with pytest.raises(ValueError, match="security_groups of an agent's network must be one"):
+        AgentNetwork(vpc=vpc, security_groups=())
+
+
+def test_another_way_to_bundle_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="context stackroom:bundling 'docker' must be 'full' or"):
+        an_agent(a_stack(**{"stackroom:bundling": "docker"}), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [(None, "visibility_timeout of the queue 30 must be 600"), (599, "599 must be 600 seconds")],
+)
+def test_a_queue_that_shows_a_message_again_too_soon_is_refused(
+    stack: cdk.Stack, tmp_path: Path, seconds: int | None, told: str
+) -> None:
+    timeout = cdk.Duration.seconds(seconds) if seconds is not None else None
+    queue = sqs.Queue(stack, "Queue", visibility_timeout=timeout)
+
+    with pytest.raises(ValueError, match=told):
+        an_agent(stack, tmp_path).consume(queue)
+
+
+@pytest.mark.parametrize("given", [{"batch_size": 0}, {"batch_size": 11}, {"max_concurrency": 1}])
+def test_a_batch_that_lambda_refuses_is_refused(
+    stack: cdk.Stack, tmp_path: Path, given: dict[str, int]
+) -> None:
+    arn = "arn:aws:sqs:us-east-1:123456789012:theirs"
+    queue = sqs.Queue.from_queue_arn(stack, "Queue", arn)
+    [name] = given
+
+    with pytest.raises(ValueError, match=f"{name} {given[name]} must be"):
+        an_agent(stack, tmp_path).consume(queue, **given)

@@ -1,0 +1,311 @@
+"""What an agent is deployed with, and what it may do."""
+
+from pathlib import Path
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
+from aws_cdk.assertions import Annotations, Match
+from aws_cdk.aws_s3_assets import Asset
+
+from stackroom_constructs import AgentNetwork, BedrockKnowledgeBase, BedrockModel
+from tests.constructs.agents import (
+    MODEL,
+    Wiki,
+    a_file,
+    a_stack,
+    an_agent,
+    granted,
+    nothing_found,
+    properties,
+    resources,
+    spelled,
+    variables,
+)
+
+ASSETS = "cdk-hnb659fds-assets-123456789012-us-east-1"
+TRACES = {("xray:PutTraceSegments", "*"), ("xray:PutTelemetryRecords", "*")}
+
+
+@pytest.fixture
+def stack() -> cdk.Stack:
+    return a_stack()
+
+
+def test_the_function_is_told_what_the_handler_reads(stack: cdk.Stack, tmp_path: Path) -> None:
+    an_agent(stack, tmp_path)
+
+    told = variables(stack)
+
+    assert told.pop("SYSTEM_PROMPT_S3_KEY").endswith(".txt")
+    assert told == {
+        "SYSTEM_PROMPT_S3_BUCKET_NAME": ASSETS,
+        "TOOLS_CONFIG": "[]",
+        "MODEL_ID": MODEL,
+        "INVOKE_TYPE": "batch",
+        "PROMPT": "Answer the question.",
+        "EXPECT_JSON": "",
+        "POWERTOOLS_SERVICE_NAME": "librarian",
+        "POWERTOOLS_METRICS_NAMESPACE": "Stackroom",
+        "LOG_LEVEL": "INFO",
+    }
+
+
+def test_what_is_chosen_is_told_in_the_words_of_the_handler(
+    stack: cdk.Stack, tmp_path: Path
+) -> None:
+    an_agent(
+        stack,
+        tmp_path,
+        expect_json=True,
+        invoke_type="attach-directly",
+        identity_from_event=True,
+        enable_observability=True,
+    )
+
+    told = variables(stack)
+
+    assert told["EXPECT_JSON"] == "True"
+    assert told["INVOKE_TYPE"] == "attach-directly"
+    assert told["IDENTITY_FROM_EVENT"] == "true"
+    assert told["ENABLE_OBSERVABILITY"] == "true"
+
+
+def test_the_function_is_of_the_size_that_an_agent_needs(stack: cdk.Stack, tmp_path: Path) -> None:
+    an_agent(stack, tmp_path)
+
+    function = properties(stack, "AWS::Lambda::Function")
+
+    assert (function["MemorySize"], function["Timeout"]) == (1024, 600)
+    assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
+    assert function["Handler"] == "stackroom_agents.batch_handler.handler"
+    assert spelled(function["KmsKeyArn"]) == "<AgentKey.Arn>"
+    assert function["TracingConfig"] == {"Mode": "Active"}
+
+
+def test_without_knowledge_bases_it_may_do_this_and_nothing_else(
+    stack: cdk.Stack, tmp_path: Path
+) -> None:
+    an_agent(stack, tmp_path)
+
+    prompt = variables(stack)["SYSTEM_PROMPT_S3_KEY"]
+
+    assert granted(stack) == TRACES | {
+        ("bedrock:InvokeModel", f"arn:aws:bedrock:us-east-1::foundation-model/{MODEL}"),
+        ("s3:GetObject", f"arn:aws:s3:::{ASSETS}/{prompt}"),
+        ("logs:CreateLogStream", "<AgentLogs.Arn>:*"),
+        ("logs:PutLogEvents", "<AgentLogs.Arn>:*"),
+        ("kms:Decrypt", "<AgentKey.Arn>"),
+    }
+
+
+def test_the_prompt_is_deployed_byte_for_byte(stack: cdk.Stack, tmp_path: Path) -> None:
+    text = "\ufeffDu bist  freundlich.\r\n\r\nEnde ohne Umbruch"
+    (tmp_path / "prompt.md").write_bytes(text.encode())
+    asset = Asset(stack, "Prompt", path=str(tmp_path / "prompt.md"))
+    an_agent(stack, tmp_path, system_prompt=asset, knowledge_bases=[Wiki()])
+
+    key = variables(stack)["SYSTEM_PROMPT_S3_KEY"]
+
+    staged = Path(cdk.App.of(stack).outdir) / f"asset.{key}"
+    assert staged.read_bytes() == text.encode()
+
+
+def test_a_model_behind_a_profile_is_named_by_it_and_invoked_only_by_it(
+    stack: cdk.Stack, tmp_path: Path
+) -> None:
+    an_agent(stack, tmp_path, bedrock_model=BedrockModel.of(f"eu.{MODEL}"))
+
+    asked = {each for each in granted(stack) if each[0].startswith("bedrock:")}
+
+    profile = f"arn:aws:bedrock:us-east-1:123456789012:inference-profile/eu.{MODEL}"
+    assert variables(stack)["MODEL_ID"] == f"eu.{MODEL}"
+    assert asked == {
+        ("bedrock:InvokeModel", profile),
+        ("bedrock:GetInferenceProfile", profile),
+        ("bedrock:InvokeModel", f"arn:aws:bedrock:*::foundation-model/{MODEL}"),
+    }
+
+
+def test_tools_are_told_and_may_be_read_by_their_exact_keys(
+    stack: cdk.Stack, tmp_path: Path
+) -> None:
+    (tmp_path / "tools").mkdir()
+    a_file(tmp_path / "tools", "calendar.py", "")
+    weather = Asset(stack, "Weather", path=a_file(tmp_path, "weather.py", "FORECAST = 1\n"))
+    folder = Asset(stack, "Folder", path=str(tmp_path / "tools"))
+    statement = iam.PolicyStatement(actions=["ses:SendEmail"], resources=["arn:aws:ses:::me"])
+    an_agent(
+        stack,
+        tmp_path,
+        tools=[weather, folder],
+        additional_policy_statements_for_tools=[statement],
+    )
+
+    tools = variables(stack)["TOOLS_CONFIG"]
+
+    assert tools == (
+        f'[{{"bucketName":"{ASSETS}","key":"{weather.asset_hash}.py","isFile":true,'
+        f'"isZipArchive":false}},{{"bucketName":"{ASSETS}","key":"{folder.asset_hash}.zip",'
+        '"isFile":false,"isZipArchive":true}]'
+    )
+    assert granted(stack, "Tools") == {("ses:SendEmail", "arn:aws:ses:::me")}
+    assert {resource for action, resource in granted(stack) if action == "s3:GetObject"} == {
+        f"arn:aws:s3:::{ASSETS}/{key}"
+        for key in (
+            variables(stack)["SYSTEM_PROMPT_S3_KEY"],
+            f"{weather.asset_hash}.py",
+            f"{folder.asset_hash}.zip",
+        )
+    }
+
+
+def test_personal_data_is_masked_in_the_log_of_an_agent_that_is_observed(
+    stack: cdk.Stack, tmp_path: Path
+) -> None:
+    an_agent(stack, tmp_path, enable_observability=True)
+
+    audited, masked = properties(stack, "AWS::Logs::LogGroup")["DataProtectionPolicy"]["Statement"]
+
+    kinds = {spelled(each).rsplit("/", 1)[1] for each in masked["DataIdentifier"]}
+    assert kinds >= {"EmailAddress", "Address", "AwsSecretKey", "CreditCardNumber"}
+    assert audited["DataIdentifier"] == masked["DataIdentifier"]
+    assert masked["Operation"] == {"Deidentify": {"MaskConfig": {}}}
+    assert "Audit" in audited["Operation"]
+
+
+def test_the_log_is_under_the_key_and_only_that_log_may_use_it(
+    stack: cdk.Stack, tmp_path: Path
+) -> None:
+    an_agent(stack, tmp_path)
+
+    group = properties(stack, "AWS::Logs::LogGroup")
+    key = properties(stack, "AWS::KMS::Key")
+    _, of_logs = key["KeyPolicy"]["Statement"]
+
+    arn = f"arn:aws:logs:us-east-1:123456789012:log-group:{group['LogGroupName']}"
+    assert spelled(group["KmsKeyId"]) == "<AgentKey.Arn>"
+    assert "DataProtectionPolicy" not in group
+    assert key["EnableKeyRotation"] is True
+    assert of_logs["Condition"] == {"ArnEquals": {"kms:EncryptionContext:aws:logs:arn": arn}}
+
+
+def test_what_is_kept_is_said_once_for_key_and_log(stack: cdk.Stack, tmp_path: Path) -> None:
+    an_agent(stack, tmp_path, removal_policy=cdk.RemovalPolicy.RETAIN)
+
+    kept = {each["Type"] for each in resources(stack).values() if "DeletionPolicy" in each}
+
+    assert kept == {"AWS::KMS::Key", "AWS::Logs::LogGroup"}
+    assert all(
+        each.get("DeletionPolicy", "Retain") == "Retain" for each in resources(stack).values()
+    )
+
+
+def test_a_key_of_ones_own_takes_the_place_of_the_new_one(stack: cdk.Stack, tmp_path: Path) -> None:
+    arn = "arn:aws:kms:us-east-1:123456789012:key/1234"
+    an_agent(stack, tmp_path, encryption_key=kms.Key.from_key_arn(stack, "Theirs", arn))
+
+    assert "AWS::KMS::Key" not in {each["Type"] for each in resources(stack).values()}
+    assert properties(stack, "AWS::Lambda::Function")["KmsKeyArn"] == arn
+    assert ("kms:Decrypt", arn) in granted(stack)
+    Annotations.from_stack(stack).has_warning(
+        "*", Match.string_like_regexp("policy of this agent's encryption_key must let CloudWatch")
+    )
+
+
+def test_inside_a_vpc_it_may_have_network_interfaces(stack: cdk.Stack, tmp_path: Path) -> None:
+    vpc = ec2.Vpc(stack, "Vpc", max_azs=1, restrict_default_security_group=False)
+    group = ec2.SecurityGroup(stack, "Group", vpc=vpc)
+    an_agent(stack, tmp_path, network=AgentNetwork(vpc=vpc, security_groups=(group,)))
+
+    function = properties(stack, "AWS::Lambda::Function")
+    interfaces = {each for each in granted(stack) if each[0].startswith("ec2:")}
+
+    everything = "arn:aws:ec2:us-east-1:123456789012:*/*"
+    assert interfaces == {
+        ("ec2:CreateNetworkInterface", everything),
+        ("ec2:DeleteNetworkInterface", everything),
+        ("ec2:AssignPrivateIpAddresses", everything),
+        ("ec2:UnassignPrivateIpAddresses", everything),
+        ("ec2:DescribeNetworkInterfaces", "*"),
+        ("ec2:DescribeSubnets", "*"),
+    }
+    assert len(function["VpcConfig"]["SubnetIds"]) == 1
+    assert [spelled(each) for each in function["VpcConfig"]["SecurityGroupIds"]] == [
+        "<Group.GroupId>"
+    ]
+
+
+def test_it_takes_messages_of_a_queue_and_tells_which_failed(
+    stack: cdk.Stack, tmp_path: Path
+) -> None:
+    queue = sqs.Queue(stack, "Questions", visibility_timeout=cdk.Duration.minutes(10))
+    an_agent(stack, tmp_path).consume(queue, batch_size=3, max_concurrency=2)
+
+    mapping = properties(stack, "AWS::Lambda::EventSourceMapping")
+
+    assert mapping["BatchSize"] == 3
+    assert mapping["ScalingConfig"] == {"MaximumConcurrency": 2}
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_answers_go_to_one_queue_and_under_its_key(stack: cdk.Stack, tmp_path: Path) -> None:
+    key = kms.Key(stack, "QueueKey")
+    queue = sqs.Queue(stack, "Answers", encryption_master_key=key)
+    an_agent(stack, tmp_path, answers_queue=queue)
+
+    [url] = variables(stack)["ANSWERS_QUEUE_URL"].values()
+
+    assert url.startswith("Answers")
+    assert {each for each in granted(stack) if each[0].startswith(("sqs:", "kms:"))} == {
+        ("sqs:SendMessage", "<Answers.Arn>"),
+        ("kms:GenerateDataKey", "<QueueKey.Arn>"),
+        ("kms:Decrypt", "<QueueKey.Arn>"),
+        ("kms:Decrypt", "<AgentKey.Arn>"),
+    }
+
+
+def test_an_architecture_of_ones_own_is_the_functions(stack: cdk.Stack, tmp_path: Path) -> None:
+    an_agent(stack, tmp_path, agent_architecture=lambda_.Architecture.X86_64)
+
+    assert properties(stack, "AWS::Lambda::Function")["Architectures"] == ["x86_64"]
+
+
+def test_cdk_nag_finds_nothing_in_an_agent_with_everything(
+    stack: cdk.Stack, tmp_path: Path
+) -> None:
+    vpc = ec2.Vpc.from_vpc_attributes(
+        stack,
+        "Vpc",
+        vpc_id="vpc-1",
+        availability_zones=["us-east-1a"],
+        private_subnet_ids=["subnet-1"],
+    )
+    an_agent(
+        stack,
+        tmp_path,
+        bedrock_model=f"us.{MODEL}",
+        knowledge_bases=[BedrockKnowledgeBase(stack, "Kb", knowledge_base_id="ABCDE12345"), Wiki()],
+        network=AgentNetwork(vpc=vpc),
+        enable_observability=True,
+    )
+
+    nothing_found(stack)
+
+
+def test_cdk_nag_still_finds_what_somebody_elses_knowledge_base_may_do_everywhere(
+    stack: cdk.Stack, tmp_path: Path
+) -> None:
+    class Careless(Wiki):
+        def generate_iam_permissions(self) -> list[iam.PolicyStatement]:
+            return [iam.PolicyStatement(actions=["s3:GetObject"], resources=["*"])]
+
+    handbook = BedrockKnowledgeBase(stack, "Kb", knowledge_base_id="ABCDE12345")
+    an_agent(stack, tmp_path, knowledge_bases=[handbook, Careless()])
+
+    with pytest.raises(RuntimeError, match=r"IAM5\[Resource::\*\]"):
+        nothing_found(stack)
