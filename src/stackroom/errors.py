@@ -30,7 +30,10 @@ StackroomError
 │   ├── TokenRefused            no valid access token of a user, and why
 │   ├── ValidationError         an argument of a tool call is wrong
 │   ├── KnowledgeBaseNotFound   not a knowledge base or catalog of this caller
-│   └── NoResults               the documents have no answer to the question
+│   ├── NoResults               the documents have no answer to the question
+│   ├── AnswerNotJson           an agent was to answer JSON, and didn't on two attempts
+│   ├── AgentUnfinished         an agent reached a bound before it had an answer
+│   └── ModelRefused            a model takes no such request, and why
 ├── Unavailable                 send the same request later; Step Functions retries each by name
 │   ├── RecordChanged           someone saved the record after we read it
 │   ├── StoreUnavailable        DynamoDB, S3 or Step Functions throttled or failed
@@ -39,6 +42,9 @@ StackroomError
 ├── ServiceRefused              our own rights or credentials are wrong, whatever it is about
 ├── SearchRefused               a way to search can't be gone; another may
 ├── IssuerUnavailable           a token can't be checked now; no workflow knows this one
+├── AgentError                  of an agent's own program; its operator must mend it
+│   ├── AgentMisconfigured      its prompt or a tool can't be loaded, and which
+│   └── AgentBroke              something that nobody expected; the log says where
 ├── SearchIndexError            of a deployment, which no workflow knows either
 │   ├── SearchIndexGone         an index, or its bucket, that the deployment names is not there
 │   └── SearchIndexBusy         another change of the index is under way
@@ -214,6 +220,26 @@ class NoResults(Rejected):
         super().__init__("No relevant information found for your query")
 
 
+class AnswerNotJson(Rejected):
+    """`problem` is told to the model, too, and holds nothing of what it wrote."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"the model's answer is no JSON: {problem}")
+        self.problem = problem
+
+
+class AgentUnfinished(Rejected):
+    def __init__(self, why: str) -> None:
+        super().__init__(f"the agent has no answer: {why}")
+
+
+class ModelRefused(Rejected):
+    """`why` in the model's words, which may repeat what it was asked: for the caller alone."""
+
+    def __init__(self, code: str, why: str) -> None:
+        super().__init__(f"the model takes no such request ({code}): {why}")
+
+
 class Unavailable(StackroomError):
     """The same request may succeed later."""
 
@@ -261,6 +287,20 @@ class SearchRefused(StackroomError):
 class IssuerUnavailable(StackroomError):
     def __init__(self) -> None:
         super().__init__("the token issuer's keys can't be fetched; try again")
+
+
+class AgentError(StackroomError):
+    """The same event fails again until the agent is deployed anew."""
+
+
+class AgentMisconfigured(AgentError):
+    def __init__(self, what: str, problem: str) -> None:
+        super().__init__(f"{what} can't be used: {problem}")
+
+
+class AgentBroke(AgentError):
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"the agent broke ({kind}); the operator finds where in the log")
 
 
 class SearchIndexError(StackroomError):

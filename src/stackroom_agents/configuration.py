@@ -40,7 +40,7 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> UseCases:
 
     Raises pydantic's ValidationError naming what is missing, never a value.
     """
-    return UseCases.of(AgentSettings.from_env(environ), _client)
+    return UseCases.of(AgentSettings.from_env(environ), client_of)
 
 
 def from_project(project: str = "stackroom") -> UseCases:
@@ -52,12 +52,13 @@ def from_project(project: str = "stackroom") -> UseCases:
     """
     variables: dict[str, str] = {}
     for name in _FUNCTIONS:
-        answer = _client("lambda").get_function_configuration(FunctionName=f"{project}-{name}")
+        answer = client_of("lambda").get_function_configuration(FunctionName=f"{project}-{name}")
         variables |= answer["Environment"]["Variables"]
     return from_environment(variables)
 
 
-def _client(service: str) -> Any:
+def client_of(service: str) -> Any:
+    """`stackroom.aws.session.client`, for threads that ask for one at the same time."""
     # An agent calls tools side by side, and to make clients of one session is not thread-safe:
     # https://boto3.amazonaws.com/v1/documentation/api/latest/guide/session.html
     with _lock:

@@ -33,3 +33,13 @@ def caller_of(invocation_state: Mapping[str, Any]) -> Caller:
         raise MissingIdentity
     is_session = isinstance(session_id, str) and is_session_id(session_id)
     return Caller(user_id, tuple(groups), session_id if is_session else None)
+
+
+def caller_or_nobody(invocation_state: Mapping[str, Any]) -> Caller | None:
+    """
+    None if the state tells nothing of a caller; for searches that may not ask who it is.
+
+    Raises MissingIdentity for a caller who is told wrongly: no group of theirs may count.
+    """
+    told = any(invocation_state.get(name) is not None for name in (USER_ID, GROUPS))
+    return caller_of(invocation_state) if told else None

@@ -3,12 +3,14 @@
 from typing import Protocol
 
 from stackroom.catalog_tools.services import Services
-from stackroom.retrieval.search import Retrieval
+from stackroom.retrieval.tool import Searching
 
 
 class SearchServices(Protocol):
+    """Of Stackroom's own pool, or of the knowledge bases that an agent was given."""
+
     @property
-    def retrieval(self) -> Retrieval: ...
+    def retrieval(self) -> Searching: ...
 
 
 class AgentServices(Services, SearchServices, Protocol):

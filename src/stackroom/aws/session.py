@@ -32,6 +32,9 @@ _LINKS = CONFIG.merge(Config(signature_version="s3v4"))
 _ANSWERS = CONFIG.merge(
     Config(retries={"mode": "standard", "total_max_attempts": 2}, read_timeout=25)
 )
+# A model that reads a document and calls tools writes for minutes, none of which it streams; who
+# asks holds the whole of it to what is left of the function's time.
+_AGENTS = CONFIG.merge(Config(read_timeout=120))
 _CONFIGS = {
     "answers": _ANSWERS,
     "bedrock-agent-runtime": _SEARCH,
@@ -51,6 +54,11 @@ ALIASES = {
 @cache
 def _session() -> boto3.session.Session:
     return boto3.session.Session()
+
+
+def of_agents() -> dict[str, Any]:
+    """What Strands' `BedrockModel` makes its client of: `BedrockModel(**of_agents(), ...)`."""
+    return {"boto_session": _session(), "boto_client_config": _AGENTS}
 
 
 @cache

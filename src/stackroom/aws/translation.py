@@ -16,6 +16,7 @@ from botocore.exceptions import (
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
+    ModelRefused,
     SearchRefused,
     ServiceRefused,
     StoreUnavailable,
@@ -107,6 +108,29 @@ def direct_search_errors(operation: str) -> Iterator[None]:
         if _is_transient(error):
             raise KnowledgeBaseUnavailable(operation, type(error).__name__) from error
         raise SearchRefused(f"{operation} can't be called: {type(error).__name__}") from error
+
+
+@contextmanager
+def model_errors(operation: str) -> Iterator[None]:
+    """
+    Of a model that answers an agent. Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable for
+    what will pass, ModelRefused for a request that it doesn't take, ServiceRefused for all else.
+    """
+    try:
+        yield
+    except ClientError as error:
+        code = code_of(error)
+        if code in THROTTLES:
+            raise KnowledgeBaseThrottled(operation) from error
+        if code in _PASSING or _is_servers_fault(error):
+            raise KnowledgeBaseUnavailable(operation, code) from error
+        if code == "ValidationException":
+            raise ModelRefused(code, message_of(error)) from error
+        raise ServiceRefused(operation, code) from error
+    except BotoCoreError as error:
+        if _is_transient(error):
+            raise KnowledgeBaseUnavailable(operation, type(error).__name__) from error
+        raise ServiceRefused(operation, type(error).__name__) from error
 
 
 @contextmanager

@@ -1,0 +1,69 @@
+"""Objects of any bucket, as an agent is told to read them; and the queue that its answers go to."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from stackroom.aws.translation import code_of, store_errors
+from stackroom.errors import ObjectRefused, StoreUnavailable
+
+# Of a HEAD there is a status and no code; without s3:ListBucket what isn't there is forbidden, too
+# [S3 API reference: HeadObject, Permissions].
+_ABSENT = frozenset({"403", "404", "NoSuchKey", "NotFound"})
+_CHANGED = "PreconditionFailed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class S3Objects:
+    """Whatever the client's credentials may read."""
+
+    client: Any
+
+    def read(self, bucket: str, key: str, *, limit: int) -> bytes:
+        """
+        The object, if it has at most `limit` bytes; its size is asked for first.
+
+        Raises ObjectRefused for what can't be read or is too large, StoreUnavailable for what
+        passes, and for an object that was replaced between the two calls.
+        """
+        try:
+            with store_errors():
+                head = self.client.head_object(Bucket=bucket, Key=key)
+                if (size := head["ContentLength"]) > limit:
+                    raise ObjectRefused(
+                        key, f"it has {size:,} bytes; allowed are at most {limit:,}"
+                    )
+                got = self.client.get_object(Bucket=bucket, Key=key, IfMatch=head["ETag"])
+                return bytes(got["Body"].read())
+        except ClientError as error:
+            raise _refusal(bucket, key, error) from error
+
+
+def _refusal(bucket: str, key: str, error: ClientError) -> ObjectRefused | StoreUnavailable:
+    code = code_of(error)
+    if code == _CHANGED:
+        return StoreUnavailable(error.operation_name, code)
+    if code in _ABSENT:
+        return ObjectRefused(key, f"it is not in bucket {bucket!r}, or may not be read")
+    return ObjectRefused(key, f"S3 answered {code}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SqsAnswers:
+    """A queue, standard or FIFO."""
+
+    client: Any
+    url: str
+
+    def send(self, body: str, *, message_id: str) -> None:
+        """
+        `message_id` is that of the question: a FIFO queue drops an answer that it had in the last
+        five minutes by it [SQS API reference: SendMessage]. Raises StoreUnavailable, or botocore's
+        error.
+        """
+        fifo = {"MessageGroupId": message_id, "MessageDeduplicationId": message_id}
+        with store_errors():
+            self.client.send_message(
+                QueueUrl=self.url, MessageBody=body, **(fifo if self.url.endswith(".fifo") else {})
+            )

@@ -1,0 +1,91 @@
+"""A batch agent, made of the environment: no call is made before it is first asked."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from strands.models import Model
+from strands.models.bedrock import BedrockModel
+
+from stackroom.aws.objects import S3Objects, SqsAnswers
+from stackroom.aws.session import of_agents
+from stackroom.errors import AgentMisconfigured, ObjectRefused
+from stackroom_agents import registry
+from stackroom_agents.batch.bounds import Deadline
+from stackroom_agents.batch.events import task_of
+from stackroom_agents.batch.json_answers import Json
+from stackroom_agents.batch.messages import Messages, Objects
+from stackroom_agents.batch.queue import Queue
+from stackroom_agents.batch.settings import BatchSettings
+from stackroom_agents.batch.toolbox import load_tools
+from stackroom_agents.batch.turns import Turns
+from stackroom_agents.configuration import client_of
+
+_MAX_PROMPT = 1024**2  # bytes; what is larger is no prompt
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchAgent:
+    settings: BatchSettings
+    turns: Turns
+
+    def answer(self, event: object, deadline: Deadline) -> str | Json:
+        """As `Turns.answer`; raises MalformedEvent, too."""
+        of_event = self.settings.identity_from_event
+        return self.turns.answer(task_of(event, identity_from_event=of_event), deadline)
+
+    def queue(self, deadline: Deadline) -> Queue:
+        url = self.settings.answers_queue_url
+        return Queue(
+            answer=lambda event: self.answer(event, deadline),
+            answers=SqsAnswers(client=client_of("sqs"), url=url) if url else None,
+        )
+
+
+def batch_agent(
+    environ: Mapping[str, str], *, model_of: Callable[[str], Model] | None = None
+) -> BatchAgent:
+    """
+    Reads the prompt and the tools from S3. `model_of` makes a model of its id.
+
+    Raises pydantic's ValidationError or LinkedKnowledgeBasesInvalid for a wrong variable,
+    AgentMisconfigured for a prompt or a tool that can't be loaded, StoreUnavailable.
+    """
+    settings = BatchSettings.from_env(environ)
+    known = registry.of_settings(settings)
+    objects = S3Objects(client=client_of("s3"))
+    tools = load_tools(settings.tools_config, objects)
+    ours = known.tools()
+    _require_distinct([*tools, *ours])
+    turns = Turns(
+        model=(model_of or bedrock_model)(settings.model_id),
+        system_prompt=known.prompted(_prompt(settings, objects)),
+        tools=[*tools, *ours],
+        messages=Messages(
+            objects=objects, prompt=settings.prompt, invoke_type=settings.invoke_type
+        ),
+        expect_json=settings.expect_json,
+    )
+    return BatchAgent(settings=settings, turns=turns)
+
+
+def bedrock_model(model_id: str) -> Model:
+    """Not streamed: an event's answer is wanted as a whole."""
+    return BedrockModel(**of_agents(), model_id=model_id, streaming=False)
+
+
+def _prompt(settings: BatchSettings, objects: Objects) -> bytes:
+    bucket, key = settings.system_prompt_s3_bucket_name, settings.system_prompt_s3_key
+    try:
+        return objects.read(bucket, key, limit=_MAX_PROMPT)
+    except ObjectRefused as error:
+        raise AgentMisconfigured(f"the system prompt {key!r}", error.why) from error
+
+
+def _require_distinct(tools: list[Any]) -> None:
+    names = [each.tool_name for each in tools]
+    for name in names:
+        if names.count(name) > 1:
+            raise AgentMisconfigured(
+                f"tool {name!r}", "Stackroom's own is called that; give the other another name"
+            )

@@ -1,0 +1,89 @@
+"""
+The messages of a batch from SQS, each answered or failed for itself.
+
+Every failure makes its message one of `batchItemFailures`, whatever it was: SQS delivers it again,
+and after as many times as the queue says moves it to the dead-letter queue. So one that can never
+be answered ends there, too, and none is lost. Where answers have a queue they go there; a message
+of which the answer can't be sent has failed.
+
+Of a FIFO queue, all that comes after a failure counts as failed, so that nothing overtakes it.
+https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
+"""
+
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from stackroom.errors import MalformedEvent, StackroomError
+from stackroom_agents.batch import replies
+from stackroom_agents.batch.events import event_of
+from stackroom_agents.batch.json_answers import Json
+from stackroom_agents.observability import tell_breakage
+
+logger = logging.getLogger(__name__)
+
+_SOURCE = "aws:sqs"
+
+
+class Answers(Protocol):
+    """`stackroom.aws.objects.SqsAnswers`, or a fake."""
+
+    def send(self, body: str, *, message_id: str) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queue:
+    """`answer` is of one event; `answers` is None where nobody waits for any."""
+
+    answer: Callable[[object], str | Json]
+    answers: Answers | None = None
+
+    def work(self, records: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, str]]]:
+        """What Lambda is told of a batch: the messages that failed."""
+        failed: list[str] = []
+        for record in records:
+            message_id = str(record["messageId"])
+            if failed and _is_fifo(record):
+                logger.error("message not begun", extra={"message_id": message_id})
+            elif self._is_done(record, message_id):
+                continue
+            failed.append(message_id)
+        return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
+
+    def _is_done(self, record: Mapping[str, Any], message_id: str) -> bool:
+        told: dict[str, object] = {"message_id": message_id}
+        try:
+            result = self.answer(event_of(str(record["body"])))
+            if self.answers is not None:
+                reply = {"messageId": message_id, **replies.success(result)}
+                self.answers.send(json.dumps(reply, ensure_ascii=False), message_id=message_id)
+        except StackroomError as error:
+            logger.error("message failed", extra={**told, "error_type": type(error).__name__})
+            return False
+        except Exception as error:
+            tell_breakage(logger, "message failed", error, **told)
+            return False
+        logger.info("message answered", extra=told)
+        return True
+
+
+def records_of(event: object) -> Sequence[Mapping[str, Any]] | None:
+    """
+    The messages, if SQS sent the event; None if nobody's queue did.
+
+    Raises MalformedEvent for records of another service, which hold no question.
+    """
+    if not isinstance(event, Mapping) or not isinstance(event.get("Records"), list):
+        return None
+    records = event["Records"]
+    for each in records:
+        source = each.get("eventSource") if isinstance(each, Mapping) else None
+        if source != _SOURCE:
+            raise MalformedEvent(f"Records: of {source!r:.60}; allowed: messages of {_SOURCE}")
+    return records
+
+
+def _is_fifo(record: Mapping[str, Any]) -> bool:
+    return str(record.get("eventSourceARN", "")).endswith(".fifo")

@@ -1,0 +1,140 @@
+"""An event's conversation with a model: one question, as many tools as it takes, one answer."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from strands import Agent
+from strands.agent import AgentResult
+from strands.models import Model
+from strands.types.exceptions import (
+    ContextWindowOverflowException,
+    EventLoopException,
+    MaxTokensReachedException,
+    ModelThrottledException,
+)
+
+from stackroom.aws.translation import model_errors
+from stackroom.errors import (
+    AgentUnfinished,
+    AnswerNotJson,
+    KnowledgeBaseThrottled,
+    ModelRefused,
+)
+from stackroom_agents.batch import json_answers
+from stackroom_agents.batch.bounds import TOOL_CALLS, TURNS, Deadline, ToolCalls, within
+from stackroom_agents.batch.events import Task
+from stackroom_agents.batch.messages import Messages
+from stackroom_agents.identity import caller_of
+
+_OPERATION = "Converse"
+# Of these the text is the answer, be it a guardrail's or a filter's word [StopReason in the API
+# model of bedrock-runtime].
+_ENDS = frozenset({"end_turn", "stop_sequence", "guardrail_intervened", "content_filtered"})
+_AGAIN = (
+    "Your answer was no JSON: {problem}. Answer again, with JSON alone: one object or one array,"
+    " and nothing before or after it."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turns:
+    """Safe to use from several threads: nothing of one event is kept for another."""
+
+    model: Model
+    system_prompt: str
+    tools: Sequence[Any]
+    messages: Messages
+    expect_json: bool = False
+
+    def answer(self, task: Task, deadline: Deadline) -> str | json_answers.Json:
+        """
+        What the model says at last, or the JSON in it; it has one more attempt, told what is wrong.
+
+        Raises what is to be told of `Rejected`; KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+        and StoreUnavailable for what passes by itself, and ServiceRefused.
+        """
+        if task.identity:
+            caller_of(task.identity)  # raises MissingIdentity before anything is paid for
+        content = self.messages.of(task)
+        return within(deadline, lambda stop: self._asked(content, task, stop))
+
+    def _asked(
+        self, content: list[Any], task: Task, stop: threading.Event
+    ) -> str | json_answers.Json:
+        agent = self._agent(calls := ToolCalls(stop))
+        said = _said(agent, content, task, calls)
+        if not self.expect_json:
+            return said
+        try:
+            return json_answers.parsed(said)
+        except AnswerNotJson as error:
+            again = _AGAIN.format(problem=error.problem)
+        return json_answers.parsed(_said(agent, [{"text": again}], task, calls))
+
+    def _agent(self, calls: ToolCalls) -> Agent:
+        return Agent(
+            model=self.model,
+            system_prompt=self.system_prompt,
+            tools=list(self.tools),
+            callback_handler=None,  # the default prints what the model says
+            hooks=[calls],
+            # boto3 tries again within seconds; what lasts longer is for Lambda and Step Functions,
+            # so that nobody pays for a function that sleeps.
+            retry_strategy=None,
+        )
+
+
+def _said(agent: Agent, content: list[Any], task: Task, calls: ToolCalls) -> str:
+    try:
+        result = agent(
+            content,
+            invocation_state=dict(task.identity),
+            limits={"turns": TURNS},
+            cancel_signal=calls.stop,
+        )
+    except Exception as error:
+        _raise_anew(error)
+    return _text(result, calls)
+
+
+def _raise_anew(error: Exception) -> NoReturn:
+    """What Strands raised of a model, in our words; all else as it was."""
+    while isinstance(error, EventLoopException):  # from the second turn on
+        error = error.original_exception
+    match error:
+        case MaxTokensReachedException():
+            raise AgentUnfinished("the model's answer was cut at its limit of tokens") from error
+        case ContextWindowOverflowException():
+            raise ModelRefused("ValidationException", "the input is too long") from error
+        case ModelThrottledException():
+            raise KnowledgeBaseThrottled(_OPERATION) from error
+        case _:
+            with model_errors(_OPERATION):
+                raise error
+
+
+def _text(result: AgentResult, calls: ToolCalls) -> str:
+    if calls.are_too_many:
+        raise AgentUnfinished(f"it called tools more than {TOOL_CALLS} times")
+    if result.stop_reason == "limit_turns":
+        raise AgentUnfinished(f"the model took more than {TURNS} turns")
+    if result.stop_reason not in _ENDS:
+        raise AgentUnfinished(f"the model stopped with {result.stop_reason}")
+    text = "\n".join(_texts(result))
+    if not text.strip():
+        raise AgentUnfinished(f"the model said nothing ({result.stop_reason})")
+    return text
+
+
+def _texts(result: AgentResult) -> list[str]:
+    """Of its blocks of text, and of those with citations; a model may tell its reasoning beside."""
+    found = []
+    for block in result.message["content"]:
+        if "text" in block:
+            found.append(block["text"])
+        elif "citationsContent" in block:
+            parts = block["citationsContent"].get("content", ())
+            found.append("".join(str(each["text"]) for each in parts if "text" in each))
+    return found

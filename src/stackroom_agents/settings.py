@@ -1,0 +1,36 @@
+"""What an agent reads of its knowledge bases from the environment."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from stackroom.aws.linked_settings import AnyLinkedSettings, linked_settings
+from stackroom.aws.settings import Settings
+
+
+def flag(on: str) -> BeforeValidator:
+    """A variable that has this value, or is empty."""
+
+    def read(value: Any) -> bool:
+        if value not in (True, False, on, ""):
+            raise ValueError(f"allowed: {on!r}, or empty")
+        return value in (True, on)
+
+    return BeforeValidator(read)
+
+
+class KnowledgeBaseSettings(Settings):
+    """KNOWLEDGE_BASES_CONFIG is looked at by `knowledge_bases`, in words that name its entries."""
+
+    knowledge_bases_config: str = ""
+    enable_observability: Annotated[bool, flag("true")] = False
+
+    @property
+    def knowledge_bases(self) -> tuple[AnyLinkedSettings, ...]:
+        """
+        None without the variable, or where it is empty.
+
+        Raises LinkedKnowledgeBasesInvalid (a ValueError), whose parts name entry and field.
+        """
+        text = self.knowledge_bases_config
+        return linked_settings(text) if text.strip() else ()
