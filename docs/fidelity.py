@@ -34,6 +34,26 @@ are of documents: such a job reads COMPLETE all the same. `late`, on request onl
 and data sources: they are done, and read IN_PROGRESS or CREATING for some `seconds` more.
 
 """
+_SCRIPTS = """
+## What a model says
+
+`/_stackroom/scripts` at the simulator takes scripts for models: `POST {"scripts": [{"model":
+"anthropic.claude-3-haiku-20240307-v1:0", "turns": [{"uses": [{"name": "search", "input": {"query":
+"{{question}}"}}]}, {"text": "Every {{hours}} hours.", "quotes": {"hours": "every (\\\\d+)
+hours"}}]}]}`; `GET` says how many turns of each were spoken, `DELETE` makes an end of them, as a
+restart does. A turn has a `text`, `uses` of tools, or both, and may have another `stop` than its
+own: max_tokens, stop_sequence or content_filtered. `model` is the id as requests name it, or the
+last part of their ARN; where `where` is given, it must stand in the prompt or the messages; the
+latest script that fits counts. Which turn is next follows from the request alone: it is the one
+after as many as the conversation has of the model's. So conversations don't disturb each other,
+and a request that is repeated is answered alike. `{{question}}` in a text, or in an input, is
+replaced by the user's last words, `{{name}}` by what the regular expression `quotes.name` finds in
+the tools' results, the latest first: its first group, or all of it.
+
+Without a script, a model is the configured OpenAI-compatible endpoint, and without that the
+stand-in, which extracts its answer and says so.
+
+"""
 _OMITTED = """
 ## What it leaves out
 
@@ -57,6 +77,7 @@ def fidelity() -> str:
             _table(("rule", "what holds", "source", "answer", "held by"), rules),
             _FAULTS,
             _table(("operation", "by chance"), faults),
+            _SCRIPTS,
             _OMITTED,
             _table(("of AWS", "here"), omissions),
         )

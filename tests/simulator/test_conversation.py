@@ -152,10 +152,6 @@ def test_a_model_is_named_by_id_arn_or_inference_profile(world: World, model: st
         ({"performanceConfig": {"latency": "optimized"}}, "performanceConfig"),
         ({"serviceTier": {"type": "flex"}}, "serviceTier"),
         (
-            {"toolConfig": {"tools": [{"toolSpec": {"name": "a", "inputSchema": {"json": {}}}}]}},
-            "does not offer toolConfig",
-        ),
-        (
             {"modelId": "arn:aws:bedrock:us-east-1:123456789012:prompt/ABCDEFGHIJ:1"},
             "prompt resources",
         ),

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from stackroom_local.simulator import fault_orders, script_orders
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.components import Components
 from stackroom_local.simulator.direct import Direct, DirectCalls
@@ -17,6 +18,7 @@ from stackroom_local.simulator.objects import S3Objects, connect
 from stackroom_local.simulator.operations import handlers_of
 from stackroom_local.simulator.parsing import ChildParser
 from stackroom_local.simulator.quotas import Quotas
+from stackroom_local.simulator.scripts import Scripts
 from stackroom_local.simulator.store import Store
 from stackroom_local.simulator.stored_vectors import StoredVectors
 from stackroom_local.simulator.wire import Front
@@ -26,7 +28,8 @@ from stackroom_local.simulator.wire import Front
 class Configuration:
     """
     `speed` is how many AWS seconds pass in a real one; `s3_endpoint` has the documents; `model`
-    writes RetrieveAndGenerate's and Converse's answers, which are extracted without one.
+    writes RetrieveAndGenerate's and Converse's answers, which are extracted without one; `scripts`
+    come first, for Converse and InvokeModel.
     """
 
     data_dir: Path
@@ -36,6 +39,7 @@ class Configuration:
     account: str = "000000000000"
     faults: Faults = field(default_factory=Faults)
     model: ModelEndpoint | None = None
+    scripts: Scripts = field(default_factory=Scripts)
 
 
 class Services:
@@ -77,6 +81,7 @@ def create_app(configuration: Configuration) -> Front:
             vectors=lambda memory: StoredVectors(store, clock, embedder, memory),
             faults=configuration.faults,
             model=configuration.model,
+            scripts=configuration.scripts,
         )
     )
     embedder.warm()
@@ -86,7 +91,14 @@ def create_app(configuration: Configuration) -> Front:
         parser.close()
         store.close()
 
-    return Front(services.dispatcher, faults=configuration.faults, close=close)
+    return Front(
+        services.dispatcher,
+        orders={
+            fault_orders.PATH: partial(fault_orders.served, configuration.faults),
+            script_orders.PATH: partial(script_orders.served, configuration.scripts),
+        },
+        close=close,
+    )
 
 
 def _direct(components: Components, calls: DirectCalls) -> Direct:

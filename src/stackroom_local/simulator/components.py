@@ -12,6 +12,7 @@ from stackroom_local.simulator.model_endpoint import ModelEndpoint
 from stackroom_local.simulator.objects import Objects
 from stackroom_local.simulator.parsing import Parser
 from stackroom_local.simulator.records import Records
+from stackroom_local.simulator.scripts import Scripts
 from stackroom_local.simulator.store import Store
 from stackroom_local.simulator.text_search import TextSearches
 from stackroom_local.simulator.vectors import Vectors
@@ -32,6 +33,7 @@ class Components:
         vectors: Callable[[MemoryIndexes], Vectors],
         faults: Faults | None = None,
         model: ModelEndpoint | None = None,
+        scripts: Scripts | None = None,
     ) -> None:
         self.clock = clock
         self.store = store
@@ -44,6 +46,7 @@ class Components:
         self.vectors = vectors(self.memory_indexes)
         self.faults = faults or Faults()
         self.model = model
+        self.scripts = scripts or Scripts()
         self.indexing = Indexing(
             store=store,
             records=self.records,

@@ -21,10 +21,12 @@ OMISSIONS = {
     "RetrieveAndGenerate's memory of a session": "its id is known, what was said is not",
     "of RetrieveAndGenerate: external sources, query decomposition, additionalModelRequestFields,"
     " performanceConfig, sessionConfiguration, userContext": "refused by name",
-    "of Converse: images, documents and other content than text, tools, a prompt resource,"
-    " guardrail traces, additionalModelRequestFields, additionalModelResponseFieldPaths,"
-    " performanceConfig, serviceTier, outputConfig, requestMetadata; ConverseStream": "refused by"
-    " name",
+    "of Converse and ConverseStream: images, documents and other content than text and tools, tools"
+    " that AWS runs, a prompt resource, guardrail traces, guardrails beside a stream,"
+    " additionalModelRequestFields, additionalModelResponseFieldPaths, performanceConfig,"
+    " serviceTier, outputConfig, requestMetadata": "refused by name",
+    "what a single model refuses of tools (texts and results in one turn, schemas, hyphens in"
+    " names)": "accepted, as the models that can do more do",
     "S3 Vectors' rates and the 20 MiB of a request": "not counted",
     "of S3 Vectors: policies, tags, encryption by one's own keys": "their operations are refused by"
     " name; what a bucket or an index is made with is not kept, and sseType reads AES256",

@@ -20,6 +20,7 @@ from stackroom_local.simulator.models import Models
 from stackroom_local.simulator.reranking import Reranking
 from stackroom_local.simulator.retrieval import Retrieval
 from stackroom_local.simulator.screening import Screening
+from stackroom_local.simulator.speaking import Speaking
 from stackroom_local.simulator.vector_buckets import VectorBuckets
 from stackroom_local.simulator.vector_indexes import VectorIndexes
 from stackroom_local.simulator.vector_items import VectorItems
@@ -120,9 +121,8 @@ def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
         extraction=extraction,
         model=components.model,
     )
-    conversations = Conversations(
-        screening=screening, extraction=extraction, model=components.model
-    )
+    speaking = Speaking(scripts=components.scripts, extraction=extraction, model=components.model)
+    conversations = Conversations(screening=screening, speaking=speaking)
     application = GuardrailApplication(screening=screening, arns=components.arns)
     return {
         "bedrock-agent-runtime.Retrieve": retrieval.retrieve,
@@ -130,6 +130,7 @@ def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
         "bedrock-agent-runtime.Rerank": Reranking(embedder=components.embedder).rerank,
         "bedrock-runtime.ApplyGuardrail": application.apply,
         "bedrock-runtime.Converse": conversations.answer,
+        "bedrock-runtime.ConverseStream": conversations.stream,
         "bedrock-runtime.InvokeModel": Models(embedder=components.embedder).invoke,
     }
 

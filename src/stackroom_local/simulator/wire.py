@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 from uuid import uuid4
 
@@ -20,15 +20,14 @@ from moto.core.routing import get_service_router
 from moto.core.serialize import SerializationContext, get_serializer_class
 from werkzeug.exceptions import NotFound
 
-from stackroom_local.simulator import fault_orders
 from stackroom_local.simulator.dispatch import Dispatcher
 from stackroom_local.simulator.errors import ConnectionDropped, ServiceError
-from stackroom_local.simulator.faults import Faults
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Response = tuple[int, dict[str, str], bytes]
+Orders = Callable[[str, bytes], tuple[int, bytes]]  # method and body; HTTP status and JSON
 
 logger = logging.getLogger(__name__)
 
@@ -42,15 +41,15 @@ _ANY_SERVICE = tuple(service for services in _SERVICES.values() for service in s
 
 class Front:
     """
-    The ASGI application. `GET /health` answers 200 as soon as it serves; `fault_orders` has the
-    other path that is not AWS's.
+    The ASGI application. `GET /health` answers 200 as soon as it serves; `orders` are taken at
+    the other paths that are not AWS's.
     """
 
     def __init__(
-        self, dispatcher: Dispatcher, *, faults: Faults, close: Callable[[], None]
+        self, dispatcher: Dispatcher, *, orders: Mapping[str, Orders], close: Callable[[], None]
     ) -> None:
         self._dispatcher = dispatcher
-        self._faults = faults
+        self._orders = orders
         self._close = close
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -75,8 +74,8 @@ class Front:
     async def _response(self, scope: Message, body: bytes) -> Response:
         if scope["path"] == "/health":
             return 200, {"Content-Type": "text/plain"}, b"ok"
-        if scope["path"] == fault_orders.PATH:
-            status, report = fault_orders.served(self._faults, scope["method"], body)
+        if scope["path"] in self._orders:
+            status, report = self._orders[scope["path"]](scope["method"], body)
             return status, {"Content-Type": "application/json"}, report
         return await asyncio.to_thread(self._answer, scope, body)
 

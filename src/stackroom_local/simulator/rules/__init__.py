@@ -8,6 +8,7 @@ generated from `RULES`.
 """
 
 # One table in several parts: whoever uses a rule need not know in which it is written.
+from stackroom_local.simulator.rules.conversations import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.documents import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.files import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.generation import *  # noqa: F403 - as above
@@ -19,6 +20,7 @@ from stackroom_local.simulator.rules.resources import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.rule import RULES, Rule
 from stackroom_local.simulator.rules.searches import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.text_searches import *  # noqa: F403 - as above
+from stackroom_local.simulator.rules.tools import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.vector_queries import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.vectors import *  # noqa: F403 - as above
 

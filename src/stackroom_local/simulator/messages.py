@@ -1,0 +1,137 @@
+"""What a conversation with a language model is made of, whichever operation brings it."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text:
+    text: str
+    is_guarded: bool = False  # what a guardrail looks at, where there is any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolUse:
+    id: str
+    name: str
+    input: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolResult:
+    id: str
+    text: str  # JSON is written out in it
+    is_error: bool = False
+
+
+Block = Text | Document | ToolUse | ToolResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    role: str
+    blocks: Sequence[Block]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(block.text for block in self.blocks if isinstance(block, Text))
+
+    @property
+    def uses(self) -> list[ToolUse]:
+        return [block for block in self.blocks if isinstance(block, ToolUse)]
+
+    @property
+    def results(self) -> list[ToolResult]:
+        return [block for block in self.blocks if isinstance(block, ToolResult)]
+
+    @property
+    def documents(self) -> list[Document]:
+        return [block for block in self.blocks if isinstance(block, Document)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    name: str
+    description: str
+    schema: Mapping[str, Any]  # of its input, in JSON Schema
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """The tools that a model may use; `must_use` one, or the one that is `demanded`."""
+
+    tools: Sequence[Tool] = ()
+    must_use: bool = False
+    demanded: str = ""
+
+    def tool(self, name: str) -> Tool | None:
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conversation:
+    """`model` as the request names it, `inference` in AWS's names; the last turn is the user's."""
+
+    model: str
+    prompt: str
+    turns: Sequence[Turn]
+    offer: Offer = field(default_factory=Offer)
+    inference: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def answers(self) -> int:
+        """How many times the model has spoken before."""
+        return sum(turn.role == "assistant" for turn in self.turns)
+
+    @property
+    def question(self) -> str:
+        """The last thing that the user said; tools' results are none."""
+        said = (turn.text for turn in reversed(self.turns) if turn.role == "user")
+        return next((text for text in said if text), "")
+
+    @property
+    def results(self) -> list[ToolResult]:
+        """Of all tools, in order."""
+        return [result for turn in self.turns for result in turn.results]
+
+    @property
+    def read(self) -> str:
+        """All that a model reads of it."""
+        return "\n".join([self.prompt, *(written(block) for block in self._blocks())])
+
+    def _blocks(self) -> Iterator[Block]:
+        for turn in self.turns:
+            yield from turn.blocks
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What a model says next; `stop` is why it ends there, in Converse's words."""
+
+    blocks: Sequence[Text | ToolUse]
+    stop: str
+
+    @property
+    def text(self) -> str:
+        return "\n".join(block.text for block in self.blocks if isinstance(block, Text))
+
+    @property
+    def written(self) -> str:
+        return "\n".join(written(block) for block in self.blocks)
+
+
+def written(block: Block) -> str:
+    """As a model reads or writes it."""
+    match block:
+        case Text() | Document() | ToolResult():
+            return block.text
+        case ToolUse():
+            return f"{block.name} {json.dumps(block.input)}"

@@ -1,0 +1,51 @@
+"""
+Who speaks for a model: a script, if one was given for it (`scripts`); else a language model, if one
+is configured (`model_endpoint`); else the stand-in, which extracts and says so (`extraction`).
+"""
+
+from dataclasses import dataclass
+
+from stackroom_local.simulator.extraction import Extraction
+from stackroom_local.simulator.messages import Conversation, Reply, Text
+from stackroom_local.simulator.model_endpoint import (
+    EndpointBusy,
+    EndpointFailed,
+    EndpointSlow,
+    ModelEndpoint,
+)
+from stackroom_local.simulator.rules import (
+    CONVERSE_MODEL_ERROR,
+    CONVERSE_THROTTLED,
+    CONVERSE_TIMEOUT,
+)
+from stackroom_local.simulator.scripts import Scripts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Speaking:
+    scripts: Scripts
+    extraction: Extraction
+    model: ModelEndpoint | None
+
+    def reply(self, conversation: Conversation) -> Reply:
+        """Raises ServiceError."""
+        scripted = self.scripts.reply(conversation)
+        if scripted is not None:
+            return scripted
+        if self.model is None:
+            text = self.extraction.completion(conversation.question, conversation.read)
+            return Reply(blocks=[Text(text=text)], stop="end_turn")
+        try:
+            completion = self.model.complete(
+                conversation.prompt,
+                [(turn.role, turn.text) for turn in conversation.turns],
+                conversation.inference,
+            )
+        except EndpointBusy:
+            raise CONVERSE_THROTTLED.broken() from None
+        except EndpointSlow as failure:
+            raise CONVERSE_TIMEOUT.broken(problem=failure) from None
+        except EndpointFailed as failure:
+            raise CONVERSE_MODEL_ERROR.broken(problem=failure) from None
+        stop = "max_tokens" if completion.is_cut else "end_turn"  # rule converse.stop-reason
+        return Reply(blocks=[Text(text=completion.text)], stop=stop)

@@ -1,0 +1,265 @@
+"""Models that say what a test tells them to, tools included."""
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from strands import Agent, tool
+from strands.models.bedrock import BedrockModel
+
+from stackroom_local.simulator import script_orders
+from tests.simulator.holding import holds
+from tests.simulator.world import HAIKU, REGION, World, refused
+
+MODEL = "anthropic.claude-sonnet-4-20250514-v1:0"
+SEARCHES = {"uses": [{"name": "search", "input": {"query": "{{question}}"}}]}
+CITES = {
+    "text": "{{hours}}, says {{source}}.",
+    "quotes": {"hours": "every (\\d+ hours)", "source": "\\w+\\.pdf"},
+}
+TOOLS = {
+    "tools": [
+        {
+            "toolSpec": {
+                "name": "search",
+                "description": "Searches.",
+                "inputSchema": {
+                    "json": {"type": "object", "properties": {"query": {"type": "string"}}}
+                },
+            }
+        }
+    ]
+}
+ASKS = {"role": "user", "content": [{"text": "How often is the pump greased?"}]}
+
+
+@pytest.fixture
+def world(_endpoint: str, s3_endpoint: str) -> Iterator[World]:
+    world = World(_endpoint, s3_endpoint, patient=True)
+    ordered(world, "DELETE")
+    yield world
+    ordered(world, "DELETE")
+
+
+def ordered(world: World, method: str, body: bytes | None = None) -> Any:
+    request = urllib.request.Request(world.endpoint + script_orders.PATH, data=body, method=method)
+    with urllib.request.urlopen(request, timeout=60) as response:
+        return json.load(response)
+
+
+def script(world: World, *turns: Mapping[str, Any], **more: Any) -> None:
+    script_orders.order(world.endpoint, {"model": MODEL, "turns": turns, **more})
+
+
+def result(use: Mapping[str, Any], text: str) -> dict[str, Any]:
+    answered = {"toolUseId": use["toolUseId"], "content": [{"text": text}]}
+    return {"role": "user", "content": [{"toolResult": answered}]}
+
+
+def converse(world: World, *messages: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = world.bedrock_runtime.converse(
+        modelId=MODEL, messages=messages, toolConfig=TOOLS, **more
+    )
+    return answer
+
+
+def use_of(answer: Mapping[str, Any]) -> dict[str, Any]:
+    [block] = answer["output"]["message"]["content"]
+    use: dict[str, Any] = block["toolUse"]
+    return use
+
+
+def test_a_scripted_model_uses_a_tool_and_quotes_what_was_found(world: World) -> None:
+    script(world, SEARCHES, CITES)
+
+    first = converse(world, ASKS)
+    use = use_of(first)
+    found = result(use, "The pump is greased every 200 hours (manual.pdf).")
+    second = converse(world, ASKS, first["output"]["message"], found)
+
+    assert first["stopReason"] == "tool_use"
+    assert (use["name"], use["input"]) == ("search", {"query": "How often is the pump greased?"})
+    assert second["stopReason"] == "end_turn"
+    assert second["output"]["message"]["content"] == [{"text": "200 hours, says manual.pdf."}]
+
+
+@holds("converse.stream")
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_strands_agent_runs_unmodified(world: World, streaming: bool) -> None:
+    asked: list[str] = []
+
+    @tool
+    def search(query: str) -> str:
+        """Searches."""
+        asked.append(query)
+        return "The pump is greased every 200 hours (manual.pdf)."
+
+    script(world, SEARCHES, CITES)
+    model = BedrockModel(
+        model_id=MODEL, streaming=streaming, endpoint_url=world.endpoint, region_name=REGION
+    )
+
+    answer = Agent(model=model, tools=[search], callback_handler=None)("How often?")
+
+    assert asked == ["How often?"]
+    assert (str(answer).strip(), answer.stop_reason) == ("200 hours, says manual.pdf.", "end_turn")
+
+
+@holds("converse.stream")
+def test_a_stream_has_the_same_answer_in_events(world: World) -> None:
+    script(world, {"text": "Let me search for that. " * 5, **SEARCHES})
+    asked = {"modelId": MODEL, "messages": [ASKS], "toolConfig": TOOLS}
+
+    whole = world.bedrock_runtime.converse(**asked)
+    events = list(world.bedrock_runtime.converse_stream(**asked)["stream"])
+
+    text, use = (block for block in whole["output"]["message"]["content"])
+    deltas = [event["contentBlockDelta"] for event in events if "contentBlockDelta" in event]
+    starts = [event["contentBlockStart"] for event in events if "contentBlockStart" in event]
+    texts = [delta["delta"]["text"] for delta in deltas if delta["contentBlockIndex"] == 0]
+    inputs = [d["delta"]["toolUse"]["input"] for d in deltas if d["contentBlockIndex"] == 1]
+    assert events[0] == {"messageStart": {"role": "assistant"}}
+    assert len(texts) > 1
+    assert "".join(texts) == text["text"]
+    named = {"toolUseId": use["toolUse"]["toolUseId"], "name": "search"}
+    assert starts == [{"start": {"toolUse": named}, "contentBlockIndex": 1}]
+    assert json.loads("".join(inputs)) == use["toolUse"]["input"]
+    assert events[-2] == {"messageStop": {"stopReason": "tool_use"}}
+    assert events[-1]["metadata"]["usage"] == whole["usage"]
+
+
+def test_a_stream_is_refused_as_a_whole_answer_is(world: World) -> None:
+    error = refused(world.bedrock_runtime.converse_stream, modelId=MODEL, messages=[])
+
+    assert error["Code"] == "ValidationException"
+    assert "must start with a user message" in error["Message"]
+
+
+def test_conversations_at_once_do_not_mix_and_a_repeated_request_is_answered_alike(
+    world: World,
+) -> None:
+    script(world, SEARCHES, CITES)
+    script(world, SEARCHES, {"text": "Valves have no hours."}, where="valve")
+    valve = {"role": "user", "content": [{"text": "And the valve?"}]}
+
+    pump, other, again = converse(world, ASKS), converse(world, valve), converse(world, ASKS)
+    found = result(use_of(other), "Valves are changed.")
+    last = converse(world, valve, other["output"]["message"], found)
+
+    assert use_of(pump) == use_of(again)
+    assert use_of(pump)["toolUseId"] != use_of(other)["toolUseId"]
+    assert last["output"]["message"]["content"] == [{"text": "Valves have no hours."}]
+    assert ordered(world, "GET")["scripts"] == [
+        {"model": MODEL, "where": "", "turns": 2, "spoken": 2},
+        {"model": MODEL, "where": "valve", "turns": 2, "spoken": 2},
+    ]
+
+
+def test_a_script_is_found_by_the_last_part_of_an_arn_and_for_no_other_model(world: World) -> None:
+    script(world, {"text": "Scripted.", "stop": "max_tokens"})
+    arn = f"arn:aws:bedrock:us-east-1::foundation-model/{MODEL}"
+    asked = {"messages": [ASKS]}
+
+    by_arn = world.bedrock_runtime.converse(modelId=arn, **asked)
+    other = world.bedrock_runtime.converse(modelId=HAIKU, **asked)
+
+    assert by_arn["output"]["message"]["content"] == [{"text": "Scripted."}]
+    assert by_arn["stopReason"] == "max_tokens"
+    assert "Extracted" in other["output"]["message"]["content"][0]["text"]
+
+
+def test_scripts_are_forgotten_on_request(world: World) -> None:
+    script(world, SEARCHES)
+
+    report = ordered(world, "DELETE")
+
+    assert len(report["scripts"]) == 1
+    assert ordered(world, "GET") == {"scripts": []}
+
+
+@holds("script.*", "tools.choice")
+@pytest.mark.parametrize(
+    ("turn", "more", "message"),
+    [
+        (
+            {"uses": [{"name": "find"}]},
+            {},
+            "The script uses the tool find, which the request does not offer. It offers: search.",
+        ),
+        ({"text": "No."}, {"any": {}}, "The request's toolChoice demands one of the tools"),
+        ({"text": "No."}, {"tool": {"name": "search"}}, "demands search, and the script does not"),
+        (
+            {"text": "{{hours}}", "quotes": {"hours": "\\d+ hours"}},
+            {},
+            "The script quotes hours, and its pattern \\d+ hours is found in no tool's result.",
+        ),
+    ],
+)
+def test_a_script_that_can_not_go_on_says_why(
+    world: World, turn: Mapping[str, Any], more: Mapping[str, Any], message: str
+) -> None:
+    script(world, turn)
+    configuration = {**TOOLS, **({"toolChoice": more} if more else {})}
+
+    error = refused(
+        world.bedrock_runtime.converse,
+        modelId=MODEL,
+        messages=[ASKS],
+        toolConfig=configuration,
+    )
+
+    assert error["Code"] == "ValidationException"
+    assert message in error["Message"]
+
+
+@holds("script.exhausted")
+def test_a_script_that_is_exhausted_says_so(world: World) -> None:
+    script(world, SEARCHES)
+    first = converse(world, ASKS)
+
+    error = refused(
+        world.bedrock_runtime.converse,
+        modelId=MODEL,
+        messages=[ASKS, first["output"]["message"], result(use_of(first), "Found.")],
+        toolConfig=TOOLS,
+    )
+
+    assert error["Message"].startswith(
+        f"The script for {MODEL} has 1 turn(s), and this conversation asks for turn 2."
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"turns": [{}]}, "a turn has a text, or uses of tools"),
+        ({"turns": []}, "at least 1 item"),
+        ({"turns": [{"text": "{{hours}}"}]}, "quotes has no pattern for hours"),
+        ({"turns": [{"text": "a", "quotes": {"hours": "("}}]}, "no regular expression: '('"),
+        ({"turns": [{"text": "a", "stop": "tired"}]}, "max_tokens"),
+        ({"turns": [{"uses": [{"name": "search it"}]}]}, "pattern"),
+        ({"turns": [{"txt": "a"}]}, "Extra inputs are not permitted"),
+        ({"turns": [{"text": "a"}], "model": ""}, "at least 1 character"),
+    ],
+)
+def test_an_order_that_makes_no_sense_is_refused(
+    world: World, given: Mapping[str, Any], problem: str
+) -> None:
+    with pytest.raises(urllib.error.HTTPError) as refusal:
+        script_orders.order(world.endpoint, {"model": MODEL, **given})
+
+    with refusal.value as response:
+        assert response.code == 400
+        assert problem in response.read().decode()
+    assert ordered(world, "GET") == {"scripts": []}
+
+
+def test_scripts_are_ordered_in_three_ways_only(world: World) -> None:
+    with pytest.raises(urllib.error.HTTPError) as refusal:
+        ordered(world, "PUT", b"{}")
+
+    with refusal.value as response:
+        assert response.code == 405

@@ -1,0 +1,170 @@
+"""Tools in Converse: what is refused."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from tests.simulator.holding import holds
+from tests.simulator.test_conversation import assistant, request, user
+from tests.simulator.world import World, refused
+
+ASKS = user("How often is the pump greased?")
+OBJECT = {"type": "object", "properties": {"query": {"type": "string"}}}
+
+
+@pytest.fixture(scope="module")
+def world(_endpoint: str, s3_endpoint: str) -> World:
+    return World(_endpoint, s3_endpoint, patient=True)
+
+
+def tool(name: str = "search", schema: object = OBJECT) -> dict[str, Any]:
+    return {"toolSpec": {"name": name, "inputSchema": {"json": schema}}}
+
+
+def offered(*tools: Mapping[str, Any], choice: object = None) -> dict[str, Any]:
+    return {"tools": tools, **({"toolChoice": choice} if choice else {})}
+
+
+def uses(*ids: str, given: object = None) -> dict[str, Any]:
+    return turn(
+        "assistant",
+        *({"toolUse": {"toolUseId": each, "name": "search", "input": given or {}}} for each in ids),
+    )
+
+
+def results(*ids: str, **more: Any) -> dict[str, Any]:
+    made = {"content": [{"text": "Every 200 hours."}], **more}
+    return turn("user", *({"toolResult": {"toolUseId": each, **made}} for each in ids))
+
+
+def turn(role: str, *blocks: Mapping[str, Any]) -> dict[str, Any]:
+    return {"role": role, "content": blocks}
+
+
+@holds("tools.*", "request.not-simulated")
+@pytest.mark.parametrize(
+    ("messages", "message"),
+    [
+        (
+            [ASKS, uses("a", "b"), results("a")],
+            "Expected toolResult blocks at messages.2.content for the following Ids: b",
+        ),
+        (
+            [ASKS, uses("a"), user("Never mind.")],
+            "Expected toolResult blocks at messages.2.content for the following Ids: a",
+        ),
+        (
+            [ASKS, uses("a"), results("b")],
+            "Expected toolResult blocks at messages.2.content for the following Ids: a",
+        ),
+        (
+            [ASKS, uses("a"), results("a", "b")],
+            "The number of toolResult blocks at messages.2.content exceeds the number of toolUse"
+            " blocks of previous turn.",
+        ),
+        (
+            [results("a")],
+            "The number of toolResult blocks at messages.0.content exceeds the number of toolUse"
+            " blocks of previous turn.",
+        ),
+        (
+            [ASKS, uses("a", "b"), results("a", "a")],
+            "The toolResult blocks at messages.2.content contain duplicate Ids: a",
+        ),
+        (
+            [ASKS, uses("a", "a"), results("a")],
+            "The toolUse blocks at messages.1.content contain duplicate Ids: a",
+        ),
+        (
+            [ASKS, uses("a", given=["query"]), results("a")],
+            "The format of the value at messages.1.content.0.toolUse.input is invalid. Provide a"
+            " json object for the field and try again.",
+        ),
+        (
+            [ASKS, uses("a"), results("a", content=[{"json": [1]}])],
+            "The format of the value at messages.2.content.0.toolResult.content.0.json is invalid."
+            " Provide a json object for the field and try again.",
+        ),
+        (
+            [ASKS, uses("a"), results("a", content=[], status="error")],
+            "The content field at messages.2.content.0.toolResult cannot be empty when status value"
+            " is error.",
+        ),
+        (
+            [turn("user", *uses("a")["content"])],
+            "The toolUse block at messages.0.content.0 is only allowed in messages of the role"
+            " assistant.",
+        ),
+        (
+            [ASKS, turn("assistant", *results("a")["content"]), user("?")],
+            "The toolResult block at messages.1.content.0 is only allowed in messages of the role"
+            " user.",
+        ),
+        (
+            [
+                ASKS,
+                uses("a"),
+                results("a", content=[{"image": {"format": "png", "source": {"bytes": b"png"}}}]),
+            ],
+            "The local simulator does not offer image in a tool's result.",
+        ),
+    ],
+)
+def test_uses_and_results_that_do_not_fit_are_refused(
+    world: World, messages: Sequence[Mapping[str, Any]], message: str
+) -> None:
+    error = refused(
+        world.bedrock_runtime.converse, **request(messages=messages, toolConfig=offered(tool()))
+    )
+
+    assert error == {"Code": "ValidationException", "Message": message}
+
+
+@holds("tools.configuration")
+def test_a_conversation_with_tools_needs_a_configuration_of_tools(world: World) -> None:
+    messages = [ASKS, uses("a"), results("a")]
+
+    error = refused(world.bedrock_runtime.converse, **request(messages=messages))
+
+    assert error["Message"] == (
+        "The toolConfig field must be defined when using toolUse and toolResult content blocks."
+    )
+
+
+@holds("tools.names", "tools.schema", "tools.choice", "request.not-simulated")
+@pytest.mark.parametrize(
+    ("configuration", "message"),
+    [
+        (offered(tool("search"), tool("search")), "Tool names must be unique"),
+        (offered(tool("search it")), "regular expression pattern: [a-zA-Z0-9_-]+"),
+        (offered(tool("s" * 65)), "length less than or equal to 64"),
+        (
+            offered(tool(), tool("list", schema={"type": "array"})),
+            "The value at toolConfig.tools.1.toolSpec.inputSchema.json.type must be one of the"
+            " following: object.",
+        ),
+        (offered(tool("list", schema={})), "must be one of the following: object."),
+        (offered(), "toolConfig.tools"),
+        (offered(tool(), choice={"tool": {"name": "list"}}), "The tool list in toolConfig"),
+        (offered({"systemTool": {"name": "nova_grounding"}}), "does not offer systemTool"),
+    ],
+)
+def test_offers_that_make_no_sense_are_refused(
+    world: World, configuration: Mapping[str, Any], message: str
+) -> None:
+    error = refused(world.bedrock_runtime.converse, **request(toolConfig=configuration))
+
+    assert error["Code"] == "ValidationException"
+    assert message in error["Message"]
+
+
+@holds("tools.results-missing")
+def test_the_assistant_may_go_on_after_its_results(world: World) -> None:
+    messages = [ASKS, uses("a", "b"), results("b", "a"), assistant("Hm."), user("Hills?")]
+
+    answer = world.bedrock_runtime.converse(
+        **request(messages=messages, toolConfig=offered(tool("list", schema={"type": "object"})))
+    )
+
+    assert answer["stopReason"] == "end_turn"
