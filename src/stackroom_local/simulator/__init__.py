@@ -14,7 +14,7 @@ rule with its source in `rules`. It fails when it is told to (`faults`).
                         vector_buckets, vector_indexes,
                         vector_items, vector_queries                       s3vectors
     retrieval, generation, conversation -> screening, by words and topics of a guardrail
-    conversation -> requests (tools), speaking -> scripts, model_endpoint or extraction
+    conversation -> requests (tools), speaking -> scripts, model_endpoint or stand_in
     vector_queries -> vector_filters, vector_ranking -> memory_indexes, text_search (SQLite's FTS5)
     generation -> extraction, or prompts -> model_endpoint -> citing
     ingestion_jobs -> job_runs -> synchronisation -> indexing

@@ -19,6 +19,9 @@ NOTICE = "Extracted, not generated (no language model runs here): "
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 _SENTENCES = 3
 _CANDIDATES = 24  # sentences compared with the question, which bounds the time
+_PASSAGES = 8  # of tools' results, which come best first
+_COMPARED = 48  # sentences of all of those together
+_NEAR = 0.5  # of the nearest sentence's score; what is below that is about something else
 _SHORTEST = 20  # characters; below that it is a heading or a fragment
 
 
@@ -42,20 +45,41 @@ class Extraction:
         nearest = self._nearest(question, [text for _, text in passages])
         return NOTICE + " ".join(f"{said} [{passages[place][0]}]" for said, place in nearest)
 
+    def of_passages(self, question: str, passages: Sequence[tuple[str, str]]) -> str:
+        """
+        What a model says that was given passages, each a text and where it stands: of each place
+        the sentence nearest to the question, if it is near, so that none outdoes all others.
+        """
+        nearest: dict[str, tuple[float, str]] = {}
+        for text, place in passages[:_PASSAGES]:
+            sentences = _sentences(text) or [" ".join(text.split())]
+            scored = self._scored(question, sentences[: _COMPARED // len(passages[:_PASSAGES])])
+            nearest[place] = max(nearest.get(place, scored[0]), scored[0])
+        if not nearest:
+            return f"{NOTICE}nothing was found."
+        ranked = sorted(((*best, place) for place, best in nearest.items()), reverse=True)
+        least = ranked[0][0] * _NEAR
+        chosen = [each for each in ranked[:_SENTENCES] if each[0] >= least]
+        return NOTICE + " ".join(f"{said} [{at}]" if at else said for _, said, at in chosen)
+
     def _nearest(self, question: str, texts: Sequence[str]) -> list[tuple[str, int]]:
         """Sentences of the passages, nearest first, each once, with the place of its passage."""
         sentences: dict[str, int] = {}
         for place, text in enumerate(texts):
-            for match in _SENTENCE.finditer(text):
-                sentence = " ".join(match[0].split())
-                if len(sentence) >= _SHORTEST:
-                    sentences.setdefault(sentence, place)
+            for sentence in _sentences(text):
+                sentences.setdefault(sentence, place)
         if not sentences:
             return [(texts[0], 0)]
-        query = self.embedder.embed(question)
-        scored = [
-            (float(self.embedder.embed(sentence) @ query), sentence)
-            for sentence in list(sentences)[:_CANDIDATES]
-        ]
-        scored.sort(reverse=True)
+        scored = self._scored(question, list(sentences)[:_CANDIDATES])
         return [(sentence, sentences[sentence]) for _, sentence in scored[:_SENTENCES]]
+
+    def _scored(self, question: str, sentences: Sequence[str]) -> list[tuple[float, str]]:
+        """The nearest to the question first."""
+        query = self.embedder.embed(question)
+        scored = [(float(self.embedder.embed(each) @ query), each) for each in sentences]
+        return sorted(scored, reverse=True)
+
+
+def _sentences(text: str) -> list[str]:
+    sentences = (" ".join(match[0].split()) for match in _SENTENCE.finditer(text))
+    return [sentence for sentence in sentences if len(sentence) >= _SHORTEST]

@@ -1,6 +1,8 @@
 """What a conversation with a language model is made of, whichever operation brings it."""
 
+import hashlib
 import json
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -135,3 +137,10 @@ def written(block: Block) -> str:
             return block.text
         case ToolUse():
             return f"{block.name} {json.dumps(block.input)}"
+
+
+def use_id(conversation: Conversation, number: int, name: str, given: Mapping[str, Any]) -> str:
+    """In AWS's form, and the same for the same conversation."""
+    seed = json.dumps([conversation.read, conversation.answers, number, name, given])
+    digest = hashlib.sha256(seed.encode()).digest()[:16]
+    return f"tooluse_{urlsafe_b64encode(digest).decode().rstrip('=')}"

@@ -15,9 +15,11 @@ OMISSIONS = {
     "text units of guardrails per second": "counted in the answer, never against a quota",
     "a model for RetrieveAndGenerate and Converse": "an answer is extracted from the passages, or"
     ' from those that stand numbered in Converse\'s prompt (`<passage number="1">`), says so, and'
-    " heeds neither the rest of the prompt nor inferenceConfig; or an OpenAI-compatible endpoint"
-    " answers, whichever model is named (STACKROOM_OPENAI_BASE_URL, STACKROOM_OPENAI_MODEL,"
-    " STACKROOM_OPENAI_API_KEY)",
+    " heeds neither the rest of the prompt nor inferenceConfig; of the tools that Converse offers,"
+    " the first whose input needs nothing but a text `query` is used once for a question, and the"
+    " answer is extracted from what it found; or an OpenAI-compatible endpoint answers, whichever"
+    " model is named (STACKROOM_OPENAI_BASE_URL, STACKROOM_OPENAI_MODEL, STACKROOM_OPENAI_API_KEY);"
+    " or a script does",
     "RetrieveAndGenerate's memory of a session": "its id is known, what was said is not",
     "of RetrieveAndGenerate: external sources, query decomposition, additionalModelRequestFields,"
     " performanceConfig, sessionConfiguration, userContext": "refused by name",

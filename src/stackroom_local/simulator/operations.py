@@ -21,6 +21,7 @@ from stackroom_local.simulator.reranking import Reranking
 from stackroom_local.simulator.retrieval import Retrieval
 from stackroom_local.simulator.screening import Screening
 from stackroom_local.simulator.speaking import Speaking
+from stackroom_local.simulator.stand_in import StandIn
 from stackroom_local.simulator.vector_buckets import VectorBuckets
 from stackroom_local.simulator.vector_indexes import VectorIndexes
 from stackroom_local.simulator.vector_items import VectorItems
@@ -121,7 +122,11 @@ def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
         extraction=extraction,
         model=components.model,
     )
-    speaking = Speaking(scripts=components.scripts, extraction=extraction, model=components.model)
+    speaking = Speaking(
+        scripts=components.scripts,
+        stand_in=StandIn(extraction=extraction),
+        model=components.model,
+    )
     conversations = Conversations(screening=screening, speaking=speaking)
     application = GuardrailApplication(screening=screening, arns=components.arns)
     return {

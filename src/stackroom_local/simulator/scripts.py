@@ -7,16 +7,13 @@ don't disturb each other, and who asks the same again is told the same. Scripts 
 a restart forgets them.
 """
 
-import hashlib
-import json
 import re
 import threading
-from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from stackroom_local.simulator.messages import Conversation, Reply, Text, ToolUse
+from stackroom_local.simulator.messages import Conversation, Reply, Text, ToolUse, use_id
 from stackroom_local.simulator.rules import (
     SCRIPT_EXHAUSTED,
     SCRIPT_QUOTE,
@@ -93,13 +90,6 @@ class Scripts:
             script = self._given[fitting[-1]]
             self._played[fitting[-1]] += 1
         return _spoken(script, conversation)
-
-
-def use_id(conversation: Conversation, number: int, name: str, given: Mapping[str, Any]) -> str:
-    """In AWS's form, and the same for the same conversation."""
-    seed = json.dumps([conversation.read, conversation.answers, number, name, given])
-    digest = hashlib.sha256(seed.encode()).digest()[:16]
-    return f"tooluse_{urlsafe_b64encode(digest).decode().rstrip('=')}"
 
 
 def _spoken(script: Script, conversation: Conversation) -> Reply:

@@ -1,11 +1,10 @@
 """
 Who speaks for a model: a script, if one was given for it (`scripts`); else a language model, if one
-is configured (`model_endpoint`); else the stand-in, which extracts and says so (`extraction`).
+is configured (`model_endpoint`); else the stand-in, which extracts and says so (`stand_in`).
 """
 
 from dataclasses import dataclass
 
-from stackroom_local.simulator.extraction import Extraction
 from stackroom_local.simulator.messages import Conversation, Reply, Text
 from stackroom_local.simulator.model_endpoint import (
     EndpointBusy,
@@ -19,12 +18,13 @@ from stackroom_local.simulator.rules import (
     CONVERSE_TIMEOUT,
 )
 from stackroom_local.simulator.scripts import Scripts
+from stackroom_local.simulator.stand_in import StandIn
 
 
 @dataclass(frozen=True, kw_only=True)
 class Speaking:
     scripts: Scripts
-    extraction: Extraction
+    stand_in: StandIn
     model: ModelEndpoint | None
 
     def reply(self, conversation: Conversation) -> Reply:
@@ -33,8 +33,7 @@ class Speaking:
         if scripted is not None:
             return scripted
         if self.model is None:
-            text = self.extraction.completion(conversation.question, conversation.read)
-            return Reply(blocks=[Text(text=text)], stop="end_turn")
+            return self.stand_in.reply(conversation)
         try:
             completion = self.model.complete(
                 conversation.prompt,
