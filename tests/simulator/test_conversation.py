@@ -143,11 +143,6 @@ def test_a_model_is_named_by_id_arn_or_inference_profile(world: World, model: st
         ({"inferenceConfig": {"temperature": 1.5}}, "temperature"),
         ({"inferenceConfig": {"maxTokens": 0}}, "maxTokens"),
         ({"messages": [user("a"), assistant("b")]}, "does not offer an answer that the caller"),
-        (
-            {"messages": [{"role": "user", "content": [{"cachePoint": {"type": "default"}}]}]},
-            "does not offer cachePoint",
-        ),
-        ({"system": [{"cachePoint": {"type": "default"}}]}, "does not offer cachePoint"),
         ({"additionalModelRequestFields": {"top_k": 5}}, "additionalModelRequestFields"),
         ({"performanceConfig": {"latency": "optimized"}}, "performanceConfig"),
         ({"serviceTier": {"type": "flex"}}, "serviceTier"),

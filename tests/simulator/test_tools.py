@@ -168,3 +168,28 @@ def test_the_assistant_may_go_on_after_its_results(world: World) -> None:
     )
 
     assert answer["stopReason"] == "end_turn"
+
+
+@holds("converse.guardrail")
+def test_a_guardrail_does_not_look_at_tools(world: World) -> None:
+    policy = {
+        "guardrailIdentifier": world.guardrail(words=["pigeons"]),
+        "guardrailVersion": "DRAFT",
+    }
+    found = results("a", content=[{"text": "Pigeons like hills."}])
+    asks = {"guardContent": {"text": {"text": "What do birds like?"}}}
+    messages = [turn("user", asks), uses("a", given={"query": "pigeons"}), found]
+
+    first = world.bedrock_runtime.converse(
+        **request(messages=messages[:1], toolConfig=offered(tool()), guardrailConfig=policy)
+    )
+    last = world.bedrock_runtime.converse(
+        **request(messages=messages, toolConfig=offered(tool()), guardrailConfig=policy)
+    )
+
+    [told] = last["output"]["message"]["content"]
+    assert first["stopReason"] == "tool_use"
+    assert (last["stopReason"], told) == (
+        "guardrail_intervened",
+        {"text": "That answer is not for you."},
+    )

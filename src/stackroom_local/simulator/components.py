@@ -41,6 +41,7 @@ class Components:
         self.tokens = ClientTokens(store=store, clock=clock)
         self.records = Records(store=store, clock=clock)
         self.embedder = embedder
+        self.parser = parser
         self.memory_indexes = MemoryIndexes(store)
         self.text_searches = TextSearches(store, clock)
         self.vectors = vectors(self.memory_indexes)

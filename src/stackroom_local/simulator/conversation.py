@@ -7,7 +7,7 @@ from typing import Any
 
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.messages import Reply, Text, ToolUse, Turn
-from stackroom_local.simulator.requests import conversation_of
+from stackroom_local.simulator.requests import Requests
 from stackroom_local.simulator.response_events import events_of
 from stackroom_local.simulator.rules import CONVERSE_GUARDRAIL_MISSING, NOT_SIMULATED
 from stackroom_local.simulator.screening import Guard, Screening, Side
@@ -19,11 +19,12 @@ from stackroom_local.simulator.wordpieces import ids_of
 class Conversations:
     screening: Screening
     speaking: Speaking
+    requests: Requests
 
     def answer(self, parameters: Parameters) -> Parameters:
         """Under a guardrail, if one is named: rule converse.guardrail."""
         began = time.monotonic()
-        conversation = conversation_of(parameters)
+        conversation = self.requests.conversation(parameters)
         guard = self._guard(parameters.get("guardrailConfig") or {})
         asked = guard.judged(_guarded(conversation.turns), Side.INPUT) if guard else None
         if asked is not None and asked.blocked:
@@ -71,7 +72,12 @@ def _response(told: Reply, read: str, said: str, began: float) -> Parameters:
     return {
         "output": {"message": {"role": "assistant", "content": [_told(b) for b in told.blocks]}},
         "stopReason": told.stop,
-        "usage": {**tokens, "totalTokens": sum(tokens.values())},
+        "usage": {
+            **tokens,
+            "totalTokens": sum(tokens.values()),
+            "cacheReadInputTokens": 0,  # rule converse.cache
+            "cacheWriteInputTokens": 0,
+        },
         "metrics": {"latencyMs": int((time.monotonic() - began) * 1000)},
     }
 

@@ -53,7 +53,8 @@ class Extraction:
         nearest: dict[str, tuple[float, str]] = {}
         for text, place in passages[:_PASSAGES]:
             sentences = _sentences(text) or [" ".join(text.split())]
-            scored = self._scored(question, sentences[: _COMPARED // len(passages[:_PASSAGES])])
+            most = _COMPARED // len(passages[:_PASSAGES])
+            scored = self._scored(question, _likeliest(question, sentences, most))
             nearest[place] = max(nearest.get(place, scored[0]), scored[0])
         if not nearest:
             return f"{NOTICE}nothing was found."
@@ -83,3 +84,13 @@ class Extraction:
 def _sentences(text: str) -> list[str]:
     sentences = (" ".join(match[0].split()) for match in _SENTENCE.finditer(text))
     return [sentence for sentence in sentences if len(sentence) >= _SHORTEST]
+
+
+def _likeliest(question: str, sentences: Sequence[str], most: int) -> list[str]:
+    """Those with most of the question's words, in their order where there are as many."""
+    asked = set(_words(question))
+    return sorted(sentences, key=lambda each: -len(asked.intersection(_words(each))))[:most]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())

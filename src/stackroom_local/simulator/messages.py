@@ -30,8 +30,12 @@ class ToolUse:
 @dataclass(frozen=True, kw_only=True)
 class ToolResult:
     id: str
-    text: str  # JSON is written out in it
+    parts: Sequence[Text | Document]  # JSON is written out
     is_error: bool = False
+
+    @property
+    def text(self) -> str:
+        return "\n".join(part.text for part in self.parts)
 
 
 Block = Text | Document | ToolUse | ToolResult
@@ -56,7 +60,9 @@ class Turn:
 
     @property
     def documents(self) -> list[Document]:
-        return [block for block in self.blocks if isinstance(block, Document)]
+        """Those in the results of tools, too."""
+        parts = [part for result in self.results for part in result.parts]
+        return [each for each in (*self.blocks, *parts) if isinstance(each, Document)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,10 +23,13 @@ OMISSIONS = {
     "RetrieveAndGenerate's memory of a session": "its id is known, what was said is not",
     "of RetrieveAndGenerate: external sources, query decomposition, additionalModelRequestFields,"
     " performanceConfig, sessionConfiguration, userContext": "refused by name",
-    "of Converse and ConverseStream: images, documents and other content than text and tools, tools"
-    " that AWS runs, a prompt resource, guardrail traces, guardrails beside a stream,"
-    " additionalModelRequestFields, additionalModelResponseFieldPaths, performanceConfig,"
-    " serviceTier, outputConfig, requestMetadata": "refused by name",
+    "of Converse and ConverseStream: images and other content than text, tools and documents;"
+    " documents as DOC or XLS, in S3, or with citations; tools that AWS runs; a prompt resource,"
+    " guardrail traces, guardrails beside a stream, additionalModelRequestFields,"
+    " additionalModelResponseFieldPaths, performanceConfig, serviceTier, outputConfig,"
+    " requestMetadata": "refused by name",
+    "caching of prompts": "cache points are taken where the model takes them, and nothing is"
+    " cached",
     "what a single model refuses of tools (texts and results in one turn, schemas, hyphens in"
     " names)": "accepted, as the models that can do more do",
     "S3 Vectors' rates and the 20 MiB of a request": "not counted",

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from stackroom_local.simulator.components import Components
-from stackroom_local.simulator.conversation import Conversations
 from stackroom_local.simulator.data_source_deletions import Deletions
 from stackroom_local.simulator.data_sources import DataSources
 from stackroom_local.simulator.direct import Direct, DirectCalls
@@ -11,17 +10,14 @@ from stackroom_local.simulator.dispatch import Handler
 from stackroom_local.simulator.documents import Documents
 from stackroom_local.simulator.extraction import Extraction
 from stackroom_local.simulator.generation import Generation
-from stackroom_local.simulator.guardrail_application import GuardrailApplication
 from stackroom_local.simulator.guardrails import Guardrails
 from stackroom_local.simulator.ingestion_jobs import IngestionJobs
 from stackroom_local.simulator.job_runs import JobRuns
 from stackroom_local.simulator.knowledge_bases import KnowledgeBases
-from stackroom_local.simulator.models import Models
+from stackroom_local.simulator.model_operations import model_handlers
 from stackroom_local.simulator.reranking import Reranking
 from stackroom_local.simulator.retrieval import Retrieval
 from stackroom_local.simulator.screening import Screening
-from stackroom_local.simulator.speaking import Speaking
-from stackroom_local.simulator.stand_in import StandIn
 from stackroom_local.simulator.vector_buckets import VectorBuckets
 from stackroom_local.simulator.vector_indexes import VectorIndexes
 from stackroom_local.simulator.vector_items import VectorItems
@@ -122,21 +118,11 @@ def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
         extraction=extraction,
         model=components.model,
     )
-    speaking = Speaking(
-        scripts=components.scripts,
-        stand_in=StandIn(extraction=extraction),
-        model=components.model,
-    )
-    conversations = Conversations(screening=screening, speaking=speaking)
-    application = GuardrailApplication(screening=screening, arns=components.arns)
     return {
         "bedrock-agent-runtime.Retrieve": retrieval.retrieve,
         "bedrock-agent-runtime.RetrieveAndGenerate": generation.answer,
         "bedrock-agent-runtime.Rerank": Reranking(embedder=components.embedder).rerank,
-        "bedrock-runtime.ApplyGuardrail": application.apply,
-        "bedrock-runtime.Converse": conversations.answer,
-        "bedrock-runtime.ConverseStream": conversations.stream,
-        "bedrock-runtime.InvokeModel": Models(embedder=components.embedder).invoke,
+        **model_handlers(components, screening, extraction),
     }
 
 

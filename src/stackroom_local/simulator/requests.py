@@ -2,12 +2,22 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from stackroom_local.simulator import tools
+from stackroom_local.simulator import attachments, caching, tools
+from stackroom_local.simulator.attachments import Attachments
 from stackroom_local.simulator.dispatch import Parameters
-from stackroom_local.simulator.messages import Block, Conversation, Text, ToolResult, ToolUse, Turn
+from stackroom_local.simulator.messages import (
+    Block,
+    Conversation,
+    Document,
+    Text,
+    ToolResult,
+    ToolUse,
+    Turn,
+)
 from stackroom_local.simulator.models import TITAN
 from stackroom_local.simulator.rules import (
     CONVERSE_BLANK,
@@ -31,21 +41,97 @@ _UNSIMULATED = (
 )
 
 
-def conversation_of(parameters: Parameters) -> Conversation:
-    """Raises ServiceError."""
-    _refuse_unsimulated(parameters)
-    turns = _turns(parameters.get("messages") or [])
-    prompt = "\n".join(_system(parameters.get("system") or []))
-    configuration = parameters.get("toolConfig")
-    offer = tools.offer_of(configuration)
-    tools.check(turns, is_offered=bool(configuration))
-    return Conversation(
-        model=parameters["modelId"],
-        prompt=prompt,
-        turns=turns,
-        offer=offer,
-        inference=parameters.get("inferenceConfig") or {},
-    )
+@dataclass(frozen=True, kw_only=True)
+class Requests:
+    attachments: Attachments
+
+    def conversation(self, parameters: Parameters) -> Conversation:
+        """Raises ServiceError."""
+        _refuse_unsimulated(parameters)
+        caching.check(parameters)
+        turns = self._turns(parameters.get("messages") or [])
+        prompt = "\n".join(_system(parameters.get("system") or []))
+        configuration = parameters.get("toolConfig")
+        offer = tools.offer_of(configuration)
+        tools.check(turns, is_offered=bool(configuration))
+        return Conversation(
+            model=parameters["modelId"],
+            prompt=prompt,
+            turns=turns,
+            offer=offer,
+            inference=parameters.get("inferenceConfig") or {},
+        )
+
+    def _turns(self, messages: Sequence[dict[str, Any]]) -> list[Turn]:
+        """Of the user and the assistant, one after the other; the last one is the user's."""
+        if not messages or messages[0]["role"] == "assistant":
+            raise CONVERSE_START.broken()
+        turns = [
+            Turn(role=message["role"], blocks=self._blocks(message, f"messages.{number}.content"))
+            for number, message in enumerate(messages)
+        ]
+        roles = [turn.role for turn in turns]
+        if "system" in roles:
+            raise NOT_SIMULATED.broken(what="messages of the role system")
+        if any(role == after for role, after in pairwise(roles)):
+            raise CONVERSE_TURNS.broken()
+        if roles[-1] == "assistant":
+            raise NOT_SIMULATED.broken(what="an answer that the caller begins")
+        attachments.check([document for turn in turns for document in turn.documents])
+        return turns
+
+    def _blocks(self, message: Mapping[str, Any], at: str) -> list[Block]:
+        blocks = [
+            self._block(block, f"{at}.{number}", message["role"])
+            for number, block in enumerate(message["content"])
+            if "cachePoint" not in block
+        ]
+        if not blocks:
+            raise CONVERSE_BLANK.broken(at=at)
+        attachments.check_beside(blocks)
+        return blocks
+
+    def _block(self, block: Mapping[str, Any], at: str, role: str) -> Block:
+        if "toolUse" in block:
+            return _use(block["toolUse"], at, role)
+        if "toolResult" in block:
+            return self._result(block["toolResult"], f"{at}.toolResult", role)
+        if "document" in block:
+            return self.attachments.document(block["document"], f"{at}.document")
+        if "guardContent" in block:
+            text = Text(text=_guard_text(block["guardContent"]), is_guarded=True)
+        elif "text" in block:
+            text = Text(text=block["text"])
+        else:
+            raise NOT_SIMULATED.broken(what=f"{', '.join(block)} in a message")
+        if not text.text.strip():
+            raise CONVERSE_BLANK.broken(at=at)
+        return text
+
+    def _result(self, result: Mapping[str, Any], at: str, role: str) -> ToolResult:
+        if role != "user":
+            raise TOOL_ROLE.broken(at=at.rpartition(".")[0], block="toolResult", role="user")
+        if result.get("type"):
+            raise NOT_SIMULATED.broken(what="tools that AWS runs")
+        is_error = result.get("status") == "error"
+        if is_error and not result["content"]:
+            raise TOOL_ERROR_EMPTY.broken(at=at)
+        parts = [
+            self._part(part, f"{at}.content.{number}")
+            for number, part in enumerate(result["content"])
+        ]
+        return ToolResult(id=result["toolUseId"], parts=parts, is_error=is_error)
+
+    def _part(self, part: Mapping[str, Any], at: str) -> Text | Document:
+        if "text" in part:
+            return Text(text=part["text"])
+        if "document" in part:
+            return self.attachments.document(part["document"], f"{at}.document")
+        if "json" not in part:
+            raise NOT_SIMULATED.broken(what=f"{', '.join(part)} in a tool's result")
+        if not isinstance(part["json"], dict):
+            raise TOOL_JSON.broken(at=f"{at}.json")
+        return Text(text=json.dumps(part["json"], ensure_ascii=False))
 
 
 def _refuse_unsimulated(parameters: Parameters) -> None:
@@ -59,50 +145,6 @@ def _refuse_unsimulated(parameters: Parameters) -> None:
         raise CONVERSE_MODEL.broken(model=TITAN)
 
 
-def _turns(messages: Sequence[dict[str, Any]]) -> list[Turn]:
-    """Of the user and the assistant, one after the other; the last one is the user's."""
-    if not messages or messages[0]["role"] == "assistant":
-        raise CONVERSE_START.broken()
-    turns = [
-        Turn(role=message["role"], blocks=_blocks(message, f"messages.{number}.content"))
-        for number, message in enumerate(messages)
-    ]
-    roles = [turn.role for turn in turns]
-    if "system" in roles:
-        raise NOT_SIMULATED.broken(what="messages of the role system")
-    if any(role == after for role, after in pairwise(roles)):
-        raise CONVERSE_TURNS.broken()
-    if roles[-1] == "assistant":
-        raise NOT_SIMULATED.broken(what="an answer that the caller begins")
-    return turns
-
-
-def _blocks(message: Mapping[str, Any], at: str) -> list[Block]:
-    if not message["content"]:
-        raise CONVERSE_BLANK.broken(at=at)
-    blocks = []
-    for number, block in enumerate(message["content"]):
-        made = _block(block, f"{at}.{number}", message["role"])
-        blocks.append(made)
-    return blocks
-
-
-def _block(block: Mapping[str, Any], at: str, role: str) -> Block:
-    if "toolUse" in block:
-        return _use(block["toolUse"], at, role)
-    if "toolResult" in block:
-        return _result(block["toolResult"], f"{at}.toolResult", role)
-    if "guardContent" in block:
-        text = Text(text=_guard_text(block["guardContent"]), is_guarded=True)
-    elif "text" in block:
-        text = Text(text=block["text"])
-    else:
-        raise NOT_SIMULATED.broken(what=f"{', '.join(block)} in a message")
-    if not text.text.strip():
-        raise CONVERSE_BLANK.broken(at=at)
-    return text
-
-
 def _use(use: Mapping[str, Any], at: str, role: str) -> ToolUse:
     if role != "assistant":
         raise TOOL_ROLE.broken(at=at, block="toolUse", role="assistant")
@@ -113,31 +155,6 @@ def _use(use: Mapping[str, Any], at: str, role: str) -> ToolUse:
     return ToolUse(id=use["toolUseId"], name=use["name"], input=use["input"])
 
 
-def _result(result: Mapping[str, Any], at: str, role: str) -> ToolResult:
-    if role != "user":
-        raise TOOL_ROLE.broken(at=at.rpartition(".")[0], block="toolResult", role="user")
-    if result.get("type"):
-        raise NOT_SIMULATED.broken(what="tools that AWS runs")
-    is_error = result.get("status") == "error"
-    if is_error and not result["content"]:
-        raise TOOL_ERROR_EMPTY.broken(at=at)
-    parts = [
-        _result_text(part, f"{at}.content.{number}")
-        for number, part in enumerate(result["content"])
-    ]
-    return ToolResult(id=result["toolUseId"], text="\n".join(parts), is_error=is_error)
-
-
-def _result_text(part: Mapping[str, Any], at: str) -> str:
-    if "text" in part:
-        return str(part["text"])
-    if "json" not in part:
-        raise NOT_SIMULATED.broken(what=f"{', '.join(part)} in a tool's result")
-    if not isinstance(part["json"], dict):
-        raise TOOL_JSON.broken(at=f"{at}.json")
-    return json.dumps(part["json"], ensure_ascii=False)
-
-
 def _guard_text(block: Mapping[str, Any]) -> str:
     if "text" not in block or block["text"].get("qualifiers"):
         raise NOT_SIMULATED.broken(what="guardContent other than text without qualifiers")
@@ -146,6 +163,8 @@ def _guard_text(block: Mapping[str, Any]) -> str:
 
 def _system(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
     for number, block in enumerate(blocks):
+        if "cachePoint" in block:
+            continue
         if "text" not in block:
             raise NOT_SIMULATED.broken(what=f"{', '.join(block)} in a system prompt")
         if not block["text"].strip():

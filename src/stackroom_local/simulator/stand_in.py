@@ -6,13 +6,14 @@ first whose input needs nothing but a text `query`. The answer is made of what t
 the passages and documents that the conversation has itself.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from stackroom_local.simulator.extraction import Extraction
 from stackroom_local.simulator.found import Passage, passages_of
 from stackroom_local.simulator.messages import (
     Conversation,
+    Document,
     Reply,
     Text,
     Tool,
@@ -40,11 +41,11 @@ class StandIn:
                     what="uses of tools but searches by toolChoice, without a script or a model"
                 )
             return _search(conversation, fitting[0])
-        if results:
-            found = [passage for result in results for passage in passages_of(result.text)]
-            return self._extracted(conversation.question, found)
-        if searches and conversation.question:
+        if not results and searches and conversation.question:
             return _search(conversation, searches[0])
+        documents = [document for turn in conversation.turns for document in turn.documents]
+        if results or documents:
+            return self._extracted(conversation.question, [*_found(results), *_read(documents)])
         text = self.extraction.completion(conversation.question, conversation.read)
         return Reply(blocks=[Text(text=text)], stop="end_turn")
 
@@ -61,6 +62,19 @@ def _results(conversation: Conversation) -> list[ToolResult]:
         if turn.role == "user" and turn.text:
             break
     return results
+
+
+def _found(results: Sequence[ToolResult]) -> Iterator[Passage]:
+    for result in results:
+        for part in result.parts:
+            if isinstance(part, Text):
+                yield from passages_of(part.text)
+
+
+def _read(documents: Sequence[Document]) -> Iterator[Passage]:
+    for document in documents:
+        if document.text.strip():
+            yield Passage(text=document.text, source=document.name)
 
 
 def _is_search(tool: Tool) -> bool:

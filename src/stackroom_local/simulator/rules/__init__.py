@@ -8,6 +8,7 @@ generated from `RULES`.
 """
 
 # One table in several parts: whoever uses a rule need not know in which it is written.
+from stackroom_local.simulator.rules.attachments import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.conversations import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.documents import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.files import *  # noqa: F403 - as above

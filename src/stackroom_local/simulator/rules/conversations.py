@@ -34,9 +34,10 @@ CONVERSE_BLANK = rule(
 CONVERSE_GUARDRAIL = rule(
     "converse.guardrail",
     "the guardrail looks at the messages, or at their guardContent alone if there is any, then at"
-    " the answer, never at the system prompt; what it blocks is answered by its own message with"
-    " stopReason guardrail_intervened",
-    "model: it operates on the messages; that the system prompt is none of them is our reading",
+    " the answer, never at the system prompt, nor at tools: what they are, are given and find; what"
+    " it blocks is answered by its own message with stopReason guardrail_intervened",
+    "model: it operates on the messages; that the system prompt is none of them is our reading, and"
+    " so are documents; guide for tools",
 )
 CONVERSE_GUARDRAIL_MISSING = rule(
     "converse.guardrail-missing",
