@@ -1,7 +1,8 @@
 """
 ministack, with a process that functions' processes are forked from, with functions' resource
-policies (stackroom_local.resource_policies), and with one fault of version 1.5.33 mended: its IAM
-takes a line break for the end of a key.
+policies (stackroom_local.resource_policies), with Bedrock's and S3 Vectors' types in its
+CloudFormation (stackroom_local.simulated_types), and with one fault of version 1.5.33 mended: its
+IAM takes a line break for the end of a key.
 
 `python -m stackroom_local.ministack`. S3 takes line breaks in keys, and a wildcard of a policy any
 character [IAM user guide: reference_policies_elements_resource]; ministack compiles `*` to `.*`, so
@@ -20,7 +21,7 @@ from pathlib import Path
 
 from ministack.core import iam_evaluator
 
-from stackroom_local.resource_policies import install
+from stackroom_local import resource_policies, simulated_types
 
 _ANY = {"*": ".*", "?": "."}
 _PAUSE = 1.0  # seconds, between looks and if it fails again and again
@@ -61,5 +62,6 @@ if __name__ == "__main__":
     from ministack.app import main
 
     mend()
-    install()
+    for each in (resource_policies, simulated_types):
+        each.install()
     main()

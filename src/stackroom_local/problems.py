@@ -11,6 +11,7 @@ LocalModeError
 ├── SynthesisFailed    infra/app.py ended with an error
 ├── UnknownResource    a template holds what neither ministack nor a stand-in can make
 ├── DeploymentFailed   CloudFormation refused a template
+├── NotStabilised      what was made or deleted for a template ended otherwise, or never
 ├── ChildFailed        ministack, the simulator or the gateway died or never answered
 └── DemoFailed         the demonstration saw something that is not as it should be
 """
@@ -90,6 +91,12 @@ class DeploymentFailed(LocalModeError):
     def __init__(self, stack: str, status: str, reasons: list[str]) -> None:
         told = "\n".join(f"  {reason}" for reason in reasons) or "  no reason was given"
         super().__init__(f"stack {stack!r} ended as {status}:\n{told}")
+
+
+class NotStabilised(LocalModeError):
+    def __init__(self, what: str, wanted: str, status: str, reasons: list[str]) -> None:
+        told = f": {' '.join(reasons)}" if reasons else ""
+        super().__init__(f"{what} was not {wanted}, its status is {status}{told}")
 
 
 class ChildFailed(LocalModeError):

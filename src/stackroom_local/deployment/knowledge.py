@@ -2,18 +2,30 @@
 The Bedrock and S3 Vectors resources of a template, made in the simulator through its real API.
 
 CloudFormation's property names are the API's with a capital first letter, so a resource becomes
-one create call; what exists under its name already is kept, with everything ingested into it.
+one create call. For our own stacks what exists under its name already is kept, with everything
+ingested into it; stacks of others go by CloudFormation's rules (stackroom_local.simulated_types).
 """
 
-import contextlib
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stackroom_local.deployment.guardrails import Guardrails
-from stackroom_local.deployment.intrinsics import REF, Attributes
+from stackroom_local.deployment.guardrails import Guardrails, GuardrailVersions
+from stackroom_local.deployment.intrinsics import Attributes
+from stackroom_local.deployment.knowledge_bases import DataSources, KnowledgeBases
+from stackroom_local.deployment.making import Maker, as_request
 from stackroom_local.deployment.stand_ins import Resource
+from stackroom_local.deployment.vector_stores import VectorBuckets, VectorIndexes
 from stackroom_local.problems import UnknownResource
+
+# The name of each type that a template may leave out, and the most characters of it.
+_NAMES = {
+    "AWS::S3Vectors::VectorBucket": ("vectorBucketName", 63),
+    "AWS::S3Vectors::Index": ("indexName", 63),
+    "AWS::Bedrock::KnowledgeBase": ("name", 63),
+    "AWS::Bedrock::DataSource": ("name", 63),
+    "AWS::Bedrock::Guardrail": ("name", 50),
+}
 
 
 @dataclass(frozen=True)
@@ -24,84 +36,36 @@ class Simulator:
     bedrock_agent: Any
     s3vectors: Any
 
+    @property
+    def makers(self) -> Mapping[str, Maker]:
+        return {
+            "AWS::S3Vectors::VectorBucket": VectorBuckets(self.s3vectors),
+            "AWS::S3Vectors::Index": VectorIndexes(self.s3vectors),
+            "AWS::Bedrock::KnowledgeBase": KnowledgeBases(self.bedrock_agent),
+            "AWS::Bedrock::DataSource": DataSources(self.bedrock_agent),
+            "AWS::Bedrock::Guardrail": Guardrails(self.bedrock),
+            "AWS::Bedrock::GuardrailVersion": GuardrailVersions(self.bedrock),
+        }
+
     def make(self, stack: str, resource: Resource, properties: dict[str, Any]) -> Attributes:
         """What Ref and Fn::GetAtt of the resource answer; `properties` has no references left."""
-        makers: dict[str, Callable[[str, dict[str, Any]], Attributes]] = {
-            "AWS::S3Vectors::VectorBucket": self._vector_bucket,
-            "AWS::S3Vectors::Index": self._index,
-            "AWS::Bedrock::KnowledgeBase": self._knowledge_base,
-            "AWS::Bedrock::DataSource": self._data_source,
-            "AWS::Bedrock::Guardrail": self._guardrails.guardrail,
-            "AWS::Bedrock::GuardrailVersion": self._guardrails.version,
-        }
-        if resource.type not in makers:
+        maker = self.makers.get(resource.type)
+        if maker is None:
             raise UnknownResource(stack, resource.logical_id, resource.type)
         # CloudFormation makes a name up where the template gives none.
-        fallback = f"{stack}-{resource.logical_id}".lower()[:63]
-        return makers[resource.type](fallback, _as_request(properties))
-
-    @property
-    def _guardrails(self) -> Guardrails:
-        return Guardrails(self.bedrock)
-
-    def _vector_bucket(self, fallback: str, request: dict[str, Any]) -> Attributes:
-        request.setdefault("vectorBucketName", fallback)
-        # a conflict means that it is there from an earlier start
-        with contextlib.suppress(self.s3vectors.exceptions.ConflictException):
-            self.s3vectors.create_vector_bucket(**request)
-        bucket = self.s3vectors.get_vector_bucket(vectorBucketName=request["vectorBucketName"])
-        arn = bucket["vectorBucket"]["vectorBucketArn"]
-        return {REF: arn, "VectorBucketArn": arn}
-
-    def _index(self, fallback: str, request: dict[str, Any]) -> Attributes:
-        request.setdefault("indexName", fallback)
-        # a template names the bucket by name or by ARN, GetIndex only by name
-        bucket = request.get("vectorBucketName") or request["vectorBucketArn"].split("/")[-1]
-        with contextlib.suppress(self.s3vectors.exceptions.ConflictException):
-            self.s3vectors.create_index(**request)
-        found = self.s3vectors.get_index(vectorBucketName=bucket, indexName=request["indexName"])
-        arn = found["index"]["indexArn"]
-        return {REF: arn, "IndexArn": arn}
-
-    def _knowledge_base(self, fallback: str, request: dict[str, Any]) -> Attributes:
-        request.setdefault("name", fallback)
-        known = self._named("list_knowledge_bases", "knowledgeBaseSummaries", request["name"])
-        id_ = known["knowledgeBaseId"] if known else self._create_knowledge_base(request)
-        found = self.bedrock_agent.get_knowledge_base(knowledgeBaseId=id_)["knowledgeBase"]
-        return {
-            REF: id_,
-            "KnowledgeBaseId": id_,
-            "KnowledgeBaseArn": found["knowledgeBaseArn"],
-        }
-
-    def _create_knowledge_base(self, request: dict[str, Any]) -> str:
-        made = self.bedrock_agent.create_knowledge_base(**request)
-        return str(made["knowledgeBase"]["knowledgeBaseId"])
-
-    def _data_source(self, fallback: str, request: dict[str, Any]) -> Attributes:
-        request.setdefault("name", fallback)
-        base = request["knowledgeBaseId"]
-        known = (
-            self._named(
-                "list_data_sources", "dataSourceSummaries", request["name"], knowledgeBaseId=base
-            )
-            or self.bedrock_agent.create_data_source(**request)["dataSource"]
-        )
-        return {REF: f"{base}|{known['dataSourceId']}", "DataSourceId": known["dataSourceId"]}
-
-    def _named(self, operation: str, key: str, name: str, **scope: str) -> dict[str, Any] | None:
-        pages = self.bedrock_agent.get_paginator(operation).paginate(**scope)
-        return next((item for page in pages for item in page[key] if item["name"] == name), None)
+        request = named(resource.type, f"{stack}-{resource.logical_id}".lower(), properties)
+        made = maker.known(request)
+        if made is None:
+            made = maker.create(request)
+        elif isinstance(maker, Guardrails):
+            maker.update(made, request)
+        return maker.attributes(made)
 
 
-def _as_request(properties: Any) -> Any:
-    """CloudFormation's `VectorBucketName` is the API's `vectorBucketName`, at every depth."""
-    if isinstance(properties, list):
-        return [_as_request(item) for item in properties]
-    if not isinstance(properties, dict):
-        return properties
-    return {
-        name[0].lower() + name[1:]: _as_request(value)
-        for name, value in properties.items()
-        if name != "Tags"  # shaped differently there, and nothing here reads them
-    }
+def named(resource_type: str, fallback: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The API's request for these properties, with a name where they give none."""
+    request: dict[str, Any] = as_request(dict(properties))
+    if resource_type in _NAMES:
+        name, most = _NAMES[resource_type]
+        request.setdefault(name, fallback[:most])
+    return request
