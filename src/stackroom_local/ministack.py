@@ -1,8 +1,9 @@
 """
 ministack, with a process that functions' processes are forked from, with functions' resource
 policies (stackroom_local.resource_policies), with Bedrock's and S3 Vectors' types in its
-CloudFormation (stackroom_local.simulated_types), and with one fault of version 1.5.33 mended: its
-IAM takes a line break for the end of a key.
+CloudFormation (stackroom_local.simulated_types), with functions of others that run a handler of
+ours (stackroom_local.foreign_functions), and with one fault of version 1.5.33 mended: its IAM takes
+a line break for the end of a key.
 
 `python -m stackroom_local.ministack`. S3 takes line breaks in keys, and a wildcard of a policy any
 character [IAM user guide: reference_policies_elements_resource]; ministack compiles `*` to `.*`, so
@@ -21,7 +22,7 @@ from pathlib import Path
 
 from ministack.core import iam_evaluator
 
-from stackroom_local import resource_policies, simulated_types
+from stackroom_local import foreign_functions, resource_policies, simulated_types
 
 _ANY = {"*": ".*", "?": "."}
 _PAUSE = 1.0  # seconds, between looks and if it fails again and again
@@ -62,6 +63,6 @@ if __name__ == "__main__":
     from ministack.app import main
 
     mend()
-    for each in (resource_policies, simulated_types):
+    for each in (resource_policies, simulated_types, foreign_functions):
         each.install()
     main()

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from stackroom_local.recording import record_if_asked
 
+LAYERS = "layers-of-the-function"  # in the directory of its files
 _POLL_SECONDS = 0.5
 
 
@@ -39,9 +40,19 @@ def _import_in_turn(handler: str) -> None:
             importlib.import_module(handler.rpartition(".")[0])
 
 
+def _find_own_modules() -> None:
+    """
+    What came with the function and its layers, where neither the checkout nor .venv has it: Lambda
+    looks into the function's files first, but the packages there may be another machine's.
+    """
+    if root := os.environ.get("LAMBDA_TASK_ROOT"):
+        sys.path += [root, f"{root}/{LAYERS}"]
+
+
 def run(handler: str) -> None:
     """Returns never, unless by an exception."""
     record_if_asked()
+    _find_own_modules()
     _import_in_turn(handler)
     # Imported here because it reads the environment.
     from awslambdaric.__main__ import main  # noqa: PLC0415

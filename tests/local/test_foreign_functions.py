@@ -1,0 +1,61 @@
+"""Which functions of others run from this checkout, and what is put together for them."""
+
+import io
+import zipfile
+from typing import Any
+
+import pytest
+
+from stackroom_local.foreign_functions import is_ours, package
+from stackroom_local.runtime import LAYERS
+
+
+@pytest.mark.parametrize(
+    ("config", "ours"),
+    [
+        ({"Runtime": "python3.13", "Handler": "stackroom_agents.batch_handler.handler"}, True),
+        ({"Runtime": "python3.12", "Handler": "functions.retrieve.handler.handler"}, True),
+        ({"Runtime": "python3.13", "Handler": "index.handler"}, False),
+        ({"Runtime": "python3.13", "Handler": "stackroom_agents_of_mine.handler"}, False),
+        ({"Runtime": "nodejs22.x", "Handler": "functions.retrieve.handler.handler"}, False),
+        ({"Runtime": "provided.al2023", "Handler": "functions.retrieve.handler.handler"}, False),
+        ({"PackageType": "Image"}, False),
+    ],
+)
+def test_a_function_is_ours_by_its_runtime_and_handler(config: dict[str, Any], ours: bool) -> None:
+    assert is_ours(config) is ours
+
+
+def test_a_package_has_our_executable_the_functions_files_and_what_layers_hold_for_python() -> None:
+    code = zipped({"mine.py": "mine", "bootstrap": "somebody's"})
+    layer = zipped({"python/tool.py": "tool", "python/sub/part.py": "part", "lib/other.so": "no"})
+
+    made = unzipped(package(code, (layer,)))
+
+    assert made.pop("bootstrap").startswith("#!/bin/sh\n")
+    assert made == {
+        "mine.py": "mine",
+        f"{LAYERS}/tool.py": "tool",
+        f"{LAYERS}/sub/part.py": "part",
+    }
+
+
+def test_of_a_file_in_two_layers_the_one_given_first_is_taken() -> None:
+    last, first = zipped({"python/tool.py": "last"}), zipped({"python/tool.py": "first"})
+
+    made = unzipped(package(zipped({}), (last, first)))
+
+    assert made[f"{LAYERS}/tool.py"] == "last"
+
+
+def zipped(files: dict[str, str]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return made.getvalue()
+
+
+def unzipped(archive: bytes) -> dict[str, str]:
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        return {name: opened.read(name).decode() for name in opened.namelist()}
