@@ -70,7 +70,8 @@ class UserKeys:
 
     def _policy(self, user_id: str) -> str:
         stacks = CloudFormation.at(self.instance.aws_endpoint)
-        arn = stacks.outputs()["UploaderPolicyArn"]
+        project = self.instance.control_table.removesuffix("-kb-control")
+        arn = stacks.outputs([f"{project}-data"])["UploaderPolicyArn"]
         version = self._iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
         found = self._iam.get_policy_version(PolicyArn=arn, VersionId=version)
         # No user id has a character that means something in JSON or in a pattern.

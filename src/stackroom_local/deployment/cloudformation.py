@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -59,6 +60,10 @@ class CloudFormation:
         if status not in _DONE:
             raise DeploymentFailed(stack, str(status), self._reasons(stack))
 
+    def stands(self, stack: str) -> bool:
+        """Whether it was deployed, by whomever, and nothing is under way."""
+        return self._status(stack) in _STANDS
+
     def _update(self, request: dict[str, Any]) -> bool:
         """False if the stack is as the template says already."""
         try:
@@ -92,13 +97,15 @@ class CloudFormation:
         pages = self.client.get_paginator("list_exports").paginate()
         return {export["Name"]: export["Value"] for page in pages for export in page["Exports"]}
 
-    def outputs(self) -> dict[str, str]:
-        """The outputs of all stacks by name; ours don't repeat each other's names."""
+    def outputs(self, stacks: Iterable[str]) -> dict[str, str]:
+        """Of these stacks, by name; ours don't repeat each other's names, those of others may."""
         pages = self.client.get_paginator("describe_stacks").paginate()
+        wanted = set(stacks)
         return {
             output["OutputKey"]: output["OutputValue"]
             for page in pages
             for stack in page["Stacks"]
+            if stack["StackName"] in wanted
             for output in stack.get("Outputs", [])
         }
 

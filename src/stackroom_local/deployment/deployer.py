@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stackroom_local.clients import client
-from stackroom_local.deployment import agentcore
+from stackroom_local.deployment import agentcore, toolkit
 from stackroom_local.deployment.assembly import Stack, stacks
 from stackroom_local.deployment.bootstrap import BOOTSTRAP_KEY, bootstrap_archive
 from stackroom_local.deployment.cloudformation import ASSETS, CloudFormation
@@ -51,7 +51,7 @@ class Deployer:
             self._deploy_stack(stack)
             self.announce(f"deployed {stack.name}")
         return Deployed(
-            outputs=self._cloudformation.outputs(),
+            outputs=self._cloudformation.outputs(stack.name for stack in all_stacks),
             gateway=self._gateway(all_stacks),
             functions=_functions(all_stacks),
         )
@@ -65,6 +65,8 @@ class Deployer:
         with contextlib.suppress(s3.exceptions.BucketAlreadyOwnedByYou):
             s3.create_bucket(Bucket=ASSETS)
         s3.put_object(Bucket=ASSETS, Key=BOOTSTRAP_KEY, Body=bootstrap_archive(CHECKOUT))
+        if not self._cloudformation.stands(toolkit.STACK):
+            self._cloudformation.deploy(toolkit.STACK, toolkit.toolkit())
         for asset in {asset for stack in all_stacks for asset in stack.assets}:
             s3.put_object(Bucket=ASSETS, Key=asset.key, Body=asset.source.read_bytes())
 
