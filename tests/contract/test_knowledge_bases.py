@@ -6,7 +6,7 @@ as simulated here.
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from moto import mock_aws
 from stackroom.aws.embeddings import BedrockEmbeddings
 from stackroom.aws.index_watch import IndexWatch
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
+from stackroom.aws.retrieve_models import Attribute, ImplicitFilter, Reranking
+from stackroom.aws.retrieve_options import RetrieveOptions
 from stackroom.aws.vector_index import S3VectorsKnowledgeBase
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import AnyOf, Filter, Has
@@ -25,6 +27,8 @@ from stackroom.narrowing import conditions
 from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from stackroom.tenancy import Member, Tenant
+from stackroom_local.simulator import retrieval
+from stackroom_local.simulator.rules import RETRIEVE_PAGE
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
@@ -81,7 +85,11 @@ class Stocked:
 
     @property
     def by_retrieve(self) -> BedrockKnowledgeBase:
-        return BedrockKnowledgeBase(self.client("bedrock-agent-runtime"), self.knowledge_base_id)
+        return self.retrieved_with(RetrieveOptions())
+
+    def retrieved_with(self, options: RetrieveOptions) -> BedrockKnowledgeBase:
+        client = self.client("bedrock-agent-runtime")
+        return BedrockKnowledgeBase(client, self.knowledge_base_id, options=options)
 
     def directly(self, search: Search) -> S3VectorsKnowledgeBase:
         vectors = self.client("s3vectors")
@@ -315,6 +323,84 @@ def test_both_ways_see_the_same_similarity_and_the_same_attributes(bedrock: Stoc
     for uri, passage in directly.items():
         assert passage.attributes == by_retrieve[uri].attributes
         assert passage.similarity == pytest.approx(by_retrieve[uri].similarity, abs=1e-4)
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("size", [1, 1500])  # one passage a page, and two or three
+def test_a_knowledge_base_is_asked_in_pages_up_to_what_was_asked_for(
+    bedrock: Stocked, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    whole = found(bedrock.by_retrieve, None)
+    # The simulator runs in this process.
+    monkeypatch.setattr(retrieval, "RETRIEVE_PAGE", replace(RETRIEVE_PAGE, value=size))
+
+    in_pages = bedrock.by_retrieve.retrieve("annual leave", None, 10)
+    cut = bedrock.by_retrieve.retrieve("annual leave", None, 5)
+    response = bedrock.client("bedrock-agent-runtime").retrieve(
+        knowledgeBaseId=bedrock.knowledge_base_id, retrievalQuery={"text": "annual leave"}
+    )
+
+    assert 1 <= len(response["retrievalResults"]) < 5
+    assert "nextToken" in response
+    assert found(bedrock.by_retrieve, None) == whole
+    assert len(in_pages.passages) == len(SHELF)
+    assert [each.uri for each in cut.passages] == [each.uri for each in in_pages.passages[:5]]
+    assert in_pages.notice is None
+
+
+@pytest.mark.processes
+def test_a_reranking_model_at_retrieve_tells_relevances(bedrock: Stocked) -> None:
+    model = "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"
+    reranking = Reranking(model_arn=model, number_of_reranked_results=2)
+    knowledge_base = bedrock.retrieved_with(RetrieveOptions(reranking=reranking))
+
+    retrieved = knowledge_base.retrieve("annual leave rome.txt", Tenant("alice").filter(), 10)
+
+    first, second = retrieved.passages
+    assert retrieved.is_reranked
+    assert first.uri == "s3://docs/alice/cat-1/rome.txt"
+    assert 1 >= (first.relevance or 0) > (second.relevance or 0) >= 0
+    assert (first.similarity, second.similarity) == (None, None)
+
+
+@pytest.mark.processes
+def test_fixed_implicit_and_demanded_filters_hold_together(bedrock: Stocked) -> None:
+    city = Attribute(key="city", type="STRING", description="`Rome`, `Berlin` or `Paris`")
+    model = "anthropic.claude-3-5-sonnet-20240620-v1:0"
+    options = RetrieveOptions(
+        fixed_filter={"equals": {"key": "year", "value": 2026}},
+        implicit_filter=ImplicitFilter(model_arn=model, attributes=(city,)),
+    )
+    knowledge_base = bedrock.retrieved_with(options)
+
+    fixed = found(knowledge_base, None)
+    demanded = found(knowledge_base, Tenant("alice").filter())
+    asked = knowledge_base.retrieve("annual leave in Rome", None, 10)
+    nobody = knowledge_base.retrieve("annual leave in Rome", Tenant("alice").filter(), 10)
+
+    assert fixed == {"alice/berlin.txt", "alice/paris.txt", "bob/rome.txt"}
+    assert demanded == {"alice/berlin.txt", "alice/paris.txt"}
+    assert [each.uri for each in asked.passages] == ["s3://docs/bob/cat-3/rome.txt"]
+    assert nobody.passages == ()
+
+
+@pytest.mark.processes
+def test_the_largest_fixed_filter_with_the_largest_demand_is_one_that_is_taken(
+    bedrock: Stocked,
+) -> None:
+    single = [{"notEquals": {"key": "x", "value": str(number)}} for number in range(3)]
+    knowledge_base = bedrock.retrieved_with(RetrieveOptions(fixed_filter={"andAll": single}))
+    asked = conditions({key: ["a", "Rome", 3, 4.5, True] for key in ("city", "y", "z")})
+
+    assert found(knowledge_base, Tenant("alice", "cat-1").filter(asked)) == set()
+
+
+@pytest.mark.processes
+def test_a_hybrid_search_that_the_store_has_not_is_an_error(bedrock: Stocked) -> None:
+    knowledge_base = bedrock.retrieved_with(RetrieveOptions(search_type="HYBRID"))
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="Retrieve answered ValidationException"):
+        knowledge_base.retrieve("annual leave", None, 10)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_as_many_are_answered_as_were_asked_for(world: World) -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (request(model=HAIKU), "can't rerank"),
+        (request(model=HAIKU), "model ARN for reranking is invalid"),
         (request(numberOfResults=4), "at most the number of sources, 3"),
     ],
 )

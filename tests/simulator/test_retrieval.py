@@ -165,12 +165,7 @@ def test_five_results_are_answered_unless_told_otherwise(world: World) -> None:
     assert len(answer["retrievalResults"]) == 5
 
 
-@holds(
-    "retrieve.query-length",
-    "retrieve.hybrid",
-    "retrieve.managed-configuration",
-    "retrieve.guardrail-missing",
-)
+@holds("retrieve.query-length", "retrieve.managed-configuration", "retrieve.guardrail-missing")
 @pytest.mark.parametrize(
     ("changes", "code"),
     [
@@ -181,14 +176,6 @@ def test_five_results_are_answered_unless_told_otherwise(world: World) -> None:
         ({"retrievalConfiguration": {"vectorSearchConfiguration": {"numberOfResults": 0}}}, None),
         ({"retrievalConfiguration": {"vectorSearchConfiguration": {"numberOfResults": 101}}}, None),
         (
-            {
-                "retrievalConfiguration": {
-                    "vectorSearchConfiguration": {"overrideSearchType": "HYBRID"}
-                }
-            },
-            None,
-        ),
-        (
             {"retrievalConfiguration": {"managedSearchConfiguration": {"numberOfResults": 1}}},
             None,
         ),
@@ -196,7 +183,7 @@ def test_five_results_are_answered_unless_told_otherwise(world: World) -> None:
             {"guardrailConfiguration": {"guardrailId": "gr123", "guardrailVersion": "DRAFT"}},
             None,
         ),
-        ({"userContext": {"userId": "alice@example.com"}}, None),
+        ({"retrievalQuery": {"type": "IMAGE"}}, None),
     ],
 )
 def test_a_request_that_aws_refuses_is_refused(
@@ -208,6 +195,44 @@ def test_a_request_that_aws_refuses_is_refused(
     error = refused(world.runtime.retrieve, **{**request, **changes})
 
     assert error["Code"] == (code or "ValidationException")
+
+
+@holds("retrieve.hybrid")
+def test_s3_vectors_searches_by_meaning_alone(shelf: tuple[World, str, str]) -> None:
+    world, knowledge_base, _ = shelf
+
+    def asked(kind: str) -> dict[str, Any]:
+        search = {"overrideSearchType": kind}
+        return {
+            "knowledgeBaseId": knowledge_base,
+            "retrievalQuery": {"text": "a city"},
+            "retrievalConfiguration": {"vectorSearchConfiguration": search},
+        }
+
+    semantic = world.runtime.retrieve(**asked("SEMANTIC"))
+    error = refused(world.runtime.retrieve, **asked("HYBRID"))
+
+    assert len(semantic["retrievalResults"]) == 5
+    assert error == {
+        "Code": "ValidationException",
+        "Message": "HYBRID search type is not supported for search operation on index"
+        f" {knowledge_base}.",
+    }
+
+
+@holds("retrieve.user-context")
+def test_a_user_is_not_taken_by_what_would_not_heed_him(shelf: tuple[World, str, str]) -> None:
+    world, knowledge_base, _ = shelf
+
+    error = refused(
+        world.runtime.retrieve,
+        knowledgeBaseId=knowledge_base,
+        retrievalQuery={"text": "a city"},
+        userContext={"userId": "alice@example.com"},
+    )
+
+    assert error["Code"] == "ValidationException"
+    assert "userContext on a VECTOR knowledge base" in error["Message"]
 
 
 @holds("retrieve.guardrail")

@@ -82,15 +82,20 @@ def matches(condition: Filter, metadata: dict[str, Value]) -> bool:
 
 @dataclass(frozen=True)
 class Sought:
-    """The documents that a search is about, by a checked filter or, without one, all."""
+    """
+    The documents that a search is about, by a checked filter or, without one, all; of these, those
+    that an `implied` filter lets through, too: rule implicit-filter.beside.
+    """
 
     condition: Filter | None
+    implied: Filter | None = None
 
     def __call__(self, owner: Owner, attributes: dict[str, Value]) -> bool:
-        if self.condition is None:
+        demanded = [each for each in (self.condition, self.implied) if each is not None]
+        if not demanded:
             return True
         own: dict[str, Value] = {SOURCE_URI: owner[1], DATA_SOURCE_ID: owner[0]}
-        return matches(self.condition, {**attributes, **own})
+        return all(matches(each, {**attributes, **own}) for each in demanded)
 
 
 def _single(condition: Filter) -> tuple[str, Any]:

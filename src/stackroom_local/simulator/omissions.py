@@ -4,7 +4,12 @@ OMISSIONS = {
     "managed knowledge bases; vector stores other than S3 Vectors": "refused by name",
     "data sources other than S3 and CUSTOM; semantic and hierarchical chunking; parsing by models;"
     " transformations": "refused by name",
-    "reranking, implicit filters, userContext and pages of Retrieve": "refused by name",
+    "of Retrieve: managedSearchConfiguration, userContext, images, additionalModelRequestFields of"
+    " a reranking model": "refused by name",
+    "the models that rerank": "half the similarity of the local model, half the share of the"
+    " question's words",
+    "the model that makes an implicit filter": "words of the question that stand in the attributes'"
+    " descriptions; never a range, never a guess: rule implicit-filter.stand-in",
     "of guardrails: content filters, sensitive information, contextual grounding, automated"
     " reasoning, AWS's list of profanities, the tier STANDARD, profiles across regions, KMS keys;"
     " images and qualifiers in ApplyGuardrail": "refused by name",

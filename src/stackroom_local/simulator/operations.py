@@ -103,11 +103,14 @@ def _document_handlers(components: Components, direct: Direct) -> Mapping[str, H
 
 def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
     screening = Screening(store=components.store, embedder=components.embedder)
+    reranking = Reranking(embedder=components.embedder)
     retrieval = Retrieval(
         store=components.store,
+        clock=components.clock,
         vectors=components.vectors,
         embedder=components.embedder,
         screening=screening,
+        reranking=reranking,
     )
     extraction = Extraction(embedder=components.embedder)
     generation = Generation(
@@ -121,7 +124,7 @@ def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
     return {
         "bedrock-agent-runtime.Retrieve": retrieval.retrieve,
         "bedrock-agent-runtime.RetrieveAndGenerate": generation.answer,
-        "bedrock-agent-runtime.Rerank": Reranking(embedder=components.embedder).rerank,
+        "bedrock-agent-runtime.Rerank": reranking.rerank,
         **model_handlers(components, screening, extraction),
     }
 

@@ -1,12 +1,22 @@
-"""bedrock-agent-runtime's Rerank, by a stand-in for the models: rule rerank.stand-in."""
+"""
+bedrock-agent-runtime's Rerank, and Retrieve's rerankingConfiguration, by one stand-in for the
+models: rule rerank.stand-in.
+"""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.embedding import Embedder
-from stackroom_local.simulator.rules import NOT_SIMULATED, RERANK_MODEL, RERANK_RESULTS
+from stackroom_local.simulator.rules import (
+    NOT_SIMULATED,
+    RERANK_MODEL,
+    RERANK_RESULTS,
+    RERANKING_EMPTY,
+    RERANKING_FIELDS,
+)
+from stackroom_local.simulator.vectors import Hit
 
 # https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html
 _MODELS = ("amazon.rerank-v1:0", "cohere.rerank-v3-5:0")
@@ -19,26 +29,65 @@ class Reranking:
 
     def rerank(self, parameters: Parameters) -> Parameters:
         chosen = parameters["rerankingConfiguration"]["bedrockRerankingConfiguration"]
-        model = chosen["modelConfiguration"]["modelArn"].rpartition("/")[2]
-        if model not in _MODELS:
-            raise RERANK_MODEL.broken(model=model)
-        if chosen["modelConfiguration"].get("additionalModelRequestFields"):
-            raise NOT_SIMULATED.broken(what="additionalModelRequestFields of Rerank")
+        _check_model(chosen["modelConfiguration"], "Rerank")
         texts = [_text(source) for source in parameters["sources"]]
         limit = chosen.get("numberOfResults") or len(texts)
         if limit > len(texts):
             raise RERANK_RESULTS.broken(most=len(texts))
         question = parameters["queries"][0]["textQuery"]["text"]
-        scores = self._scores(question, texts)
-        ranked = sorted(range(len(texts)), key=lambda at: -scores[at])[:limit]
-        return {"results": [{"index": at, "relevanceScore": scores[at]} for at in ranked]}
+        ranked = self._ranked(question, texts)[:limit]
+        return {"results": [{"index": at, "relevanceScore": score} for at, score in ranked]}
 
-    def _scores(self, question: str, texts: list[str]) -> list[float]:
+    def check(self, configuration: dict[str, Any]) -> None:
+        """Of a rerankingConfiguration of Retrieve; raises ServiceError for what AWS refuses."""
+        chosen = configuration.get("bedrockRerankingConfiguration")
+        if chosen is None:
+            raise RERANKING_EMPTY.broken()
+        _check_model(chosen["modelConfiguration"], "Retrieve")
+        metadata = chosen.get("metadataConfiguration") or {}
+        is_selective = metadata.get("selectionMode") == "SELECTIVE"
+        selected = metadata.get("selectiveModeConfiguration") or {}
+        if (is_selective and len(selected) != 1) or (selected and not is_selective):
+            raise RERANKING_FIELDS.broken()
+
+    def reranked(self, question: str, hits: list[Hit], configuration: dict[str, Any]) -> list[Hit]:
+        """As a checked rerankingConfiguration says, and rule retrieve.reranking."""
+        chosen = configuration["bedrockRerankingConfiguration"]
+        metadata = chosen.get("metadataConfiguration") or {}
+        ranked = self._ranked(question, [_told(hit, metadata) for hit in hits])
+        limit = chosen.get("numberOfRerankedResults") or len(hits)
+        return [replace(hits[at], score=score) for at, score in ranked[:limit]]
+
+    def _ranked(self, question: str, texts: list[str]) -> list[tuple[int, float]]:
+        """Each text's place and relevance, most relevant first."""
         query, words = self.embedder.embed(question), _words(question)
-        return [
+        scores = [
             _between(float(self.embedder.embed(text) @ query), _shared(words, _words(text)))
             for text in texts
         ]
+        return sorted(enumerate(scores), key=lambda each: -each[1])
+
+
+def _check_model(configuration: dict[str, Any], operation: str) -> None:
+    if configuration["modelArn"].rpartition("/")[2] not in _MODELS:
+        raise RERANK_MODEL.broken()
+    if configuration.get("additionalModelRequestFields"):
+        raise NOT_SIMULATED.broken(what=f"additionalModelRequestFields of {operation}")
+
+
+def _told(hit: Hit, metadata: dict[str, Any]) -> str:
+    """What the model reads of a passage: its text, and the attributes that were chosen."""
+    fields = metadata.get("selectiveModeConfiguration") or {}
+    included, excluded = (
+        {field["fieldName"] for field in fields.get(member, ())}
+        for member in ("fieldsToInclude", "fieldsToExclude")
+    )
+    read = [
+        f"{key}: {value}"
+        for key, value in hit.attributes.items()
+        if metadata and key not in excluded and (not included or key in included)
+    ]
+    return "\n".join([hit.text, *read])
 
 
 def _text(source: dict[str, Any]) -> str:

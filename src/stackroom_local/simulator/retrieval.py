@@ -1,50 +1,66 @@
 """bedrock-agent-runtime's Retrieve."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stackroom_local.simulator import filters
+from stackroom_local.simulator import filters, implicit_filters
+from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.embedding import Embedder, normalised
 from stackroom_local.simulator.indexes import index_of
 from stackroom_local.simulator.knowledge_bases import knowledge_base
 from stackroom_local.simulator.metadata import own_keys
+from stackroom_local.simulator.page_tokens import start_of, token_for
+from stackroom_local.simulator.reranking import Reranking
 from stackroom_local.simulator.rules import (
     DEFAULT_RESULTS,
     HYBRID_SEARCH,
     MODEL_MISMATCH,
     NOT_SIMULATED,
     QUERY_LENGTH,
+    RETRIEVE_PAGE,
+    RETRIEVE_TOKEN,
+    USER_CONTEXT,
     VECTOR_INDEX_MISSING,
 )
 from stackroom_local.simulator.screening import Screening, Side, action_of
-from stackroom_local.simulator.store import Store
+from stackroom_local.simulator.store import Store, dumped
 from stackroom_local.simulator.vectors import Hit, Vectors
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retrieval:
     store: Store
+    clock: Clock
     vectors: Vectors
     embedder: Embedder
     screening: Screening
+    reranking: Reranking
 
     def retrieve(self, parameters: Parameters) -> Parameters:
         """Under a guardrail, if one is named: rule retrieve.guardrail."""
-        for member in ("userContext", "nextToken"):
-            if parameters.get(member):
-                raise NOT_SIMULATED.broken(what=f"{member} of Retrieve")
+        if parameters.get("userContext"):
+            raise USER_CONTEXT.broken()
+        query = parameters["retrievalQuery"]
+        if query.get("image") or query.get("type") == "IMAGE":
+            raise NOT_SIMULATED.broken(what="images in Retrieve")
         guard = self.screening.asked_for(parameters)
         asked = (
             parameters["knowledgeBaseId"],
-            parameters["retrievalQuery"].get("text") or "",
+            query.get("text") or "",
             parameters.get("retrievalConfiguration") or {},
         )
         self.check(*asked)
+        start = start_of(parameters, clock=self.clock, rule=RETRIEVE_TOKEN)
         verdict = guard.judged(asked[1], Side.INPUT) if guard else None
         hits = [] if verdict and verdict.blocked else self.hits(*asked)
-        results = [{**reference(hit), "score": hit.score} for hit in hits]
-        return {"retrievalResults": results, **action_of(verdict)}
+        page = _page([{**reference(hit), "score": hit.score} for hit in hits[start:]])
+        more, end = {}, start + len(page)
+        if end < len(hits):
+            token = token_for(parameters, end, clock=self.clock, rule=RETRIEVE_TOKEN)
+            more = {"nextToken": token}
+        return {"retrievalResults": page, **more, **action_of(verdict)}
 
     def check(self, knowledge_base_id: str, text: str, configuration: dict[str, Any]) -> None:
         """Raises ServiceError for what AWS refuses."""
@@ -54,10 +70,15 @@ class Retrieval:
         if configuration.get("managedSearchConfiguration"):
             raise MODEL_MISMATCH.broken()
         search = configuration.get("vectorSearchConfiguration") or {}
-        _refuse_unsimulated(search)
+        if search.get("overrideSearchType") == "HYBRID":
+            raise HYBRID_SEARCH.broken(knowledge_base=knowledge_base_id)
         condition = search.get("filter")
         if condition is not None:
             filters.check(condition)
+        if implicit := search.get("implicitFilterConfiguration"):
+            implicit_filters.check(implicit)
+        if reranking := search.get("rerankingConfiguration"):
+            self.reranking.check(reranking)
 
     def hits(self, knowledge_base_id: str, text: str, configuration: dict[str, Any]) -> list[Hit]:
         """The best passages, best first, of a request that `check` let pass."""
@@ -67,8 +88,12 @@ class Retrieval:
         search = configuration.get("vectorSearchConfiguration") or {}
         query = normalised(self.embedder.embed(text)[: index.dimension])
         limit = search.get("numberOfResults") or DEFAULT_RESULTS.limit
-        sought = filters.Sought(search.get("filter"))
-        return self.vectors.search(knowledge_base_id, query, limit, sought)
+        implicit = search.get("implicitFilterConfiguration")
+        implied = implicit_filters.implied(implicit, text) if implicit else None
+        sought = filters.Sought(search.get("filter"), implied)
+        found = self.vectors.search(knowledge_base_id, query, limit, sought)
+        reranking = search.get("rerankingConfiguration")
+        return self.reranking.reranked(text, found, reranking) if reranking else found
 
 
 def reference(hit: Hit) -> dict[str, Any]:
@@ -84,9 +109,13 @@ def reference(hit: Hit) -> dict[str, Any]:
     }
 
 
-def _refuse_unsimulated(search: dict[str, Any]) -> None:
-    if search.get("overrideSearchType") == "HYBRID":
-        raise HYBRID_SEARCH.broken()
-    for member in ("implicitFilterConfiguration", "rerankingConfiguration"):
-        if search.get(member):
-            raise NOT_SIMULATED.broken(what=member)
+def _page(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As many of them as one answer holds, and one at least."""
+    page: list[dict[str, Any]] = []
+    size = 0
+    for result in results:
+        size += len(dumped(result).encode())
+        if page and size > RETRIEVE_PAGE.limit:
+            break
+        page.append(result)
+    return page

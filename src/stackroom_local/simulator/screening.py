@@ -6,7 +6,6 @@ topic's name and definition, or to its examples.
 """
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -15,6 +14,7 @@ from typing import Any
 from stackroom_local.simulator.embedding import Embedder, Vector
 from stackroom_local.simulator.guardrail_policies import topics_of, words_of
 from stackroom_local.simulator.guardrails import guardrail
+from stackroom_local.simulator.phrases import folded, stands_in
 from stackroom_local.simulator.rules import GUARDRAIL_MISSING, GUARDRAIL_TOPICS
 from stackroom_local.simulator.store import Store, loaded
 
@@ -76,11 +76,12 @@ class Guard:
         )
 
     def _words(self, text: str, entries: list[dict[str, Any]], side: Side) -> list[Finding]:
-        folded = _folded(text)
+        """Rule guardrail.words."""
+        plain = folded(text)
         return [
             Finding(
                 name=entry["text"],
-                detected=_stands_in(_folded(entry["text"]), folded),
+                detected=stands_in(folded(entry["text"]), plain),
                 blocks=_blocks(entry, side),
             )
             for entry in entries
@@ -148,18 +149,6 @@ def _enabled(entries: list[dict[str, Any]], side: Side) -> list[dict[str, Any]]:
 
 def _blocks(entry: dict[str, Any], side: Side) -> bool:
     return bool(entry.get(f"{side.lower()}Action") != "NONE")
-
-
-def _folded(text: str) -> str:
-    """Without what a reader doesn't see a difference in: case, width, kinds and runs of spaces."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
-def _stands_in(phrase: str, text: str) -> bool:
-    """Whole, as rule guardrail.words says; both are folded."""
-    if phrase not in text:  # most aren't, and a guardrail may have 10,000
-        return False
-    return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text) is not None
 
 
 def _pieces(text: str) -> list[str]:

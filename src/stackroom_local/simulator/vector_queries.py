@@ -1,8 +1,5 @@
 """S3 Vectors' QueryVectors: by a vector, by texts, or by both."""
 
-import base64
-import binascii
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +9,7 @@ from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.indexes import Index, index_in
 from stackroom_local.simulator.memory_indexes import MemoryIndexes
+from stackroom_local.simulator.page_tokens import start_of, token_for
 from stackroom_local.simulator.rules import (
     QUERY_CLASSIC,
     QUERY_EMPTY,
@@ -23,7 +21,7 @@ from stackroom_local.simulator.rules import (
     QUERY_TOKEN,
     TOP_K,
 )
-from stackroom_local.simulator.store import Row, Store, dumped, loaded
+from stackroom_local.simulator.store import Row, Store
 from stackroom_local.simulator.text_search import TextSearch, TextSearches
 from stackroom_local.simulator.vector_indexes import VectorIndexes
 from stackroom_local.simulator.vector_ranking import (
@@ -45,7 +43,7 @@ class VectorQueries:
 
     def query(self, parameters: Parameters) -> Parameters:
         asked = self._asked(parameters)
-        start = self._start(parameters)
+        start = start_of(parameters, clock=self.clock, rule=QUERY_TOKEN)
         ranking = Ranking(store=self.store, searches=self.searches)
         ranked = ranking.ranked(asked, self.memory.of(asked.index.arn))
         end = start + QUERY_PAGE.limit
@@ -56,7 +54,10 @@ class VectorQueries:
             for found in shown
             if found.row in rows  # else it was deleted since
         ]
-        more = {"nextToken": self._token(end, parameters)} if len(ranked) > end else {}
+        more = {}
+        if len(ranked) > end:
+            token = token_for(parameters, end, clock=self.clock, rule=QUERY_TOKEN)
+            more = {"nextToken": token}
         return {"vectors": answers, "distanceMetric": asked.index.metric, **more}
 
     def _asked(self, parameters: Parameters) -> Asked:
@@ -97,29 +98,6 @@ class VectorQueries:
             if not searches[key].active:
                 raise QUERY_TEXT_BUILDING.broken(key=key)
         return [(searches[each["metadataKey"]], each["text"]) for each in texts]
-
-    def _token(self, start: int, parameters: Parameters) -> str:
-        until = self.clock.after(QUERY_TOKEN.value)
-        token = dumped([start, until, _digest(parameters)])
-        return base64.urlsafe_b64encode(token.encode()).decode()
-
-    def _start(self, parameters: Parameters) -> int:
-        token = parameters.get("nextToken")
-        if token is None:
-            return 0
-        try:
-            start, until, digest = loaded(base64.urlsafe_b64decode(token).decode())
-        except (binascii.Error, ValueError):
-            raise QUERY_TOKEN.broken() from None
-        if digest != _digest(parameters) or until < self.clock.after(0):
-            raise QUERY_TOKEN.broken()
-        return int(start)
-
-
-def _digest(parameters: Parameters) -> str:
-    """Of the query that a page belongs to."""
-    query = {name: parameters[name] for name in sorted(parameters) if name != "nextToken"}
-    return hashlib.sha256(dumped(query).encode()).hexdigest()[:32]
 
 
 def _shown(found: Found, row: Row, asked: Asked, parameters: Parameters) -> dict[str, Any]:

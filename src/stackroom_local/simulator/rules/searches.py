@@ -18,9 +18,32 @@ MODEL_MISMATCH = rule(
 )
 HYBRID_SEARCH = rule(
     "retrieve.hybrid",
-    "S3 Vectors searches SEMANTIC only",
-    "guide; text assumed",
-    message="HYBRID search type is not supported for S3 Vectors",
+    "S3 Vectors searches SEMANTIC only, and HYBRID is refused",
+    "observed, several times, with this text; the guide has it that such a query is semantic",
+    message="HYBRID search type is not supported for search operation on index {knowledge_base}.",
+)
+USER_CONTEXT = rule(
+    "retrieve.user-context",
+    "userContext is for data sources of MANAGED knowledge bases that have access lists; what a"
+    " VECTOR one does with it AWS doesn't say: refused here, for whoever sends it counts on it",
+    "guide for what it is for; refusing, and the text, assumed",
+    message="The local simulator does not offer userContext on a VECTOR knowledge base, of which"
+    " AWS does not say what it does with it.",
+)
+RETRIEVE_PAGE = rule(
+    "retrieve.page",
+    "results that don't fit an answer come with a nextToken, in all no more than numberOfResults;"
+    " AWS doesn't say how much fits: here 1 MiB of results, and one at least",
+    "model for the token; the size assumed",
+    value=1024 * 1024,
+)
+RETRIEVE_TOKEN = rule(
+    "retrieve.next-token",
+    "nextToken continues the same request, for a while; any other is refused; each page counts"
+    " against the rate, and what was written meanwhile may show",
+    "model that it is for the same search; all else assumed, after S3 Vectors",
+    value=300,
+    message="The provided nextToken is not valid for this request",
 )
 FILTER_OPERATOR = rule(
     "filter.operator",
@@ -57,14 +80,58 @@ FILTER_VALUE = rule(
 RERANK_MODEL = rule(
     "rerank.model",
     "Amazon Rerank 1.0 and Cohere Rerank 3.5 are the models that rerank",
-    "guide; text assumed",
-    message="The model {model} can't rerank. Choose a model that does.",
+    "guide; text observed at Rerank, for Retrieve the same assumed",
+    message="The provided model ARN for reranking is invalid. Please, use a valid model ARN. Also"
+    " check the model ARN follows this format:"
+    " arn:<partition>:bedrock:<region>:<foundation-model/<model-id>",
 )
 RERANK_RESULTS = rule(
     "rerank.results",
     "no more results are asked for than there are sources",
     "assumed",
     message="numberOfResults must be at most the number of sources, {most}",
+)
+RERANKING_AT_RETRIEVE = rule(
+    "retrieve.reranking",
+    "the model orders what the search found and leaves the numberOfRerankedResults best, all of"
+    " numberOfResults at most; it reads the attributes that metadataConfiguration chooses, none"
+    " without it; the score of a result is its relevance",
+    "guide and model; observed that more reranked results than numberOfResults are no error and"
+    " never come; that no attributes are read by default, and the score, assumed",
+)
+RERANKING_EMPTY = rule(
+    "retrieve.reranking-empty",
+    "a rerankingConfiguration of Retrieve names a model",
+    "assumed: the model has the member optional",
+    message="rerankingConfiguration needs bedrockRerankingConfiguration",
+)
+RERANKING_FIELDS = rule(
+    "retrieve.reranking-fields",
+    "SELECTIVE goes with fields to include or to exclude, one of the two; ALL with neither",
+    "model; text, and that ALL with fields is refused, assumed",
+    message="selectionMode SELECTIVE needs either fieldsToInclude or fieldsToExclude, and ALL takes"
+    " neither",
+)
+IMPLICIT_FILTER_MODEL = rule(
+    "implicit-filter.model",
+    "Anthropic's Claude models make implicit filters",
+    "guide; text assumed",
+    message="The model {model} can't generate filters. Choose a Claude model of Anthropic.",
+)
+IMPLICIT_FILTER_STAND_IN = rule(
+    "implicit-filter.stand-in",
+    "AWS asks a model which filter a question means; here, words of the question are compared with"
+    " the descriptions: a STRING or an entry of a STRING_LIST that stands there in quotes or"
+    " backticks, a NUMBER from the least to the greatest there, a BOOLEAN (true) whose key's words"
+    " the question has;"
+    " several values of an attribute are alternatives, attributes are demanded together, five of"
+    " each at most; nothing in common is no filter",
+    "guide for what a filter is made of; the comparison is ours",
+)
+IMPLICIT_FILTER_BESIDE = rule(
+    "implicit-filter.beside",
+    "an implicit filter narrows what the request's own filter lets through, and never widens it",
+    "assumed: AWS doesn't say how they combine",
 )
 RERANK_STAND_IN = rule(
     "rerank.stand-in",

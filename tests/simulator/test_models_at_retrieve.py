@@ -1,0 +1,335 @@
+"""Retrieve with models beside it: one that reranks, one that makes a filter of the question."""
+
+from typing import Any
+
+import pytest
+
+from tests.simulator.holding import holds
+from tests.simulator.world import HAIKU, REGION, World, answer_request, eventually, refused
+
+RERANKER = f"arn:aws:bedrock:{REGION}::foundation-model/cohere.rerank-v3-5:0"
+PUMPS = {
+    "pump.txt": ("The pump is greased weekly.", {"city": "Rome", "year": 2024, "is_public": True}),
+    "hall.txt": ("The hall is swept at night.", {"city": "Bonn", "year": 2025, "tags": ["x", "y"]}),
+    "gate.txt": ("The gate is painted blue.", {"city": "New York", "year": 2026, "tags": ["y"]}),
+    "roof.txt": ("The roof is flat.", {"city": "rome", "note": "How often is the pump greased?"}),
+}
+
+
+@pytest.fixture(scope="module")
+def works(_endpoint: str, s3_endpoint: str) -> tuple[World, str]:
+    """Four documents with attributes; read only."""
+    world = World(_endpoint, s3_endpoint, patient=True)
+    knowledge_base = world.knowledge_base()
+    source = world.data_source(knowledge_base)
+    for key, (text, attributes) in PUMPS.items():
+        world.put(key, text, attributes)
+    world.sync(knowledge_base, source)
+    eventually(lambda: len(world.search(knowledge_base, "pump")) == len(PUMPS))
+    return world, knowledge_base
+
+
+def request(knowledge_base: str, question: str, **search: Any) -> dict[str, Any]:
+    return {
+        "knowledgeBaseId": knowledge_base,
+        "retrievalQuery": {"text": question},
+        "retrievalConfiguration": {"vectorSearchConfiguration": {"numberOfResults": 10, **search}},
+    }
+
+
+def reranking(*models: str, **chosen: Any) -> dict[str, Any]:
+    [model] = models or [RERANKER]
+    bedrock = {"modelConfiguration": {"modelArn": model}, **chosen}
+    return {"type": "BEDROCK_RERANKING_MODEL", "bedrockRerankingConfiguration": bedrock}
+
+
+def attribute(key: str, kind: str, description: str) -> dict[str, str]:
+    return {"key": key, "type": kind, "description": description}
+
+
+CITY = attribute("city", "STRING", 'Where it is, e.g. `Rome`, `New York` or "Bonn"')
+YEAR = attribute("year", "NUMBER", "The year of the document, 2024 to 2026")
+TAGS = attribute("tags", "STRING_LIST", "What it is about: 'x' or 'y'")
+PUBLIC = attribute("is_public", "BOOLEAN", "Whether anybody may read it")
+
+
+def implicit(*attributes: dict[str, str], model: str = HAIKU) -> dict[str, Any]:
+    return {"modelArn": model, "metadataAttributes": list(attributes)}
+
+
+def keys(answer: dict[str, Any]) -> list[str]:
+    found = answer["retrievalResults"]
+    return [each["location"]["s3Location"]["uri"].rpartition("/")[2] for each in found]
+
+
+@holds("retrieve.reranking")
+def test_a_model_orders_what_was_found_and_its_relevance_is_the_score(
+    works: tuple[World, str],
+) -> None:
+    world, knowledge_base = works
+    question = "How often is the pump greased?"
+    texts = {text for text, _ in PUMPS.values()}
+
+    answer = world.runtime.retrieve(
+        **request(knowledge_base, question, rerankingConfiguration=reranking())
+    )
+
+    results = answer["retrievalResults"]
+    direct = world.runtime.rerank(
+        queries=[{"type": "TEXT", "textQuery": {"text": question}}],
+        sources=[
+            {
+                "type": "INLINE",
+                "inlineDocumentSource": {
+                    "type": "TEXT",
+                    "textDocument": {"text": each["content"]["text"]},
+                },
+            }
+            for each in results
+        ],
+        rerankingConfiguration=reranking(),
+    )["results"]
+    assert {each["content"]["text"] for each in results} == texts
+    assert keys(answer)[0] == "pump.txt"
+    assert [each["index"] for each in direct] == [0, 1, 2, 3]
+    assert [each["score"] for each in results] == pytest.approx(
+        [each["relevanceScore"] for each in direct]
+    )
+
+
+@holds("retrieve.reranking")
+@pytest.mark.parametrize(("results", "reranked", "found"), [(10, 2, 2), (3, 100, 3), (3, None, 3)])
+def test_the_best_are_left_and_never_more_than_were_found(
+    works: tuple[World, str], results: int, reranked: int | None, found: int
+) -> None:
+    world, knowledge_base = works
+    chosen = {} if reranked is None else {"numberOfRerankedResults": reranked}
+    configuration = reranking(**chosen)
+
+    answer = world.runtime.retrieve(
+        **request(
+            knowledge_base, "pump", numberOfResults=results, rerankingConfiguration=configuration
+        )
+    )
+
+    assert len(answer["retrievalResults"]) == found
+
+
+@holds("retrieve.reranking")
+@pytest.mark.parametrize(
+    ("metadata", "best"),
+    [
+        (None, "pump.txt"),
+        ({"selectionMode": "ALL"}, "roof.txt"),
+        (
+            {
+                "selectionMode": "SELECTIVE",
+                "selectiveModeConfiguration": {"fieldsToInclude": [{"fieldName": "note"}]},
+            },
+            "roof.txt",
+        ),
+        (
+            {
+                "selectionMode": "SELECTIVE",
+                "selectiveModeConfiguration": {"fieldsToInclude": [{"fieldName": "city"}]},
+            },
+            "pump.txt",
+        ),
+        (
+            {
+                "selectionMode": "SELECTIVE",
+                "selectiveModeConfiguration": {"fieldsToExclude": [{"fieldName": "note"}]},
+            },
+            "pump.txt",
+        ),
+    ],
+)
+def test_a_model_reads_the_attributes_that_were_chosen(
+    works: tuple[World, str], metadata: dict[str, Any] | None, best: str
+) -> None:
+    world, knowledge_base = works
+    configuration = reranking(**({"metadataConfiguration": metadata} if metadata else {}))
+    question = "How often is the pump greased? By the note, not by the text"
+
+    answer = world.runtime.retrieve(
+        **request(knowledge_base, question, rerankingConfiguration=configuration)
+    )
+
+    assert keys(answer)[0] == best
+
+
+@holds("rerank.model", "retrieve.reranking-empty", "retrieve.reranking-fields")
+@pytest.mark.parametrize(
+    ("configuration", "message"),
+    [
+        (reranking(HAIKU), "model ARN for reranking is invalid"),
+        (reranking("no-arn"), "modelArn"),
+        (reranking(numberOfRerankedResults=101), "numberOfRerankedResults"),
+        ({"type": "BEDROCK_RERANKING_MODEL"}, "needs bedrockRerankingConfiguration"),
+        ({"type": "SOME_MODEL"}, "type"),
+        (reranking(metadataConfiguration={"selectionMode": "SELECTIVE"}), "fieldsToInclude"),
+        (
+            reranking(
+                metadataConfiguration={
+                    "selectionMode": "ALL",
+                    "selectiveModeConfiguration": {"fieldsToInclude": [{"fieldName": "a"}]},
+                }
+            ),
+            "ALL takes neither",
+        ),
+        (
+            reranking(
+                metadataConfiguration={
+                    "selectionMode": "SELECTIVE",
+                    "selectiveModeConfiguration": {
+                        "fieldsToInclude": [{"fieldName": "a"}],
+                        "fieldsToExclude": [{"fieldName": "b"}],
+                    },
+                }
+            ),
+            "either fieldsToInclude or fieldsToExclude",
+        ),
+        (
+            {
+                "type": "BEDROCK_RERANKING_MODEL",
+                "bedrockRerankingConfiguration": {
+                    "modelConfiguration": {
+                        "modelArn": RERANKER,
+                        "additionalModelRequestFields": {"max_tokens_per_doc": 10},
+                    }
+                },
+            },
+            "additionalModelRequestFields of Retrieve",
+        ),
+    ],
+)
+def test_a_reranking_that_aws_does_not_take_is_refused(
+    works: tuple[World, str], configuration: dict[str, Any], message: str
+) -> None:
+    world, knowledge_base = works
+
+    error = refused(
+        world.runtime.retrieve,
+        **request(knowledge_base, "pump", rerankingConfiguration=configuration),
+    )
+
+    assert error["Code"] == "ValidationException"
+    assert message in error["Message"]
+
+
+@holds("implicit-filter.stand-in")
+@pytest.mark.parametrize(
+    ("question", "attributes", "found"),
+    [
+        ("What is greased in ROME?", [CITY], {"pump.txt"}),
+        ("What is painted in new  york?", [CITY], {"gate.txt"}),
+        ("What is there in Romeville?", [CITY], set(PUMPS)),
+        ("What is there in Paris?", [CITY], set(PUMPS)),
+        ("Bonn, or Rome?", [CITY], {"pump.txt", "hall.txt"}),
+        ("What was painted in 2026?", [YEAR], {"gate.txt"}),
+        ("What was painted in 2023?", [YEAR], set(PUMPS)),
+        ("2024 or 2025, which?", [YEAR], {"pump.txt", "hall.txt"}),
+        ("In 2024-2026, number 7", [YEAR], {"pump.txt", "gate.txt"}),
+        ("All that is about x", [TAGS], {"hall.txt"}),
+        ("All that is about y", [TAGS], {"hall.txt", "gate.txt"}),
+        ("What is public?", [PUBLIC], {"pump.txt"}),
+        ("What is there?", [PUBLIC], set(PUMPS)),
+        ("What is about y in 2026?", [TAGS, YEAR], {"gate.txt"}),
+        ("What is about x in 2026?", [TAGS, YEAR], set()),
+    ],
+)
+def test_a_question_means_a_filter_over_what_is_described(
+    works: tuple[World, str], question: str, attributes: list[dict[str, str]], found: set[str]
+) -> None:
+    world, knowledge_base = works
+
+    answer = world.runtime.retrieve(
+        **request(knowledge_base, question, implicitFilterConfiguration=implicit(*attributes))
+    )
+
+    assert set(keys(answer)) == found
+
+
+@holds("implicit-filter.beside")
+def test_an_implicit_filter_never_widens_the_other(works: tuple[World, str]) -> None:
+    world, knowledge_base = works
+    only = {"equals": {"key": "city", "value": "Bonn"}}
+
+    answers = [
+        world.runtime.retrieve(
+            **request(
+                knowledge_base, question, filter=only, implicitFilterConfiguration=implicit(YEAR)
+            )
+        )
+        for question in ("What of 2025?", "What of 2026?", "What else?")
+    ]
+
+    assert [keys(each) for each in answers] == [["hall.txt"], [], ["hall.txt"]]
+
+
+@holds("implicit-filter.model")
+@pytest.mark.parametrize(
+    ("configuration", "message"),
+    [
+        (
+            implicit(
+                CITY, model=f"arn:aws:bedrock:{REGION}::foundation-model/amazon.nova-pro-v1:0"
+            ),
+            "can't generate filters",
+        ),
+        (implicit(CITY, model="not an ARN"), "modelArn"),
+        (implicit(), "metadataAttributes"),
+        (implicit(*[CITY] * 26), "metadataAttributes"),
+        (implicit(attribute("k" * 257, "STRING", "d")), "key"),
+        (implicit(attribute("", "STRING", "d")), "key"),
+        (implicit(attribute("k", "DATE", "d")), "type"),
+        (implicit(attribute("k", "STRING", "d" * 1025)), "description"),
+        ({"modelArn": HAIKU}, "metadataAttributes"),
+    ],
+)
+def test_an_implicit_filter_that_aws_does_not_take_is_refused(
+    works: tuple[World, str], configuration: dict[str, Any], message: str
+) -> None:
+    world, knowledge_base = works
+
+    error = refused(
+        world.runtime.retrieve,
+        **request(knowledge_base, "pump", implicitFilterConfiguration=configuration),
+    )
+
+    assert error["Code"] == "ValidationException"
+    assert message in error["Message"]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "anthropic.claude-3-5-sonnet-20240620-v1:0",
+        f"arn:aws:bedrock:{REGION}:000000000000:inference-profile/us.anthropic.claude-sonnet-4-v1:0",
+    ],
+)
+def test_any_claude_model_makes_filters(works: tuple[World, str], model: str) -> None:
+    world, knowledge_base = works
+
+    answer = world.runtime.retrieve(
+        **request(knowledge_base, "Bonn?", implicitFilterConfiguration=implicit(CITY, model=model))
+    )
+
+    assert keys(answer) == ["hall.txt"]
+
+
+def test_an_answer_is_made_of_what_both_models_left(works: tuple[World, str]) -> None:
+    world, knowledge_base = works
+    search = {
+        "implicitFilterConfiguration": implicit(CITY),
+        "rerankingConfiguration": reranking(numberOfRerankedResults=1),
+    }
+    asked = answer_request(
+        knowledge_base,
+        "What is swept in Bonn?",
+        retrievalConfiguration={"vectorSearchConfiguration": search},
+    )
+
+    answer = world.runtime.retrieve_and_generate(**asked)
+
+    assert "The hall is swept at night." in answer["output"]["text"]
