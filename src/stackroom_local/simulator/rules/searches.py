@@ -13,8 +13,9 @@ DEFAULT_RESULTS = rule("retrieve.default-results", "5 results", "model", value=5
 MODEL_MISMATCH = rule(
     "retrieve.managed-configuration",
     "managedSearchConfiguration is for managed knowledge bases",
-    "observed; text assumed after 'Incompatible configuration'",
-    message="Incompatible configuration: managedSearchConfiguration needs a MANAGED knowledge base",
+    "observed of a managed one with vectorSearchConfiguration; text after that",
+    message="Incompatible configuration: managedSearchConfiguration is not supported for vector"
+    " knowledge bases. Use vectorSearchConfiguration instead.",
 )
 HYBRID_SEARCH = rule(
     "retrieve.hybrid",
