@@ -1,0 +1,79 @@
+"""The examples: short, synthesised as they stand, and nothing for cdk-nag to find."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import aws_cdk as cdk
+import boto3
+import pytest
+from cdk_nag import AwsSolutionsChecks
+from moto import mock_aws
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "constructs"
+APPS = sorted(
+    path.stem for path in EXAMPLES.glob("*.py") if "def build(" in path.read_text("utf-8")
+)
+OFFLINE = {"stackroom:bundling": "none"}
+
+
+@pytest.fixture(autouse=True)
+def _as_a_script_finds_its_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES)
+
+
+def test_there_is_one_for_each_way_to_have_a_knowledge_base() -> None:
+    assert APPS == ["existing_knowledge_base", "third_party"]
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_none_has_more_than_30_lines(path: Path) -> None:
+    assert len(path.read_text("utf-8").splitlines()) <= 30
+
+
+@pytest.mark.parametrize("name", APPS)
+def test_cdk_nag_finds_nothing(name: str, tmp_path: Path) -> None:
+    app = cdk.App(analytics_reporting=False, outdir=str(tmp_path), context=OFFLINE)
+    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+
+    importlib.import_module(name).build(app)
+
+    [stack] = app.synth().stacks
+    kinds = {each["Type"] for each in stack.template["Resources"].values()}
+    assert "AWS::Lambda::Function" in kinds
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("name", APPS)
+def test_it_runs_as_a_script(name: str, tmp_path: Path) -> None:
+    # As the CDK's CLI runs an app: https://docs.aws.amazon.com/cdk/v2/guide/context.html
+    cli = {"CDK_OUTDIR": str(tmp_path), "CDK_CONTEXT_JSON": json.dumps(OFFLINE)}
+    command = [sys.executable, str(EXAMPLES / f"{name}.py")]
+
+    subprocess.run(command, env={**os.environ, **cli}, check=True, cwd=tmp_path)
+
+    assert list(tmp_path.glob("*.template.json"))
+
+
+def test_the_glossarys_tool_finds_a_term_in_the_table_that_it_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    entry = {"knowledgeBaseId": "glossary", "table": "terms", "retrievalTool": "look_up_term"}
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    monkeypatch.setenv("KNOWLEDGE_BASES_CONFIG", json.dumps([{"knowledgeBaseId": "KB"}, entry]))
+    tool = importlib.import_module("glossary_tool").look_up_term
+
+    with mock_aws():
+        table = boto3.resource("dynamodb").create_table(
+            TableName="terms",
+            KeySchema=[{"AttributeName": "term", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "term", "AttributeType": "S"}],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        table.put_item(Item={"term": "pool", "meaning": "What all catalogs share."})
+        answers = [tool(term="Pool "), tool(term="lake")]
+
+    assert answers == ["What all catalogs share.", "The glossary has no 'lake'."]
