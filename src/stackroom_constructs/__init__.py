@@ -4,7 +4,10 @@ Agents and their knowledge bases, as CDK constructs for anyone's app.
 - batch_agent: a function that runs an agent on each event
 - agent, agent_definition, network: what every agent has, what it is told, where it runs
 - knowledge_base: what an agent needs to know of a knowledge base, whoever makes it
-- bedrock_knowledge_base: one of Amazon Bedrock
+- bedrock_knowledge_base: one of Amazon Bedrock, that exists or is made
+- searching, search_options, retrieval_filters: how it is searched, and what that takes
+- creation, chunking, parsing, stores: what is to be made
+- created, resource, data_source, ingestion, service_role, source_rights, vector_index: its making
 - refusals: what is wrong with an argument
 
     from stackroom_constructs import AgentDefinitionProps, BatchAgent, BedrockKnowledgeBase
@@ -28,10 +31,13 @@ from stackroom_constructs.agent import BaseAgent
 from stackroom_constructs.agent_definition import AgentDefinitionProps
 from stackroom_constructs.batch_agent import BatchAgent, InvokeType
 from stackroom_constructs.bedrock_knowledge_base import BedrockKnowledgeBase
+from stackroom_constructs.creation import KnowledgeBaseCreation
 from stackroom_constructs.knowledge_base import BaseKnowledgeBase, IKnowledgeBase, RetrievalTool
 from stackroom_constructs.model import BedrockModel
 from stackroom_constructs.network import AgentNetwork
 from stackroom_constructs.refusals import InvalidArgument, TooLarge
+from stackroom_constructs.search_options import ImplicitFilter, MetadataAttribute, Reranking
+from stackroom_constructs.stores import OpenSearchServerlessStore, RdsStore
 
 __all__ = [
     "AgentDefinitionProps",
@@ -42,8 +48,14 @@ __all__ = [
     "BedrockKnowledgeBase",
     "BedrockModel",
     "IKnowledgeBase",
+    "ImplicitFilter",
     "InvalidArgument",
     "InvokeType",
+    "KnowledgeBaseCreation",
+    "MetadataAttribute",
+    "OpenSearchServerlessStore",
+    "RdsStore",
+    "Reranking",
     "RetrievalTool",
     "TooLarge",
 ]

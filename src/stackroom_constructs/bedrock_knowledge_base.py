@@ -1,17 +1,69 @@
-"""A knowledge base of Amazon Bedrock."""
+"""A knowledge base of Amazon Bedrock: one that exists, or one that is made."""
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from stackroom_constructs.created import CreatedKnowledgeBase, created
+from stackroom_constructs.creation import KnowledgeBaseCreation
 from stackroom_constructs.knowledge_base import BaseKnowledgeBase
+from stackroom_constructs.refusals import InvalidArgument, check_name, check_said
+from stackroom_constructs.retrieval_filters import check_filter
+from stackroom_constructs.search_options import ImplicitFilter, Reranking
+from stackroom_constructs.searching import Searching
+
+Store = Literal["S3_VECTORS", "OPENSEARCH_SERVERLESS", "RDS", "MANAGED"]
+
+# KnowledgeBaseIdentifier in the API model of bedrock-agent-runtime, botocore 1.44.5.
+_ID = re.compile(r"[0-9a-zA-Z]{10}")
+_LONGEST_DESCRIPTION = 200  # of one that is made; API model of bedrock-agent, botocore 1.44.5
 
 
 class BedrockKnowledgeBase(BaseKnowledgeBase):
-    """A knowledge base that exists, by its id."""
+    """
+    What an agent needs to search a knowledge base of Amazon Bedrock, and nothing beyond.
+
+        BedrockKnowledgeBase(stack, "Handbook", knowledge_base_id="ABCDE12345")
+        BedrockKnowledgeBase(
+            stack, "Rules", create=KnowledgeBaseCreation(bucket=documents, prefix="rules/")
+        )
+
+    One that is made lets others refer to it: `.knowledge_base_arn`, `.knowledge_base_id`,
+    `.data_source_id`, and `.created` with role, index, knowledge base and data source.
+
+    name: what people and the model call it; with `create` also its name in Bedrock, so letters,
+        digits, single - and _. Default: the construct's id; in Bedrock a unique one.
+    knowledge_base_id: of one that exists, in the same account and region; 10 letters and digits,
+        or a token. Either this or `create`.
+    create: what is to be made.
+    description: what is to be found there; a model decides by it whether to ask. At most 200
+        characters with `create`. Default: its name in a sentence.
+    number_of_results: passages of one search, 1 to 100.
+    retrieval_filter: a condition on documents' attributes that always holds, in the grammar of
+        Bedrock's RetrievalFilter: groups of 2 to 5, one group within another. Default: none.
+    enable_acl: whether a document is found only by members of the groups that it names. One that
+        names none is found by nobody.
+    acl_metadata_field: the attribute in which a document lists these groups, 1 to 100 characters.
+    guardrail_id: of a guardrail in the same account and region that every search goes through.
+        Default: none.
+    guardrail_version: its version, a number or DRAFT.
+    vector_store_type: what the knowledge base stands on.
+    generation: whether the agent may call RetrieveAndGenerate as well, which no tool of ours does.
+        IAM can't limit that to a knowledge base. Never with MANAGED, which can't.
+    override_search_type: SEMANTIC, or HYBRID with OPENSEARCH_SERVERLESS or RDS. Default: Bedrock's
+        choice. Not with MANAGED.
+    min_score: passages that score less are left out, 0 to 1. Default: none are.
+    reranking: a model that puts what was found in order. Default: none does.
+    implicit_filter: a model that makes a filter of the question. Default: none does.
+    tenancy: `shared`: whoever may ask the agent may search it all; `catalog`: a knowledge base of
+        Stackroom's pool, in which each verified user finds what is theirs.
+
+    Raises InvalidArgument.
+    """
 
     def __init__(
         self,
@@ -19,7 +71,8 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
         construct_id: str,
         *,
         name: str | None = None,
-        knowledge_base_id: str,
+        knowledge_base_id: str | None = None,
+        create: KnowledgeBaseCreation | None = None,
         description: str | None = None,
         number_of_results: int = 5,
         retrieval_filter: Mapping[str, Any] | None = None,
@@ -27,52 +80,100 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
         acl_metadata_field: str = "allowed_groups",
         guardrail_id: str | None = None,
         guardrail_version: str = "DRAFT",
-        vector_store_type: str = "S3_VECTORS",
+        vector_store_type: Store = "S3_VECTORS",
         generation: bool = True,
+        override_search_type: Literal["HYBRID", "SEMANTIC"] | None = None,
+        min_score: float | None = None,
+        reranking: Reranking | None = None,
+        implicit_filter: ImplicitFilter | None = None,
+        tenancy: Literal["shared", "catalog"] = "shared",
     ) -> None:
+        called = construct_id if name is None else name
         super().__init__(
             scope,
             construct_id,
-            name=name or construct_id,
-            description=description or f"The knowledge base {name or construct_id}.",
+            name=called,
+            description=f"The knowledge base {called}." if description is None else description,
             number_of_results=number_of_results,
             retrieval_filter=retrieval_filter,
             enable_acl=enable_acl,
             acl_metadata_field=acl_metadata_field,
         )
-        self.knowledge_base_id = knowledge_base_id
-        self._guardrail_id = guardrail_id
-        self._guardrail_version = guardrail_version
-        self._vector_store_type = vector_store_type
-        self._generation = generation
+        self._searching = Searching(
+            store=vector_store_type,
+            generation=generation,
+            guardrail_id=guardrail_id,
+            guardrail_version=guardrail_version,
+            search_type=override_search_type,
+            min_score=min_score,
+            reranking=reranking,
+            implicit_filter=implicit_filter,
+            tenancy=tenancy,
+        )
+        self._searching.check(self)
+        demands = int(enable_acl) + int(tenancy == "catalog")
+        check_filter(self, retrieval_filter, store=vector_store_type, demands=demands)
+        self._given_id = _checked_id(self, knowledge_base_id, create)
+        self.created = None if create is None else self._made(name, create)
+
+    @property
+    def knowledge_base_id(self) -> str:
+        if self.created is not None:
+            return self.created.knowledge_base.attr_knowledge_base_id
+        return str(self._given_id)
 
     @property
     def knowledge_base_arn(self) -> str:
-        return self._arn("knowledge-base", self.knowledge_base_id)
+        if self.created is not None:
+            return self.created.knowledge_base.attr_knowledge_base_arn
+        return cdk.Stack.of(self).format_arn(
+            service="bedrock", resource="knowledge-base", resource_name=self.knowledge_base_id
+        )
+
+    @property
+    def data_source_id(self) -> str:
+        """Of a knowledge base that is made. Raises InvalidArgument for one that exists."""
+        if self.created is None:
+            allowed = "known by its id; only what `create` makes has a data source here"
+            raise InvalidArgument(self, "data_source_id", None, allowed)
+        return self.created.data_source.attr_data_source_id
 
     def generate_iam_permissions(self) -> list[iam.PolicyStatement]:
-        statements = [_may("bedrock:Retrieve", on=self.knowledge_base_arn)]
-        if self._guardrail_id is not None:
-            guardrail = self._arn("guardrail", self._guardrail_id)
-            statements.append(_may("bedrock:ApplyGuardrail", on=guardrail))
-        if self._generation:
-            statements.append(_may("bedrock:RetrieveAndGenerate", on="*"))
-        return statements
+        return self._searching.statements(self, self.knowledge_base_arn)
 
     def export_configuration(self) -> dict[str, Any]:
         return {
             "knowledgeBaseId": self.knowledge_base_id,
             **super().export_configuration(),
-            "guardrailId": self._guardrail_id,
-            "guardrailVersion": self._guardrail_version,
-            "vectorStoreType": self._vector_store_type,
+            **self._searching.exported(self),
         }
 
-    def _arn(self, resource: str, name: str) -> str:
-        return cdk.Stack.of(self).format_arn(
-            service="bedrock", resource=resource, resource_name=name
+    def _made(self, name: str | None, create: KnowledgeBaseCreation) -> CreatedKnowledgeBase:
+        called = cdk.Names.unique_resource_name(self, max_length=100) if name is None else name
+        check_name(self, "name", called)
+        check_said(self, "description", self.description, _LONGEST_DESCRIPTION)
+        return created(
+            self,
+            create,
+            vector_store_type=self._searching.store,
+            name=called,
+            description=self.description,
+            rights=self._searching.service_rights(self),
         )
 
 
-def _may(action: str, *, on: str) -> iam.PolicyStatement:
-    return iam.PolicyStatement(actions=[action], resources=[on])
+def _checked_id(
+    owner: Construct, knowledge_base_id: str | None, create: KnowledgeBaseCreation | None
+) -> str | None:
+    if knowledge_base_id is None and create is None:
+        allowed = "given, or `create` must be: the id of one that exists, or what is to be made"
+        raise InvalidArgument(owner, "knowledge_base_id", None, allowed)
+    if knowledge_base_id is None:
+        return None
+    if create is not None:
+        allowed = "left out beside `create`: a knowledge base exists, or is to be made"
+        raise InvalidArgument(owner, "knowledge_base_id", knowledge_base_id, allowed)
+    if not cdk.Token.is_unresolved(knowledge_base_id) and not _ID.fullmatch(knowledge_base_id):
+        allowed = "10 letters and digits, or a token"
+        raise InvalidArgument(owner, "knowledge_base_id", knowledge_base_id, allowed)
+    return knowledge_base_id

@@ -15,7 +15,14 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
-from stackroom_constructs.refusals import InvalidArgument
+from stackroom_constructs.refusals import InvalidArgument, check_flag, check_range, check_said
+from stackroom_constructs.retrieval_filters import check_filter
+
+# Attributes that Bedrock, or Stackroom's pool, writes itself.
+# https://docs.aws.amazon.com/bedrock/latest/userguide/kb-metadata.html
+_RESERVED = "x-amz-bedrock"
+_OF_THE_POOL = ("user_id", "catalog_id")
+_LONGEST_KEY = 100  # FilterKey in the API model of bedrock-agent-runtime, botocore 1.44.5
 
 DEFAULT_TOOL = "retrieve_from_knowledge_base"
 
@@ -87,7 +94,7 @@ class BaseKnowledgeBase(Construct, metaclass=jsii.JSIIAbstractClass):
     retrieval_filter: a condition on documents' attributes that always holds, in the grammar of
         Bedrock's RetrievalFilter. Default: none.
     enable_acl: whether a document is found only by members of the groups that it names.
-    acl_metadata_field: the attribute in which a document lists these groups.
+    acl_metadata_field: the attribute in which a document lists these groups, 1 to 100 characters.
 
     Raises InvalidArgument.
     """
@@ -105,9 +112,12 @@ class BaseKnowledgeBase(Construct, metaclass=jsii.JSIIAbstractClass):
         acl_metadata_field: str = "allowed_groups",
     ) -> None:
         super().__init__(scope, construct_id)
-        for argument, text in (("name", name), ("description", description)):
-            if not text.strip():
-                raise InvalidArgument(self, argument, text, "a text that is not blank")
+        check_said(self, "name", name)
+        check_said(self, "description", description)
+        check_range(self, "number_of_results", number_of_results, 1, 100)
+        check_flag(self, "enable_acl", enable_acl)
+        _check_attribute(self, acl_metadata_field)
+        check_filter(self, retrieval_filter, store="", demands=int(enable_acl))
         self._name = name
         self._description = description
         self._shared = {
@@ -138,3 +148,10 @@ class BaseKnowledgeBase(Construct, metaclass=jsii.JSIIAbstractClass):
     def retrieval_tool(self) -> RetrievalTool:
         """Stackroom's own."""
         return RetrievalTool()
+
+
+def _check_attribute(owner: Construct, name: str) -> None:
+    check_said(owner, "acl_metadata_field", name, _LONGEST_KEY)
+    if name.strip().casefold().startswith(_RESERVED) or name in _OF_THE_POOL:
+        allowed = f"an attribute of your own, not {_RESERVED}... or {' or '.join(_OF_THE_POOL)}"
+        raise InvalidArgument(owner, "acl_metadata_field", name, allowed)

@@ -1,9 +1,17 @@
 """What is wrong with an argument of a construct, found while the app is synthesised."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from typing import Any
 
+import aws_cdk as cdk
 from constructs import Construct
+
+# Name in the API model of bedrock-agent, botocore 1.44.5.
+_NAME = re.compile(r"([0-9a-zA-Z][_-]?){1,100}")
+
+# What an error says of: a construct, by its path, or what it is handed, by its name.
+Owner = Construct | str
 
 
 class InvalidArgument(ValueError):
@@ -12,8 +20,12 @@ class InvalidArgument(ValueError):
     what is allowed, so that the app can be mended from it alone.
     """
 
-    def __init__(self, construct: Construct, argument: str, value: Any, allowed: str) -> None:
-        super().__init__(f"{construct.node.path}: {argument} {value!r} must be {allowed}")
+    def __init__(self, owner: Owner, argument: str, value: Any, allowed: str) -> None:
+        place = owner if isinstance(owner, str) else owner.node.path
+        super().__init__(f"{place}: {argument} {value!r} must be {allowed}")
+        self.argument = argument
+        self.value = value
+        self.allowed = allowed
 
 
 class TooLarge(ValueError):
@@ -35,3 +47,43 @@ class TooLarge(ValueError):
             f"{construct.node.path}: {what} has {size:,} bytes and may have {limit:,}, since Lambda"
             f" takes 4 KB of environment variables. {advice}; the longest: {told}"
         )
+
+
+def check_range(owner: Owner, argument: str, value: Any, least: int, most: int) -> None:
+    """A whole number from `least` to `most`; one that is known only on deployment passes."""
+    if isinstance(value, bool) or not isinstance(value, int) or _is_outside(value, least, most):
+        raise InvalidArgument(owner, argument, value, f"a whole number of {least:,} to {most:,}")
+
+
+def check_choice(owner: Owner, argument: str, value: Any, choices: Collection[str]) -> None:
+    if value not in choices:
+        raise InvalidArgument(owner, argument, value, f"one of {', '.join(choices)}")
+
+
+def check_said(owner: Owner, argument: str, value: Any, longest: int | None = None) -> None:
+    """A text with something in it, of at most `longest` characters."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidArgument(owner, argument, value, "a text that is not blank")
+    if longest is not None and len(value) > longest and not cdk.Token.is_unresolved(value):
+        raise InvalidArgument(owner, argument, value, f"a text of at most {longest:,} characters")
+
+
+def check_name(owner: Owner, argument: str, value: Any) -> None:
+    """A name that Bedrock gives a knowledge base or a data source."""
+    if not cdk.Token.is_unresolved(value) and not _NAME.fullmatch(str(value)):
+        allowed = "letters and digits, at most 100, each with one - or _ behind it at most"
+        raise InvalidArgument(owner, argument, value, allowed)
+
+
+def check_share(owner: Owner, argument: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidArgument(owner, argument, value, "a number of 0 to 1")
+
+
+def check_flag(owner: Owner, argument: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise InvalidArgument(owner, argument, value, "True or False")
+
+
+def _is_outside(value: int, least: int, most: int) -> bool:
+    return not least <= value <= most and not cdk.Token.is_unresolved(value)

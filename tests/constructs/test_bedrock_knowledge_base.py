@@ -1,25 +1,73 @@
+from collections.abc import Callable
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
 
-from stackroom_constructs import BaseKnowledgeBase, BedrockKnowledgeBase, IKnowledgeBase
+from stackroom_constructs import (
+    BaseKnowledgeBase,
+    BedrockKnowledgeBase,
+    IKnowledgeBase,
+    ImplicitFilter,
+    InvalidArgument,
+    KnowledgeBaseCreation,
+    MetadataAttribute,
+    OpenSearchServerlessStore,
+    RdsStore,
+    Reranking,
+    RetrievalTool,
+)
+from tests.constructs.made import documents
+
+ARN = "arn:{partition}:bedrock:{region}:{account}:"
+CLAUDE = "anthropic.claude-haiku-4-5-20251001-v1:0"
+YEAR = MetadataAttribute(key="year", type="NUMBER", description="Of issue.")
 
 
-@pytest.fixture
-def stack() -> cdk.Stack:
-    return cdk.Stack(cdk.App(analytics_reporting=False), "Stack")
+def existing(stack: cdk.Stack, **arguments: Any) -> BedrockKnowledgeBase:
+    return BedrockKnowledgeBase(
+        stack, "Handbook", **{"knowledge_base_id": "ABCDE12345", **arguments}
+    )
+
+
+def to_create(stack: cdk.Stack, **arguments: Any) -> KnowledgeBaseCreation:
+    return KnowledgeBaseCreation(bucket=documents(stack), **arguments)
 
 
 def statements(stack: cdk.Stack, knowledge_base: IKnowledgeBase) -> list[dict[str, Any]]:
+    """As IAM would read them, with pseudo parameters in braces."""
     found = [each.to_statement_json() for each in knowledge_base.generate_iam_permissions()]
-    resolved: list[dict[str, Any]] = stack.resolve(found)
-    return resolved
+    return [
+        {
+            "Action": each["Action"],
+            "Resource": readable(each["Resource"]),
+            **({"Condition": readable(each["Condition"])} if "Condition" in each else {}),
+        }
+        for each in stack.resolve(found)
+    ]
+
+
+def readable(value: Any) -> Any:
+    match value:
+        case {"Fn::Join": ["", parts]}:
+            return "".join(map(readable, parts))
+        case {"Ref": str(name)} if name.startswith("AWS::"):
+            return {
+                "AWS::Partition": "{partition}",
+                "AWS::Region": "{region}",
+                "AWS::AccountId": "{account}",
+            }[name]
+        case list():
+            return [readable(each) for each in value]
+        case dict():
+            return {key: readable(each) for key, each in value.items()}
+        case _:
+            return value
 
 
 def test_what_is_not_said_is_exported_with_its_default(stack: cdk.Stack) -> None:
-    knowledge_base = BedrockKnowledgeBase(stack, "Handbook", knowledge_base_id="ABCDE12345")
+    knowledge_base = existing(stack)
 
     assert isinstance(knowledge_base, IKnowledgeBase)
     assert knowledge_base.export_configuration() == {
@@ -34,6 +82,129 @@ def test_what_is_not_said_is_exported_with_its_default(stack: cdk.Stack) -> None
         "guardrailVersion": "DRAFT",
         "vectorStoreType": "S3_VECTORS",
     }
+
+
+def test_what_is_said_is_exported_in_the_words_of_bedrock(stack: cdk.Stack) -> None:
+    knowledge_base = existing(
+        stack,
+        name="Rules",
+        description="What everybody must know.",
+        number_of_results=100,
+        retrieval_filter={"equals": {"key": "lang", "value": "en"}},
+        enable_acl=True,
+        acl_metadata_field="readers",
+        guardrail_id="gr123",
+        guardrail_version="7",
+        vector_store_type="OPENSEARCH_SERVERLESS",
+        override_search_type="HYBRID",
+        min_score=0.5,
+        reranking=Reranking(model="amazon.rerank-v1:0", number_of_results=3),
+        implicit_filter=ImplicitFilter(model=CLAUDE, attributes=(YEAR,)),
+        tenancy="catalog",
+    )
+
+    exported = readable(stack.resolve(knowledge_base.export_configuration()))
+
+    assert exported == {
+        "knowledgeBaseId": "ABCDE12345",
+        "name": "Rules",
+        "description": "What everybody must know.",
+        "numberOfResults": 100,
+        "retrievalFilter": {"equals": {"key": "lang", "value": "en"}},
+        "enableAcl": True,
+        "aclMetadataField": "readers",
+        "guardrailId": "gr123",
+        "guardrailVersion": "7",
+        "vectorStoreType": "OPENSEARCH_SERVERLESS",
+        "overrideSearchType": "HYBRID",
+        "minScore": 0.5,
+        "reranking": {
+            "modelArn": "arn:{partition}:bedrock:{region}::foundation-model/amazon.rerank-v1:0",
+            "numberOfRerankedResults": 3,
+        },
+        "implicitFilter": {
+            "modelArn": f"arn:{{partition}}:bedrock:{{region}}::foundation-model/{CLAUDE}",
+            "metadataAttributes": [{"key": "year", "type": "NUMBER", "description": "Of issue."}],
+        },
+        "tenancy": "catalog",
+    }
+
+
+def test_searching_is_allowed_on_that_knowledge_base_and_generating_apart(
+    stack: cdk.Stack,
+) -> None:
+    assert statements(stack, existing(stack)) == [
+        {"Action": "bedrock:Retrieve", "Resource": f"{ARN}knowledge-base/ABCDE12345"},
+        {"Action": "bedrock:RetrieveAndGenerate", "Resource": "*"},
+    ]
+
+
+def test_without_generation_nothing_is_allowed_on_everything(stack: cdk.Stack) -> None:
+    assert statements(stack, existing(stack, generation=False)) == [
+        {"Action": "bedrock:Retrieve", "Resource": f"{ARN}knowledge-base/ABCDE12345"}
+    ]
+
+
+def test_a_managed_one_is_searched_and_never_has_a_model_answer(stack: cdk.Stack) -> None:
+    managed = existing(stack, vector_store_type="MANAGED")
+
+    assert [each["Action"] for each in statements(stack, managed)] == ["bedrock:Retrieve"]
+
+
+def test_a_guardrail_is_applied_by_right_on_it_alone(stack: cdk.Stack) -> None:
+    guarded = existing(stack, guardrail_id="gr123", generation=False)
+
+    assert statements(stack, guarded)[1:] == [
+        {"Action": "bedrock:ApplyGuardrail", "Resource": f"{ARN}guardrail/gr123"}
+    ]
+
+
+def test_a_reranking_model_is_asked_by_who_generates_and_otherwise_by_the_service(
+    stack: cdk.Stack,
+) -> None:
+    ranked = {"reranking": Reranking(model="amazon.rerank-v1:0")}
+    model = "arn:{partition}:bedrock:{region}::foundation-model/amazon.rerank-v1:0"
+
+    asked = statements(stack, existing(stack, **ranked))
+    searched = statements(cdk.Stack(), existing(cdk.Stack(), **ranked, generation=False))
+
+    assert asked[2:] == [
+        {"Action": "bedrock:Rerank", "Resource": "*"},
+        {"Action": "bedrock:InvokeModel", "Resource": model},
+    ]
+    assert [each["Action"] for each in searched] == ["bedrock:Retrieve"]
+
+
+def test_a_model_that_makes_filters_may_be_asked(stack: cdk.Stack) -> None:
+    filtered = existing(
+        stack,
+        implicit_filter=ImplicitFilter(model=CLAUDE, attributes=(YEAR,)),
+        generation=False,
+    )
+
+    assert statements(stack, filtered)[1:] == [
+        {
+            "Action": "bedrock:InvokeModel",
+            "Resource": f"arn:{{partition}}:bedrock:{{region}}::foundation-model/{CLAUDE}",
+        }
+    ]
+
+
+def test_an_id_may_be_known_only_on_deployment(stack: cdk.Stack) -> None:
+    parameter = cdk.CfnParameter(stack, "Which")
+
+    given = existing(stack, knowledge_base_id=parameter.value_as_string)
+
+    [retrieve, _] = stack.resolve(
+        [each.to_statement_json() for each in given.generate_iam_permissions()]
+    )
+    assert {"Ref": "Which"} in retrieve["Resource"]["Fn::Join"][1]
+    assert stack.resolve(given.export_configuration())["knowledgeBaseId"] == {"Ref": "Which"}
+
+
+def test_one_that_exists_has_no_data_source_here(stack: cdk.Stack) -> None:
+    with pytest.raises(InvalidArgument, match="data_source_id"):
+        _ = existing(stack).data_source_id
 
 
 def test_a_knowledge_base_must_say_what_searching_it_takes(stack: cdk.Stack) -> None:
@@ -55,12 +226,144 @@ def test_a_class_of_anybodys_is_a_knowledge_base(stack: cdk.Stack) -> None:
     assert own.retrieval_tool().is_default
 
 
-def test_searching_is_allowed_on_that_knowledge_base_alone(stack: cdk.Stack) -> None:
-    knowledge_base = BedrockKnowledgeBase(
-        stack, "Handbook", knowledge_base_id="ABCDE12345", generation=False
-    )
+@pytest.mark.parametrize(
+    ("tool", "says"),
+    [
+        (lambda: RetrievalTool(name="look_up"), "needs an asset or a module"),
+        (lambda: RetrievalTool(name="look_up", module="a.b", asset=object()), "leave one"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_tool_of_ones_own_is_in_one_place(tool: Callable[[], object], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        tool()
 
-    [found] = statements(stack, knowledge_base)
 
-    assert found["Action"] == "bedrock:Retrieve"
-    assert str(found["Resource"]).endswith("':knowledge-base/ABCDE12345']]}")
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"knowledge_base_id": None}, "knowledge_base_id None must be given, or `create`"),
+        ({"knowledge_base_id": ""}, "knowledge_base_id '' must be 10 letters and digits"),
+        ({"knowledge_base_id": "kb-handbook"}, "knowledge_base_id 'kb-handbook' must be 10"),
+        ({"name": " "}, "name ' ' must be a text that is not blank"),
+        ({"description": ""}, "description '' must be a text that is not blank"),
+        ({"number_of_results": 0}, "number_of_results 0 must be a whole number of 1 to 100"),
+        ({"number_of_results": -1}, "number_of_results -1 must"),
+        ({"number_of_results": 101}, "number_of_results 101 must"),
+        ({"number_of_results": True}, "number_of_results True must"),
+        ({"number_of_results": "5"}, "number_of_results '5' must"),
+        ({"enable_acl": "yes"}, "enable_acl 'yes' must be True or False"),
+        ({"acl_metadata_field": ""}, "acl_metadata_field '' must be a text"),
+        ({"acl_metadata_field": "a" * 101}, "must be a text of at most 100 characters"),
+        ({"acl_metadata_field": "x-amz-bedrock-kb-source-uri"}, "must be an attribute of your own"),
+        ({"acl_metadata_field": "X-AMZ-Bedrock-groups"}, "must be an attribute of your own"),
+        ({"acl_metadata_field": "user_id"}, "must be an attribute of your own"),
+        ({"acl_metadata_field": "catalog_id"}, "must be an attribute of your own"),
+        ({"guardrail_id": "arn:aws:bedrock:x"}, "guardrail_id 'arn:aws:bedrock:x' must be like"),
+        ({"guardrail_version": "latest"}, "guardrail_version 'latest' must be like"),
+        ({"vector_store_type": "PINECONE"}, "vector_store_type 'PINECONE' must be one of S3_VEC"),
+        ({"generation": None}, "generation None must be True or False"),
+        ({"override_search_type": "LEXICAL"}, "override_search_type 'LEXICAL' must be one of"),
+        ({"override_search_type": "HYBRID"}, "must be SEMANTIC with S3_VECTORS"),
+        (
+            {"override_search_type": "SEMANTIC", "vector_store_type": "MANAGED"},
+            "override_search_type 'SEMANTIC' must be left out with MANAGED",
+        ),
+        ({"min_score": 1.1}, "min_score 1.1 must be a number of 0 to 1"),
+        ({"min_score": float("nan")}, "min_score nan must"),
+        ({"min_score": "0.5"}, "min_score '0.5' must"),
+        (
+            {
+                "implicit_filter": ImplicitFilter(model=CLAUDE, attributes=(YEAR,)),
+                "vector_store_type": "MANAGED",
+            },
+            "implicit_filter .* must be left out with MANAGED",
+        ),
+        ({"tenancy": "private"}, "tenancy 'private' must be one of shared, catalog"),
+        ({"retrieval_filter": {"equal": 1}}, "retrieval_filter .* must be made of the operators"),
+    ],
+)
+def test_what_cant_be_right_is_named(
+    stack: cdk.Stack, arguments: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(InvalidArgument, match=f"^Stack/Handbook: .*{says}"):
+        existing(stack, **arguments)
+
+
+def test_one_that_exists_is_not_made(stack: cdk.Stack) -> None:
+    with pytest.raises(InvalidArgument, match="knowledge_base_id 'ABCDE12345' must be left out"):
+        existing(stack, create=to_create(stack))
+
+
+@pytest.mark.parametrize(
+    ("store", "create", "says"),
+    [
+        ("OPENSEARCH_SERVERLESS", {}, "store None must be an OpenSearchServerlessStore"),
+        ("RDS", {}, "store None must be an RdsStore"),
+        (
+            "RDS",
+            {"store": OpenSearchServerlessStore(collection_arn="arn:c", index_name="i")},
+            "store .* must be an RdsStore",
+        ),
+        (
+            "S3_VECTORS",
+            {"store": OpenSearchServerlessStore(collection_arn="arn:c", index_name="i")},
+            "store .* must be left out",
+        ),
+        ("S3_VECTORS", {"embedding_model": "managed"}, "embedding_model 'managed' must be the id"),
+        ("MANAGED", {"chunking": "hierarchical"}, "chunking 'hierarchical' must be one of"),
+        ("MANAGED", {"chunking": "semantic"}, "chunking 'semantic' must be one of"),
+        ("MANAGED", {"parsing": "bedrock_data_automation"}, "parsing .* must be default"),
+        (
+            "S3_VECTORS",
+            {"chunking": "hierarchical", "parent_tokens": 7701},
+            "parent_tokens 7701 must be at most 7,700 beside child_tokens 300 on S3 Vectors",
+        ),
+    ],
+)
+def test_what_a_store_doesnt_take_is_named(
+    stack: cdk.Stack, store: Any, create: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(InvalidArgument, match=says):
+        BedrockKnowledgeBase(
+            stack, "Made", vector_store_type=store, create=to_create(stack, **create)
+        )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"name": "Hand book"}, "name 'Hand book' must be letters and digits"),
+        ({"name": "a--b"}, "name 'a--b' must be"),
+        ({"description": "d" * 201}, "description .* must be a text of at most 200 characters"),
+    ],
+)
+def test_what_bedrock_calls_it_is_checked_if_it_is_made(
+    stack: cdk.Stack, arguments: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(InvalidArgument, match=says):
+        BedrockKnowledgeBase(stack, "Made", create=to_create(stack), **arguments)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: Reranking(model="no model"),
+        lambda: Reranking(model="amazon.rerank-v1:0", number_of_results=101),
+        lambda: ImplicitFilter(model=CLAUDE, attributes=()),
+        lambda: ImplicitFilter(model=CLAUDE, attributes=(YEAR,) * 26),
+        lambda: MetadataAttribute(key="", type="STRING", description="d"),
+        lambda: MetadataAttribute(key="k" * 257, type="STRING", description="d"),
+        lambda: MetadataAttribute(key="k", type="DATE", description="d"),  # type: ignore[arg-type]
+        lambda: MetadataAttribute(key="k", type="STRING", description=""),
+        lambda: RdsStore(cluster_arn="c", secret_arn="s", database_name="d" * 64, table_name="t"),
+        lambda: RdsStore(
+            cluster_arn="c", secret_arn="s", database_name="d", table_name="t", text_field=" "
+        ),
+        lambda: OpenSearchServerlessStore(collection_arn="", index_name="i"),
+    ],
+)
+def test_what_a_part_cant_be_is_named(wrong: Callable[[], object]) -> None:
+    with pytest.raises(
+        InvalidArgument, match=r"^(Reranking|Implicit|Metadata|Rds|OpenSearch).* must be"
+    ):
+        wrong()

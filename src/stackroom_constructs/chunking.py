@@ -1,0 +1,120 @@
+"""
+How Bedrock cuts documents into the chunks that are embedded and found. It can't be changed after
+the data source was made.
+
+Ranges: API model of bedrock-agent (botocore 1.44.5).
+https://docs.aws.amazon.com/bedrock/latest/userguide/kb-chunking.html
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from stackroom_constructs.refusals import InvalidArgument, check_choice, check_range
+
+Strategy = Literal["default", "fixed", "hierarchical", "semantic", "none"]
+STRATEGIES = ("default", "fixed", "hierarchical", "semantic", "none")
+_OF_MANAGED = ("default", "fixed", "none")
+_MOST_TOKENS = 8192
+
+# "Hierarchical chunking is not recommended when using S3 vector bucket as your vector store. When
+# using high number of tokens for chunking (over 8000 tokens combined), you may run into metadata
+# size limitations." What is combined isn't said: the two sizes, as we read it.
+# https://docs.aws.amazon.com/bedrock/latest/userguide/kb-chunking.html, "Hierarchical chunking"
+MOST_COMBINED_TOKENS = 8000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chunking:
+    """Fields as in KnowledgeBaseCreation, where they are described. Raises InvalidArgument."""
+
+    strategy: Strategy = "default"
+    max_tokens: int = 300
+    overlap_percentage: int = 20
+    parent_tokens: int = 1500
+    child_tokens: int = 300
+    overlap_tokens: int = 60
+    buffer_size: int = 0
+    breakpoint_percentile: int = 95
+    owner: str = "Chunking"  # whose arguments they were
+
+    def __post_init__(self) -> None:
+        check_choice(self.owner, "chunking", self.strategy, STRATEGIES)
+        for argument, least, most in (
+            ("max_tokens", 1, _MOST_TOKENS),
+            ("overlap_percentage", 1, 99),
+            ("parent_tokens", 1, _MOST_TOKENS),
+            ("child_tokens", 1, _MOST_TOKENS),
+            ("overlap_tokens", 1, _MOST_TOKENS),
+            ("buffer_size", 0, 1),
+            ("breakpoint_percentile", 50, 99),
+        ):
+            check_range(self.owner, argument, getattr(self, argument), least, most)
+        # Bedrock states no rule for the two levels; a child that is larger is no child.
+        if self.child_tokens > self.parent_tokens:
+            allowed = f"at most the parent_tokens, {self.parent_tokens:,}"
+            raise InvalidArgument(self.owner, "child_tokens", self.child_tokens, allowed)
+
+    @property
+    def configuration(self) -> dict[str, Any] | None:
+        """`chunkingConfiguration` of CreateDataSource; None for Bedrock's default."""
+        match self.strategy:
+            case "default":
+                return None
+            case "none":
+                return {"chunkingStrategy": "NONE"}
+            case "fixed":
+                sizes = {
+                    "maxTokens": self.max_tokens,
+                    "overlapPercentage": self.overlap_percentage,
+                }
+                return {"chunkingStrategy": "FIXED_SIZE", "fixedSizeChunkingConfiguration": sizes}
+            case "hierarchical":
+                levels = {
+                    "levelConfigurations": [
+                        {"maxTokens": self.parent_tokens},
+                        {"maxTokens": self.child_tokens},
+                    ],
+                    "overlapTokens": self.overlap_tokens,
+                }
+                return {
+                    "chunkingStrategy": "HIERARCHICAL",
+                    "hierarchicalChunkingConfiguration": levels,
+                }
+            case "semantic":
+                sentences = {
+                    "maxTokens": self.max_tokens,
+                    "bufferSize": self.buffer_size,
+                    "breakpointPercentileThreshold": self.breakpoint_percentile,
+                }
+                return {
+                    "chunkingStrategy": "SEMANTIC",
+                    "semanticChunkingConfiguration": sentences,
+                }
+
+    def check_store(self, vector_store_type: str) -> None:
+        """Raises InvalidArgument for what such a store can't keep."""
+        if vector_store_type == "MANAGED" and self.strategy not in _OF_MANAGED:
+            allowed = f"one of {', '.join(_OF_MANAGED)} in a MANAGED knowledge base"
+            raise InvalidArgument(self.owner, "chunking", self.strategy, allowed)
+        combined = self.parent_tokens + self.child_tokens
+        if self._strains(vector_store_type) and combined > MOST_COMBINED_TOKENS:
+            allowed = (
+                f"at most {MOST_COMBINED_TOKENS - self.child_tokens:,} beside child_tokens"
+                f" {self.child_tokens:,} on S3 Vectors, whose metadata they may outgrow above"
+                f" {MOST_COMBINED_TOKENS:,} combined"
+            )
+            raise InvalidArgument(self.owner, "parent_tokens", self.parent_tokens, allowed)
+
+    def warning(self, vector_store_type: str) -> str | None:
+        """What to know of such a store that is no error."""
+        if not self._strains(vector_store_type):
+            return None
+        return (
+            "AWS doesn't recommend hierarchical chunking on S3 Vectors: parents are kept in the"
+            f" metadata of each child, and may outgrow it above {MOST_COMBINED_TOKENS:,} tokens"
+            f" combined; here it is {self.parent_tokens + self.child_tokens:,}."
+            " https://docs.aws.amazon.com/bedrock/latest/userguide/kb-chunking.html"
+        )
+
+    def _strains(self, vector_store_type: str) -> bool:
+        return self.strategy == "hierarchical" and vector_store_type == "S3_VECTORS"

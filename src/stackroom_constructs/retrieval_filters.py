@@ -1,0 +1,119 @@
+"""
+A filter in Bedrock's own words, checked before anything is deployed.
+
+Grammar: RetrievalFilter in the API model of bedrock-agent-runtime (botocore 1.44.5). How wide and
+deep, and what S3 Vectors can't: https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
+What searches it holds it to the same rules when it starts (stackroom.aws.linked_filters).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from constructs import Construct
+
+from stackroom_constructs.refusals import InvalidArgument
+
+MOST_MEMBERS = 5
+_GROUPS = ("andAll", "orAll")
+_OF_ONE = (
+    "equals",
+    "notEquals",
+    "greaterThan",
+    "greaterThanOrEquals",
+    "lessThan",
+    "lessThanOrEquals",
+    "startsWith",
+    "listContains",
+    "stringContains",
+)
+_OF_SEVERAL = ("in", "notIn")
+_NOT_IN_S3_VECTORS = ("startsWith", "stringContains")
+_LONGEST_KEY = 100  # FilterKey
+
+
+def check_filter(owner: Construct, condition: Any, *, store: str, demands: int) -> None:
+    """
+    `demands` is how many conditions of their own searches add, for which there must be room.
+
+    Raises InvalidArgument.
+    """
+    if condition is None:
+        return
+    wrong = _wrong(condition, store, depth=0)
+    if wrong is None and demands and not _has_room(condition, demands):
+        wrong = (
+            "a filter that leaves room for what enable_acl or tenancy adds: an orAll must not hold"
+            f" groups, and an andAll must hold less than {MOST_MEMBERS} of them"
+        )
+    if wrong is not None:
+        raise InvalidArgument(owner, "retrieval_filter", condition, wrong)
+
+
+def _wrong(condition: Any, store: str, *, depth: int) -> str | None:
+    if not isinstance(condition, Mapping) or len(condition) != 1:
+        return "an object with one operator, such as equals or andAll"
+    [(operator, operand)] = condition.items()
+    if operator in _GROUPS:
+        return _wrong_group(operator, operand, store, depth=depth)
+    if operator not in (*_OF_ONE, *_OF_SEVERAL):
+        return f"made of the operators {', '.join((*_OF_ONE, *_OF_SEVERAL, *_GROUPS))}"
+    if store == "S3_VECTORS" and operator in _NOT_IN_S3_VECTORS:
+        return f"without {operator!r}, which an index of S3 Vectors can't answer"
+    return _wrong_attribute(operator, operand)
+
+
+def _wrong_group(operator: str, operand: Any, store: str, *, depth: int) -> str | None:
+    if depth > 1:
+        return f"less deep than this {operator!r}: a group may hold groups, but none deeper"
+    if not isinstance(operand, Sequence) or not 2 <= len(operand) <= MOST_MEMBERS:
+        return f"one whose {operator!r} is a list of 2 to {MOST_MEMBERS} conditions"
+    found = (_wrong(member, store, depth=depth + 1) for member in operand)
+    return next((each for each in found if each), None)
+
+
+def _wrong_attribute(operator: str, operand: Any) -> str | None:
+    if not isinstance(operand, Mapping) or set(operand) != {"key", "value"}:
+        return f"one whose {operator!r} has exactly a key and a value"
+    key, value = operand["key"], operand["value"]
+    if not isinstance(key, str) or not 1 <= len(key) <= _LONGEST_KEY:
+        return f"one whose {operator!r} has a key of 1 to {_LONGEST_KEY} characters"
+    values = value if operator in _OF_SEVERAL else [value]
+    if not isinstance(values, list) or not values or not all(map(_is_value, values)):
+        wanted = "a list of texts or numbers" if operator in _OF_SEVERAL else "one value"
+        return f"one whose {operator!r} of {key!r} has {wanted}"
+    return None
+
+
+def _is_value(value: Any) -> bool:
+    return isinstance(value, str | int | bool) or (
+        isinstance(value, float) and math.isfinite(value)
+    )
+
+
+def _has_room(condition: Mapping[str, Any], demands: int) -> bool:
+    """Whether it and these demands fit into one andAll, single conditions packed into groups."""
+    members = _demanded(condition)
+    groups = [each for each in members if _is_group(each)]
+    if any(_is_group(inner) for group in groups for inner in _members(group)):
+        return False
+    single = len(members) - len(groups)
+    if len(members) + demands > MOST_MEMBERS:
+        single = math.ceil(single / MOST_MEMBERS)
+    return single + len(groups) + demands <= MOST_MEMBERS
+
+
+def _demanded(condition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    if "andAll" not in condition:
+        return [condition]
+    return [demand for member in _members(condition) for demand in _demanded(member)]
+
+
+def _is_group(condition: Mapping[str, Any]) -> bool:
+    return any(each in condition for each in _GROUPS)
+
+
+def _members(group: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    [members] = group.values()
+    found: Sequence[Mapping[str, Any]] = members
+    return found

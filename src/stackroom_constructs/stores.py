@@ -1,0 +1,144 @@
+"""
+What keeps a knowledge base's vectors, where that isn't an S3 Vectors index made with it.
+
+Patterns: API model of bedrock-agent (botocore 1.44.5). Rights:
+https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from stackroom_constructs.model import Right
+from stackroom_constructs.refusals import check_said
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenSearchServerlessStore:
+    """
+    An index in a collection of OpenSearch Serverless. Both must exist before the knowledge base,
+    and the collection's data access policy must let its service role (`.role`) read and write.
+
+    collection_arn: ARN of the collection.
+    index_name: name of the index, which has a vector field of the right dimensions.
+    vector_field: field of the index for embeddings.
+    text_field: field for the text of chunks.
+    metadata_field: field for what Bedrock notes of them.
+
+    Raises InvalidArgument.
+    """
+
+    vector_store_type: ClassVar[str] = "OPENSEARCH_SERVERLESS"
+
+    collection_arn: str
+    index_name: str
+    vector_field: str = "bedrock-knowledge-base-default-vector"
+    text_field: str = "AMAZON_BEDROCK_TEXT"
+    metadata_field: str = "AMAZON_BEDROCK_METADATA"
+
+    def __post_init__(self) -> None:
+        _check(self, "collection_arn", "index_name", longest=2048)
+        _check(self, "vector_field", "text_field", "metadata_field", longest=2048)
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """`storageConfiguration` of CreateKnowledgeBase."""
+        return {
+            "type": self.vector_store_type,
+            "opensearchServerlessConfiguration": {
+                "collectionArn": self.collection_arn,
+                "vectorIndexName": self.index_name,
+                "fieldMapping": {
+                    "vectorField": self.vector_field,
+                    "textField": self.text_field,
+                    "metadataField": self.metadata_field,
+                },
+            },
+        }
+
+    @property
+    def rights(self) -> tuple[Right, ...]:
+        """What the service role needs; the rest is in the collection's data access policy."""
+        return (Right(actions=("aoss:APIAccessAll",), resources=(self.collection_arn,)),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RdsStore:
+    """
+    A table in Aurora PostgreSQL with pgvector, asked through the Data API. It must exist before
+    the knowledge base, in the same account.
+
+    cluster_arn: ARN of the DB cluster, whose Data API is on.
+    secret_arn: ARN of the secret with the user's name and password.
+    database_name: the database, at most 63 characters.
+    table_name: the table with its schema, such as `bedrock.chunks`, at most 63 characters.
+    primary_key_field: column of the chunk's id, a uuid.
+    vector_field: column of the embedding.
+    text_field: column of the chunk's text.
+    metadata_field: column of what Bedrock notes of it, a json.
+    custom_metadata_field: column of the documents' own attributes, a jsonb. Default: none; every
+        attribute then has a column of its own.
+
+    Raises InvalidArgument.
+    """
+
+    vector_store_type: ClassVar[str] = "RDS"
+
+    cluster_arn: str
+    secret_arn: str
+    database_name: str
+    table_name: str
+    primary_key_field: str = "id"
+    vector_field: str = "embedding"
+    text_field: str = "chunks"
+    metadata_field: str = "metadata"
+    custom_metadata_field: str | None = None
+
+    def __post_init__(self) -> None:
+        _check(self, "cluster_arn", "secret_arn", longest=2048)
+        _check(self, "database_name", "table_name", longest=63)
+        _check(
+            self, "primary_key_field", "vector_field", "text_field", "metadata_field", longest=63
+        )
+        if self.custom_metadata_field is not None:
+            _check(self, "custom_metadata_field", longest=63)
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """`storageConfiguration` of CreateKnowledgeBase."""
+        fields = {
+            "primaryKeyField": self.primary_key_field,
+            "vectorField": self.vector_field,
+            "textField": self.text_field,
+            "metadataField": self.metadata_field,
+        }
+        if self.custom_metadata_field is not None:
+            fields["customMetadataField"] = self.custom_metadata_field
+        return {
+            "type": self.vector_store_type,
+            "rdsConfiguration": {
+                "resourceArn": self.cluster_arn,
+                "credentialsSecretArn": self.secret_arn,
+                "databaseName": self.database_name,
+                "tableName": self.table_name,
+                "fieldMapping": fields,
+            },
+        }
+
+    @property
+    def rights(self) -> tuple[Right, ...]:
+        return (
+            Right(actions=("rds:DescribeDBClusters",), resources=(self.cluster_arn,)),
+            Right(
+                actions=("rds-data:BatchExecuteStatement", "rds-data:ExecuteStatement"),
+                resources=(self.cluster_arn,),
+            ),
+            Right(actions=("secretsmanager:GetSecretValue",), resources=(self.secret_arn,)),
+        )
+
+
+VectorStore = OpenSearchServerlessStore | RdsStore
+
+
+def _check(store: VectorStore, *arguments: str, longest: int) -> None:
+    for argument in arguments:
+        check_said(type(store).__name__, argument, getattr(store, argument), longest)

@@ -1,0 +1,325 @@
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cloudformation_validate import (  # type: ignore[import-untyped]
+    CompositeEngine,
+    Severity,
+)
+
+from tests.infra.assembly import Assembly
+from tests.infra.test_templates import REDUNDANT
+
+BUCKET = "arn:aws:s3:::documents-of-somebody"
+IN_ACCOUNT = {"StringEquals": {"aws:ResourceAccount": "{account}"}}
+TITAN = "arn:aws:bedrock:{region}::foundation-model/amazon.titan-embed-text-v2:0"
+
+
+def source(created: Assembly, stack: str, name: str) -> dict[str, Any]:
+    return created.one(stack, "AWS::Bedrock::DataSource", f"{name}DataSource").properties
+
+
+def rights(created: Assembly, stack: str, name: str) -> dict[str, Any]:
+    """What the service role may, by action; a list of ARNs each, or one."""
+    role = created.one(stack, "AWS::IAM::Role", f"{name}Role").properties
+    [policy] = role["Policies"]
+    return {
+        action: each["Resource"]
+        for each in policy["PolicyDocument"]["Statement"]
+        for action in ([each["Action"]] if isinstance(each["Action"], str) else each["Action"])
+    }
+
+
+def chunking(created: Assembly, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = source(created, "others", name)["VectorIngestionConfiguration"]
+    return found["ChunkingConfiguration"]  # type: ignore[no-any-return]
+
+
+def test_by_default_it_has_an_index_in_a_bucket_of_its_own(created: Assembly) -> None:
+    [index] = created.all("defaults", "AWS::S3Vectors::Index")
+    [bucket] = created.all("defaults", "AWS::S3Vectors::VectorBucket")
+    [made] = created.all("defaults", "AWS::Bedrock::KnowledgeBase")
+
+    assert index.properties == {
+        "VectorBucketArn": f"arn:aws:s3vectors:{{region}}:{{account}}:bucket/{bucket.logical_id}",
+        "DataType": "float32",
+        "Dimension": 1024,
+        "DistanceMetric": "cosine",
+        "MetadataConfiguration": {
+            "NonFilterableMetadataKeys": ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
+        },
+    }
+    assert made.properties["StorageConfiguration"] == {
+        "Type": "S3_VECTORS",
+        "S3VectorsConfiguration": {
+            "IndexArn": f"arn:aws:s3vectors:{{region}}:{{account}}:index/{index.logical_id}"
+        },
+    }
+    assert made.properties["Description"] == "The knowledge base Handbook."
+
+
+def test_its_documents_are_what_lies_below_the_prefix_in_chunks_of_300_tokens(
+    created: Assembly,
+) -> None:
+    found = source(created, "defaults", "Handbook")
+
+    assert found["DataSourceConfiguration"] == {
+        "Type": "S3",
+        "S3Configuration": {"BucketArn": BUCKET, "InclusionPrefixes": ["handbook/"]},
+    }
+    assert found["VectorIngestionConfiguration"] == {
+        "ChunkingConfiguration": {
+            "ChunkingStrategy": "FIXED_SIZE",
+            "FixedSizeChunkingConfiguration": {"MaxTokens": 300, "OverlapPercentage": 20},
+        }
+    }
+    assert (found["Name"], found["DataDeletionPolicy"]) == ("documents", "DELETE")
+
+
+def test_its_role_may_embed_and_read_its_documents_and_fill_its_index(created: Assembly) -> None:
+    [index] = created.all("defaults", "AWS::S3Vectors::Index")
+    filled = f"arn:aws:s3vectors:{{region}}:{{account}}:index/{index.logical_id}"
+
+    assert rights(created, "defaults", "Handbook") == {
+        "bedrock:InvokeModel": TITAN,
+        "s3:ListBucket": BUCKET,
+        "s3:GetObject": f"{BUCKET}/handbook/*",
+        **dict.fromkeys(
+            (
+                "s3vectors:DeleteVectors",
+                "s3vectors:GetIndex",
+                "s3vectors:GetVectors",
+                "s3vectors:PutVectors",
+                "s3vectors:QueryVectors",
+            ),
+            filled,
+        ),
+    }
+
+
+def test_it_is_kept_when_the_stack_goes_unless_said(created: Assembly) -> None:
+    kept = {each.raw["DeletionPolicy"] for each in created.all("defaults")}
+    gone = [
+        each.raw["DeletionPolicy"]
+        for each in created.all("stores")
+        if each.logical_id.startswith("Managed") and "OfTitan" not in each.logical_id
+    ]
+
+    assert kept == {"Retain"}
+    assert gone == ["Delete"] * 3
+
+
+def test_it_and_its_source_come_after_role_and_index_and_go_before_them(created: Assembly) -> None:
+    role = created.one("defaults", "AWS::IAM::Role")
+    index = created.one("defaults", "AWS::S3Vectors::Index")
+
+    for each in ("AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::DataSource"):
+        needed = created.one("defaults", each).raw["DependsOn"]
+        assert {role.logical_id, index.logical_id} <= set(needed)
+
+
+def test_another_stack_reads_its_arn(created: Assembly) -> None:
+    made = created.one("defaults", "AWS::Bedrock::KnowledgeBase").logical_id
+
+    read = created.one("reader", "AWS::SSM::Parameter").properties["Value"]
+
+    assert read == f"arn:aws:bedrock:{{region}}:{{account}}:knowledge-base/{made}"
+    assert read == created.outputs("defaults")["Arn"]
+
+
+def test_chunks_are_cut_as_was_said(created: Assembly) -> None:
+    assert chunking(created, "Hierarchical") == {
+        "ChunkingStrategy": "HIERARCHICAL",
+        "HierarchicalChunkingConfiguration": {
+            "LevelConfigurations": [{"MaxTokens": 1500}, {"MaxTokens": 300}],
+            "OverlapTokens": 60,
+        },
+    }
+    assert chunking(created, "Semantic") == {
+        "ChunkingStrategy": "SEMANTIC",
+        "SemanticChunkingConfiguration": {
+            "MaxTokens": 500,
+            "BufferSize": 0,
+            "BreakpointPercentileThreshold": 95,
+        },
+    }
+    assert chunking(created, "Whole") == {"ChunkingStrategy": "NONE"}
+    assert "VectorIngestionConfiguration" not in source(created, "others", "Plain")
+
+
+def test_documents_of_a_custom_source_are_handed_over(created: Assembly) -> None:
+    assert source(created, "others", "Whole")["DataSourceConfiguration"] == {"Type": "CUSTOM"}
+
+
+def test_data_automation_needs_its_project_and_profile(created: Assembly) -> None:
+    found = source(created, "others", "Automated")["VectorIngestionConfiguration"]
+    may = rights(created, "others", "Automated")
+
+    assert found["ParsingConfiguration"] == {"ParsingStrategy": "BEDROCK_DATA_AUTOMATION"}
+    assert may["bedrock:InvokeDataAutomationAsync"] == [
+        "arn:aws:bedrock:{region}:aws:data-automation-project/public-rag-default",
+        "arn:aws:bedrock:*:{account}:data-automation-profile/*.data-automation-v1",
+    ]
+    assert may["bedrock:GetDataAutomationStatus"] == (
+        "arn:aws:bedrock:{region}:{account}:data-automation-invocation/*"
+    )
+
+
+def test_a_parsing_model_is_asked_by_its_profile(created: Assembly) -> None:
+    found = source(created, "others", "Read")["VectorIngestionConfiguration"][
+        "ParsingConfiguration"
+    ]
+    may = rights(created, "others", "Read")
+
+    profile = (
+        "arn:aws:bedrock:{region}:{account}:inference-profile/"
+        "eu.anthropic.claude-haiku-4-5-20251001-v1:0"
+    )
+    assert found == {
+        "ParsingStrategy": "BEDROCK_FOUNDATION_MODEL",
+        "BedrockFoundationModelConfiguration": {
+            "ModelArn": profile,
+            "ParsingPrompt": {"ParsingPromptText": "Write down everything."},
+        },
+    }
+    assert may["bedrock:GetInferenceProfile"] == profile
+
+
+def test_a_collection_keeps_vectors_in_the_fields_that_were_named(created: Assembly) -> None:
+    made = created.one("stores", "AWS::Bedrock::KnowledgeBase", "Collection").properties
+    may = rights(created, "stores", "Collection")
+
+    stored = made["StorageConfiguration"]
+
+    assert made["Name"] == "in-a-collection"
+    assert stored["Type"] == "OPENSEARCH_SERVERLESS"
+    assert stored["OpensearchServerlessConfiguration"]["VectorIndexName"] == "chunks"
+    assert stored["OpensearchServerlessConfiguration"]["FieldMapping"] == {
+        "VectorField": "bedrock-knowledge-base-default-vector",
+        "TextField": "AMAZON_BEDROCK_TEXT",
+        "MetadataField": "AMAZON_BEDROCK_METADATA",
+    }
+    assert may["aoss:APIAccessAll"].endswith(":collection/abcdefghij0123456789")
+    assert not [action for action in may if action.startswith("s3vectors:")]
+
+
+def test_a_table_keeps_vectors_in_the_columns_that_were_named(created: Assembly) -> None:
+    made = created.one("stores", "AWS::Bedrock::KnowledgeBase", "Table").properties
+    may = rights(created, "stores", "Table")
+
+    stored = made["StorageConfiguration"]["RdsConfiguration"]
+
+    assert stored["FieldMapping"] == {
+        "PrimaryKeyField": "id",
+        "VectorField": "embedding",
+        "TextField": "chunks",
+        "MetadataField": "metadata",
+        "CustomMetadataField": "attributes",
+    }
+    assert (
+        may["rds-data:ExecuteStatement"] == stored["ResourceArn"] == may["rds:DescribeDBClusters"]
+    )
+    assert may["secretsmanager:GetSecretValue"] == stored["CredentialsSecretArn"]
+
+
+def test_a_managed_one_has_no_store_and_reads_by_a_connector(created: Assembly) -> None:
+    made = created.one("stores", "AWS::Bedrock::KnowledgeBase", "ManagedOfTitan").properties
+    found = source(created, "stores", "ManagedOfTitan")
+
+    assert made["KnowledgeBaseConfiguration"] == {
+        "Type": "MANAGED",
+        "ManagedKnowledgeBaseConfiguration": {
+            "EmbeddingModelType": "CUSTOM",
+            "EmbeddingModelArn": TITAN,
+            "EmbeddingModelConfiguration": {
+                "BedrockEmbeddingModelConfiguration": {
+                    "Dimensions": 1024,
+                    "EmbeddingDataType": "FLOAT32",
+                }
+            },
+        },
+    }
+    assert "StorageConfiguration" not in made
+    assert found["DataSourceConfiguration"] == {
+        "Type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR",
+        "ManagedKnowledgeBaseConnectorConfiguration": {
+            "ConnectorParameters": {
+                "type": "S3",
+                "version": "1",
+                "connectionConfiguration": {
+                    "bucketName": "documents-of-somebody",
+                    "bucketOwnerAccountId": "{account}",
+                },
+                "filterConfiguration": {"inclusionPrefixes": ["handbook/"]},
+            }
+        },
+    }
+
+
+def test_a_managed_one_may_choose_what_embeds(created: Assembly) -> None:
+    names = created.all("stores", "AWS::Bedrock::KnowledgeBase")
+    [made] = [each for each in names if each.logical_id.startswith("ManagedKnowledge")]
+    [role] = [
+        each
+        for each in created.all("stores", "AWS::IAM::Role")
+        if each.logical_id.startswith("ManagedRole")
+    ]
+
+    assert made.properties["KnowledgeBaseConfiguration"] == {
+        "Type": "MANAGED",
+        "ManagedKnowledgeBaseConfiguration": {"EmbeddingModelType": "MANAGED"},
+    }
+    assert "bedrock:InvokeModel" not in str(role.properties)
+
+
+def test_the_role_may_what_searches_have_it_do(created: Assembly) -> None:
+    may = rights(created, "models", "Ranked")
+    role = created.one("models", "AWS::IAM::Role", "RankedRole").properties
+
+    [policy] = role["Policies"]
+    invoked = [
+        each["Resource"]
+        for each in policy["PolicyDocument"]["Statement"]
+        if each["Action"] == "bedrock:InvokeModel"
+    ]
+
+    assert may["bedrock:Rerank"] == "*"
+    assert may["kms:Decrypt"].endswith(".Arn")
+    assert str(invoked).count("foundation-model/") == 3  # embeds, ranks, filters
+    assert "amazon.rerank-v1:0" in str(invoked)
+
+
+def test_hierarchical_chunks_in_s3_vectors_are_warned_of(created: Assembly) -> None:
+    told = "".join(path.read_text("utf-8") for path in created.directory.glob("*.metadata.json"))
+
+    assert told.count("stackroom:hierarchical-chunks") == 1  # and none of the RDS table's
+
+
+def test_no_template_breaks_a_rule_of_its_resources(created: Assembly) -> None:
+    engine = CompositeEngine()
+
+    found = [
+        f"{path.name}: {each.rule_id} {each.message}"
+        for path in created.files
+        for each in engine.validate_template(path).diagnostics
+        if each.severity is not Severity.INFO and each.rule_id != REDUNDANT
+    ]
+
+    assert found == []
+
+
+@pytest.mark.processes
+def test_no_template_names_an_action_or_value_that_is_none(created: Assembly) -> None:
+    linter = Path(sys.executable).with_name("cfn-lint")
+    files = [str(path) for path in created.files]
+
+    run = subprocess.run(
+        [linter, "--format", "parseable", "--ignore-checks", REDUNDANT, "--", *files],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert run.stdout.splitlines() == []
