@@ -6,21 +6,23 @@ its slot; the product makes the others, one per catalog at its first ingestion. 
 with the stack, since an index is the result of paid work.
 """
 
+import hashlib
 import json
 from dataclasses import dataclass
 
 import aws_cdk as cdk
-from aws_cdk import aws_bedrock as bedrock
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3vectors as s3vectors
-from constructs import Construct, IConstruct
+from constructs import Construct
 
 from infra.deployment import Deployment
-from infra.knowledge_base_role import KnowledgeBaseRole
-from infra.search_index import DIMENSION, SearchIndexes, vector_index
+from infra.search_index import SearchIndexes
+from stackroom_constructs import BedrockKnowledgeBase, KnowledgeBaseCreation
+from stackroom_constructs.created import CreatedKnowledgeBase
+from stackroom_constructs.model import BedrockModel
 
 _MODEL = "amazon.titan-embed-text-v2:0"
+_DIMENSIONS = 1024  # its default and largest
 
 
 @dataclass(frozen=True)
@@ -91,103 +93,59 @@ class KnowledgeBaseStack(cdk.Stack):
     @property
     def embedding_environment(self) -> dict[str, str]:
         """What documents are embedded with, for who embeds a question."""
-        return {"EMBEDDING_MODEL": _MODEL, "EMBEDDING_DIMENSIONS": str(DIMENSION)}
+        return {"EMBEDDING_MODEL": _MODEL, "EMBEDDING_DIMENSIONS": str(_DIMENSIONS)}
 
     def _member(self, number: int) -> PoolMember:
+        """
+        Of its data sources the one made here is where catalogs live that got none of their own, by
+        direct ingestion. All are cut and read as the deployment says; that can't be changed later.
+        """
         name = f"{self._deployment.project}-{number}"
-        index = vector_index(self, number, name, self._vectors)
-        role = KnowledgeBaseRole(
+        member = BedrockKnowledgeBase(
             self,
-            f"Role{number}",
-            deployment=self._deployment,
-            documents=self._documents,
-            model_arn=self._model_arn(),
-            index_arn=index.attr_index_arn,
-        )
-        knowledge_base = self._knowledge_base(number, name, role=role, index=index)
-        shared = self._shared_data_source(number, knowledge_base, needs=(role, index))
-        return PoolMember(
-            knowledge_base_id=knowledge_base.attr_knowledge_base_id,
-            knowledge_base_arn=knowledge_base.attr_knowledge_base_arn,
-            data_source_id=shared.attr_data_source_id,
-            index_arn=index.attr_index_arn,
-        )
-
-    def _knowledge_base(
-        self, number: int, name: str, *, role: iam.Role, index: s3vectors.CfnIndex
-    ) -> bedrock.CfnKnowledgeBase:
-        knowledge_base = bedrock.CfnKnowledgeBase(
-            self,
-            f"KnowledgeBase{number}",
+            f"Member{number}",
             name=name,
             description=f"Member {number} of the pool of {self._deployment.project}.",
-            role_arn=role.role_arn,
-            knowledge_base_configuration=(
-                bedrock.CfnKnowledgeBase.KnowledgeBaseConfigurationProperty(
-                    type="VECTOR",
-                    vector_knowledge_base_configuration=_embedding(self._model_arn()),
-                )
-            ),
-            storage_configuration=bedrock.CfnKnowledgeBase.StorageConfigurationProperty(
-                type="S3_VECTORS",
-                # The ARN alone: with bucket and name beside it CloudFormation refuses.
-                s3_vectors_configuration=bedrock.CfnKnowledgeBase.S3VectorsConfigurationProperty(
-                    index_arn=index.attr_index_arn
-                ),
+            create=KnowledgeBaseCreation(
+                bucket=self._documents,
+                data_source_type="CUSTOM",
+                data_source_name="shared",  # a catalog's own is called `ds-...`
+                data_source_description="Documents of catalogs without a data source of their own.",
+                readable_objects=self._deployment.document_arns(self, "*"),
+                embedding_model=_MODEL,
+                dimensions=_DIMENSIONS,
+                vector_bucket_arn=self._vectors.attr_vector_bucket_arn,
+                index_name=name,
+                chunking="default",
             ),
         )
-        # A knowledge base without its role's rights or its index can't delete its vectors any more.
-        knowledge_base.node.add_dependency(role)
-        knowledge_base.node.add_dependency(index)
-        knowledge_base.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
-        return knowledge_base
-
-    def _shared_data_source(
-        self,
-        number: int,
-        knowledge_base: bedrock.CfnKnowledgeBase,
-        *,
-        needs: tuple[IConstruct, ...],
-    ) -> bedrock.CfnDataSource:
-        """
-        Where catalogs live that got no data source of their own, by direct ingestion.
-
-        Chunked by Bedrock's default, as the catalogs' own are; it can't be changed later.
-        """
-        source = bedrock.CfnDataSource(
-            self,
-            f"SharedDataSource{number}",
-            knowledge_base_id=knowledge_base.attr_knowledge_base_id,
-            name="shared",  # a catalog's own is called `ds-...`
-            description="Documents of catalogs without a data source of their own.",
-            # Vectors that outlived their data source would still be found.
-            data_deletion_policy="DELETE",
-            data_source_configuration=bedrock.CfnDataSource.DataSourceConfigurationProperty(
-                type="CUSTOM"
-            ),
+        made = member.created
+        assert made is not None, "it has `create`"
+        assert made.index is not None, "its vectors are in S3 Vectors"
+        _keep_ids(made, number)
+        return PoolMember(
+            knowledge_base_id=member.knowledge_base_id,
+            knowledge_base_arn=member.knowledge_base_arn,
+            data_source_id=member.data_source_id,
+            index_arn=made.index.attr_index_arn,
         )
-        # Without the role's rights or the index its deletion ends in DELETE_UNSUCCESSFUL.
-        # https://docs.aws.amazon.com/bedrock/latest/userguide/kb-ds-delete.html
-        for needed in needs:
-            source.node.add_dependency(needed)
-        source.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
-        return source
 
     def _model_arn(self) -> str:
-        return self.format_arn(
-            service="bedrock", account="", resource="foundation-model", resource_name=_MODEL
-        )
+        return BedrockModel.of(_MODEL).arn(self)
 
 
-def _embedding(
-    model_arn: str,
-) -> bedrock.CfnKnowledgeBase.VectorKnowledgeBaseConfigurationProperty:
-    kb = bedrock.CfnKnowledgeBase
-    return kb.VectorKnowledgeBaseConfigurationProperty(
-        embedding_model_arn=model_arn,
-        embedding_model_configuration=kb.EmbeddingModelConfigurationProperty(
-            bedrock_embedding_model_configuration=kb.BedrockEmbeddingModelConfigurationProperty(
-                dimensions=DIMENSION, embedding_data_type="FLOAT32"
-            )
-        ),
-    )
+def _keep_ids(made: CreatedKnowledgeBase, number: int) -> None:
+    """
+    Under the ids that they have had in deployed stacks since before they were made in a construct:
+    CloudFormation takes a resource with another id for another resource, and would make it anew
+    beside the one that is kept.
+    """
+    role = made.role.node.default_child
+    assert isinstance(role, cdk.CfnResource), "a role is one resource"
+    path = f"Role{number}/Resource"  # the CDK makes an id of it, with the beginning of its hash
+    shortened = hashlib.md5(path.encode(), usedforsecurity=False).hexdigest()[:8].upper()
+    role.override_logical_id(f"Role{number}{shortened}")
+    assert made.index is not None, "the pool's vectors are in S3 Vectors"
+    made.index.override_logical_id(f"Index{number}")
+    made.knowledge_base.override_logical_id(f"KnowledgeBase{number}")
+    made.data_source.override_logical_id(f"SharedDataSource{number}")

@@ -8,41 +8,15 @@ import json
 from collections.abc import Sequence
 
 import aws_cdk as cdk
-from aws_cdk import aws_s3vectors as s3vectors
 from constructs import Construct
 
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 
-DIMENSION = 1024  # Titan V2's default and largest
-
-# Bedrock's own keys outgrow the 2 KB of filterable metadata; can't be changed after creation.
-# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html
-_NOT_FILTERABLE = ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
-
 # For as long an index may be busy with another change. CloudFormation waits longer, so that it is
 # the function that tells what is wrong; an hour, its default, it would wait for one that died.
 _TIMEOUT = cdk.Duration.minutes(5)
 _SERVICE_TIMEOUT = cdk.Duration.minutes(10)
-
-
-def vector_index(
-    stack: cdk.Stack, number: int, name: str, bucket: s3vectors.CfnVectorBucket
-) -> s3vectors.CfnIndex:
-    index = s3vectors.CfnIndex(
-        stack,
-        f"Index{number}",
-        vector_bucket_arn=bucket.attr_vector_bucket_arn,
-        index_name=name,
-        data_type="float32",
-        dimension=DIMENSION,
-        distance_metric="cosine",
-        metadata_configuration=s3vectors.CfnIndex.MetadataConfigurationProperty(
-            non_filterable_metadata_keys=_NOT_FILTERABLE
-        ),
-    )
-    index.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
-    return index
 
 
 class SearchIndexes(Construct):

@@ -76,6 +76,63 @@ def test_only_bedrock_on_behalf_of_this_account_takes_the_role(assembly: Assembl
     }
 
 
+def test_retained_resources_keep_the_ids_that_deployed_stacks_know(tmp_path: Path) -> None:
+    # Another id is another resource to CloudFormation: it would make a new knowledge base, and fail
+    # on its name. Whoever changes these ids breaks every deployed stack.
+    build_app(str(tmp_path), {"knowledge_base_pool_size": 2}).synth()
+    written = Assembly(tmp_path)
+
+    retained = {
+        each.logical_id: each.type
+        for each in written.all("knowledge-base")
+        if each.raw.get("DeletionPolicy") == "Retain" and not each.type.startswith("Custom::")
+    }
+
+    assert retained == {
+        "Vectors": "AWS::S3Vectors::VectorBucket",
+        "Index1": "AWS::S3Vectors::Index",
+        "Role13A5C70C1": "AWS::IAM::Role",
+        "KnowledgeBase1": "AWS::Bedrock::KnowledgeBase",
+        "SharedDataSource1": "AWS::Bedrock::DataSource",
+        "Index2": "AWS::S3Vectors::Index",
+        "Role291939BC6": "AWS::IAM::Role",
+        "KnowledgeBase2": "AWS::Bedrock::KnowledgeBase",
+        "SharedDataSource2": "AWS::Bedrock::DataSource",
+    }
+
+
+def test_the_role_of_a_knowledge_base_may_what_it_always_could(assembly: Assembly) -> None:
+    role = assembly.one("knowledge-base", "AWS::IAM::Role", "Role1").properties
+    here = {"StringEquals": {"aws:ResourceAccount": "{account}"}}
+
+    [policy] = role["Policies"]
+
+    assert policy["PolicyName"] == "Ingestion"
+    assert [
+        (each["Action"], each["Resource"], each.get("Condition"))
+        for each in policy["PolicyDocument"]["Statement"]
+    ] == [
+        (
+            "bedrock:InvokeModel",
+            "arn:aws:bedrock:{region}::foundation-model/amazon.titan-embed-text-v2:0",
+            None,
+        ),
+        ("s3:ListBucket", "arn:aws:s3:::stackroom-kb-docs-{account}-{region}", here),
+        ("s3:GetObject", "arn:aws:s3:::stackroom-kb-docs-{account}-{region}/*", here),
+        (
+            [
+                "s3vectors:DeleteVectors",
+                "s3vectors:GetIndex",
+                "s3vectors:GetVectors",
+                "s3vectors:PutVectors",
+                "s3vectors:QueryVectors",
+            ],
+            "arn:aws:s3vectors:{region}:{account}:index/Index1",
+            None,
+        ),
+    ]
+
+
 def test_a_larger_pool_has_an_index_and_a_legal_name_each(tmp_path: Path) -> None:
     app = build_app(str(tmp_path), {"knowledge_base_pool_size": 3, "project": "docs"})
     app.synth()
