@@ -87,6 +87,10 @@ bench-tools: setup ## the tools under the load of 50 agents; ARGS="--seconds 20 
 bench-watch: setup ## what `status --watch` takes of a core, at 170 and at 3,850 documents
 	@$(BIN)/python -m benchmarks.watch
 
+.PHONY: bench-constructs
+bench-constructs: setup ## the same agent with our constructs and with a blueprint's, side by side
+	@$(BIN)/python -m benchmarks.constructs
+
 # The local mode and what proves it. ARGS reach the command: make up ARGS="--speed 20 --port 4566"
 .PHONY: demo
 demo: setup ## show it all: start, drop documents, ask as an agent, stop
