@@ -17,12 +17,13 @@ Answering = Callable[[BaseHTTPRequestHandler], None]
 @dataclass
 class ChatEndpoint:
     """
-    `says` is the model's text, `stops` its finish_reason; `answering`, if given, writes the whole
-    response instead.
+    `says` is the model's text, `calls` the tools that it calls by name and arguments, `stops` its
+    finish_reason; `answering`, if given, writes the whole response instead.
     """
 
     base_url: str
-    says: str = SAYS
+    says: str | None = SAYS
+    calls: list[tuple[str, str]] = field(default_factory=list)
     stops: str = "stop"
     answering: Answering | None = None
     asked: list[dict[str, Any]] = field(default_factory=list)
@@ -31,7 +32,7 @@ class ChatEndpoint:
 
     def reset(self) -> None:
         self.says, self.stops, self.answering = SAYS, "stop", None
-        for told in (self.asked, self.paths, self.authorizations):
+        for told in (self.calls, self.asked, self.paths, self.authorizations):
             told.clear()
 
     @property
@@ -53,7 +54,9 @@ def chat_endpoint() -> Iterator[ChatEndpoint]:
             if endpoint.answering:
                 endpoint.answering(self)
                 return
-            message = {"role": "assistant", "content": endpoint.says}
+            message: dict[str, Any] = {"role": "assistant", "content": endpoint.says}
+            if endpoint.calls:
+                message["tool_calls"] = [_call(*each) for each in enumerate(endpoint.calls)]
             choice = {"index": 0, "message": message, "finish_reason": endpoint.stops}
             respond(self, 200, json.dumps({"choices": [choice]}))
 
@@ -67,6 +70,12 @@ def chat_endpoint() -> Iterator[ChatEndpoint]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield endpoint
         server.shutdown()
+
+
+def _call(number: int, called: tuple[str, str]) -> dict[str, Any]:
+    name, arguments = called
+    function = {"name": name, "arguments": arguments}
+    return {"id": f"call_{number}", "type": "function", "function": function}
 
 
 def respond(handler: BaseHTTPRequestHandler, status: int, body: str, **headers: str) -> None:

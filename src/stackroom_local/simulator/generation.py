@@ -14,6 +14,7 @@ from stackroom_local.simulator.citing import cited
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.extraction import Extraction
+from stackroom_local.simulator.messages import Conversation, Text, Turn
 from stackroom_local.simulator.model_endpoint import (
     EndpointBroke,
     EndpointBusy,
@@ -99,8 +100,12 @@ class Generation:
 
 
 def _completed(model: ModelEndpoint, prompt: str, question: str, inference: dict[str, Any]) -> str:
+    asked = Turn(role="user", blocks=[Text(text=question)])
+    conversation = Conversation(
+        model=model.model, prompt=prompt, turns=[asked], inference=inference
+    )
     try:
-        return model.complete(prompt, [("user", question)], inference).text
+        return model.complete(conversation).text
     except EndpointBusy:
         raise MODEL_THROTTLED.broken() from None
     except EndpointBroke as failure:

@@ -14,11 +14,13 @@ import http.client
 import json
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from stackroom_local.simulator import chat_completions
+from stackroom_local.simulator.chat_completions import NoCompletion
+from stackroom_local.simulator.messages import Conversation, Reply
 from stackroom_local.simulator.rules import MODEL_UNREACHABLE
 
 BASE_URL = "STACKROOM_OPENAI_BASE_URL"
@@ -49,12 +51,6 @@ class EndpointBusy(EndpointFailed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Completion:
-    text: str
-    is_cut: bool  # for it has as many tokens as were allowed
-
-
-@dataclass(frozen=True, kw_only=True)
 class ModelEndpoint:
     base_url: str
     model: str
@@ -76,17 +72,13 @@ class ModelEndpoint:
             raise Misconfigured(f"{API_KEY} has characters that no header may have")
         return cls(base_url=base_url.rstrip("/"), model=model, key=key)
 
-    def complete(
-        self, prompt: str, turns: Sequence[tuple[str, str]], inference: Mapping[str, Any]
-    ) -> Completion:
+    def complete(self, conversation: Conversation) -> Reply:
         """
-        What the model says next; `turns` are roles and texts, `inference` in AWS's names.
+        What the model says next.
 
-        Raises EndpointFailed where there is no answer in time.
+        Raises EndpointFailed where there is no answer in time, and MalformedToolUse.
         """
-        spoken = [("system", prompt), *turns] if prompt else turns
-        messages = [{"role": role, "content": text} for role, text in spoken]
-        request = {"model": self.model, "messages": messages, **_inference(inference)}
+        request = {"model": self.model, **chat_completions.asked(conversation)}
         try:
             status, body = self._posted(json.dumps(request).encode())
         except TimeoutError:
@@ -95,7 +87,10 @@ class ModelEndpoint:
             raise EndpointFailed("can't be reached") from None
         if status != http.client.OK:
             raise _refusal(status)
-        return _completion(body)
+        try:
+            return chat_completions.reply_of(body, conversation)
+        except NoCompletion:
+            raise EndpointFailed("answered with no chat completion") from None
 
     def _posted(self, body: bytes) -> tuple[int, bytes]:
         deadline = time.monotonic() + self.seconds
@@ -155,34 +150,9 @@ def _left(deadline: float) -> float:
     return left
 
 
-def _inference(inference: Mapping[str, Any]) -> dict[str, Any]:
-    names = {
-        "maxTokens": "max_tokens",
-        "temperature": "temperature",
-        "topP": "top_p",
-        "stopSequences": "stop",
-    }
-    return {
-        theirs: inference[ours]
-        for ours, theirs in names.items()
-        if inference.get(ours) not in (None, [])
-    }
-
-
 def _refusal(status: int) -> EndpointFailed:
     problem = f"answered with HTTP status {status}"
     if status == http.client.TOO_MANY_REQUESTS:
         return EndpointBusy(problem)
     is_its_own = status >= http.client.INTERNAL_SERVER_ERROR
     return EndpointBroke(problem) if is_its_own else EndpointFailed(problem)
-
-
-def _completion(body: bytes) -> Completion:
-    try:
-        choice = json.loads(body)["choices"][0]
-        content, reason = choice["message"]["content"], choice.get("finish_reason")
-    except (ValueError, LookupError, TypeError, AttributeError):
-        content = reason = None
-    if not isinstance(content, str) or not content.strip():
-        raise EndpointFailed("answered with no chat completion")
-    return Completion(text=content, is_cut=reason == "length")

@@ -5,7 +5,8 @@ is configured (`model_endpoint`); else the stand-in, which extracts and says so 
 
 from dataclasses import dataclass
 
-from stackroom_local.simulator.messages import Conversation, Reply, Text
+from stackroom_local.simulator.chat_completions import MalformedToolUse
+from stackroom_local.simulator.messages import Conversation, Reply
 from stackroom_local.simulator.model_endpoint import (
     EndpointBusy,
     EndpointFailed,
@@ -16,6 +17,7 @@ from stackroom_local.simulator.rules import (
     CONVERSE_MODEL_ERROR,
     CONVERSE_THROTTLED,
     CONVERSE_TIMEOUT,
+    TOOL_MALFORMED,
 )
 from stackroom_local.simulator.scripts import Scripts
 from stackroom_local.simulator.stand_in import StandIn
@@ -35,16 +37,12 @@ class Speaking:
         if self.model is None:
             return self.stand_in.reply(conversation)
         try:
-            completion = self.model.complete(
-                conversation.prompt,
-                [(turn.role, turn.text) for turn in conversation.turns],
-                conversation.inference,
-            )
+            return self.model.complete(conversation)
+        except MalformedToolUse:
+            raise TOOL_MALFORMED.broken() from None
         except EndpointBusy:
             raise CONVERSE_THROTTLED.broken() from None
         except EndpointSlow as failure:
             raise CONVERSE_TIMEOUT.broken(problem=failure) from None
         except EndpointFailed as failure:
             raise CONVERSE_MODEL_ERROR.broken(problem=failure) from None
-        stop = "max_tokens" if completion.is_cut else "end_turn"  # rule converse.stop-reason
-        return Reply(blocks=[Text(text=completion.text)], stop=stop)

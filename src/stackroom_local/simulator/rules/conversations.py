@@ -47,8 +47,8 @@ CONVERSE_GUARDRAIL_MISSING = rule(
 )
 CONVERSE_STOP = rule(
     "converse.stop-reason",
-    "end_turn where the answer is whole, max_tokens where the configured endpoint says that it is"
-    " cut for its length (finish_reason length)",
+    "end_turn where the answer is whole, tool_use where it uses tools, max_tokens where the"
+    " configured endpoint says that it is cut for its length (finish_reason length)",
     "model",
 )
 CONVERSE_STREAM = rule(

@@ -80,6 +80,15 @@ TOOL_ROLE = rule(
     "guide; text assumed",
     message="The {block} block at {at} is only allowed in messages of the role {role}.",
 )
+TOOL_MALFORMED = rule(
+    "tools.malformed",
+    "the configured endpoint uses a tool that is not offered, or gives it no JSON object; a stream"
+    " is refused alike, where AWS begins it and breaks it off",
+    "observed for Nova",
+    error="ModelErrorException",
+    message="Model produced invalid sequence as part of ToolUse. Please refer to the model tool use"
+    " troubleshooting guide.",
+)
 SCRIPT_EXHAUSTED = rule(
     "script.exhausted",
     "a script that fits has a turn for each of the model's in the conversation",
