@@ -145,8 +145,10 @@ def test_every_mark_stands_behind_what_it_is_for(world: World) -> None:
 
     answer = world.answering.ask("annual leave", catalog)
 
-    cities = [str(each.source.filename).removesuffix(".txt") for each in answer.sources]
-    pieces = (f"The annual leave of alice as {city}. [{n}]" for n, city in enumerate(cities, 1))
+    files = [each.source.filename for each in answer.sources]
+    pieces = (
+        f"The annual leave of alice as {file} has it [{n}]" for n, file in enumerate(files, 1)
+    )
     assert answer.text.endswith(f": {' '.join(pieces)}")
 
 

@@ -16,7 +16,8 @@ from stackroom_local.simulator.vectors import Hit
 
 NOTICE = "Extracted, not generated (no language model runs here): "
 
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+# A full stop within a word ends none: 3.5 bar, manual.pdf.
+_SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+(?=\s)|$)", re.MULTILINE)
 _SENTENCES = 3
 _CANDIDATES = 24  # sentences compared with the question, which bounds the time
 _PASSAGES = 8  # of tools' results, which come best first
