@@ -10,10 +10,11 @@ rule with its source in `rules`. It fails when it is told to (`faults`).
                         documents, direct                              bedrock-agent
                         guardrails                                           bedrock
                         retrieval, generation, reranking       bedrock-agent-runtime
-                        conversation, models, guardrail_application  bedrock-runtime
+                        conversation, invocation, guardrail_application  bedrock-runtime
                         vector_buckets, vector_indexes,
                         vector_items, vector_queries                       s3vectors
     retrieval, generation, conversation -> screening, by words and topics of a guardrail
+    invocation -> models, or anthropic_messages, nova_messages -> conversation
     conversation -> requests (tools), speaking -> scripts, model_endpoint or stand_in
     vector_queries -> vector_filters, vector_ranking -> memory_indexes, text_search (SQLite's FTS5)
     generation -> extraction, or prompts -> model_endpoint -> citing

@@ -8,6 +8,7 @@ from stackroom_local.simulator.conversation import Conversations
 from stackroom_local.simulator.dispatch import Handler
 from stackroom_local.simulator.extraction import Extraction
 from stackroom_local.simulator.guardrail_application import GuardrailApplication
+from stackroom_local.simulator.invocation import Invocations
 from stackroom_local.simulator.models import Models
 from stackroom_local.simulator.requests import Requests
 from stackroom_local.simulator.screening import Screening
@@ -28,10 +29,13 @@ def model_handlers(
         ),
         requests=Requests(attachments=Attachments(parser=components.parser)),
     )
+    invocations = Invocations(
+        models=Models(embedder=components.embedder), conversations=conversations
+    )
     application = GuardrailApplication(screening=screening, arns=components.arns)
     return {
         "bedrock-runtime.ApplyGuardrail": application.apply,
         "bedrock-runtime.Converse": conversations.answer,
         "bedrock-runtime.ConverseStream": conversations.stream,
-        "bedrock-runtime.InvokeModel": Models(embedder=components.embedder).invoke,
+        "bedrock-runtime.InvokeModel": invocations.invoke,
     }

@@ -19,9 +19,7 @@ def _violations(shape: Any, value: Any, at: str) -> Iterator[tuple[str, str]]:
         case "structure":
             yield from _in_structure(shape, value, at)
         case "list":
-            yield from _in_range(shape, len(value), at, "length")
-            for number, item in enumerate(value, start=1):
-                yield from _violations(shape.member, item, f"{at}.{number}.member")
+            yield from _in_list(shape, value, at)
         case "map":
             for key, item in value.items():
                 yield from _violations(shape.key, key, f"{at}.key")
@@ -34,6 +32,15 @@ def _violations(shape: Any, value: Any, at: str) -> Iterator[tuple[str, str]]:
             yield from _in_range(shape, value, at, "value")
         case _:
             pass  # booleans, timestamps and documents carry no constraint that we meet
+
+
+def _in_list(shape: Any, value: Any, at: str) -> Iterator[tuple[str, str]]:
+    if not isinstance(value, list):
+        yield at, "Member must be a list"
+        return
+    yield from _in_range(shape, len(value), at, "length")
+    for number, item in enumerate(value, start=1):
+        yield from _violations(shape.member, item, f"{at}.{number}.member")
 
 
 def _in_structure(shape: Any, value: Any, at: str) -> Iterator[tuple[str, str]]:

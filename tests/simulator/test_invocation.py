@@ -1,0 +1,227 @@
+"""InvokeModel of models that write text: Claude and Nova, each in the words of its family."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from stackroom_local.simulator import script_orders
+from tests.simulator.holding import holds
+from tests.simulator.test_scripts import CITES, SEARCHES, ordered
+from tests.simulator.test_tools import OBJECT
+from tests.simulator.world import World, refused
+
+CLAUDE = "us.anthropic.claude-sonnet-4-20250514-v1:0"
+NOVA = "us.amazon.nova-lite-v1:0"
+PROFILE = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6"
+QUESTION = "How often is the pump greased?"
+FOUND = "The pump is greased every 200 hours (manual.pdf)."
+ANTHROPIC = {
+    "anthropic_version": "bedrock-2023-05-31",
+    "max_tokens": 100,
+    "messages": [{"role": "user", "content": QUESTION}],
+    "tools": [{"name": "search", "description": "Searches.", "input_schema": OBJECT}],
+}
+MESSAGES = {
+    "schemaVersion": "messages-v1",
+    "messages": [{"role": "user", "content": [{"text": QUESTION}]}],
+    "toolConfig": {"tools": [{"toolSpec": {"name": "search", "inputSchema": {"json": OBJECT}}}]},
+}
+
+
+@pytest.fixture
+def world(_endpoint: str, s3_endpoint: str) -> Iterator[World]:
+    world = World(_endpoint, s3_endpoint, patient=True)
+    ordered(world, "DELETE")
+    yield world
+    ordered(world, "DELETE")
+
+
+def invoked(world: World, model: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    answer = world.bedrock_runtime.invoke_model(modelId=model, body=json.dumps(body))
+    told: dict[str, Any] = json.loads(answer["body"].read())
+    return told
+
+
+@holds("invoke.as-converse")
+def test_claude_uses_a_tool_and_answers_in_anthropics_words(world: World) -> None:
+    script_orders.order(world.endpoint, {"model": CLAUDE, "turns": [SEARCHES, CITES]})
+
+    first = invoked(world, CLAUDE, ANTHROPIC)
+    [use] = first["content"]
+    found = {"type": "tool_result", "tool_use_id": use["id"], "content": FOUND}
+    messages = [
+        *ANTHROPIC["messages"],
+        {"role": "assistant", "content": first["content"]},
+        {"role": "user", "content": [found]},
+    ]
+    second = invoked(world, CLAUDE, {**ANTHROPIC, "messages": messages})
+
+    assert first["stop_reason"] == "tool_use"
+    assert use == {"type": "tool_use", "id": use["id"], "name": "search", "input": use["input"]}
+    assert use["input"] == {"query": QUESTION}
+    assert second["content"] == [{"type": "text", "text": "200 hours, says manual.pdf."}]
+    assert (second["stop_reason"], second["model"]) == ("end_turn", "claude-sonnet-4-20250514")
+    assert (second["type"], second["role"]) == ("message", "assistant")
+    assert second["usage"]["input_tokens"] > second["usage"]["output_tokens"] > 0
+
+
+@holds("invoke.as-converse")
+def test_nova_uses_a_tool_and_answers_in_its_words(world: World) -> None:
+    script_orders.order(world.endpoint, {"model": NOVA, "turns": [SEARCHES, CITES]})
+
+    first = invoked(world, NOVA, MESSAGES)
+    use = first["output"]["message"]["content"][0]["toolUse"]
+    found = {"toolUseId": use["toolUseId"], "content": [{"json": {"text": FOUND}}]}
+    messages = [
+        *MESSAGES["messages"],
+        first["output"]["message"],
+        {"role": "user", "content": [{"toolResult": found}]},
+    ]
+    second = invoked(world, NOVA, {**MESSAGES, "messages": messages})
+
+    assert first["stopReason"] == "tool_use"
+    assert use["input"] == {"query": QUESTION}
+    assert second["output"]["message"]["content"] == [{"text": "200 hours, says manual.pdf."}]
+    assert second["stopReason"] == "end_turn"
+    usage = second["usage"]
+    assert usage["totalTokens"] == usage["inputTokens"] + usage["outputTokens"]
+    assert usage["cacheReadInputTokenCount"] == 0
+
+
+def test_a_profile_is_of_the_family_whose_words_it_is_asked_in(world: World) -> None:
+    anthropic = invoked(world, PROFILE, ANTHROPIC)
+    nova = invoked(world, PROFILE, MESSAGES)
+
+    assert (anthropic["stop_reason"], anthropic["model"]) == ("tool_use", "claude")
+    assert nova["stopReason"] == "tool_use"
+
+
+def test_all_that_a_body_of_claude_may_have_is_read(world: World) -> None:
+    cached = {"cache_control": {"type": "ephemeral"}}
+    results = {
+        "type": "tool_result",
+        "tool_use_id": "toolu_1",
+        "content": [{"type": "text", "text": FOUND}],
+        "is_error": False,
+        **cached,
+    }
+    body = {
+        **ANTHROPIC,
+        "system": [{"type": "text", "text": "Be kind.", **cached}],
+        "temperature": 0.0,
+        "top_p": 1.0,
+        "stop_sequences": ["END"],
+        "tools": [{**ANTHROPIC["tools"][0], "type": "custom", **cached}],
+        "tool_choice": {"type": "auto"},
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": QUESTION}]},
+            {
+                "role": "assistant",
+                "content": [{"type": "tool_use", "id": "toolu_1", "name": "search", "input": {}}],
+            },
+            {"role": "user", "content": [results]},
+        ],
+    }
+
+    answer = invoked(world, CLAUDE, body)
+
+    assert answer["content"][0]["text"].endswith(FOUND)
+    assert answer["stop_reason"] == "end_turn"
+
+
+@holds("invoke.as-converse")
+def test_a_tool_that_is_demanded_is_used(world: World) -> None:
+    body = {**ANTHROPIC, "system": "Be kind.", "tool_choice": {"type": "tool", "name": "search"}}
+
+    answer = invoked(world, CLAUDE, body)
+
+    assert answer["content"][0]["name"] == "search"
+
+
+@holds("invoke.*", "request.not-simulated", "request.model")
+@pytest.mark.parametrize(
+    ("model", "change", "message"),
+    [
+        (CLAUDE, {"max_tokens": None}, "Malformed input request: #/max_tokens: Input should be"),
+        (CLAUDE, {"max_tokens": 0}, "#/max_tokens: Input should be greater than or equal to 1"),
+        (CLAUDE, {"anthropic_version": "2023-06-01"}, "#/anthropic_version: Input should be"),
+        (CLAUDE, {"max_tokens_to_sample": 1}, "#: extraneous key [max_tokens_to_sample] is not"),
+        (CLAUDE, {"messages": [{"role": "user"}]}, "#/messages/0: required key [content] not"),
+        (CLAUDE, {"messages": []}, "must start with a user message"),
+        (CLAUDE, {"top_k": 5}, "does not offer top_k in a body of InvokeModel"),
+        (CLAUDE, {"thinking": {"type": "enabled"}}, "does not offer thinking"),
+        (CLAUDE, {"tool_choice": {"type": "none"}}, "does not offer tool_choice none"),
+        (CLAUDE, {"tools": [{"name": "a b", "input_schema": OBJECT}]}, "[a-zA-Z0-9_-]+"),
+        (
+            CLAUDE,
+            {"messages": [{"role": "user", "content": [{"type": "image", "source": {}}]}]},
+            "does not offer image in a body of InvokeModel",
+        ),
+        (NOVA, {"schemaVersion": "messages-v2"}, "#/schemaVersion: Input should be 'messages-v1'"),
+        (NOVA, {"inferenceConfig": {"topK": 5}}, "does not offer topK"),
+        (NOVA, {"inferenceConfig": {"seed": 5}}, "#/inferenceConfig: extraneous key [seed] is not"),
+        (NOVA, {"inferenceConfig": {"maxTokens": -1}}, "inferenceConfig.maxTokens"),
+        (NOVA, {"toolConfig": {"tools": {}}}, "'toolConfig.tools' failed to satisfy constraint"),
+        (
+            NOVA,
+            {"messages": [{"role": "user", "content": [{"text": "?"}, {"document": {}}]}]},
+            "#/messages/0/content/1: extraneous key [document] is not permitted",
+        ),
+        (NOVA, {"messages": [{"role": "user", "content": [{"text": 1}]}]}, "must be a string"),
+        ("meta.llama3-8b-instruct-v1:0", {}, "does not offer InvokeModel of meta.llama3-8b"),
+        ("amazon.nova-canvas-v1:0", {}, "does not offer InvokeModel of amazon.nova-canvas"),
+    ],
+)
+def test_a_body_that_does_not_fit_is_refused(
+    world: World, model: str, change: Mapping[str, Any], message: str
+) -> None:
+    body = {**(ANTHROPIC if model == CLAUDE else MESSAGES), **change}
+
+    error = refused(world.bedrock_runtime.invoke_model, modelId=model, body=json.dumps(body))
+
+    assert error["Code"] == "ValidationException"
+    assert message in error["Message"]
+
+
+@holds("invoke.malformed")
+@pytest.mark.parametrize(("body", "message"), [("{", "#: Invalid JSON"), ("[]", "#: Input should")])
+def test_a_body_that_is_no_object_is_refused(world: World, body: str, message: str) -> None:
+    error = refused(world.bedrock_runtime.invoke_model, modelId=CLAUDE, body=body)
+
+    assert message in error["Message"]
+
+
+@holds("invoke.malformed")
+def test_an_empty_body_lacks_what_is_required(world: World) -> None:
+    error = refused(world.bedrock_runtime.invoke_model, modelId=CLAUDE, body="{}")
+
+    assert error["Message"] == (
+        "Malformed input request: #: required key [anthropic_version] not found, please reformat"
+        " your input and try again."
+    )
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"guardrailIdentifier": "abc", "guardrailVersion": "1"}, {"trace": "ENABLED"}],
+)
+def test_what_invoke_model_takes_beside_a_body_is_refused(
+    world: World, more: Mapping[str, str]
+) -> None:
+    error = refused(
+        world.bedrock_runtime.invoke_model, modelId=CLAUDE, body=json.dumps(ANTHROPIC), **more
+    )
+
+    assert "does not offer" in error["Message"]
+
+
+def test_a_stream_of_invoke_model_is_refused_by_name(world: World) -> None:
+    error = refused(
+        world.bedrock_runtime.invoke_model_with_response_stream,
+        modelId=CLAUDE,
+        body=json.dumps(ANTHROPIC),
+    )
+
+    assert "does not offer InvokeModelWithResponseStream" in error["Message"]
