@@ -1,19 +1,24 @@
 """The tools of both surfaces in one world, where no execution moves by itself."""
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from moto import mock_aws
 
 import functions.catalog_tools.handler as function
 from stackroom.aws import session
+from tests.agents.batch_world import World, listening_to
 from tests.agents.twins import Twins
 
 # F401: fixtures are found by their names here.
 from tests.functions.conftest import clients, environment, pipeline, printed  # noqa: F401
 from tests.functions.pipeline import Pipeline
 from tests.functions.tools import Tools
+from tests.workflow.functions import forget_clients
 
+_LOGGERS = ("asyncio", "boto3", "botocore", "stackroom", "stackroom_agents", "strands", "urllib3")
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0"
 
 
@@ -35,3 +40,21 @@ def surfaces(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Iterator[Su
             in_process=Twins(pipeline=pipeline, user="twins"),
         )
     function.use_cases.cache_clear()
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[World]:
+    """The function of a batch agent. What it sets of the process's logging is taken back."""
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    forget_clients()
+    levels = {name: _state(logging.getLogger(name)) for name in _LOGGERS}
+    with mock_aws():
+        yield World(monkeypatch=monkeypatch, printed=listening_to(monkeypatch, capsys))
+    for name, (level, handlers, propagates) in levels.items():
+        log = logging.getLogger(name)
+        log.level, log.handlers, log.propagate = level, handlers, propagates
+    forget_clients()
+
+
+def _state(log: logging.Logger) -> tuple[int, list[logging.Handler], bool]:
+    return log.level, list(log.handlers), log.propagate

@@ -18,7 +18,7 @@ from stackroom.gateway.encoding import is_encodable
 Json = dict[str, Any] | list[Any]
 
 _FENCED = re.compile(
-    r"^[ \t]*```[ \t]*(\w*)[ \t]*\n(.*?)^[ \t]*```[ \t]*$", re.MULTILINE | re.DOTALL
+    r"^[ \t]*```[ \t]*(\w*)[ \t\r]*\n(.*?)^[ \t]*```[ \t\r]*$", re.MULTILINE | re.DOTALL
 )
 
 

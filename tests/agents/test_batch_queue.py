@@ -1,0 +1,117 @@
+"""The function of a batch agent, asked by a queue."""
+
+from typing import Any
+
+import pytest
+
+from stackroom.errors import AgentMisconfigured, KnowledgeBaseThrottled
+from tests.agents.batch_world import World, data, messages
+from tests.agents.models import Asked, PlayedModel, Said
+
+
+def failed(answer: dict[str, Any]) -> list[str]:
+    [(key, failures)] = answer.items()
+    assert key == "batchItemFailures"
+    return [each["itemIdentifier"] for each in failures]
+
+
+def _playing(asked: Asked) -> Said:
+    question = asked.texts[-1]
+    if "broken" in question:
+        return RuntimeError(question)
+    if "throttled" in question:
+        return KnowledgeBaseThrottled("Converse")
+    return f"answer to {question.rpartition(chr(10))[2]}"
+
+
+@pytest.fixture
+def asked_world(world: World) -> World:
+    world.plays(PlayedModel(play=_playing))
+    return world
+
+
+def test_each_message_is_answered_by_an_agent_of_its_own(asked_world: World) -> None:
+    url = asked_world.answers_queue()
+
+    answer = asked_world.ask(messages(data("one"), '"two"'))
+
+    assert failed(answer) == []
+    assert sorted(asked_world.answers(url), key=str) == [
+        {"messageId": "m-1", "success": True, "result": "answer to one"},
+        {"messageId": "m-2", "success": True, "result": "answer to two"},
+    ]
+
+
+def test_exactly_the_messages_that_failed_are_named(asked_world: World) -> None:
+    url = asked_world.answers_queue()
+
+    answer = asked_world.ask(
+        messages(data("one"), data("broken"), data("two"), "no json", data("throttled"), {})
+    )
+
+    assert failed(answer) == ["m-2", "m-4", "m-5", "m-6"]
+    assert [each["messageId"] for each in asked_world.answers(url)] == ["m-1", "m-3"]
+    lines = asked_world.printed.lines("message failed")
+    assert [(each["message_id"], each["error_type"]) for each in lines] == [
+        ("m-2", "RuntimeError"),
+        ("m-4", "MalformedEvent"),
+        ("m-5", "KnowledgeBaseThrottled"),
+        ("m-6", "MalformedEvent"),
+    ]
+
+
+def test_a_message_of_which_no_answer_can_be_sent_has_failed(asked_world: World) -> None:
+    url = asked_world.answers_queue()
+    asked_world.sqs.delete_queue(QueueUrl=url)
+
+    answer = asked_world.ask(messages(data("one"), data("two")))
+
+    assert failed(answer) == ["m-1", "m-2"]
+
+
+def test_without_a_queue_for_answers_it_is_told_whether_they_failed(asked_world: World) -> None:
+    answer = asked_world.ask(messages(data("one"), data("broken")))
+
+    assert failed(answer) == ["m-2"]
+    assert [each["message_id"] for each in asked_world.printed.lines("message answered")] == ["m-1"]
+
+
+def test_of_a_fifo_queue_nothing_overtakes_a_failure(asked_world: World) -> None:
+    batch = messages(data("one"), data("broken"), data("two"), queue="questions.fifo")
+
+    answer = asked_world.ask(batch)
+
+    assert failed(answer) == ["m-2", "m-3"]
+    assert [each["message_id"] for each in asked_world.printed.lines("message not begun")] == [
+        "m-3"
+    ]
+
+
+def test_answers_go_to_a_fifo_queue_once_however_often_a_message_comes(asked_world: World) -> None:
+    url = asked_world.answers_queue("answers.fifo", FifoQueue="true")
+
+    asked_world.ask(messages(data("one")))
+    asked_world.ask(messages(data("one")))
+
+    assert [each["messageId"] for each in asked_world.answers(url)] == ["m-1"]
+
+
+def test_a_batch_of_none_has_no_failures(asked_world: World) -> None:
+    assert asked_world.ask({"Records": []}) == {"batchItemFailures": []}
+
+
+def test_a_function_that_is_set_up_wrongly_fails_the_whole_batch(asked_world: World) -> None:
+    asked_world.set(SYSTEM_PROMPT_S3_KEY="no.txt")
+
+    with pytest.raises(AgentMisconfigured):
+        asked_world.ask(messages(data("one")))
+
+
+def test_one_that_expects_json_sends_the_object(world: World) -> None:
+    world.set(EXPECT_JSON="True")
+    world.says('{"größe": 1}')
+    url = world.answers_queue()
+
+    world.ask(messages(data("one")))
+
+    assert world.answers(url) == [{"messageId": "m-1", "success": True, "result": {"größe": 1}}]
