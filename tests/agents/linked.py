@@ -86,5 +86,6 @@ def _lets(chosen: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
         case "equals":
             return bool(metadata.get(operand["key"]) == operand["value"])
         case "listContains":
-            return operand["value"] in metadata.get(operand["key"], ())
+            listed = metadata.get(operand["key"], [])
+            return isinstance(listed, list) and operand["value"] in listed
     raise AssertionError(f"no filter of ours has {operator}")

@@ -12,6 +12,7 @@ import pytest
 
 import stackroom_agents.batch_handler as function
 from examples.agent.scripted import Call
+from stackroom.aws.objects import S3Objects
 from stackroom.errors import (
     AgentBroke,
     AgentMisconfigured,
@@ -19,7 +20,6 @@ from stackroom.errors import (
     StackroomError,
     StoreUnavailable,
 )
-from stackroom.aws.objects import S3Objects
 from stackroom_agents.batch import bounds
 from tests.agents.batch_world import BUCKET, PROMPT, World, data, file, zipped
 from tests.agents.linked import LAWS, NEWS, configured

@@ -25,7 +25,11 @@ def {0}(text: str) -> str:
     return "{1} " + text
 """
 SPECIFIED = """
-TOOL_SPEC = {"name": "spoken", "description": "Say it.", "inputSchema": {"json": {"type": "object"}}}
+TOOL_SPEC = {
+    "name": "spoken",
+    "description": "Say it.",
+    "inputSchema": {"json": {"type": "object"}},
+}
 
 def spoken(tool, **_):
     return {"toolUseId": tool["toolUseId"], "status": "success", "content": [{"text": "said"}]}
@@ -123,7 +127,7 @@ def test_a_tool_may_import_when_it_is_called(objects: FakeObjects) -> None:
 
 
 def test_two_assets_may_have_files_of_one_name(objects: FakeObjects) -> None:
-    for number, letter in enumerate("ab"):
+    for letter in "ab":
         objects[f"{letter}.zip"] = zipped(
             {
                 "own_words.py": f"WORD = {letter!r}",
@@ -194,7 +198,7 @@ def test_two_tools_of_one_name_are_named_with_where_they_are(objects: FakeObject
     objects["a.py"] = NAMED.format("say", "a").encode()
     objects["b.py"] = NAMED.format("say", "b").encode()
 
-    with pytest.raises(AgentMisconfigured, match="'say'.* asset 'a.py' and asset 'b.py'"):
+    with pytest.raises(AgentMisconfigured, match=r"'say'.* asset 'a\.py' and asset 'b\.py'"):
         load_tools([file("a.py"), file("b.py")], objects)
 
 
@@ -203,7 +207,7 @@ def test_an_asset_or_a_module_that_is_not_there_is_named(objects: FakeObjects) -
         AgentMisconfigured, match=r"asset 'gone\.py' can't be used: it is not there"
     ):
         load_tools([file("gone.py")], objects)
-    with pytest.raises(AgentMisconfigured, match="module 'no.such'"):
+    with pytest.raises(AgentMisconfigured, match=r"module 'no\.such'"):
         load_tools([ToolModule(module="no.such")], objects)
 
 
@@ -231,7 +235,7 @@ def test_a_link_in_a_zip_is_refused(objects: FakeObjects) -> None:
         made.writestr(link, "/etc/passwd")
     objects["a.zip"] = body.getvalue()
 
-    with pytest.raises(AgentMisconfigured, match="'link.py' in it is a link"):
+    with pytest.raises(AgentMisconfigured, match=r"'link\.py' in it is a link"):
         load_tools([archive("a.zip")], objects)
 
 

@@ -1,0 +1,167 @@
+"""The model of a batch agent: Bedrock's Converse, through Strands' own client."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from botocore.exceptions import ReadTimeoutError
+from botocore.stub import ANY, Stubber
+
+from stackroom.errors import (
+    KnowledgeBaseThrottled,
+    KnowledgeBaseUnavailable,
+    ServiceRefused,
+    StackroomError,
+)
+from stackroom_agents.batch.composition import bedrock_model
+from tests.agents.batch_world import PROMPT, World, data
+from tests.agents.linked import LAWS, configured
+from tests.workflow.functions import forget_clients
+
+
+@pytest.fixture
+def bedrock(monkeypatch: pytest.MonkeyPatch, world: World) -> Iterator[Stubber]:
+    """Behind the function's own model; whatever isn't expected is an error."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    model: Any = bedrock_model("a-model")
+    world.plays(model)
+    with Stubber(model.client) as stub:
+        yield stub
+    forget_clients()
+
+
+def answer(*content: dict[str, Any], reason: str = "end_turn") -> dict[str, Any]:
+    return {
+        "output": {"message": {"role": "assistant", "content": [*content]}},
+        "stopReason": reason,
+        "usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2},
+        "metrics": {"latencyMs": 1},
+    }
+
+
+def asked_for(text: str, *more: dict[str, Any], **request: Any) -> dict[str, Any]:
+    content = [{"text": "Sum up."}, {"text": f"The document:\n\n{text}"}]
+    return {
+        "modelId": "a-model",
+        "messages": [{"role": "user", "content": content}, *more],
+        "system": [{"text": PROMPT}],
+        "inferenceConfig": {},
+        **request,
+    }
+
+
+def test_the_prompt_and_the_document_are_what_converse_is_asked(
+    world: World, bedrock: Stubber
+) -> None:
+    bedrock.add_response("converse", answer({"text": "thirty"}), asked_for("leave"))
+
+    assert world.ask(data("leave")) == {"success": True, "result": "thirty"}
+
+
+def test_a_tool_is_called_and_its_answer_is_told_to_converse(
+    world: World, bedrock: Stubber
+) -> None:
+    world.set(KNOWLEDGE_BASES_CONFIG=configured(LAWS))
+    world.knowledge_bases.hold(LAWS, "thirty days")
+    arguments = {"query": "leave"}
+    use = {"toolUseId": "t1", "name": "retrieve_from_knowledge_base", "input": arguments}
+    call = {"toolUse": use}
+    found: list[Any] = []
+    bedrock.add_response(
+        "converse",
+        answer(call, reason="tool_use"),
+        asked_for("leave", system=ANY, toolConfig=ANY),
+    )
+    bedrock.add_response(
+        "converse",
+        answer({"text": "thirty days [leave.txt]"}),
+        asked_for(
+            "leave",
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": _Told(found)},
+            system=ANY,
+            toolConfig=ANY,
+        ),
+    )
+
+    assert world.ask(data("leave"))["result"] == "thirty days [leave.txt]"
+    assert "> thirty days" in str(found)
+
+
+class _Told:
+    """Equal to whatever it is compared with, which it keeps."""
+
+    def __init__(self, kept: list[Any]) -> None:
+        self._kept = kept
+
+    def __eq__(self, other: object) -> bool:
+        self._kept.append(other)
+        return True
+
+    __hash__ = None  # type: ignore[assignment] # it is like everything
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "error"),
+    [
+        ("ThrottlingException", 429, KnowledgeBaseThrottled),
+        ("ModelNotReadyException", 429, KnowledgeBaseUnavailable),
+        ("ModelTimeoutException", 408, KnowledgeBaseUnavailable),
+        ("ModelErrorException", 424, KnowledgeBaseUnavailable),
+        ("ServiceUnavailableException", 503, KnowledgeBaseUnavailable),
+        ("InternalServerException", 500, KnowledgeBaseUnavailable),
+        ("AccessDeniedException", 403, ServiceRefused),
+        ("ResourceNotFoundException", 404, ServiceRefused),
+    ],
+)
+@pytest.mark.parametrize("turn", [1, 2])
+def test_an_error_of_converse_is_raised_by_its_name_whichever_turn_it_is(
+    world: World,
+    bedrock: Stubber,
+    *,
+    code: str,
+    status: int,
+    error: type[StackroomError],
+    turn: int,
+) -> None:
+    if turn == 2:
+        use = {"toolUseId": "t1", "name": "no_such_tool", "input": {}}
+        bedrock.add_response("converse", answer({"toolUse": use}, reason="tool_use"))
+    bedrock.add_client_error("converse", code, "no", status)
+
+    with pytest.raises(error, match=r"Converse (answered|was throttled)"):
+        world.ask(data("leave"))
+
+
+def test_a_model_that_does_not_answer_is_raised_by_its_name(
+    world: World, bedrock: Stubber, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hang(**_: Any) -> None:
+        raise ReadTimeoutError(endpoint_url="https://bedrock")
+
+    monkeypatch.setattr(bedrock.client, "converse", hang)
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="ReadTimeoutError"):
+        world.ask(data("leave"))
+
+
+def test_a_request_that_the_model_does_not_take_is_told(world: World, bedrock: Stubber) -> None:
+    bedrock.add_client_error("converse", "ValidationException", "The PDF is not valid.", 400)
+
+    told = world.ask(data("leave"))
+
+    assert (told["success"], told["errorType"]) == (False, "ModelRefused")
+    assert "The PDF is not valid." in told["error"]
+    assert "The PDF is not valid." not in world.printed.log.getvalue()
+
+
+def test_an_input_that_is_too_long_for_the_model_is_told(world: World, bedrock: Stubber) -> None:
+    for _ in range(2):  # Strands shortens the conversation once, where there is something to leave
+        message = "Input is too long for requested model"
+        bedrock.add_client_error("converse", "ValidationException", message, 400)
+
+    told = world.ask(data("leave"))
+
+    assert (told["success"], told["errorType"]) == (False, "ModelRefused")
+    assert "the input is too long" in told["error"]

@@ -1,0 +1,212 @@
+"""What an agent writes down: nothing of what was asked, unless it is to be observed."""
+
+import io
+import json
+import logging
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+import stackroom_agents.batch_handler as function
+from examples.agent.scripted import Call
+from stackroom.errors import StackroomError
+from tests.agents.batch_world import BUCKET, World, data, messages
+from tests.agents.linked import LAWS, NEWS, configured
+from tests.agents.models import Asked, PlayedModel, Said
+from tests.functions.printed import Figure
+
+SECRET = "sesame-4711"
+BROKEN = """
+TOOL_SPEC = {
+    "name": "broken",
+    "description": "Break.",
+    "inputSchema": {"json": {"type": "object", "properties": {"text": {"type": "string"}}}},
+}
+
+def broken(tool, **_):
+    raise RuntimeError("broken by " + tool["input"]["text"])
+"""
+
+
+class Everything(io.StringIO):
+    """What all loggers of the process write, from DEBUG on, with what was raised."""
+
+
+@pytest.fixture
+def everything() -> Iterator[Everything]:
+    """As where somebody has set Python's own log level to DEBUG, which Lambda lets one do."""
+    written = Everything()
+    handler = logging.StreamHandler(written)
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    yield written
+    root.removeHandler(handler)
+    root.setLevel(level)
+
+
+def _searching(asked: Asked) -> Said:
+    if asked.turn:
+        return f"done with {SECRET}"
+    return [
+        Call("retrieve_from_knowledge_base", {"query": SECRET}),
+        Call("retrieve_from_knowledge_base", {"query": SECRET, "user_context": SECRET}),
+        Call("retrieve_from_knowledge_base", {"query": SECRET, "knowledge_base_id": "OTHER00001"}),
+        Call("broken", {"text": SECRET}),
+        Call("no_such_tool", {"text": SECRET}),
+    ]
+
+
+@pytest.fixture
+def asked_world(world: World) -> World:
+    world.put("tools/broken.py", BROKEN.encode())
+    tools = [{"bucketName": BUCKET, "key": "tools/broken.py", "isFile": True}]
+    world.set(TOOLS_CONFIG=json.dumps(tools), KNOWLEDGE_BASES_CONFIG=configured(LAWS, NEWS))
+    world.knowledge_bases.hold(LAWS, "leave by law")
+    world.knowledge_bases.failing = {"NEWS000001": "ValidationException"}
+    world.plays(PlayedModel(play=_searching))
+    return world
+
+
+def written_by(world: World, everything: Everything, capsys: pytest.CaptureFixture[str]) -> str:
+    out, err = capsys.readouterr()
+    return "\n".join([world.printed.log.getvalue(), everything.getvalue(), out, err])
+
+
+def test_unobserved_nothing_that_is_written_holds_a_question(
+    asked_world: World, everything: Everything, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = asked_world.answers_queue()
+    asked_world.ask(data(SECRET))
+    asked_world.ask(messages(data(SECRET), SECRET))
+
+    assert SECRET in str(asked_world.answers(url))
+    written = written_by(asked_world, everything, capsys)
+    assert "catalog accessed" in written
+    assert SECRET not in written
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError(f"no answer to {SECRET}"),
+        ClientError({"Error": {"Code": "ThrottlingException", "Message": SECRET}}, "Converse"),
+        ClientError({"Error": {"Code": "AccessDeniedException", "Message": SECRET}}, "Converse"),
+    ],
+)
+def test_unobserved_no_exception_holds_a_question(
+    asked_world: World, error: Exception, everything: Everything, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked_world.says(error)
+
+    with pytest.raises(StackroomError) as raised:
+        asked_world.ask(data(SECRET))
+
+    assert SECRET not in "".join(traceback.format_exception(raised.value))
+    assert SECRET not in written_by(asked_world, everything, capsys)
+
+
+def test_a_search_that_breaks_is_told_by_its_kind(
+    asked_world: World,
+    everything: Everything,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def broken(**request: Any) -> None:
+        raise KeyError(request["retrievalQuery"]["text"])
+
+    monkeypatch.setattr(asked_world.knowledge_bases, "retrieve", broken)
+
+    asked_world.ask(data(SECRET))
+
+    line = asked_world.printed.lines("the search broke")[0]
+    assert line["error_type"] == "KeyError"
+    assert "in broken" in line["raised_at"]
+    assert SECRET not in written_by(asked_world, everything, capsys)
+
+
+def test_errors_are_told_with_their_type_whether_observed_or_not(asked_world: World) -> None:
+    for observed in ("", "true"):
+        asked_world.set(ENABLE_OBSERVABILITY=observed)
+        asked_world.ask(data(SECRET))
+
+    silent = asked_world.printed.lines("knowledge base did not answer")
+    failed = asked_world.printed.lines("search failed")
+    assert [(each["knowledge_base_id"], each["level"]) for each in silent] == [
+        ("NEWS000001", "ERROR")
+    ] * 2
+    assert "ValidationException" in silent[0]["reason"]
+    assert [each["error_type"] for each in failed] == ["KnowledgeBaseNotFound"] * 2
+
+
+def test_unobserved_nothing_is_counted(asked_world: World) -> None:
+    asked_world.ask(data(SECRET))
+
+    assert asked_world.printed.figures() == []
+    assert asked_world.printed.lines("knowledge bases searched") == []
+
+
+def test_observed_each_search_is_told(asked_world: World) -> None:
+    asked_world.set(ENABLE_OBSERVABILITY="true")
+
+    asked_world.ask(data(SECRET))
+
+    lines = asked_world.printed.lines("knowledge bases searched")
+    told = [(each["query"], each["target"], each["result_count"]) for each in lines]
+    assert sorted(told) == [(SECRET, "OTHER00001", 0), (SECRET, "all", 1)]
+    assert all(0 <= each["latency_ms"] < 60_000 for each in lines)
+
+
+def test_observed_each_knowledge_base_that_answered_is_counted(
+    asked_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_world.set(ENABLE_OBSERVABILITY="true", POWERTOOLS_METRICS_NAMESPACE="Stackroom")
+    asked_world.knowledge_bases.seconds = 0.05
+
+    asked_world.ask(data(SECRET))
+
+    latency, count = asked_world.printed.figures()
+    of = {"knowledge_base": "LAWS000001"}
+    assert count == Figure(name="RetrievalResultCount", values=(1.0,), unit="Count", dimensions=of)
+    assert (latency.name, latency.unit, latency.dimensions) == (
+        "RetrievalLatency",
+        "Milliseconds",
+        of,
+    )
+    assert 50 <= latency.values[0] < 5000
+
+
+def test_the_line_of_each_call_tells_who_and_how_it_ended(asked_world: World) -> None:
+    asked_world.set(IDENTITY_FROM_EVENT="true")
+
+    asked_world.ask(data(SECRET, identity={"user_id": "ann", "groups": []}))
+
+    lines = asked_world.printed.lines("catalog accessed")
+    assert {each["user_id"] for each in lines} == {"ann"}
+    assert sorted(each["outcome"] for each in lines) == [
+        "KnowledgeBaseNotFound",
+        "ValidationError",
+        "success",
+    ]
+
+
+def test_what_a_tool_raises_is_still_told_of(asked_world: World) -> None:
+    asked_world.ask(data(SECRET))
+
+    lines = asked_world.printed.lines("a library tells of something")
+    assert "RuntimeError" in {each.get("error_type") for each in lines}
+    assert {each["logger"].partition(".")[0] for each in lines} == {"strands"}
+
+
+def test_observed_libraries_are_left_as_they_are(asked_world: World) -> None:
+    strands = logging.getLogger("strands")
+    before = (strands.level, list(strands.handlers), strands.propagate)
+    asked_world.set(ENABLE_OBSERVABILITY="true")
+
+    function.agent()
+
+    assert (strands.level, strands.handlers, strands.propagate) == before
