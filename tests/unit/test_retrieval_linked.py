@@ -1,6 +1,7 @@
 """Searching knowledge bases that an agent was given: whose passages, in which order."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -50,7 +51,7 @@ def news() -> Shelf:
     return Shelf()
 
 
-def linked(knowledge_base_id: str, shelf: Shelf, **options: object) -> LinkedKnowledgeBase:
+def linked(knowledge_base_id: str, shelf: Shelf, **options: Any) -> LinkedKnowledgeBase:
     return LinkedKnowledgeBase(knowledge_base_id=knowledge_base_id, knowledge_base=shelf, **options)
 
 

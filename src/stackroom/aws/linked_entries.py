@@ -5,7 +5,7 @@ The names of the members are a contract with whoever writes them (stackroom_cons
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 import pydantic
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -18,7 +18,7 @@ from stackroom.aws.retrieve_options import RetrieveOptions
 from stackroom.tenancy import CATALOG, STORE_PREFIX, USER
 
 # The tool that serves every knowledge base without a tool of its own.
-DEFAULT_TOOL = "retrieve_from_knowledge_base"
+DEFAULT_TOOL: Final = "retrieve_from_knowledge_base"
 # What Bedrock's Retrieve searches, whatever it stands on.
 STORES = ("S3_VECTORS", "OPENSEARCH_SERVERLESS", "RDS", "MANAGED")
 
