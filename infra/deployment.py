@@ -8,6 +8,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from infra.answers import AnswerModel, Guardrail
+from infra.ingestion import Ingestion
 
 # The longest name made of it is a role's, `{project}-identity-interceptor-{region}`: 64 at most.
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
@@ -75,6 +76,7 @@ class Deployment:
     retrieve_least_score: str  # that the best passage must have; "": as calibrated
     rerank_model: str  # that puts in order what was found; "": none does
     retrieve_sharing: str  # "on": callers find what others share with their groups, too
+    ingestion: Ingestion
     search_language: str  # of the documents, for search by words; "none": of no language
     prewarm_minutes: int  # that a knowledge base may be idle before it is asked; 0: it never is
     with_dependencies: bool  # False: functions are synthesised without their pinned packages
@@ -120,6 +122,7 @@ class Deployment:
             retrieve_least_score=least,
             rerank_model=rerank_model,
             retrieve_sharing=sharing,
+            ingestion=Ingestion.from_context(app),
             search_language=language,
             prewarm_minutes=prewarm,
             with_dependencies=bundling == "full",

@@ -116,7 +116,7 @@ class KnowledgeBaseStack(cdk.Stack):
                 dimensions=_DIMENSIONS,
                 vector_bucket_arn=self._vectors.attr_vector_bucket_arn,
                 index_name=name,
-                chunking="default",
+                **self._deployment.ingestion.arguments,
             ),
         )
         made = member.created

@@ -39,7 +39,14 @@ class PipelineFunctions:
         return handler
 
     def inspect(self) -> HandlerFunction:
-        handler = self._function("Inspect", "inspect", seconds=120, megabytes=1536, group=INSPECT)
+        handler = self._function(
+            "Inspect",
+            "inspect",
+            seconds=120,
+            megabytes=1536,
+            environment=self.rights.deployment.ingestion.of_inspection,
+            group=INSPECT,
+        )
         handler.allow("dynamodb:GetItem", "dynamodb:PutItem", on=self._catalogs())
         handler.allow("dynamodb:PutItem", on=self._control())
         self.rights.read_documents(handler)
@@ -56,7 +63,11 @@ class PipelineFunctions:
             "Ingest",
             "ingest",
             seconds=120,
-            environment={**self._running(), **self._admitting()},
+            environment={
+                **self._running(),
+                **self._admitting(),
+                **self.rights.deployment.ingestion.of_data_sources(self.rights.scope),
+            },
         )
         self._let_settle(handler)
         self.rights.look_for_silent_runs(handler)

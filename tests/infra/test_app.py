@@ -26,6 +26,11 @@ RIGHT: dict[str, object] = {
     "retrieve_via": "s3vectors",
     "retrieve_sharing": "off",
     "search_language": "en",
+    "chunking": "",
+    "chunk_tokens": "",
+    "chunk_overlap": "",
+    "parsing": "default",
+    "parsing_model": "",
     "prewarm_minutes": 0,
     "bundling": "none",
 }
@@ -61,6 +66,13 @@ def test_the_script_writes_what_pytest_sees(assembly: Assembly, tmp_path: Path) 
         ("search_language", "english"),
         ("search_language", ""),
         ("search_language", "None"),
+        ("chunking", "default"),  # which is said by saying nothing
+        ("chunking", "recursive"),
+        ("chunk_tokens", "300"),  # without chunking
+        ("chunk_overlap", 20),
+        ("parsing", ""),
+        ("parsing", "ocr"),
+        ("parsing_model", "amazon.nova-lite-v1:0"),  # for nothing
         ("prewarm_minutes", 4),
         ("prewarm_minutes", "61"),
         ("prewarm_minutes", -15),
@@ -83,6 +95,33 @@ def test_a_wrong_setting_is_named(name: str, value: object) -> None:
     app = cdk.App(context={**RIGHT, name: value})
 
     with pytest.raises(ValueError, match=f"context {name} .* (must|is not)"):
+        Deployment.from_context(app)
+
+
+@pytest.mark.parametrize(
+    ("context", "named"),
+    [
+        ({"chunking": "fixed", "chunk_tokens": "0"}, "chunk_tokens 0 "),
+        ({"chunking": "fixed", "chunk_tokens": "8193"}, "chunk_tokens 8193 "),
+        ({"chunking": "fixed", "chunk_tokens": "many"}, "chunk_tokens 'many' "),
+        ({"chunking": "fixed", "chunk_tokens": -300}, "chunk_tokens '-300' "),
+        ({"chunking": "fixed", "chunk_overlap": "100"}, "chunk_overlap 100 "),
+        ({"chunking": "semantic", "chunk_overlap": "20"}, "chunk_overlap '20' "),
+        ({"chunking": "none", "chunk_tokens": "300"}, "chunk_tokens '300' "),
+        ({"chunking": "hierarchical", "chunk_tokens": "1500"}, "chunk_tokens '1500' "),
+        ({"chunking": "hierarchical", "chunk_tokens": "300,1500"}, "chunk_tokens 1500 "),
+        ({"chunking": "hierarchical", "chunk_tokens": "8000,300"}, "chunk_tokens 8000 "),
+        ({"chunking": "hierarchical", "chunk_overlap": "0"}, "chunk_overlap 0 "),
+        ({"parsing": "foundation_model"}, "parsing_model None "),
+        ({"parsing": "foundation_model", "parsing_model": "nova"}, "parsing_model 'nova' "),
+    ],
+)
+def test_wrong_numbers_of_chunks_are_named_as_they_were_set(
+    context: dict[str, object], named: str
+) -> None:
+    app = cdk.App(context={**RIGHT, **context})
+
+    with pytest.raises(ValueError, match=f"^context {named}.*must be"):
         Deployment.from_context(app)
 
 

@@ -1,0 +1,119 @@
+"""How the pool's documents become chunks: from context, for every data source alike."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Self
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from stackroom_constructs.chunking import Chunking
+from stackroom_constructs.ingestion import vector_ingestion
+from stackroom_constructs.parsing import Parsing
+from stackroom_constructs.refusals import InvalidArgument
+
+_NUMBER = re.compile(r"[0-9]{1,5}")
+_TWO = re.compile(r"(?P<parent>[0-9]{1,5}),(?P<child>[0-9]{1,5})")
+_STRATEGIES = ("", "fixed", "hierarchical", "semantic", "none")
+# What a setting is called in `stackroom_constructs`, and in the context.
+_CALLED = {
+    "chunking": "chunking",
+    "max_tokens": "chunk_tokens",
+    "parent_tokens": "chunk_tokens",
+    "child_tokens": "chunk_tokens",
+    "overlap_percentage": "chunk_overlap",
+    "overlap_tokens": "chunk_overlap",
+    "parsing": "parsing",
+    "parsing_model": "parsing_model",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ingestion:
+    chunking: Chunking
+    parsing: Parsing
+
+    @classmethod
+    def from_context(cls, app: cdk.App) -> Self:
+        try:
+            chunking = _chunking(app)
+            chunking.check_store("S3_VECTORS")
+            model = str(app.node.get_context("parsing_model"))
+            parsing = Parsing(parser=app.node.get_context("parsing"), model=model or None)
+        except InvalidArgument as error:
+            name = _CALLED[error.argument]
+            raise ValueError(f"context {name} {error.value!r} must be {error.allowed}") from error
+        return cls(chunking=chunking, parsing=parsing)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Of KnowledgeBaseCreation."""
+        return {
+            "chunking": self.chunking.strategy,
+            "max_tokens": self.chunking.max_tokens,
+            "overlap_percentage": self.chunking.overlap_percentage,
+            "parent_tokens": self.chunking.parent_tokens,
+            "child_tokens": self.chunking.child_tokens,
+            "overlap_tokens": self.chunking.overlap_tokens,
+            "parsing": self.parsing.parser,
+            "parsing_model": self.parsing.model,
+        }
+
+    def of_data_sources(self, scope: Construct) -> dict[str, str]:
+        """For the function that makes catalogs' own data sources; nothing if all is default."""
+        chosen = vector_ingestion(scope, self.chunking, self.parsing)
+        return {} if chosen is None else {"VECTOR_INGESTION": json.dumps(chosen)}
+
+    @property
+    def of_inspection(self) -> dict[str, str]:
+        """For the function that calls a PDF without text defect, unless its pictures are read."""
+        return {} if self.parsing.parser == "default" else {"PARSES_IMAGES": "true"}
+
+
+def _chunking(app: cdk.App) -> Chunking:
+    strategy = app.node.get_context("chunking")
+    tokens = str(app.node.get_context("chunk_tokens"))
+    overlap = str(app.node.get_context("chunk_overlap"))
+    if strategy not in _STRATEGIES:
+        allowed = ", ".join(_STRATEGIES[1:])
+        raise ValueError(f"context chunking {strategy!r} must be one of {allowed}, or empty")
+    numbers: dict[str, int] = {}
+    match strategy:
+        case "fixed":
+            numbers |= _one("chunk_tokens", tokens, "max_tokens")
+            numbers |= _one("chunk_overlap", overlap, "overlap_percentage")
+        case "semantic":
+            numbers |= _one("chunk_tokens", tokens, "max_tokens")
+            _leave_out("chunk_overlap", overlap, strategy)
+        case "hierarchical":
+            numbers |= _two(tokens)
+            numbers |= _one("chunk_overlap", overlap, "overlap_tokens")
+        case _:
+            _leave_out("chunk_tokens", tokens, strategy)
+            _leave_out("chunk_overlap", overlap, strategy)
+    return Chunking(strategy=strategy or "default", **numbers)
+
+
+def _one(name: str, text: str, argument: str) -> dict[str, int]:
+    if not text:
+        return {}
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f"context {name} {text!r} must be a whole number, or empty")
+    return {argument: int(text)}
+
+
+def _two(text: str) -> dict[str, int]:
+    if not text:
+        return {}
+    found = _TWO.fullmatch(text)
+    if found is None:
+        raise ValueError(
+            f"context chunk_tokens {text!r} must be a parent's and a child's, such as 1500,300"
+        )
+    return {"parent_tokens": int(found["parent"]), "child_tokens": int(found["child"])}
+
+
+def _leave_out(name: str, text: str, strategy: str) -> None:
+    if text:
+        raise ValueError(f"context {name} {text!r} must be empty with chunking {strategy!r}")
