@@ -10,9 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from constructs import Construct
-
-from stackroom_constructs.refusals import InvalidArgument
+from stackroom_constructs.refusals import InvalidArgument, Owner
 
 MOST_MEMBERS = 5
 _GROUPS = ("andAll", "orAll")
@@ -32,7 +30,7 @@ _NOT_IN_S3_VECTORS = ("startsWith", "stringContains")
 _LONGEST_KEY = 100  # FilterKey
 
 
-def check_filter(owner: Construct, condition: Any, *, store: str, demands: int) -> None:
+def check_filter(owner: Owner, condition: Any, *, store: str, demands: int) -> None:
     """
     `demands` is how many conditions of their own searches add, for which there must be room.
 
