@@ -8,6 +8,7 @@ Agents and their knowledge bases, as CDK constructs for anyone's app.
 - searching, search_options, retrieval_filters: how it is searched, and what that takes
 - creation, chunking, parsing, stores: what is to be made
 - created, resource, data_source, ingestion, service_role, source_rights, vector_index: its making
+- stated_rights, acknowledgments: findings of cdk-nag that are right as they are
 - refusals: what is wrong with an argument
 
     from stackroom_constructs import AgentDefinitionProps, BatchAgent, BedrockKnowledgeBase

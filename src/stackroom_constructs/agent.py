@@ -18,6 +18,7 @@ from stackroom_constructs.agent_logs import AgentLogs
 from stackroom_constructs.given import GivenKnowledgeBases
 from stackroom_constructs.network import AgentNetwork
 from stackroom_constructs.refusals import InvalidArgument
+from stackroom_constructs.stated_rights import accept_stated
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}")
 
@@ -103,14 +104,9 @@ class BaseAgent(Construct):
                 if statements
             },
         )
-        everywhere = [each for each in linked.statements if "*" in each.resources]
-        if everywhere and all(map(_knows_no_resource, everywhere)):
+        if linked.statements:
             # In the role itself, where nobody else's statements are accepted by it.
-            accept_wildcard(
-                role.node.default_child,
-                "*",
-                because="bedrock:RetrieveAndGenerate has no resource type in IAM.",
-            )
+            accept_stated(role.node.default_child, linked.statements)
         return role
 
     def _allow_what_every_agent_does(self) -> None:
@@ -169,7 +165,3 @@ def _location(tool: s3_assets.Asset) -> dict[str, Any]:
         "isFile": tool.is_file,
         "isZipArchive": tool.is_zip_archive,
     }
-
-
-def _knows_no_resource(statement: iam.PolicyStatement) -> bool:
-    return list(statement.actions) == ["bedrock:RetrieveAndGenerate"]

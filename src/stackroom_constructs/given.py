@@ -1,5 +1,6 @@
 """The knowledge bases that an agent is given, and what they mean for its function."""
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,6 +15,8 @@ from stackroom_constructs.knowledge_base import IKnowledgeBase, RetrievalTool
 from stackroom_constructs.refusals import InvalidArgument
 
 _KEY = "knowledgeBaseId"
+# But for scope and id, which it is given here.
+_ARGUMENTS = tuple(inspect.signature(BedrockKnowledgeBase.__init__).parameters)[3:]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +65,9 @@ def _made(
 ) -> IKnowledgeBase:
     """Plain props are those of a BedrockKnowledgeBase."""
     if isinstance(given, Mapping):
+        if unknown := [name for name in given if name not in _ARGUMENTS]:
+            allowed = f"among the arguments of BedrockKnowledgeBase: {', '.join(_ARGUMENTS)}"
+            raise InvalidArgument(scope, f"knowledge_bases[{number - 1}]", unknown, allowed)
         return BedrockKnowledgeBase(
             scope, str(given.get("name") or f"KnowledgeBase{number}"), **given
         )
