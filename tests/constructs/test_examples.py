@@ -26,7 +26,7 @@ def _as_a_script_finds_its_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_there_is_one_for_each_way_to_have_a_knowledge_base() -> None:
-    assert APPS == ["existing_knowledge_base", "third_party"]
+    assert APPS == ["created_with_acl", "existing_knowledge_base", "third_party"]
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
