@@ -162,6 +162,7 @@ def _location(tool: s3_assets.Asset) -> dict[str, Any]:
     return {
         "bucketName": tool.s3_bucket_name,
         "key": tool.s3_object_key,
-        "isFile": tool.is_file,
+        # The CDK says both of a zip that is given as a file; the handler wants one of them.
+        "isFile": tool.is_file and not tool.is_zip_archive,
         "isZipArchive": tool.is_zip_archive,
     }

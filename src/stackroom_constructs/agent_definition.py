@@ -51,7 +51,7 @@ class AgentDefinitionProps:
             raise InvalidArgument(scope, "system_prompt", prompt.node.path, "a single text file")
         hashes = [each.asset_hash for each in self.tools]
         for tool, its_hash in zip(self.tools, hashes, strict=True):
-            if not (tool.is_zip_archive or str(tool.asset_path).endswith(".py")):
+            if tool.is_file and not str(tool.asset_path).endswith((".py", ".zip")):
                 allowed = "a .py file, or a zip or a folder of them"
                 raise InvalidArgument(scope, "tools", tool.node.path, allowed)
             if hashes.count(its_hash) > 1:

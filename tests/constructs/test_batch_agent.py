@@ -1,5 +1,7 @@
 """What an agent is deployed with, and what it may do."""
 
+import json
+import zipfile
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -12,6 +14,7 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk.assertions import Annotations, Match
 from aws_cdk.aws_s3_assets import Asset
 
+from stackroom_agents.batch.settings import BatchSettings
 from stackroom_constructs import AgentNetwork, BedrockKnowledgeBase, BedrockModel
 from tests.constructs.agents import (
     MODEL,
@@ -162,6 +165,43 @@ def test_tools_are_told_and_may_be_read_by_their_exact_keys(
             f"{folder.asset_hash}.zip",
         )
     }
+
+
+def test_a_zip_that_was_made_before_is_told_as_an_archive_alone(
+    stack: cdk.Stack, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(tmp_path / "tools.zip", "w") as archive:
+        archive.writestr("calendar.py", "")
+    an_agent(stack, tmp_path, tools=[Asset(stack, "Zip", path=str(tmp_path / "tools.zip"))])
+
+    [tool] = json.loads(variables(stack)["TOOLS_CONFIG"])
+
+    assert (tool["isFile"], tool["isZipArchive"]) == (False, True)
+
+
+def test_the_handler_reads_all_that_it_is_told(stack: cdk.Stack, tmp_path: Path) -> None:
+    url = "https://sqs.us-east-1.amazonaws.com/123456789012/answers"
+    attributes = {"queue_arn": "arn:aws:sqs:us-east-1:123456789012:answers", "queue_url": url}
+    tool = Asset(stack, "Tool", path=a_file(tmp_path, "tool.py", ""))
+    an_agent(
+        stack,
+        tmp_path,
+        tools=[tool],
+        knowledge_bases=[BedrockKnowledgeBase(stack, "Kb", knowledge_base_id="AAAAAAAAAA"), Wiki()],
+        expect_json=True,
+        invoke_type="attach-directly",
+        identity_from_event=True,
+        enable_observability=True,
+        answers_queue=sqs.Queue.from_queue_attributes(stack, "Answers", **attributes),
+    )
+
+    read = BatchSettings.from_env(variables(stack))
+
+    assert [type(each).__name__ for each in read.tools_config] == ["ToolAsset", "ToolModule"]
+    assert [each.name for each in read.knowledge_bases] == ["Kb", "The wiki"]
+    assert (read.expect_json, read.invoke_type) == (True, "attach-directly")
+    assert (read.identity_from_event, read.enable_observability) == (True, True)
+    assert (read.answers_queue_url, read.prompt) == (url, "Answer the question.")
 
 
 def test_personal_data_is_masked_in_the_log_of_an_agent_that_is_observed(
