@@ -20,13 +20,11 @@ from stackroom_constructs.refusals import InvalidArgument
 
 TIMEOUT = cdk.Duration.minutes(10)
 MEMORY_MB = 1024
-# What an agent calls that has no code but Stackroom's.
-_SERVICES = BASE_SERVICES | {
+# What the code calls of an agent that runs nobody's but Stackroom's.
+SERVICES = BASE_SERVICES | {
     "bedrock-agent-runtime",
     "bedrock-runtime",
-    "dynamodb",
     "s3",
-    "s3vectors",
     "sqs",
 }
 
@@ -183,7 +181,7 @@ class BatchAgent(BaseAgent):
             extras=("agents",),
             packages=linked.packages,
             # What others' code calls isn't known, so then every service is kept.
-            services=None if runs_others_code else _SERVICES,
+            services=None if runs_others_code else SERVICES,
             architecture=self.architecture,
         )
 

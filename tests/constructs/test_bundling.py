@@ -1,5 +1,6 @@
 """What the zip of an agent's function holds, without a network."""
 
+import re
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -7,7 +8,9 @@ import pytest
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk.aws_s3_assets import Asset
 
+from stackroom.aws.session import ALIASES
 from stackroom_constructs import RetrievalTool, packages
+from stackroom_constructs.batch_agent import SERVICES
 from stackroom_constructs.bundling import Bundle, source_of
 from tests.constructs.agents import Wiki, a_file, a_stack, an_agent, properties, resources
 
@@ -38,6 +41,22 @@ def test_every_service_is_kept_where_code_of_others_may_call_it(
 
     assert (made["services"] is None) == keeps_all
     assert made["extras"] == ("agents",)
+
+
+def test_every_service_that_the_handler_makes_a_client_of_is_kept() -> None:
+    sources = [
+        *source_of("stackroom_agents").joinpath("batch").rglob("*.py"),
+        *source_of("stackroom").joinpath("aws").glob("linked*.py"),
+    ]
+
+    called = {
+        name
+        for path in sources
+        for name in re.findall(r'client(?:_of)?\("([a-z0-9-]+)"\)', path.read_text("utf-8"))
+    }
+
+    assert called >= {"bedrock-agent-runtime", "s3"}
+    assert {ALIASES.get(name, name) for name in called} <= SERVICES
 
 
 def test_packages_of_a_tool_are_bundled_for_the_functions_architecture(
