@@ -46,8 +46,8 @@ def main() -> None:
         theirs_made = _run(theirs, "theirs.py", Path(folder) / "theirs")
         _print_sizes(ours_made, theirs_made)
         _print_grants(ours_made, theirs_made)
-    ours_said = json.loads(_output(sys.executable, "our_mistakes.py"))
-    theirs_said = json.loads(_output(theirs, "their_mistakes.py"))
+    ours_said = json.loads(_output(sys.executable, "mistakes.py", "our_mistakes"))
+    theirs_said = json.loads(_output(theirs, "mistakes.py", "their_mistakes"))
     _print_mistakes(ours_said, theirs_said)
 
 
@@ -65,12 +65,11 @@ def _run(python: str, script: str, outdir: Path) -> Path:
     return outdir / "librarian.template.json"
 
 
-def _output(python: str, script: str, **variables: str) -> str:
-    silent = {f"JSII_SILENCE_WARNING_{name}_NODE_VERSION": "1" for name in ("UNTESTED",)}
-    silent["JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION"] = "20"
+def _output(python: str, script: str, *arguments: str, **variables: str) -> str:
+    silent = {"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "20"}
     context = {"CDK_CONTEXT_JSON": json.dumps(CONTEXT)}
     run = subprocess.run(
-        [python, str(HERE / script)],
+        [python, str(HERE / script), *arguments],
         env={**os.environ, **silent, **context, **variables},
         capture_output=True,
         text=True,

@@ -1,6 +1,12 @@
-"""Makes each mistake in an app of its own, and prints what the constructs say of it, as JSON."""
+"""
+Makes each mistake in an app of its own, and prints what the constructs say of it, as JSON.
 
+    python mistakes.py our_mistakes
+"""
+
+import importlib
 import json
+import sys
 from collections.abc import Callable, Mapping
 
 import aws_cdk as cdk
@@ -8,9 +14,9 @@ import aws_cdk as cdk
 Mistake = Callable[[cdk.Stack], object]
 
 
-def tell(made: Mapping[str, Mistake]) -> None:
+def told(made: Mapping[str, Mistake]) -> dict[str, str | None]:
     """For each mistake what is said of it, or None where the app is synthesised all the same."""
-    print(json.dumps({name: _said_of(mistake) for name, mistake in made.items()}))
+    return {name: _said_of(mistake) for name, mistake in made.items()}
 
 
 def _said_of(mistake: Mistake) -> str | None:
@@ -19,6 +25,11 @@ def _said_of(mistake: Mistake) -> str | None:
         mistake(cdk.Stack(app, "librarian"))
         app.synth()
     except Exception as error:  # whatever refuses it
-        told = str(error).strip().splitlines() or [type(error).__name__]
-        return told[0]
+        lines = str(error).strip().splitlines()
+        return lines[0] if lines else type(error).__name__
     return None
+
+
+if __name__ == "__main__":
+    # Its neighbour, found as a script finds it: the blueprint's environment has no other package.
+    print(json.dumps(told(importlib.import_module(sys.argv[1]).MADE)))

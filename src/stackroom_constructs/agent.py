@@ -106,7 +106,9 @@ class BaseAgent(Construct):
         )
         if linked.statements:
             # In the role itself, where nobody else's statements are accepted by it.
-            accept_stated(role.node.default_child, linked.statements)
+            itself = role.node.default_child
+            assert itself is not None, "a role is a resource"
+            accept_stated(itself, linked.statements)
         return role
 
     def _allow_what_every_agent_does(self) -> None:

@@ -81,10 +81,15 @@ def granted(stack: cdk.Stack, policy: str = "") -> set[tuple[str, str]]:
     }
 
 
-def nothing_found(stack: cdk.Stack) -> None:
-    """Synthesises; fails for a finding of cdk-nag that nobody has accepted with a reason."""
+def app_of(stack: cdk.Stack) -> cdk.App:
     app = stack.node.root
     assert isinstance(app, cdk.App), "the root of these tests is an app"
+    return app
+
+
+def nothing_found(stack: cdk.Stack) -> None:
+    """Synthesises; fails for a finding of cdk-nag that nobody has accepted with a reason."""
+    app = app_of(stack)
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     app.synth()
 

@@ -22,6 +22,7 @@ from tests.constructs.agents import (
     a_file,
     a_stack,
     an_agent,
+    app_of,
     granted,
     nothing_found,
     properties,
@@ -114,7 +115,7 @@ def test_the_prompt_is_deployed_byte_for_byte(stack: cdk.Stack, tmp_path: Path) 
 
     key = variables(stack)["SYSTEM_PROMPT_S3_KEY"]
 
-    staged = Path(cdk.App.of(stack).outdir) / f"asset.{key}"
+    staged = Path(app_of(stack).outdir) / f"asset.{key}"
     assert staged.read_bytes() == text.encode()
 
 
@@ -181,7 +182,7 @@ def test_a_zip_that_was_made_before_is_told_as_an_archive_alone(
 
 def test_the_handler_reads_all_that_it_is_told(stack: cdk.Stack, tmp_path: Path) -> None:
     url = "https://sqs.us-east-1.amazonaws.com/123456789012/answers"
-    attributes = {"queue_arn": "arn:aws:sqs:us-east-1:123456789012:answers", "queue_url": url}
+    arn = "arn:aws:sqs:us-east-1:123456789012:answers"
     tool = Asset(stack, "Tool", path=a_file(tmp_path, "tool.py", ""))
     an_agent(
         stack,
@@ -192,7 +193,9 @@ def test_the_handler_reads_all_that_it_is_told(stack: cdk.Stack, tmp_path: Path)
         invoke_type="attach-directly",
         identity_from_event=True,
         enable_observability=True,
-        answers_queue=sqs.Queue.from_queue_attributes(stack, "Answers", **attributes),
+        answers_queue=sqs.Queue.from_queue_attributes(
+            stack, "Answers", queue_arn=arn, queue_url=url
+        ),
     )
 
     read = BatchSettings.from_env(variables(stack))

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk.aws_s3_assets import Asset
@@ -12,7 +11,7 @@ from stackroom.aws.session import ALIASES
 from stackroom_constructs import RetrievalTool, packages
 from stackroom_constructs.batch_agent import SERVICES
 from stackroom_constructs.bundling import Bundle, source_of
-from tests.constructs.agents import Wiki, a_file, a_stack, an_agent, properties, resources
+from tests.constructs.agents import Wiki, a_file, a_stack, an_agent, app_of, properties, resources
 
 
 def test_the_function_holds_our_own_code_and_no_construct_of_it(tmp_path: Path) -> None:
@@ -21,7 +20,7 @@ def test_the_function_holds_our_own_code_and_no_construct_of_it(tmp_path: Path) 
 
     key = properties(stack, "AWS::Lambda::Function")["Code"]["S3Key"]
 
-    asset = Path(cdk.App.of(stack).outdir) / f"asset.{key.removesuffix('.zip')}"
+    asset = Path(app_of(stack).outdir) / f"asset.{key.removesuffix('.zip')}"
     module, _, _ = properties(stack, "AWS::Lambda::Function")["Handler"].rpartition(".")
     assert {path.name for path in asset.iterdir()} == {"stackroom", "stackroom_agents"}
     assert (asset / f"{module.replace('.', '/')}.py").exists()
