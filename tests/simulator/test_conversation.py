@@ -5,6 +5,8 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
+from strands import Agent
+from strands.models.bedrock import BedrockModel
 
 from stackroom_local.simulator.model_endpoint import ModelEndpoint
 from stackroom_local.simulator.server import Configuration, Simulator
@@ -12,7 +14,7 @@ from tests.simulator.chat_endpoint import ChatEndpoint, chat_endpoint, drip
 from tests.simulator.holding import holds
 from tests.simulator.test_model_endpoint import KEY, says
 from tests.simulator.topics import TOPICS
-from tests.simulator.world import HAIKU, TITAN, World, refused
+from tests.simulator.world import HAIKU, REGION, TITAN, World, refused
 
 QUESTION = "Which city has hills?"
 PROMPT = """\
@@ -233,16 +235,77 @@ def test_a_guardrail_that_is_not_there_is_an_error(world: World, named: dict[str
     assert "does not exist" in error["Message"]
 
 
-def test_a_trace_of_a_guardrail_is_refused_and_none_is_no_guardrail(world: World) -> None:
-    guardrail = guarded(world, words=["a"])
-    none = {"guardrailIdentifier": "", "guardrailVersion": ""}
+@holds("converse.guardrail-trace")
+@pytest.mark.parametrize("trace", ["enabled", "enabled_full"])
+def test_a_trace_tells_what_a_guardrail_found(world: World, trace: str) -> None:
+    topics = {"Investment advice": TOPICS["Investment advice"]}
+    guardrail = guarded(world, words=["pigeons", "120,000"], topics=topics)
+    named = {"guardrailConfig": {**guardrail, "trace": trace}}
+    identifier = guardrail["guardrailIdentifier"]
 
-    error = refused(
-        world.bedrock_runtime.converse, **request(guardrailConfig={**guardrail, "trace": "enabled"})
+    asked = world.bedrock_runtime.converse(**request("Which city has pigeons?", **named))
+    told = world.bedrock_runtime.converse(**request("What does marketing earn?", **named))
+    passed = world.bedrock_runtime.converse(
+        **request("How are you?", system=[{"text": "Be kind."}], **named)
     )
 
-    assert "traces of guardrails" in error["Message"]
-    assert said(world.bedrock_runtime.converse(**request(guardrailConfig=none)))
+    first = asked["trace"]["guardrail"]["inputAssessment"][identifier]
+    [last] = told["trace"]["guardrail"]["outputAssessments"][identifier]
+    words = [each["wordPolicy"]["customWords"] for each in (first, last)]
+    assert words == [
+        [{"match": "pigeons", "action": "BLOCKED", "detected": True}],
+        [{"match": "120,000", "action": "BLOCKED", "detected": True}],
+    ]
+    assert asked["trace"]["guardrail"]["actionReason"] == "Guardrail blocked."
+    assert "outputAssessments" not in asked["trace"]["guardrail"]
+    assert first["invocationMetrics"]["usage"]["wordPolicyUnits"] == 1
+    clean = passed["trace"]["guardrail"]["inputAssessment"][identifier]
+    assert "wordPolicy" not in clean
+    assert ("topicPolicy" in clean) is (trace == "enabled_full")
+    assert "actionReason" not in passed["trace"]["guardrail"]
+
+
+@holds("converse.guardrail-trace")
+def test_a_stream_tells_its_trace_last(world: World) -> None:
+    named = {**guarded(world, words=["pigeons"]), "trace": "enabled"}
+
+    answer = world.bedrock_runtime.converse_stream(
+        **request("Pigeons?", guardrailConfig={**named, "streamProcessingMode": "sync"})
+    )
+    events = list(answer["stream"])
+
+    assert events[-2] == {"messageStop": {"stopReason": "guardrail_intervened"}}
+    found = events[-1]["metadata"]["trace"]["guardrail"]["inputAssessment"]
+    assert list(found) == [named["guardrailIdentifier"]]
+
+
+def test_a_guardrail_beside_a_stream_is_refused_and_none_is_no_guardrail(world: World) -> None:
+    guardrail = {**guarded(world, words=["a"]), "streamProcessingMode": "async"}
+    none = {"guardrailIdentifier": "", "guardrailVersion": ""}
+
+    error = refused(world.bedrock_runtime.converse_stream, **request(guardrailConfig=guardrail))
+
+    assert "streamProcessingMode" in error["Message"]
+    assert "trace" not in world.bedrock_runtime.converse(**request(guardrailConfig=none))
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_strands_agent_runs_under_a_guardrail(world: World, streaming: bool) -> None:
+    model = BedrockModel(
+        model_id=HAIKU,
+        guardrail_id=world.guardrail(words=["pigeons"]),
+        guardrail_version="DRAFT",
+        streaming=streaming,
+        endpoint_url=world.endpoint,
+        region_name=REGION,
+    )
+    agent = Agent(model=model, callback_handler=None)
+
+    answer = agent("Where are pigeons?")
+
+    assert answer.stop_reason == "guardrail_intervened"
+    assert str(answer).strip() == "That question is not for this assistant."
+    assert agent.messages[0]["content"] == [{"text": "[User input redacted.]"}]
 
 
 @holds("converse.stop-reason")

@@ -17,13 +17,13 @@ NOVA = "us.amazon.nova-lite-v1:0"
 PROFILE = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6"
 QUESTION = "How often is the pump greased?"
 FOUND = "The pump is greased every 200 hours (manual.pdf)."
-ANTHROPIC = {
+ANTHROPIC: dict[str, Any] = {
     "anthropic_version": "bedrock-2023-05-31",
     "max_tokens": 100,
     "messages": [{"role": "user", "content": QUESTION}],
     "tools": [{"name": "search", "description": "Searches.", "input_schema": OBJECT}],
 }
-MESSAGES = {
+MESSAGES: dict[str, Any] = {
     "schemaVersion": "messages-v1",
     "messages": [{"role": "user", "content": [{"text": QUESTION}]}],
     "toolConfig": {"tools": [{"toolSpec": {"name": "search", "inputSchema": {"json": OBJECT}}}]},
@@ -163,7 +163,7 @@ def test_a_tool_that_is_demanded_is_used(world: World) -> None:
         (NOVA, {"inferenceConfig": {"topK": 5}}, "does not offer topK"),
         (NOVA, {"inferenceConfig": {"seed": 5}}, "#/inferenceConfig: extraneous key [seed] is not"),
         (NOVA, {"inferenceConfig": {"maxTokens": -1}}, "inferenceConfig.maxTokens"),
-        (NOVA, {"toolConfig": {"tools": {}}}, "'toolConfig.tools' failed to satisfy constraint"),
+        (NOVA, {"toolConfig": {"tools": {"toolSpec": {}}}}, "Member must be a list"),
         (
             NOVA,
             {"messages": [{"role": "user", "content": [{"text": "?"}, {"document": {}}]}]},

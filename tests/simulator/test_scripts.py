@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 from strands import Agent, tool
 from strands.models.bedrock import BedrockModel
 
@@ -263,3 +264,52 @@ def test_scripts_are_ordered_in_three_ways_only(world: World) -> None:
 
     with refusal.value as response:
         assert response.code == 405
+
+
+def test_the_latest_result_is_quoted(world: World) -> None:
+    script(world, SEARCHES, SEARCHES, CITES)
+
+    first = converse(world, ASKS)
+    messages = [ASKS, first["output"]["message"], result(use_of(first), "every 9 hours (old.pdf)")]
+    second = converse(world, *messages)
+    messages += [second["output"]["message"], result(use_of(second), "every 5 hours")]
+    third = converse(world, *messages)
+
+    assert third["output"]["message"]["content"] == [{"text": "5 hours, says old.pdf."}]
+
+
+def test_a_strands_agent_gets_a_structured_answer(world: World) -> None:
+    class Interval(BaseModel):
+        """How often."""
+
+        hours: int
+
+    script(world, {"uses": [{"name": "Interval", "input": {"hours": 200}}]}, {"text": "Done."})
+    model = BedrockModel(
+        model_id=MODEL, streaming=False, endpoint_url=world.endpoint, region_name=REGION
+    )
+
+    answer = Agent(model=model, callback_handler=None)(
+        "How often?", structured_output_model=Interval
+    )
+
+    assert answer.structured_output == Interval(hours=200)
+
+
+def test_several_tools_are_used_at_once(world: World) -> None:
+    asked: list[str] = []
+
+    @tool
+    def search(query: str) -> str:
+        """Searches."""
+        asked.append(query)
+        return f"{query} every 200 hours (manual.pdf)"
+
+    uses = [{"name": "search", "input": {"query": query}} for query in ("pump", "valve")]
+    script(world, {"text": "I search.", "uses": uses}, CITES)
+    model = BedrockModel(model_id=MODEL, endpoint_url=world.endpoint, region_name=REGION)
+
+    answer = Agent(model=model, tools=[search], callback_handler=None)("How often?")
+
+    assert sorted(asked) == ["pump", "valve"]
+    assert str(answer).strip() == "200 hours, says manual.pdf."

@@ -104,6 +104,24 @@ def turn(role: str, *blocks: Mapping[str, Any]) -> dict[str, Any]:
         (
             [
                 ASKS,
+                turn(
+                    "assistant",
+                    {
+                        "toolUse": {
+                            "toolUseId": "a",
+                            "name": "search",
+                            "input": {},
+                            "type": "server_tool_use",
+                        }
+                    },
+                ),
+                results("a"),
+            ],
+            "The local simulator does not offer tools that AWS runs.",
+        ),
+        (
+            [
+                ASKS,
                 uses("a"),
                 results("a", content=[{"image": {"format": "png", "source": {"bytes": b"png"}}}]),
             ],

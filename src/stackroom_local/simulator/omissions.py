@@ -30,7 +30,7 @@ OMISSIONS = {
     " performanceConfig, sessionConfiguration, userContext": "refused by name",
     "of Converse and ConverseStream: images and other content than text, tools and documents;"
     " documents as DOC or XLS, in S3, or with citations; tools that AWS runs; a prompt resource,"
-    " guardrail traces, guardrails beside a stream, additionalModelRequestFields,"
+    " guardrails beside a stream, additionalModelRequestFields,"
     " additionalModelResponseFieldPaths, performanceConfig, serviceTier, outputConfig,"
     " requestMetadata": "refused by name",
     "of InvokeModel: text of models other than Claude and Nova, images and documents, guardrails,"

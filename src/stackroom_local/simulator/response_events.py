@@ -16,7 +16,8 @@ def events_of(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for index, block in enumerate(message["content"]):
         yield from _block(block, index)
     yield {"messageStop": {"stopReason": answer["stopReason"]}}
-    yield {"metadata": {"usage": answer["usage"], "metrics": answer["metrics"]}}
+    told = {name: answer[name] for name in ("usage", "metrics", "trace") if name in answer}
+    yield {"metadata": told}
 
 
 def _block(block: dict[str, Any], index: int) -> Iterator[dict[str, Any]]:

@@ -39,6 +39,13 @@ CONVERSE_GUARDRAIL = rule(
     "model: it operates on the messages; that the system prompt is none of them is our reading, and"
     " so are documents; guide for tools",
 )
+CONVERSE_GUARDRAIL_TRACE = rule(
+    "converse.guardrail-trace",
+    "with trace enabled an answer tells what the guardrail found in what was asked and answered, as"
+    " ApplyGuardrail tells it, with enabled_full as with its outputScope FULL; a stream tells it"
+    " with its metadata",
+    "model for the shape; that enabled_full is as FULL is assumed",
+)
 CONVERSE_GUARDRAIL_MISSING = rule(
     "converse.guardrail-missing",
     "Converse with a guardrail or version that does not exist",
