@@ -71,6 +71,10 @@ bench-ingest: setup ## chunks per second through the pipeline, against bare embe
 bench-retrieve: setup ## what the retrieve function adds to the knowledge base's answer
 	@$(BIN)/python -m benchmarks.retrieve
 
+.PHONY: bench-agents
+bench-agents: setup ## what an agent's retrieval tool adds to 1, 3 and 10 knowledge bases' answers
+	@$(BIN)/python -m benchmarks.agents
+
 .PHONY: bench-questions
 bench-questions: setup ## how long an agent waits for passages and answers, with 1 and 5 knowledge bases
 	@$(BIN)/python -m benchmarks.questions

@@ -34,6 +34,8 @@ def looks_like_navigation(text: str) -> bool:
     """Whether most of the text is a table of contents or an index, as far as its lines tell."""
     lines = text.splitlines()
     listed = listed_lines(lines)
+    if not listed:
+        return False
     letters = [len(_LETTERS.findall(line)) for line in lines]
     return 2 * sum(letters[number] for number in listed) > sum(letters)
 

@@ -12,7 +12,8 @@ def shown(name: str) -> str:
     A name as it may stand in quotes within a line. Names are their owners' to choose: none may end
     its quotes, or begin a line that reads as if the tool had said it.
     """
-    plain = "".join(each if is_plain(each) else " " for each in name)
+    # What is printable is plain: it holds no control or format character, and no line of its own.
+    plain = name if name.isprintable() else "".join(c if is_plain(c) else " " for c in name)
     return " ".join(plain.split()).replace("'", "’")
 
 

@@ -9,6 +9,7 @@ questions and the answer to none, so it comes last.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from stackroom.ports.retrieval import Passage, PlaceMaps
 from stackroom.retrieval.citations import Cited, Source, cited, is_navigation
@@ -33,6 +34,11 @@ class Excerpt:
     cited: Cited
     other_sources: tuple[Source, ...] = ()
     count: int = 1
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """Made once: each excerpt is compared with all that are better."""
+        return tuple(self.text.split())
 
     @property
     def shown(self) -> str:
@@ -78,7 +84,7 @@ def _is_taken_up(found: Excerpt, excerpts: list[Excerpt], place_maps: PlaceMaps)
 
 
 def _united(known: Excerpt, found: Excerpt, place_maps: PlaceMaps) -> Excerpt | None:
-    if known.text.split() == found.text.split():
+    if known.words == found.words:
         return _with_source(known, found.source)
     if _document(known.source) is None or _document(known.source) != _document(found.source):
         return None
