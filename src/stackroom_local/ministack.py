@@ -2,10 +2,13 @@
 ministack, with a process that functions' processes are forked from, with functions' resource
 policies (stackroom_local.resource_policies), with Bedrock's and S3 Vectors' types in its
 CloudFormation (stackroom_local.simulated_types), with functions of others that run a handler of
-ours (stackroom_local.foreign_functions), and with one fault of version 1.5.33 mended: its IAM takes
-a line break for the end of a key.
+ours (stackroom_local.foreign_functions), and with its IAM mended in two ways.
 
-`python -m stackroom_local.ministack`. S3 takes line breaks in keys, and a wildcard of a policy any
+`python -m stackroom_local.ministack`. To policies every request came over TLS: the servers of the
+local mode speak plain HTTP to 127.0.0.1, which nobody can listen in on, and what denies requests
+"not over TLS", as the CDK's `enforce_ssl` does, would deny every one.
+
+And a fault of version 1.5.33: its IAM takes a line break for the end of a key. S3 takes line breaks in keys, and a wildcard of a policy any
 character [IAM user guide: reference_policies_elements_resource]; ministack compiles `*` to `.*`, so
 that no policy but `*` itself allows, or denies, anything about such a key. A new version needs a
 look here: tests/local/test_ministack.py says whether it still has the fault.
@@ -17,13 +20,17 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from ministack.core import iam_evaluator
 
 from stackroom_local import foreign_functions, resource_policies, simulated_types
 
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/amazon-s3-policy-keys.html#example-object-tls-version
+_TLS = {"aws:securetransport": "true", "s3:tlsversion": "1.3"}
 _ANY = {"*": ".*", "?": "."}
 _PAUSE = 1.0  # seconds, between looks and if it fails again and again
 
@@ -37,6 +44,10 @@ def wildcard(pattern: str, ignore_case: bool) -> re.Pattern[str]:
 
 def mend() -> None:
     iam_evaluator._fnmatch_compile = wildcard
+    value_of: Callable[[str, Any], Any] = iam_evaluator._resolve_condition_key
+    iam_evaluator._resolve_condition_key = lambda key, context: (
+        _TLS[key.lower()] if key.lower() in _TLS else value_of(key, context)
+    )
 
 
 def fork_functions(up: Path) -> None:

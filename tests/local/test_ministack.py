@@ -10,7 +10,8 @@ BUCKET = "arn:aws:s3:::docs"
 
 @pytest.fixture
 def mended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(iam_evaluator, "_fnmatch_compile", iam_evaluator._fnmatch_compile)
+    for name in ("_fnmatch_compile", "_resolve_condition_key"):
+        monkeypatch.setattr(iam_evaluator, name, getattr(iam_evaluator, name))
     mend()
 
 
@@ -43,3 +44,41 @@ def test_a_wildcard_is_any_character_and_the_whole_key_is_meant(
 @pytest.mark.usefixtures("mended")
 def test_an_action_is_matched_in_any_casing() -> None:
     assert iam_evaluator.fnmatch_iam("s3:getobject", "S3:Get*")
+
+
+@pytest.mark.usefixtures("mended")
+@pytest.mark.parametrize(
+    ("condition", "denies"),
+    [
+        ({"Bool": {"aws:SecureTransport": "false"}}, False),
+        ({"NumericLessThan": {"s3:TlsVersion": "1.2"}}, False),
+        ({"Bool": {"aws:SecureTransport": "true"}}, True),
+        ({"StringEquals": {"aws:PrincipalAccount": "000000000000"}}, True),
+        ({"StringEquals": {"aws:PrincipalAccount": "111111111111"}}, False),
+    ],
+)
+def test_to_a_policy_every_request_came_over_tls(
+    condition: dict[str, dict[str, str]], denies: bool
+) -> None:
+    statement = {
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:*",
+        "Resource": "*",
+        "Condition": condition,
+    }
+    context = iam_evaluator.EvalContext(
+        principal_arn="arn:aws:iam::000000000000:user/alice",
+        principal_type="User",
+        principal_account="000000000000",
+        action="s3:GetObject",
+        resource_arn=f"{BUCKET}/a.txt",
+        region="us-east-1",
+        secure_transport=False,
+    )
+
+    found = iam_evaluator.evaluate_resource_policy(
+        {"Version": "2012-10-17", "Statement": [statement]}, context
+    )
+
+    assert (found.decision == "Deny") is denies

@@ -3,7 +3,6 @@ What differs between a template for AWS and the same template here, and nothing 
 
 - functions run from this checkout on AWS's own runtime client, so runtime and code are replaced;
 - what ministack can't make is taken out, and references to it become literals;
-- "only over TLS" is taken out of resource policies: servers on 127.0.0.1 speak plain HTTP;
 - an attribute that ministack doesn't know is put together from one that it does;
 - a calibration of Titan's similarities becomes that of the model that stands in for it;
 - a pause that Bedrock's limits ask for is as much shorter as the simulator's clock is faster, and
@@ -15,7 +14,7 @@ What differs between a template for AWS and the same template here, and nothing 
 import copy
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from stackroom_local.deployment.assembly import Template
@@ -42,8 +41,6 @@ _CONSUMERS = max(2, min(5, os.cpu_count() or 2))
 # What is measured of the embeddings on AWS, and of those here [stackroom.retrieval.calibrations].
 _CALIBRATIONS = {"titan-v2-english": "minilm-english"}
 
-_TLS = {"aws:SecureTransport", "s3:TlsVersion"}
-
 
 def localised(
     template: Template, made: Mapping[str, Attributes], assets: str, *, speed: float = 1
@@ -60,8 +57,6 @@ def localised(
             # CloudFormation takes over an existing bucket only if its name is a literal.
             properties = resource["Properties"]
             properties["BucketName"] = Scope(stack="").value(properties["BucketName"])
-        if resource["Type"] in {"AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy"}:
-            _without_tls(resource["Properties"]["PolicyDocument"])
         if resource["Type"] == "AWS::SQS::Queue":
             _shorten_visibility(resource["Properties"], speed)
         if resource["Type"] == "AWS::Lambda::EventSourceMapping":
@@ -117,19 +112,6 @@ def _without_provider_urls(expression: Any) -> Any:
             return {"Fn::Join": ["", ["https://", name]]}
         case _:
             return {key: _without_provider_urls(item) for key, item in expression.items()}
-
-
-def _without_tls(document: dict[str, Any]) -> None:
-    document["Statement"] = [
-        statement
-        for statement in document["Statement"]
-        if statement["Effect"] != "Deny" or not _TLS & set(_keys(statement.get("Condition", {})))
-    ]
-
-
-def _keys(conditions: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    for operands in conditions.values():
-        yield from operands
 
 
 def _run_from_checkout(properties: dict[str, Any], assets: str) -> None:
