@@ -51,7 +51,7 @@ class Queue:
 
     def await_empty(self) -> None:
         """Nothing waits in it and nothing is being handled."""
-        eventually(lambda: self._counts() == _EMPTY, f"{self.url} is empty")
+        eventually(lambda: self.counts() == _EMPTY, f"{self.url} is empty")
 
     @contextmanager
     def impatient(self) -> Iterator[None]:
@@ -65,7 +65,7 @@ class Queue:
         finally:
             self.aws("sqs").set_queue_attributes(QueueUrl=self.url, Attributes=before)
 
-    def _counts(self) -> dict[str, str]:
+    def counts(self) -> dict[str, str]:
         return self._attributes(list(_EMPTY))
 
     def _attributes(self, names: list[str]) -> dict[str, str]:

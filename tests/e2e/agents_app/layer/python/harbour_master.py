@@ -1,0 +1,1 @@
+MASTER = "Orla Finch"
