@@ -100,15 +100,28 @@ class Island:
         return [each["content"]["text"] for each in answer["retrievalResults"]]
 
     def ask(self, agent: str, question: str, **event: Any) -> dict[str, Any]:
-        """What the agent's function answers."""
+        """What the function of this agent answers."""
+        return self.invoke(self.outputs["Agents"][f"{agent}Function"], question, **event)
+
+    def invoke(self, function: str, question: str, **event: Any) -> dict[str, Any]:
+        """What the agent with this function answers."""
         asked = {"contentType": "data", "content": {"data": question}, **event}
         answer = self.client("lambda").invoke(
-            FunctionName=self.outputs["Agents"][f"{agent}Function"],
-            Payload=json.dumps(asked).encode(),
+            FunctionName=function, Payload=json.dumps(asked).encode()
         )
         told = json.loads(answer["Payload"].read())
         assert "FunctionError" not in answer, told
         return dict(told)
+
+    def function_of(self, stack: str) -> str:
+        """The name of the one function that a stack has."""
+        resources = self.client("cloudformation").describe_stack_resources(StackName=stack)
+        [name] = [
+            each["PhysicalResourceId"]
+            for each in resources["StackResources"]
+            if each["ResourceType"] == "AWS::Lambda::Function"
+        ]
+        return str(name)
 
     def environment(self, agent: str) -> dict[str, str]:
         """The variables of an agent's function."""
@@ -116,9 +129,9 @@ class Island:
         found = self.client("lambda").get_function_configuration(FunctionName=name)
         return dict(found["Environment"]["Variables"])
 
-    def say(self, where: str, *turns: Mapping[str, Any]) -> None:
+    def say(self, where: str, *turns: Mapping[str, Any], model: str = MODEL) -> None:
         """What the model says wherever these words stand in what it reads."""
-        order(self.instance.simulator_endpoint, {"model": MODEL, "where": where, "turns": turns})
+        order(self.instance.simulator_endpoint, {"model": model, "where": where, "turns": turns})
 
 
 def searches(query: str) -> dict[str, Any]:

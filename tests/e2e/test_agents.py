@@ -4,17 +4,20 @@ that were dropped into S3. What the model says is scripted; what it quotes, it w
 """
 
 import json
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stackroom_local.state import Instance
-from tests.e2e.island import REPEATS, Island, searches
+from tests.e2e.island import REPEATS, Island, cdk, searches
 from tests.e2e.people import eventually
 from tests.e2e.traffic import Queue
 from tests.local.running import local_mode
 
+EXAMPLES = Path(__file__).parents[2] / "examples" / "constructs"
 FERRY = "The ferry to Gull Rock leaves every 40 minutes."
 HERON = "Herons breed in the alder wood behind the mill."
 # Its message waits an hour before it comes again, or is dead: as long as the queue says.
@@ -179,6 +182,34 @@ def test_a_tool_of_a_third_party_finds_its_module_in_a_layer(island: Island) -> 
 
     assert told["result"] == "The harbour master is Orla Finch."
     assert "KNOWLEDGE_BASES_CONFIG" not in island.environment("tooled")
+
+
+def test_a_knowledge_base_of_a_third_partys_class_is_searched_by_its_own_tool(
+    island: Island, tmp_path: Path
+) -> None:
+    dynamodb = island.client("dynamodb")
+    dynamodb.create_table(
+        TableName="terms",
+        KeySchema=[{"AttributeName": "term", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "term", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    meaning = "Where boats lie when the tide is out."
+    dynamodb.put_item(TableName="terms", Item={"term": {"S": "hard"}, "meaning": {"S": meaning}})
+    looks_up = {"uses": [{"name": "look_up_term", "input": {"term": "Hard"}}]}
+    island.say("She is on the hard.", looks_up, REPEATS, model="global.amazon.nova-2-lite-v1:0")
+
+    cdk(
+        island.instance,
+        "deploy",
+        "--require-approval=never",
+        f"--output={tmp_path}",
+        cwd=EXAMPLES,
+        app=f"{sys.executable} third_party.py",
+    )
+    told = island.invoke(island.function_of("librarian"), "She is on the hard.")
+
+    assert told == {"success": True, "result": meaning}
 
 
 def test_of_a_batch_only_the_message_that_failed_stays(island: Island) -> None:

@@ -134,6 +134,7 @@ class Agents(cdk.Stack):
             agent_definition=definition,
             prompt="Answer the question.",
             identity_from_event=identity_from_event,
+            enable_observability=True,
             answers_queue=answers_queue,
         )
         cdk.CfnOutput(self, f"{name}Function", value=made.agent_function.function_name)
