@@ -9,8 +9,11 @@ from functools import cache
 from html import escape
 
 import docx
+import pypdfium2
+from PIL import Image
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 PASSWORD = "open sesame"  # of the encrypted files
@@ -51,6 +54,36 @@ def pdf_without_text() -> bytes:
         canvas.rect(72, 600, 200, 100, fill=True)
         canvas.showPage()
     canvas.save()
+    return body.getvalue()
+
+
+def _page_seen(text: str, *, dots_per_inch: int = 150) -> Image.Image:
+    """A page of A4 with this text, as a camera or a scanner sees it."""
+    with pypdfium2.PdfDocument(pdf(text)) as document:
+        page: Image.Image = document[0].render(scale=dots_per_inch / 72).to_pil()
+    return page.convert("L")
+
+
+def scanned_pdf(*pages: str, read: Sequence[str] = ()) -> bytes:
+    """Pages that are images of text and have none; after them those of `read`, which have it."""
+    body = io.BytesIO()
+    canvas = Canvas(body, pagesize=A4, invariant=True)
+    for page in pages:
+        canvas.drawImage(ImageReader(_page_seen(page)), 0, 0, *A4)
+        canvas.showPage()
+    for page in read:
+        text = canvas.beginText(72, 770)
+        text.textLines(page)
+        canvas.drawText(text)
+        canvas.showPage()
+    canvas.save()
+    return body.getvalue()
+
+
+def photograph(text: str, kind: str = "PNG") -> bytes:
+    """A page of A4 with this text, as PNG or JPEG."""
+    body = io.BytesIO()
+    _page_seen(text).save(body, kind)
     return body.getvalue()
 
 

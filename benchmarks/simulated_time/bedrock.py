@@ -102,6 +102,9 @@ class NothingToParse:
     def text(self, body: bytes, filename: str) -> str:  # noqa: ARG002 - the port's arguments
         return body.decode()
 
+    def seen(self, body: bytes, filename: str) -> tuple[str, ...]:
+        return (self.text(body, filename),)
+
     def close(self) -> None:
         """There is nothing to close."""
 

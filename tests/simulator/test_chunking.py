@@ -34,29 +34,6 @@ def test_neighbours_overlap_by_about_a_fifth() -> None:
     assert all(0.1 <= share <= 0.25 for share in shared)
 
 
-def test_a_configured_size_is_honoured() -> None:
-    fixed = {"maxTokens": 40, "overlapPercentage": 10}
-    chunking = Chunking.configured(
-        {
-            "chunkingConfiguration": {
-                "chunkingStrategy": "FIXED_SIZE",
-                "fixedSizeChunkingConfiguration": fixed,
-            }
-        }
-    )
-
-    sizes = [len(ids_of(chunk)) for chunk in chunking.split(STORY)]
-
-    assert max(sizes) <= 40
-    assert min(sizes[:-1]) >= 20
-
-
-def test_without_chunking_a_document_is_one_chunk() -> None:
-    chunking = Chunking.configured({"chunkingConfiguration": {"chunkingStrategy": "NONE"}})
-
-    assert list(chunking.split(f"  {STORY}  ")) == [STORY.strip()]
-
-
 @given(
     text=st.text(max_size=3_000),
     size=st.integers(min_value=1, max_value=60),

@@ -1,10 +1,13 @@
 """What of a document changed since it was last indexed: rule job.incremental."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stackroom_local.simulator.objects import S3Object
 from stackroom_local.simulator.records import KEPT
+from stackroom_local.simulator.rules import PARSE_FILES
 from stackroom_local.simulator.store import Row
+from stackroom_local.simulator.vector_ingestion import VectorIngestion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,3 +48,13 @@ class Change:
     @property
     def _has_same_content(self) -> bool:
         return self.before is not None and self.before["etag"] == self.found.etag
+
+
+def too_many_to_parse(changes: Sequence[Change], ingestion: VectorIngestion) -> frozenset[str]:
+    """The URIs of files beyond those that a parser takes in one job: rule parse.files."""
+    parsed = [
+        change.uri
+        for change in changes
+        if ingestion.is_seen(change.found.format) and not change.only_sidecar_changed
+    ]
+    return frozenset(parsed[PARSE_FILES.limit :])

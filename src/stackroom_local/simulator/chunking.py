@@ -1,9 +1,8 @@
-"""Text into passages, as Bedrock's fixed-size chunking: by tokens, with overlap."""
+"""Text into passages of bounded size: by tokens, with overlap, at the ends of sentences."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
 
 from stackroom_local.simulator.rules import DEFAULT_CHUNK_OVERLAP, DEFAULT_CHUNK_TOKENS
 from stackroom_local.simulator.wordpieces import Spans, spans_of
@@ -15,21 +14,14 @@ _ENDINGS = frozenset(".!?。！？")
 
 @dataclass(frozen=True, kw_only=True)
 class Chunking:
-    """`max_tokens` None is Bedrock's strategy NONE: a document is one chunk."""
+    """
+    `max_tokens` None makes one chunk of a text; the overlap of neighbours is a part of that size,
+    unless `overlap_tokens` says how many tokens.
+    """
 
     max_tokens: int | None = DEFAULT_CHUNK_TOKENS.limit
     overlap_percentage: int = DEFAULT_CHUNK_OVERLAP.limit
-
-    @classmethod
-    def configured(cls, ingestion: dict[str, Any] | None) -> Self:
-        """From a data source's vectorIngestionConfiguration."""
-        chunking = (ingestion or {}).get("chunkingConfiguration") or {}
-        if chunking.get("chunkingStrategy") == "NONE":
-            return cls(max_tokens=None)
-        fixed = chunking.get("fixedSizeChunkingConfiguration")
-        if not fixed:
-            return cls()
-        return cls(max_tokens=fixed["maxTokens"], overlap_percentage=fixed["overlapPercentage"])
+    overlap_tokens: int | None = None
 
     def split(self, text: str) -> Iterator[str]:
         """Passages in order, each an exact span of `text`; nothing but space lies outside all."""
@@ -49,7 +41,9 @@ class Chunking:
     def _ranges(self, spans: Spans, ends: list[int]) -> Iterator[tuple[int, int]]:
         """Token ranges; `ends` are the numbers of tokens after which a sentence or line is over."""
         assert self.max_tokens is not None, "NONE makes one chunk without ranges"
-        overlap = self.max_tokens * self.overlap_percentage // 100
+        overlap = self.overlap_tokens
+        if overlap is None:
+            overlap = self.max_tokens * self.overlap_percentage // 100
         start = 0
         while True:
             limit = start + self.max_tokens

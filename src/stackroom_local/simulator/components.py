@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from stackroom_local.simulator.clock import Clock
+from stackroom_local.simulator.drafts import Drafts
 from stackroom_local.simulator.embedding import Embedder
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.identifiers import Arns, ClientTokens
@@ -52,8 +53,7 @@ class Components:
             store=store,
             records=self.records,
             vectors=self.vectors,
-            objects=objects,
-            parser=parser,
+            drafts=Drafts(objects=objects, parser=parser),
             embedder=embedder,
             faults=self.faults,
         )

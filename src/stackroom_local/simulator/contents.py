@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stackroom_local.simulator.documents import key_of, kind_of
+from stackroom_local.simulator.drafts import Draft
 from stackroom_local.simulator.errors import ServiceError, Unindexable
-from stackroom_local.simulator.indexing import Draft, Indexing
+from stackroom_local.simulator.indexing import Indexing
 from stackroom_local.simulator.objects import ObjectMissing, located
 from stackroom_local.simulator.rules import (
     DIRECT_PAYLOAD,
@@ -21,11 +22,14 @@ from stackroom_local.simulator.rules import (
 )
 from stackroom_local.simulator.sidecars import Attributes, attributes
 from stackroom_local.simulator.store import Row
+from stackroom_local.simulator.vector_ingestion import VectorIngestion
 
 _EXTENSIONS = {
     "application/pdf": "pdf",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+    "image/jpeg": "jpg",
+    "image/png": "png",
     "text/csv": "csv",
     "text/html": "html",
     "text/markdown": "md",
@@ -57,26 +61,30 @@ def refuse_too_much(documents: Iterable[dict[str, Any]]) -> None:
         raise DIRECT_PAYLOAD.broken()
 
 
-def drafted(indexing: Indexing, content: Content) -> Draft:
+def drafted(indexing: Indexing, ingestion: VectorIngestion, content: Content) -> Draft:
     """Raises Unindexable."""
     if content.uri is None:
         etag = hashlib.md5(content.body, usedforsecurity=False).hexdigest()
-        text = indexing.text(content.body, content.filename)
-        return Draft(identifier=content.identifier, text=text, attributes=content.given, etag=etag)
+        return Draft(
+            identifier=content.identifier,
+            pieces=indexing.drafts.pieces(ingestion, content.body, content.filename),
+            attributes=content.given,
+            etag=etag,
+        )
     try:
-        found = indexing.objects.find(*located(content.uri))
+        found = indexing.drafts.objects.find(*located(content.uri))
         sidecar = (
-            indexing.objects.find(*located(content.sidecar_uri or ""))
+            indexing.drafts.objects.find(*located(content.sidecar_uri or ""))
             if content.sidecar_uri
             else None
         )
     except ObjectMissing as error:
         raise Unindexable(FILE_UNREADABLE.message) from error
-    draft = indexing.read(found, sidecar)
+    draft = indexing.drafts.read(ingestion, found, sidecar)
     given = draft.attributes if sidecar else content.given
     return Draft(
         identifier=content.identifier,
-        text=draft.text,
+        pieces=draft.pieces,
         attributes=given,
         etag=draft.etag,
         uri=content.uri,

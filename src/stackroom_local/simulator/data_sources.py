@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from stackroom_local.simulator import vector_ingestion
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.data_source_deletions import Deletions
 from stackroom_local.simulator.dispatch import Parameters
@@ -43,7 +44,7 @@ class DataSources:
             knowledge_base(self.store, home)
             made = self.tokens.made(scope, token)
             if made is None:
-                _refuse_unsimulated(parameters)
+                _check(parameters)
                 self._admit(home, parameters["name"])
                 made = self._insert(parameters)
                 self.tokens.remember(scope, token, made)
@@ -66,7 +67,7 @@ class DataSources:
         home = parameters["knowledgeBaseId"]
         with self.store.transaction():
             row = open_data_source(self.store, parameters)
-            _refuse_unsimulated(parameters)
+            _check(parameters)
             old = loaded(row["body"])
             member = "vectorIngestionConfiguration"
             if (parameters.get(member) or None) != (old.get(member) or None):
@@ -159,17 +160,11 @@ def refuse_deleted(source: Row) -> None:
         raise DATA_SOURCE_BEING_DELETED.broken(id=source["id"])
 
 
-def _refuse_unsimulated(parameters: Parameters) -> None:
+def _check(parameters: Parameters) -> None:
     kind = parameters["dataSourceConfiguration"]["type"]
     if kind not in ("S3", "CUSTOM"):
         raise NOT_SIMULATED.broken(what=f"data sources of type {kind}")
-    ingestion = parameters.get("vectorIngestionConfiguration") or {}
-    strategy = (ingestion.get("chunkingConfiguration") or {}).get("chunkingStrategy")
-    if strategy not in (None, "FIXED_SIZE", "NONE"):
-        raise NOT_SIMULATED.broken(what=f"chunking strategy {strategy}")
-    for member in ("customTransformationConfiguration", "parsingConfiguration"):
-        if ingestion.get(member):
-            raise NOT_SIMULATED.broken(what=member)
+    vector_ingestion.check(parameters.get("vectorIngestionConfiguration") or {})
 
 
 def _body(parameters: Parameters) -> dict[str, Any]:

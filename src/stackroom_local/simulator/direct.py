@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 
-from stackroom_local.simulator.chunking import Chunking
 from stackroom_local.simulator.clock import Clock, Signal, Work
 from stackroom_local.simulator.contents import Content, contents_of, drafted, refuse_too_much
 from stackroom_local.simulator.data_source_deletions import RUNNING
@@ -31,6 +30,7 @@ from stackroom_local.simulator.rules import (
     JOB_DURING_DIRECT,
 )
 from stackroom_local.simulator.store import Row, Store, loaded
+from stackroom_local.simulator.vector_ingestion import VectorIngestion
 
 logger = logging.getLogger(__name__)
 
@@ -164,7 +164,7 @@ class Direct:
 
     def _index(self, destination: Destination, content: Content) -> None:
         try:
-            draft = drafted(self.indexing, content)
+            draft = drafted(self.indexing, destination.ingestion, content)
             self.indexing.index(destination, draft, stop=self._closing)
         except Stopped:
             raise
@@ -185,6 +185,8 @@ def _destination(source: Row) -> Destination:
     return Destination(
         knowledge_base_id=source["knowledge_base_id"],
         data_source_id=source["id"],
-        chunking=Chunking.configured(loaded(source["body"]).get("vectorIngestionConfiguration")),
+        ingestion=VectorIngestion.configured(
+            loaded(source["body"]).get("vectorIngestionConfiguration")
+        ),
         operation="IngestKnowledgeBaseDocuments",
     )

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from stackroom_local.simulator.chunking import Chunking
 from stackroom_local.simulator.clock import Clock, Signal, Work
 from stackroom_local.simulator.errors import Stopped
 from stackroom_local.simulator.indexing import Destination, Indexing
@@ -14,6 +13,7 @@ from stackroom_local.simulator.rules import JOB_FAILED, JOB_SHORTEST, JOB_STARTI
 from stackroom_local.simulator.store import Row, Store, dumped, loaded
 from stackroom_local.simulator.synchronisation import Source, Synchronisation
 from stackroom_local.simulator.tally import Tally
+from stackroom_local.simulator.vector_ingestion import VectorIngestion
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ class JobRuns:
         destination = Destination(
             knowledge_base_id=source["knowledge_base_id"],
             data_source_id=source["id"],
-            chunking=Chunking.configured(body.get("vectorIngestionConfiguration")),
+            ingestion=VectorIngestion.configured(body.get("vectorIngestionConfiguration")),
             operation="StartIngestionJob",
         )
         Synchronisation(

@@ -32,20 +32,23 @@ def own_keys(owner: Owner, key: str) -> dict[str, Value]:
     return {SOURCE_URI: owner[1], CHUNK_ID: key, DATA_SOURCE_ID: owner[0]}
 
 
-def metadata_of(key: str, owner: Owner, text: str, attributes: str) -> dict[str, Any]:
+def metadata_of(
+    key: str, owner: Owner, text: str, attributes: str, *, parent: str | None
+) -> dict[str, Any]:
     """All metadata of a stored vector; what PutVectors wrote has no data source."""
     given: dict[str, Any] = loaded(attributes)
-    return _written_by_bedrock(owner, key, text, given) if owner[0] else given
+    return _written_by_bedrock(owner, key, text, given, parent) if owner[0] else given
 
 
 def _written_by_bedrock(
-    owner: Owner, key: str, text: str, attributes: dict[str, Value]
+    owner: Owner, key: str, text: str, attributes: dict[str, Value], parent: str | None
 ) -> dict[str, Value]:
+    context = {} if parent is None else {"parentText": parent}  # rule chunk.parent-metadata
     return {
         **attributes,
         **own_keys(owner, key),
         BEDROCK_TEXT: text,
-        BEDROCK_METADATA: dumped({"source": {"sourceLocation": owner[1]}}),
+        BEDROCK_METADATA: dumped({"source": {"sourceLocation": owner[1]}, **context}),
     }
 
 
@@ -61,10 +64,16 @@ def refuse_excess(attributes: dict[str, Value], key: str) -> None:
 
 
 def refusal(
-    index: Index, owner: Owner, key: str, text: str, attributes: dict[str, Value]
+    index: Index,
+    owner: Owner,
+    key: str,
+    text: str,
+    attributes: dict[str, Value],
+    *,
+    parent: str | None,
 ) -> str | None:
     """Why S3 Vectors would refuse this passage; None when it takes it."""
-    metadata = _written_by_bedrock(owner, key, text, attributes)
+    metadata = _written_by_bedrock(owner, key, text, attributes, parent)
     filterable = {name: metadata[name] for name in metadata if name not in index.non_filterable}
     for rule, part in ((FILTERABLE_METADATA_SIZE, filterable), (METADATA_SIZE, metadata)):
         if _size(part) > rule.limit:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-from stackroom_local.simulator.rules import FORMATS
 from stackroom_local.simulator.sidecars import SUFFIX
 
 # Gone, or kept from whoever reads: archived, of a customer's own key, or denied. HEAD has no words.
@@ -37,16 +36,13 @@ class S3Object:
 
     @property
     def format(self) -> str:
-        """The extension in lower case, empty where there is none."""
-        return self.key.rpartition("/")[2].rpartition(".")[2].lower() if self._has_dot else ""
+        return format_of(self.key)
 
-    @property
-    def is_supported(self) -> bool:
-        return self.format in FORMATS
 
-    @property
-    def _has_dot(self) -> bool:
-        return "." in self.key.rpartition("/")[2]
+def format_of(key: str) -> str:
+    """The extension of a file's name in lower case, empty where there is none."""
+    name = key.rpartition("/")[2]
+    return name.rpartition(".")[2].lower() if "." in name else ""
 
 
 class ObjectMissing(Exception):

@@ -2,8 +2,14 @@
 
 OMISSIONS = {
     "managed knowledge bases; vector stores other than S3 Vectors": "refused by name",
-    "data sources other than S3 and CUSTOM; semantic and hierarchical chunking; parsing by models;"
-    " transformations": "refused by name",
+    "data sources other than S3 and CUSTOM; transformations; context enrichment": "refused by name",
+    "the model, or Bedrock Data Automation, that parses documents": "OCR (PP-OCR's small models, in"
+    " the wheel of rapidocr) of pages and pictures without text: no tables as Markdown, no"
+    " descriptions of figures, no heed to parsingPrompt and parsingModality; audio and video are"
+    " IGNORED",
+    "the whole page, or the whole table, that Bedrock may show in place of a chunk of Markdown": (
+        "chunks are shown as they are, but for those of HIERARCHICAL"
+    ),
     "of Retrieve: managedSearchConfiguration, userContext, images, additionalModelRequestFields of"
     " a reranking model": "refused by name",
     "the models that rerank": "half the similarity of the local model, half the share of the"

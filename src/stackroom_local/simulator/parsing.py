@@ -1,17 +1,12 @@
-"""Files to text, in a child process, in bounded time."""
+"""Files to text, in child processes, in bounded time."""
 
-import contextlib
-import json
-import subprocess
-import sys
-import threading
-from typing import Any, Protocol
+from typing import Protocol
 
 from stackroom_local.simulator.errors import Unindexable
-from stackroom_local.simulator.parser_process import read_frame, write_frame
+from stackroom_local.simulator.parser_child import ParserChild
 from stackroom_local.simulator.rules import FILE_UNREADABLE
 
-_SECONDS = 120.0
+_SECONDS = 120.0  # for a file, and for each page that is looked at
 
 
 class Parser(Protocol):
@@ -19,69 +14,40 @@ class Parser(Protocol):
         """All pages in one text. Raises Unindexable, as vague as Bedrock is."""
         ...
 
+    def seen(self, body: bytes, filename: str) -> tuple[str, ...]:
+        """
+        The text of each page, of images too: rule parse.images.
+
+        Raises Unindexable, as vague as Bedrock is.
+        """
+        ...
+
     def close(self) -> None: ...
 
 
 class ChildParser:
-    """One child, started when needed and again after a file that killed it; one file at a time."""
+    """
+    A child that reads text and one that looks at images, so that the slow keeps nobody waiting.
+
+    Each is started when needed, and again after a file that killed it; it has one file at a time.
+    """
 
     def __init__(self, seconds: float = _SECONDS) -> None:
-        self._seconds = seconds
-        self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._reading = ParserChild(seconds)
+        self._seeing = ParserChild(seconds, sees=True)
 
     def text(self, body: bytes, filename: str) -> str:
-        with self._lock:
-            answer = self._asked(body, filename)
-        if answer is None or "error" in answer:
-            raise Unindexable(FILE_UNREADABLE.message)
-        return "\n".join(answer["pages"])
+        return "\n".join(_pages(self._reading.read(body, filename)))
+
+    def seen(self, body: bytes, filename: str) -> tuple[str, ...]:
+        return _pages(self._seeing.read(body, filename))
 
     def close(self) -> None:
-        with self._lock:
-            self._end()
-
-    def _asked(self, body: bytes, filename: str) -> Any | None:
-        process = self._running()
-        assert process.stdin is not None, "started with pipes"
-        assert process.stdout is not None, "started with pipes"
-        deadline = threading.Timer(self._seconds, process.kill)
-        deadline.start()
-        try:
-            # mypy has Popen's streams as IO[bytes]; BinaryIO is the same with a name.
-            write_frame(process.stdin, json.dumps({"filename": filename}).encode())  # type: ignore[arg-type]
-            write_frame(process.stdin, body)  # type: ignore[arg-type]
-            answer = read_frame(process.stdout)  # type: ignore[arg-type]
-        except BrokenPipeError:
-            answer = None
-        finally:
-            deadline.cancel()
-        if answer is None:
-            self._end()
-            return None
-        return json.loads(answer)
-
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
-            self._end()
-            command = [sys.executable, "-m", "stackroom_local.simulator.parser_process"]
-            # Our own module in our own interpreter; nothing of a request is in the command.
-            self._process = subprocess.Popen(  # noqa: S603
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
-        return self._process
-
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                _close_quietly(pipe)
-        process.wait()
+        self._reading.close()
+        self._seeing.close()
 
 
-def _close_quietly(pipe: Any) -> None:
-    with contextlib.suppress(BrokenPipeError):  # what was buffered for a child that is gone
-        pipe.close()
+def _pages(pages: list[str] | None) -> tuple[str, ...]:
+    if pages is None:
+        raise Unindexable(FILE_UNREADABLE.message)
+    return tuple(pages)

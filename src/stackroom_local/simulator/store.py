@@ -58,7 +58,8 @@ CREATE TABLE IF NOT EXISTS vectors (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL, index_arn TEXT NOT NULL, knowledge_base_id TEXT,
     data_source_id TEXT NOT NULL, identifier TEXT NOT NULL, text TEXT NOT NULL,
     vector BLOB NOT NULL, model TEXT NOT NULL,
-    visible_from REAL NOT NULL, visible_until REAL, attributes TEXT NOT NULL DEFAULT '{}'
+    visible_from REAL NOT NULL, visible_until REAL, attributes TEXT NOT NULL DEFAULT '{}',
+    parent TEXT
 );
 CREATE INDEX IF NOT EXISTS vectors_by_document ON vectors (data_source_id, identifier);
 CREATE INDEX IF NOT EXISTS vectors_by_knowledge_base ON vectors (knowledge_base_id);
@@ -88,6 +89,7 @@ _ADDED = (
         "UPDATE vectors SET attributes = d.attributes FROM documents d"
         " WHERE d.data_source_id = vectors.data_source_id AND d.identifier = vectors.identifier",
     ),
+    ("vectors", "parent TEXT", None),
 )
 
 

@@ -79,12 +79,12 @@ class StoredVectors:
             if memory_index is not None:
                 memory_index.describe(owner, attributes)
 
-    def texts(self, owner: Owner) -> dict[str, str]:
+    def texts(self, owner: Owner) -> dict[str, tuple[str, str | None]]:
         rows = self._store.rows(
-            f"SELECT key, text FROM vectors WHERE {_OF_OWNER} AND visible_until IS NULL",  # noqa: S608 - a constant
+            f"SELECT key, text, parent FROM vectors WHERE {_OF_OWNER} AND visible_until IS NULL",  # noqa: S608 - a constant
             *owner,
         )
-        return {row["key"]: row["text"] for row in rows}
+        return {row["key"]: (row["text"], row["parent"]) for row in rows}
 
     def remove(self, knowledge_base_id: str, owner: Owner) -> None:
         with self._store.transaction():
@@ -127,13 +127,22 @@ class StoredVectors:
 
         memory_index = self._memory_indexes.of(_index_arn(self._store, knowledge_base_id))
         found = memory_index.nearest(query, limit, accepts)
-        hits = (self._hit(row, score) for row, score in found)
-        return [hit for hit in hits if hit is not None]
+        hits: dict[tuple[Owner, str], Hit] = {}
+        for row, score in found:
+            hit = self._hit(row, score)
+            if hit is not None:  # the best of a parent's children comes first, and stays
+                hits.setdefault(hit.shown_as, hit)
+        return list(hits.values())
 
     def _insert(self, row: dict[str, Any], passage: Passage, dimension: int) -> Entry:
         # The index's further dimensions are zeros, which need no keeping.
         vector = normalised(passage.vector[:dimension])
-        columns = {"key": passage.key, "text": passage.text, "vector": vector.tobytes()}
+        columns = {
+            "key": passage.key,
+            "text": passage.text,
+            "parent": passage.parent,
+            "vector": vector.tobytes(),
+        }
         return Entry(
             row=self._store.insert("vectors", {**row, **columns}),
             owner=(row["data_source_id"], row["identifier"]),
@@ -156,7 +165,8 @@ class StoredVectors:
         attributes = loaded(found["attributes"])
         return Hit(
             key=found["key"],
-            text=found["text"],
+            text=found["text"] if found["parent"] is None else found["parent"],
+            is_parent=found["parent"] is not None,
             score=min(1.0, max(0.0, score)),
             owner=shown_owner((found["data_source_id"], found["identifier"]), attributes),
             attributes={name: attributes[name] for name in attributes if name not in OWN_KEYS},

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from stackroom_local.simulator.changes import Change
+from stackroom_local.simulator.changes import Change, too_many_to_parse
 from stackroom_local.simulator.clock import Clock, Signal
+from stackroom_local.simulator.drafts import Draft
 from stackroom_local.simulator.errors import Stopped, Unindexable
-from stackroom_local.simulator.indexing import Destination, Draft, Indexing
+from stackroom_local.simulator.indexing import Destination, Indexing
+from stackroom_local.simulator.rules import PARSE_FILES
 from stackroom_local.simulator.sidecars import SUFFIX, SidecarTooLarge
 from stackroom_local.simulator.tally import Tally
 
@@ -75,6 +77,7 @@ class Synchronisation:
     stop: Signal
     report: Callable[[Tally], None]
     tally: Tally = field(default_factory=Tally)
+    _too_many: frozenset[str] = frozenset()
 
     def run(self) -> None:
         """Raises Stopped or what S3 raised; documents not yet settled are then as before."""
@@ -96,7 +99,7 @@ class Synchronisation:
 
     def _planned(self) -> tuple[list[Change], list[str]]:
         known = self.indexing.records.known(self.destination.data_source_id)
-        objects = list(self.indexing.objects.under(self.source.bucket, self.source.prefix))
+        objects = list(self.indexing.drafts.objects.under(self.source.bucket, self.source.prefix))
         sidecars = {found.uri: found for found in objects if found.is_sidecar}
         changes = [
             Change(
@@ -108,7 +111,9 @@ class Synchronisation:
             if not found.is_sidecar and not found.key.endswith("/")
         ]
         self._count(changes)
-        return [change for change in changes if not change.is_settled], list(known)
+        unsettled = [change for change in changes if not change.is_settled]
+        self._too_many = too_many_to_parse(unsettled, self.destination.ingestion)
+        return unsettled, list(known)
 
     def _count(self, changes: list[Change]) -> None:
         self.tally.count("numberOfDocumentsScanned", len(changes))
@@ -136,7 +141,9 @@ class Synchronisation:
         """None where only the sidecar counts."""
         if change.only_sidecar_changed:
             return None
-        return self.indexing.read(change.found, change.sidecar)
+        if change.uri in self._too_many:
+            raise Unindexable(PARSE_FILES.message)
+        return self.indexing.drafts.read(self.destination.ingestion, change.found, change.sidecar)
 
     def _settle(self, change: Change, reading: "Reading") -> None:
         self._mark([change.uri], "IN_PROGRESS")
@@ -164,7 +171,7 @@ class Synchronisation:
             self.tally.count("numberOfMetadataDocumentsModified")
 
     def _redescribe(self, change: Change) -> None:
-        attributes, etag = self.indexing.attributes(change.sidecar)
+        attributes, etag = self.indexing.drafts.attributes(change.sidecar)
         outcome = self.indexing.redescribe(
             self.destination, change.uri, attributes, etag=change.found.etag, sidecar=etag
         )

@@ -166,7 +166,7 @@ def _words(metadata_key: str, language: str | None, *stored: str) -> str | None:
     key, data_source_id, identifier, text, attributes = stored
     if metadata_key == BEDROCK_TEXT and data_source_id:
         return text_analysis.spaced(text, language)
-    metadata = metadata_of(key, (data_source_id, identifier), text, attributes)
+    metadata = metadata_of(key, (data_source_id, identifier), text, attributes, parent=None)
     value = metadata.get(metadata_key)
     if isinstance(value, list):
         value = "\n".join(each for each in value if isinstance(each, str))

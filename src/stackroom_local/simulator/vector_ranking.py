@@ -115,7 +115,7 @@ def rows_of(store: Store, numbers: Sequence[int]) -> dict[int, Row]:
 
 def metadata_in(row: Row) -> dict[str, Any]:
     owner = (row["data_source_id"], row["identifier"])
-    return metadata_of(row["key"], owner, row["text"], row["attributes"])
+    return metadata_of(row["key"], owner, row["text"], row["attributes"], parent=row["parent"])
 
 
 def _of_documents(accepts: Callable[[Any], bool]) -> Callable[[Owner, dict[str, Value]], bool]:

@@ -14,9 +14,12 @@ from stackroom_local.simulator.sidecars import Value
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
+    """`parent` is the text that is shown in place of its own: rule chunk.parents."""
+
     key: str
     text: str
     vector: Vector
+    parent: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +29,12 @@ class Hit:
     score: float
     owner: Owner
     attributes: dict[str, Value]
+    is_parent: bool = False
+
+    @property
+    def shown_as(self) -> tuple[Owner, str]:
+        """What only one result of a search has: a parent's text in its document, else the key."""
+        return (self.owner, self.text if self.is_parent else self.key)
 
 
 def new_key() -> str:
@@ -52,8 +61,8 @@ class Vectors(Protocol):
         """New attributes for a document whose passages stay."""
         ...
 
-    def texts(self, owner: Owner) -> dict[str, str]:
-        """The texts of a document's current passages, by key."""
+    def texts(self, owner: Owner) -> dict[str, tuple[str, str | None]]:
+        """The texts of a document's current passages and of their parents, by key."""
         ...
 
     def remove(self, knowledge_base_id: str, owner: Owner) -> None:
@@ -71,5 +80,9 @@ class Vectors(Protocol):
     def search(
         self, knowledge_base_id: str, query: Vector, limit: int, sought: Sought
     ) -> list[Hit]:
-        """The nearest visible passages of accepted documents; the score is the cosine, 0 to 1."""
+        """
+        The nearest visible passages of accepted documents; the score is the cosine, 0 to 1.
+
+        Parents take the place of their children, each once: rule chunk.parents.
+        """
         ...

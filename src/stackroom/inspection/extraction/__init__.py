@@ -16,7 +16,7 @@ from stackroom.inspection.extraction.page import Page
 
 __all__ = ["Heading", "Page", "read_pages"]
 
-Reader = Callable[[bytes], tuple[Page, ...]]
+Reader = Callable[..., tuple[Page, ...]]
 
 _READERS = {
     "pdf": "pdf",
@@ -29,19 +29,21 @@ _READERS = {
 }
 
 
-def read_pages(body: bytes, filename: str) -> tuple[Page, ...]:
+def read_pages(body: bytes, filename: str, *, scans: bool = False) -> tuple[Page, ...]:
     """
     Every page of a PDF, blank ones too; of any other format one page without a number, and in DOCX,
     MD and HTML its headings.
 
-    At least one page has text. Raises `Unreadable` with a reason that its owner can act on.
+    At least one page has text, but of a PDF, where `scans` are read by whoever ingests them: that
+    may be of images alone. Raises `Unreadable` with a reason that its owner can act on.
     """
     reason = unsupported(filename)
     if reason is not None:
         raise Unreadable(reason)
     if not body:
         raise Unreadable("the file is empty")
-    return _reader(extension_of(filename))(body)
+    extension = extension_of(filename)
+    return _reader(extension)(body, **({"scans": scans} if extension == "pdf" else {}))
 
 
 def _reader(extension: str) -> Reader:

@@ -14,6 +14,7 @@ from stackroom_local.simulator.rules.documents import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.files import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.generation import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.guardrails import *  # noqa: F403 - as above
+from stackroom_local.simulator.rules.ingestion import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.invocations import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.jobs import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.limits import *  # noqa: F403 - as above

@@ -100,15 +100,3 @@ DATA_SOURCE_DELETION_FAILED = rule(
     "vector store configurations and permissions and retry your request. If the issue persists, "
     "consider updating the dataDeletionPolicy of the data source to RETAIN and retry your request.",
 )
-CHUNKING_IMMUTABLE = rule(
-    "data-source.chunking-immutable",
-    "the chunking strategy can't change",
-    "model; text assumed",
-    message="The chunking configuration of a data source can't be changed.",
-)
-DEFAULT_CHUNK_TOKENS = rule(
-    "chunk.tokens", "300 tokens where nothing is configured", "guide", value=300
-)
-DEFAULT_CHUNK_OVERLAP = rule(
-    "chunk.overlap", "20 % overlap where nothing is configured", "guide", value=20
-)

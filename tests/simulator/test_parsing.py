@@ -1,0 +1,313 @@
+"""parsingConfiguration: pages and files that are images become searchable, by OCR here."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import psutil
+import pytest
+
+from stackroom_local.simulator.errors import Unindexable
+from stackroom_local.simulator.parsing import ChildParser
+from stackroom_local.simulator.rules import PARSE_FILES
+from tests import files
+from tests.simulator.holding import holds
+from tests.simulator.world import World, data_source_request, eventually, refused
+
+pytestmark = pytest.mark.processes
+
+NIMBUS = "Warehouse Nimbus keeps 4,812 crates of saffron."
+LEAKS = "Tenants must report leaks to the caretaker within two days."
+MODEL = "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-3-haiku-20240307-v1:0"
+BY_MODEL: dict[str, Any] = {
+    "parsingConfiguration": {
+        "parsingStrategy": "BEDROCK_FOUNDATION_MODEL",
+        "bedrockFoundationModelConfiguration": {
+            "modelArn": MODEL,
+            "parsingPrompt": {"parsingPromptText": "Transcribe the page."},
+            "parsingModality": "MULTIMODAL",
+        },
+    }
+}
+BY_AUTOMATION: dict[str, Any] = {
+    "parsingConfiguration": {
+        "parsingStrategy": "BEDROCK_DATA_AUTOMATION",
+        "bedrockDataAutomationConfiguration": {"parsingModality": "MULTIMODAL"},
+    }
+}
+
+
+@pytest.fixture
+def parser() -> Iterator[ChildParser]:
+    parser = ChildParser()
+    yield parser
+    parser.close()
+
+
+@holds("parse.images", "chunk.boundaries")
+@pytest.mark.parametrize("configuration", [BY_MODEL, BY_AUTOMATION], ids=["model", "BDA"])
+def test_a_scanned_pdf_is_found_by_what_is_on_its_pages(
+    world: World, configuration: dict[str, Any]
+) -> None:
+    knowledge_base = world.knowledge_base()
+    source = world.data_source(knowledge_base, vectorIngestionConfiguration=configuration)
+    world.put("scan.pdf", files.scanned_pdf(NIMBUS, read=[LEAKS]))
+
+    job = world.sync(knowledge_base, source)
+
+    assert job["statistics"]["numberOfNewDocumentsIndexed"] == 1
+    saffron = eventually(lambda: world.search(knowledge_base, "saffron in the warehouse"))
+    assert [result["content"]["text"] for result in saffron] == [NIMBUS, LEAKS]
+
+
+@holds("parse.images", "parse.image-size", "file.format")
+def test_a_picture_is_a_document_where_pictures_are_read(world: World) -> None:
+    knowledge_base = world.knowledge_base()
+    blind = world.data_source(knowledge_base, "a/")
+    seeing = world.data_source(knowledge_base, "b/", vectorIngestionConfiguration=BY_AUTOMATION)
+    for prefix in ("a/", "b/"):
+        world.put(f"{prefix}photo.png", files.photograph(NIMBUS))
+        world.put(f"{prefix}photo.jpeg", files.photograph(LEAKS, "JPEG"))
+    world.put("b/large.jpg", files.photograph(LEAKS, "JPEG") + bytes(3_932_160))
+    world.put("b/fake.png", "no picture at all")
+
+    world.sync(knowledge_base, blind)
+    job = world.sync(knowledge_base, seeing)
+
+    assert set(world.statuses(knowledge_base, blind).values()) == {"IGNORED"}
+    assert world.statuses(knowledge_base, seeing) == {
+        "b/photo.png": "INDEXED",
+        "b/photo.jpeg": "INDEXED",
+        "b/large.jpg": "FAILED",
+        "b/fake.png": "FAILED",
+    }
+    assert "MaximumFileSizeSupported: 3932160 bytes" in " ".join(job["failureReasons"])
+    seen = {"b/photo.png", "b/photo.jpeg"}
+    assert eventually(lambda: world.found_keys(knowledge_base, "saffron") == seen)
+
+
+@holds("parse.images")
+def test_a_picture_in_a_request_is_a_document_where_pictures_are_read(world: World) -> None:
+    knowledge_base = world.knowledge_base()
+    custom: dict[str, Any] = {"dataSourceConfiguration": {"type": "CUSTOM"}}
+    blind = world.data_source(knowledge_base, **custom)
+    seeing = world.data_source(knowledge_base, vectorIngestionConfiguration=BY_MODEL, **custom)
+    picture = {"mimeType": "image/png", "data": files.photograph(NIMBUS)}
+    document = {
+        "content": {
+            "dataSourceType": "CUSTOM",
+            "custom": {
+                "customDocumentIdentifier": {"id": "photo"},
+                "sourceType": "IN_LINE",
+                "inlineContent": {"type": "BYTE", "byteContent": picture},
+            },
+        }
+    }
+
+    for source in (blind, seeing):
+        world.agent.ingest_knowledge_base_documents(
+            knowledgeBaseId=knowledge_base, dataSourceId=source, documents=[document]
+        )
+
+    def ends(source: str) -> str:
+        details = world.agent.get_knowledge_base_documents(
+            knowledgeBaseId=knowledge_base,
+            dataSourceId=source,
+            documentIdentifiers=[{"dataSourceType": "CUSTOM", "custom": {"id": "photo"}}],
+        )["documentDetails"]
+        status = details[0]["status"]
+        return status if status in ("IGNORED", "INDEXED", "FAILED") else ""
+
+    assert eventually(lambda: ends(blind)) == "IGNORED"
+    assert eventually(lambda: ends(seeing)) == "INDEXED"
+
+
+@holds("parse.images")
+def test_without_a_parser_that_sees_a_scan_fails(world: World) -> None:
+    knowledge_base = world.knowledge_base()
+    source = world.data_source(knowledge_base)
+    world.put("scan.pdf", files.scanned_pdf(NIMBUS))
+
+    world.sync(knowledge_base, source)
+
+    assert world.statuses(knowledge_base, source) == {"scan.pdf": "FAILED"}
+
+
+@holds("parse.fallback")
+def test_what_is_not_seen_is_read_as_without_a_parser(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(self: ChildParser, body: bytes, filename: str) -> tuple[str, ...]:
+        raise Unindexable("no")
+
+    monkeypatch.setattr(ChildParser, "seen", none)
+    knowledge_base = world.knowledge_base()
+    source = world.data_source(knowledge_base, vectorIngestionConfiguration=BY_MODEL)
+    world.put("text.pdf", files.pdf(LEAKS))
+    world.put("scan.pdf", files.scanned_pdf(NIMBUS))
+
+    world.sync(knowledge_base, source)
+
+    assert world.statuses(knowledge_base, source) == {"text.pdf": "INDEXED", "scan.pdf": "FAILED"}
+
+
+@holds("parse.files")
+def test_what_is_more_than_a_parser_takes_waits_for_the_next_job(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    knowledge_base = world.knowledge_base()
+    source = world.data_source(knowledge_base, vectorIngestionConfiguration=BY_MODEL)
+    for number in range(3):
+        world.put(f"{number}.pdf", files.pdf(f"Report number {number}."))
+    world.put("notes.txt", "No parser need look at this.")
+    with monkeypatch.context() as fewer:
+        fewer.setattr("stackroom_local.simulator.changes.PARSE_FILES", _of_two())
+
+        first = world.sync(knowledge_base, source)
+    statuses = world.statuses(knowledge_base, source)
+    second = world.sync(knowledge_base, source)
+
+    assert PARSE_FILES.limit == 1_000
+    assert statuses["2.pdf"] == "FAILED"
+    assert first["statistics"]["numberOfNewDocumentsIndexed"] == 3
+    assert "MaximumFilesSupported: 1000 files" in first["failureReasons"][0]
+    assert second["statistics"]["numberOfDocumentsSkipped"] == 3
+    assert set(world.statuses(knowledge_base, source).values()) == {"INDEXED"}
+
+
+def _of_two() -> Any:
+    return type("Fewer", (), {"limit": 2})
+
+
+@holds("parse.configuration", "parse.managed", "request.not-simulated")
+@pytest.mark.parametrize(
+    ("configuration", "problem"),
+    [
+        (
+            {"parsingConfiguration": {"parsingStrategy": "BEDROCK_FOUNDATION_MODEL"}},
+            "needs bedrockFoundationModelConfiguration",
+        ),
+        (
+            {"parsingConfiguration": {"parsingStrategy": "SMART_PARSING"}},
+            "SMART_PARSING is supported for managed knowledge bases only",
+        ),
+        (
+            {
+                "customTransformationConfiguration": {
+                    "intermediateStorage": {"s3Location": {"uri": "s3://some-bucket/chunks"}},
+                    "transformations": [
+                        {
+                            "stepToApply": "POST_CHUNKING",
+                            "transformationFunction": {
+                                "transformationLambdaConfiguration": {
+                                    "lambdaArn": "arn:aws:lambda:us-east-1:000000000000:function:f"
+                                }
+                            },
+                        }
+                    ],
+                }
+            },
+            "customTransformationConfiguration",
+        ),
+        (
+            {
+                "contextEnrichmentConfiguration": {
+                    "type": "BEDROCK_FOUNDATION_MODEL",
+                    "bedrockFoundationModelConfiguration": {
+                        "modelArn": MODEL,
+                        "enrichmentStrategyConfiguration": {"method": "CHUNK_ENTITY_EXTRACTION"},
+                    },
+                }
+            },
+            "contextEnrichmentConfiguration",
+        ),
+    ],
+    ids=["no model", "managed", "transformation", "enrichment"],
+)
+def test_a_configuration_that_is_not_taken_says_why(
+    world: World, configuration: dict[str, Any], problem: str
+) -> None:
+    request = data_source_request(world.knowledge_base(), world.bucket)
+
+    error = refused(
+        world.agent.create_data_source, **request, vectorIngestionConfiguration=configuration
+    )
+
+    assert error["Code"] == "ValidationException"
+    assert problem in error["Message"]
+
+
+@holds("data-source.chunking-immutable")
+def test_the_parser_of_a_data_source_never_changes(world: World) -> None:
+    knowledge_base = world.knowledge_base()
+    source = world.data_source(knowledge_base, vectorIngestionConfiguration=BY_MODEL)
+    request = {**data_source_request(knowledge_base, world.bucket), "dataSourceId": source}
+
+    error = refused(
+        world.agent.update_data_source, **request, vectorIngestionConfiguration=BY_AUTOMATION
+    )
+    same = world.agent.update_data_source(**request, vectorIngestionConfiguration=BY_MODEL)
+
+    assert error["Code"] == "ValidationException"
+    assert same["dataSource"]["vectorIngestionConfiguration"] == BY_MODEL
+
+
+def test_what_stands_side_by_side_is_read_as_a_line(parser: ChildParser) -> None:
+    (page,) = parser.seen(files.scanned_pdf(f"Crates{' ' * 60}4812\nBarrels{' ' * 60}37"), "a.pdf")
+
+    assert page.splitlines() == ["Crates 4812", "Barrels 37"]
+
+
+@pytest.mark.parametrize("text", ["Crates", "4812", "\n" * 40 + "Page 1 of 2"])
+def test_a_page_with_little_on_it_is_read_too(parser: ChildParser, text: str) -> None:
+    assert parser.seen(files.scanned_pdf(text), "scan.pdf") == (text.strip(),)
+
+
+def test_an_empty_page_between_others_is_nothing(parser: ChildParser) -> None:
+    assert parser.seen(files.scanned_pdf("First", "", "Third"), "a.pdf") == ("First", "", "Third")
+
+
+def test_a_page_that_takes_too_long_ends_the_child_and_the_next_file_has_another() -> None:
+    parser = ChildParser(seconds=0.05)
+    try:
+        with pytest.raises(Unindexable):
+            parser.seen(files.scanned_pdf(NIMBUS), "scan.pdf")
+    finally:
+        parser.close()
+
+
+def test_a_child_that_is_killed_is_followed_by_another(parser: ChildParser) -> None:
+    scan = files.scanned_pdf(NIMBUS)
+    before = set(psutil.Process().children())
+    parser.seen(scan, "scan.pdf")
+    (child,) = set(psutil.Process().children()) - before
+
+    os.kill(child.pid, signal.SIGKILL)
+    eventually(lambda: child.status() == psutil.STATUS_ZOMBIE)
+
+    assert parser.seen(scan, "scan.pdf") == (NIMBUS,)
+
+
+def test_closing_does_not_wait_for_the_pages_of_a_scan() -> None:
+    parser = ChildParser()
+    long_scan = files.scanned_pdf(*[NIMBUS] * 40)
+    outcome: list[str] = []
+
+    def read() -> None:
+        try:
+            parser.seen(long_scan, "scan.pdf")
+        except Unindexable:
+            outcome.append("unindexable")
+
+    reading = threading.Thread(target=read)
+    reading.start()
+    time.sleep(1)
+    begun = time.monotonic()
+    parser.close()
+    reading.join(timeout=5)
+
+    assert outcome == ["unindexable"]
+    assert time.monotonic() - begun < 5
