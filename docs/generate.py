@@ -49,6 +49,11 @@ MEANINGS = {
     "ADMISSION_DIRECT_CALLS": "direct calls, ingesting or deleting, at a time in the account",
     "ADMISSION_SECONDS_BETWEEN_STARTS": "from the start of one ingestion job to the next",
     "INGEST_SPEED": "how much faster than AWS the simulator's clock is, in the local mode",
+    "VECTOR_INGESTION": (
+        "JSON of the API's `vectorIngestionConfiguration` for the data sources it makes: how their"
+        " documents are read and cut"
+    ),
+    "PARSES_IMAGES": "`true`: the knowledge bases read images, so a PDF of scans is no defect",
     "INSPECT_SECONDS_PER_FILE": "how long one file may be looked at",
     "RETRIEVE_MIN_SCORE": "passages below are left out, unless the caller says otherwise",
     "RETRIEVE_MAX_TOKENS": "budget of an answer's passages, unless the caller says otherwise",

@@ -4,14 +4,14 @@ from functools import cache
 
 from functions.observability import logger_for, metrics_for
 from stackroom.aws.session import client
-from stackroom.aws.settings import AdmissionSettings
+from stackroom.aws.settings import AdmissionSettings, DataSourceSettings
 from stackroom.aws.use_cases import UseCases
 
 logger = logger_for("ingest")
 metrics = metrics_for("ingest")
 
 
-class IngestSettings(AdmissionSettings):
+class IngestSettings(AdmissionSettings, DataSourceSettings):
     kb_catalog_table: str
     kb_control_table: str
     kb_docs_bucket: str

@@ -24,6 +24,8 @@ class InspectSettings(Settings):
     kb_docs_bucket: str
     # A batch of five files, each up to this long, fits into the function's 120 seconds.
     inspect_seconds_per_file: float = 20.0
+    # Whether the knowledge bases do: then a PDF of images alone is no defect.
+    parses_images: bool = False
 
 
 @cache

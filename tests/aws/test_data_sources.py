@@ -14,6 +14,7 @@ from stackroom.aws.data_sources import (
     _STUCK,
     BedrockDataSources,
 )
+from stackroom.aws.vector_ingestion import VectorIngestion
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 
 KB = "KB12345678"
@@ -68,6 +69,29 @@ def a_summary(name: str, data_source_id: str) -> dict[str, Any]:
         "status": "AVAILABLE",
         "updatedAt": NOW,
     }
+
+
+def test_a_data_source_is_read_and_cut_as_the_deployment_says(
+    bedrock_agent: Any, bedrock: Stubber
+) -> None:
+    ingestion = {
+        "chunkingConfiguration": {
+            "chunkingStrategy": "FIXED_SIZE",
+            "fixedSizeChunkingConfiguration": {"maxTokens": 500, "overlapPercentage": 10},
+        },
+        "parsingConfiguration": {"parsingStrategy": "BEDROCK_DATA_AUTOMATION"},
+    }
+    bedrock.add_response(
+        "create_data_source", a_source(), {**CREATION, "vectorIngestionConfiguration": ingestion}
+    )
+    told = BedrockDataSources(
+        client=bedrock_agent,
+        bucket_arn="arn:aws:s3:::docs",
+        ingestion=VectorIngestion.model_validate(ingestion),
+    )
+
+    assert create(told) == "DS12345678"
+    bedrock.assert_no_pending_responses()
 
 
 def test_a_data_source_is_created_over_the_catalogs_prefix_alone(

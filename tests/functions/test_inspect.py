@@ -8,6 +8,7 @@ from typing import Any
 import boto3
 import pytest
 from moto import mock_aws
+from pydantic import ValidationError
 
 from functions.inspect import handler as function
 from stackroom.aws import session
@@ -54,6 +55,47 @@ def message(number: int, body: str) -> dict[str, str]:
 def event(key: str, detail_type: str = "Object Created") -> str:
     detail = {"bucket": {"name": BUCKET}, "object": {"key": key, "sequencer": "01"}}
     return json.dumps({"id": f"id of {key}", "detail-type": detail_type, "detail": detail})
+
+
+@pytest.mark.parametrize(
+    ("parses_images", "expected"),
+    [
+        (
+            None,
+            "no text was found in the PDF; it may be a scan, and this deployment reads no images",
+        ),
+        ("false", "no text was found in the PDF; it may be a scan"),
+        ("true", None),
+    ],
+)
+def test_a_scanned_pdf_is_a_defect_unless_images_are_parsed(
+    s3: Any, monkeypatch: pytest.MonkeyPatch, parses_images: str | None, expected: str | None
+) -> None:
+    if parses_images is not None:
+        monkeypatch.setenv("PARSES_IMAGES", parses_images)
+    key = "alice/handbook/scan.pdf"
+    etag = put(s3, key, files.scanned_pdf("Seen", "Seen too"))
+
+    assert failures(event(key)) == []
+
+    place_map = S3PlaceMaps(s3, BUCKET).get(document_id(key))
+    if expected is None:
+        assert reason(key, etag) is None
+        assert place_map is not None
+        assert place_map.text == ""
+        assert place_map.place_of("Seen").page is None
+    else:
+        assert str(reason(key, etag)).startswith(expected)
+        assert place_map is None
+
+
+def test_a_value_of_parses_images_that_is_none_is_told_by_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PARSES_IMAGES", "sometimes")
+
+    with pytest.raises(ValidationError, match="parses_images"):
+        function.InspectSettings.from_env()
 
 
 def failures(*bodies: str) -> list[str]:

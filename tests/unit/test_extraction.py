@@ -69,7 +69,9 @@ def test_a_pdf_with_junk_around_it_is_still_read() -> None:
         (files.encrypted_pdf(), "the PDF is encrypted; remove its password and upload it again"),
         (
             files.pdf_without_text(),
-            "no text was found in the PDF; it may be a scan: run OCR over it and upload it again",
+            "no text was found in the PDF; it may be a scan, and this deployment reads no images:"
+            " run OCR over it and upload it again, or have it deployed with"
+            " -c parsing=foundation_model",
         ),
         (
             files.truncated_pdf(),
@@ -102,6 +104,38 @@ def test_a_pdf_with_junk_around_it_is_still_read() -> None:
 )
 def test_a_pdf_that_can_not_be_read_says_what_to_do(body: bytes, expected: str) -> None:
     assert reason(body, "report.pdf") == expected
+
+
+def test_a_pdf_of_images_alone_is_sound_where_whoever_ingests_it_reads_them() -> None:
+    pages = read_pages(files.scanned_pdf("Seen", "Seen too"), "scan.pdf", scans=True)
+
+    assert pages == (Page(1, ""), Page(2, ""))
+
+
+def test_a_pdf_with_scans_among_its_pages_is_sound_and_gives_the_text_that_there_is() -> None:
+    body = files.scanned_pdf("Seen", read=["Read"])
+
+    assert read_pages(body, "a.pdf") == read_pages(body, "a.pdf", scans=True)
+    assert [page.text for page in read_pages(body, "a.pdf")] == ["", "Read"]
+
+
+@pytest.mark.parametrize(
+    ("body", "filename", "expected"),
+    [
+        (b"", "a.pdf", "the file is empty"),
+        (files.encrypted_pdf(), "a.pdf", "the PDF is encrypted"),
+        (files.truncated_pdf(), "a.pdf", "the PDF is damaged or cut off"),
+        (files.word(), "a.docx", "no text was found in the file"),
+        (files.photograph("Seen"), "a.png", "File type '.png' not supported"),
+    ],
+)
+def test_where_scans_are_read_every_other_defect_is_one(
+    body: bytes, filename: str, expected: str
+) -> None:
+    with pytest.raises(Unreadable) as caught:
+        read_pages(body, filename, scans=True)
+
+    assert caught.value.reason.startswith(expected)
 
 
 def test_a_docx_gives_paragraphs_and_a_line_for_each_row_of_a_table() -> None:

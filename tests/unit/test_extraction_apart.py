@@ -32,6 +32,16 @@ def test_a_defect_comes_back_as_its_reason() -> None:
         read_pages_apart(files.encrypted_pdf(), "secret.pdf", seconds=60)
 
 
+def test_a_pdf_of_images_alone_is_a_defect_unless_scans_are_read() -> None:
+    scan = files.scanned_pdf("Seen")
+
+    pages = read_pages_apart(scan, "scan.pdf", seconds=60, scans=True)
+
+    assert pages == (Page(1, ""),)
+    with pytest.raises(Unreadable, match="this deployment reads no images"):
+        read_pages_apart(scan, "scan.pdf", seconds=60)
+
+
 def test_a_reader_that_takes_too_long_is_given_up() -> None:
     endless = b"<div>" * 400_000  # nesting costs the parser quadratic time
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.back_pressure import means_work_under_way
 from stackroom.aws.translation import knowledge_base_errors
+from stackroom.aws.vector_ingestion import VectorIngestion
 from stackroom.errors import DataSourceBroken, DataSourceLimit, KnowledgeBaseThrottled
 
 if TYPE_CHECKING:
@@ -29,8 +30,11 @@ _KEPT = (
 
 @dataclass(frozen=True, kw_only=True)
 class BedrockDataSources:
+    """`ingestion` is of those that are made from now on; None leaves it to Bedrock's defaults."""
+
     client: "AgentsforBedrockClient"
     bucket_arn: str
+    ingestion: VectorIngestion | None = None
 
     def find(self, knowledge_base_id: str, name: str) -> str | None:
         """One that is being deleted is none: it takes no job, and its name is free again soon."""
@@ -44,6 +48,10 @@ class BedrockDataSources:
         )
 
     def create(self, knowledge_base_id: str, name: str, *, prefix: str, token: str) -> str:
+        # A member that is left out and one that is null are not the same to AWS.
+        ingestion: dict[str, Any] = {}
+        if self.ingestion is not None:
+            ingestion["vectorIngestionConfiguration"] = self.ingestion.as_request()
         try:
             with knowledge_base_errors():
                 answer = self.client.create_data_source(
@@ -59,6 +67,7 @@ class BedrockDataSources:
                             "inclusionPrefixes": [prefix],
                         },
                     },
+                    **ingestion,
                 )
         except self.client.exceptions.ServiceQuotaExceededException as error:
             raise DataSourceLimit(knowledge_base_id) from error

@@ -208,7 +208,10 @@ class Deployment:
         from stackroom.aws.data_sources import BedrockDataSources
 
         return BedrockDataSources(
-            client=self.client("bedrock-agent"), bucket_arn=f"arn:aws:s3:::{self._bucket_name}"
+            client=self.client("bedrock-agent"),
+            bucket_arn=f"arn:aws:s3:::{self._bucket_name}",
+            # Of the one function that makes them; the others find and remove.
+            ingestion=getattr(self.settings, "vector_ingestion", None),
         )
 
     @cached_property

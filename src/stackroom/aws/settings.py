@@ -19,6 +19,7 @@ from stackroom.admission.limits import Limits
 from stackroom.aws import knowledge_bases
 from stackroom.aws.answer_prompt import checked
 from stackroom.aws.guardrail import Guardrail
+from stackroom.aws.vector_ingestion import VectorIngestion
 from stackroom.model import PoolMember
 from stackroom.retrieval.calibrations import CALIBRATIONS
 
@@ -99,6 +100,17 @@ class AdmissionSettings(LimitSettings):
     """Of every function that is granted knowledge bases, or gives them back."""
 
     kb_pool: Pool
+
+
+class DataSourceSettings(Settings):
+    """
+    Of the function that makes the catalogs' own data sources.
+
+    JSON of the API's vectorIngestionConfiguration; without it Bedrock reads text and cuts it as it
+    does by default.
+    """
+
+    vector_ingestion: Annotated[VectorIngestion | None, BeforeValidator(_from_json)] = None
 
 
 class GuardrailSettings(Settings):

@@ -65,14 +65,15 @@ class UseCases(RunUseCases):
         from stackroom.inspection.extraction.apart import read_pages_apart
         from stackroom.inspection.inspection import Inspection
 
-        seconds = self.deployment.settings.need("inspect_seconds_per_file")
+        need = self.deployment.settings.need
+        seconds, scans = need("inspect_seconds_per_file"), need("parses_images")
         return Inspection(
             files=self.deployment.files,
             place_maps=self.deployment.place_maps,
             catalogs=self.deployment.catalogs,
             documents=self.deployment.documents,
             inspections=self.deployment.inspections,
-            extract=partial(read_pages_apart, seconds=seconds),
+            extract=partial(read_pages_apart, seconds=seconds, scans=scans),
         )
 
     @cached_property

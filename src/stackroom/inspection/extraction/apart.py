@@ -2,8 +2,8 @@
 Extraction in a process of its own, with bounds on time and memory.
 
 A hostile or broken file may crash a parser or keep it busy for ever. Here that ends the child and
-nothing else. Run as a module, this is the child: name in the arguments, file on standard input,
-JSON on standard output.
+nothing else. Run as a module, this is the child: name and bounds in the arguments, file on standard
+input, JSON on standard output.
 """
 
 import json
@@ -19,15 +19,22 @@ from stackroom.formats import extension_of
 from stackroom.inspection.extraction import Heading, Page, read_pages
 
 MEMORY_BYTES = 1_073_741_824  # leaves a function of 1,536 MB room for the file and our own code
+_SCANS = "--scans"
 _KEPT = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH")
 
 
-def read_pages_apart(body: bytes, filename: str, *, seconds: float) -> tuple[Page, ...] | None:
+def read_pages_apart(
+    body: bytes, filename: str, *, seconds: float, scans: bool = False
+) -> tuple[Page, ...] | None:
     """As `read_pages`; None if the reader crashed, ran out of memory or took longer."""
     try:
         # Nothing of the owner's is on the command line but the extension of the name.
         child = subprocess.run(  # noqa: S603
-            [sys.executable, "-m", __name__, f"file.{extension_of(filename)}", str(seconds)],
+            [
+                sys.executable,
+                *("-m", __name__, f"file.{extension_of(filename)}", str(seconds)),
+                *[_SCANS] * scans,
+            ],
             input=body,
             capture_output=True,
             timeout=seconds,
@@ -52,12 +59,12 @@ def _environment() -> dict[str, str]:
     return {**kept, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-def _main(filename: str, seconds: float) -> None:
+def _main(filename: str, seconds: float, *, scans: bool) -> None:
     _bound(resource.RLIMIT_AS, MEMORY_BYTES)
     # Should the parent be killed: nobody would be left to stop the child.
     _bound(resource.RLIMIT_CPU, math.ceil(seconds) + 1)
     try:
-        pages = read_pages(sys.stdin.buffer.read(), filename)
+        pages = read_pages(sys.stdin.buffer.read(), filename, scans=scans)
     except Unreadable as defect:
         answer: dict[str, object] = {"reason": defect.reason}
     else:
@@ -75,4 +82,4 @@ def _bound(what: int, limit: int) -> None:
 
 
 if __name__ == "__main__":
-    _main(sys.argv[1], float(sys.argv[2]))
+    _main(sys.argv[1], float(sys.argv[2]), scans=_SCANS in sys.argv)

@@ -1,0 +1,144 @@
+"""VECTOR_INGESTION: what the function takes of it, CreateDataSource takes, and nothing else."""
+
+import json
+from typing import Any
+
+import pytest
+from botocore.session import get_session
+from pydantic import ValidationError
+
+from functions.ingest.deployed import IngestSettings
+from stackroom.aws.settings import DataSourceSettings
+from stackroom_local.simulator import vector_ingestion
+from stackroom_local.simulator.errors import ServiceError
+from stackroom_local.simulator.validation import validate
+
+MODEL = "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-3-haiku-20240307-v1:0"
+
+
+def chunking(strategy: str, **configurations: Any) -> dict[str, Any]:
+    return {"chunkingConfiguration": {"chunkingStrategy": strategy, **configurations}}
+
+
+def fixed(tokens: int = 300, overlap: int = 20) -> dict[str, Any]:
+    given = {"maxTokens": tokens, "overlapPercentage": overlap}
+    return chunking("FIXED_SIZE", fixedSizeChunkingConfiguration=given)
+
+
+def hierarchical(*levels: int, overlap: int = 60) -> dict[str, Any]:
+    given = {"levelConfigurations": [{"maxTokens": each} for each in levels]}
+    return chunking(
+        "HIERARCHICAL", hierarchicalChunkingConfiguration={**given, "overlapTokens": overlap}
+    )
+
+
+def semantic(tokens: int = 300, buffer: int = 0, percentile: int = 95) -> dict[str, Any]:
+    given = {
+        "maxTokens": tokens,
+        "bufferSize": buffer,
+        "breakpointPercentileThreshold": percentile,
+    }
+    return chunking("SEMANTIC", semanticChunkingConfiguration=given)
+
+
+def parsing(strategy: str, **configurations: Any) -> dict[str, Any]:
+    return {"parsingConfiguration": {"parsingStrategy": strategy, **configurations}}
+
+
+def by_model(**members: Any) -> dict[str, Any]:
+    return parsing("BEDROCK_FOUNDATION_MODEL", bedrockFoundationModelConfiguration=members)
+
+
+TAKEN = [
+    fixed(),
+    fixed(8_192, 99),
+    fixed(1, 1),
+    chunking("FIXED_SIZE"),
+    chunking("NONE"),
+    hierarchical(1_500, 300),
+    semantic(),
+    semantic(8_192, 1, 50),
+    parsing("BEDROCK_DATA_AUTOMATION"),
+    parsing(
+        "BEDROCK_DATA_AUTOMATION",
+        bedrockDataAutomationConfiguration={"parsingModality": "MULTIMODAL"},
+    ),
+    by_model(modelArn=MODEL),
+    by_model(modelArn=MODEL, parsingPrompt={"parsingPromptText": "Read."}),
+    {**hierarchical(1_500, 300), **by_model(modelArn=MODEL, parsingModality="MULTIMODAL")},
+]
+REFUSED = [
+    fixed(0),
+    fixed(8_193),
+    fixed(300, 0),
+    fixed(300, 100),
+    hierarchical(1_500),
+    hierarchical(1_500, 300, 100),
+    hierarchical(1_500, 300, overlap=0),
+    semantic(buffer=2),
+    semantic(percentile=49),
+    semantic(percentile=100),
+    chunking("SENTENCES"),
+    chunking("HIERARCHICAL"),
+    chunking("SEMANTIC"),
+    {"chunkingConfiguration": {**fixed()["chunkingConfiguration"], "chunkingStrategy": "NONE"}},
+    {"chunkingConfiguration": {}},
+    parsing("BEDROCK_FOUNDATION_MODEL"),
+    parsing("SMART_PARSING"),
+    by_model(),
+    by_model(modelArn=""),
+    by_model(modelArn=MODEL, parsingPrompt={"parsingPromptText": ""}),
+    by_model(modelArn=MODEL, parsingModality="SOUND"),
+]
+
+
+@pytest.mark.parametrize("ingestion", TAKEN, ids=str)
+def test_what_is_taken_is_taken_by_aws_as_it_is(ingestion: dict[str, Any]) -> None:
+    settings = DataSourceSettings.from_env({"VECTOR_INGESTION": json.dumps(ingestion)})
+
+    assert settings.vector_ingestion is not None
+    assert settings.vector_ingestion.as_request() == ingestion
+    assert _is_taken_by_aws(ingestion)
+
+
+@pytest.mark.parametrize("ingestion", REFUSED, ids=str)
+def test_what_aws_refuses_is_refused_at_the_start(ingestion: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="vector_ingestion"):
+        DataSourceSettings.from_env({"VECTOR_INGESTION": json.dumps(ingestion)})
+    assert not _is_taken_by_aws(ingestion)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no json", "[]", "{}", "null and void", '{"chunking": "NONE"}', '"fixed"']
+)
+def test_what_is_no_configuration_names_the_variable(text: str) -> None:
+    with pytest.raises(ValidationError, match="vector_ingestion"):
+        DataSourceSettings.from_env({"VECTOR_INGESTION": text})
+
+
+def test_an_error_names_the_member_and_what_is_allowed_and_no_value() -> None:
+    configuration = json.dumps(fixed(9_999))
+
+    with pytest.raises(ValidationError) as caught:
+        DataSourceSettings.from_env({"VECTOR_INGESTION": configuration})
+
+    told = str(caught.value)
+    assert "fixedSizeChunkingConfiguration.maxTokens" in told
+    assert "less than or equal to 8192" in told
+    assert "9999" not in told
+
+
+def test_without_it_bedrock_decides() -> None:
+    assert DataSourceSettings.from_env({}).vector_ingestion is None
+    assert "vector_ingestion" in IngestSettings.model_fields
+
+
+def _is_taken_by_aws(ingestion: dict[str, Any]) -> bool:
+    """By the ranges of the API model, and by what the simulator has beside them."""
+    create = get_session().get_service_model("bedrock-agent").operation_model("CreateDataSource")
+    try:
+        validate(create.input_shape.members["vectorIngestionConfiguration"], ingestion)
+        vector_ingestion.check(ingestion)
+    except ServiceError:
+        return False
+    return True
