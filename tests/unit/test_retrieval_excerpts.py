@@ -56,6 +56,31 @@ def test_passages_that_overlap_become_one_wherever_they_were_found(shelf: Shelf)
     assert shelf.texts() == [text(1, 7), "Nothing to do with it."]
 
 
+def test_large_passages_that_overlap_leave_room_for_others(shelf: Shelf) -> None:
+    shared = "Both of the parents end and begin with this very sentence. "
+    first, second = "One thing. " * 400 + shared, shared + "Another. " * 400
+    shelf.find(first)
+    shelf.find(second)
+    shelf.find("A small one. " + shared + "It goes on.", of="other.pdf")
+
+    assert shelf.texts() == [first, second, "A small one. " + shared + "It goes on."]
+
+
+def test_three_passages_of_the_default_size_become_one(shelf: Shelf) -> None:
+    sentences = [f"Of {n} things in stock the manual says where to find them. " for n in range(60)]
+    for begin in (0, 18, 36):
+        shelf.find("".join(sentences[begin : begin + 22]))
+
+    assert shelf.texts() == ["".join(sentences[:58])]
+
+
+def test_a_child_of_a_parent_that_is_shown_is_not_shown_again(shelf: Shelf) -> None:
+    shelf.find(text(0, 8))
+    shelf.find(text(3, 5))
+
+    assert shelf.texts() == [text(0, 8)]
+
+
 def test_an_excerpt_keeps_the_rank_and_the_score_of_its_best_passage(shelf: Shelf) -> None:
     shelf.find(text(3, 6))
     shelf.find(text(1, 4))

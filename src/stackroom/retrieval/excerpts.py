@@ -13,9 +13,13 @@ from functools import cached_property
 
 from stackroom.ports.retrieval import Passage, PlaceMaps
 from stackroom.retrieval.citations import Cited, Source, cited, is_navigation
+from stackroom.retrieval.passages import estimated_tokens
 
 _LEAST_OVERLAP = 40  # characters that show by themselves that one passage goes on in another
 _MOST_MERGED = 3  # passages in an excerpt: what is cited should be easy to find
+# Nor do they grow beyond this: three of Bedrock's default passages do not, and of larger ones, as
+# parents of hierarchical chunks are, one excerpt would take all of an answer's context.
+_MOST_TOKENS = 1_500
 _CANDIDATES = 6  # passages for each excerpt asked for, among which tables of contents come last
 _LOOKED_AT = 2  # passages for each excerpt asked for: some are merged, some come last
 
@@ -93,7 +97,7 @@ def _united(known: Excerpt, found: Excerpt, place_maps: PlaceMaps) -> Excerpt | 
     if _cites(known) != _cites(found):
         return None
     text = _joined(known, found) or _joined(found, known)
-    if text is None or known.count == _MOST_MERGED:
+    if text is None or known.count == _MOST_MERGED or estimated_tokens(text) > _MOST_TOKENS:
         return None
     whole = replace(known.passage, text=text)
     return replace(known, text=text, cited=cited([whole], place_maps)[0], count=known.count + 1)
