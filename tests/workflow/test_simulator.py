@@ -1,5 +1,6 @@
 """The same machine and handlers over the simulator as it is served: it parses, embeds and waits."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from stackroom.aws import session
 from stackroom_local.simulator.server import Configuration, Simulator
+from tests import files
 from tests.simulator.world import CUSTOM, NON_FILTERABLE, knowledge_base_request
 from tests.workflow.bedrock import pool
 from tests.workflow.functions import forget_clients
@@ -114,6 +116,46 @@ def test_a_catalog_on_the_shared_data_source_is_ingested_and_deleted_directly(
     assert passages(bedrock, "alice") == []
     assert passages(bedrock, "bob") == ["Annual leave is twenty days."]
     assert world.document(KEY) is None
+
+
+@pytest.fixture
+def seeing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is deployed with a parser that reads images, and chunks with parents."""
+    levels = [{"maxTokens": 400}, {"maxTokens": 40}]
+    ingestion = {
+        "chunkingConfiguration": {
+            "chunkingStrategy": "HIERARCHICAL",
+            "hierarchicalChunkingConfiguration": {
+                "levelConfigurations": levels,
+                "overlapTokens": 5,
+            },
+        },
+        "parsingConfiguration": {"parsingStrategy": "BEDROCK_DATA_AUTOMATION"},
+    }
+    monkeypatch.setenv("VECTOR_INGESTION", json.dumps(ingestion))
+
+
+def test_a_scanned_pdf_is_found_where_catalogs_are_read_by_a_parser_that_sees(
+    seeing: None, world: World, bedrock: dict[str, str]
+) -> None:
+    report = [f"Paragraph {number} is about the seals of the valves." for number in range(9)]
+    pages = ("\n".join(report), "Annual leave is thirty days.")
+    world.drop("alice/research/scan.pdf", files.scanned_pdf(*pages))
+
+    executions = world.executions()
+
+    assert [each.states[-1] for each in executions] == ["CatalogSettled"]
+    assert world.status("alice/research/scan.pdf") == "indexed"
+    assert passages(bedrock, "alice") == [pages[1], pages[0]]
+
+
+def test_a_scanned_pdf_fails_where_nothing_sees_it(world: World, bedrock: dict[str, str]) -> None:
+    world.drop("alice/research/scan.pdf", files.scanned_pdf("Annual leave is thirty days."))
+
+    world.executions()
+
+    assert world.status("alice/research/scan.pdf") == "failed"
+    assert passages(bedrock, "alice") == []
 
 
 def test_a_file_that_bedrock_cannot_read_fails_with_a_reason(world: World) -> None:

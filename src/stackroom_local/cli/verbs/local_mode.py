@@ -20,6 +20,14 @@ def _checked(faults: str) -> str:
     return faults
 
 
+def _pairs(given: list[str]) -> list[str]:
+    for each in given:
+        name, equals, _ = each.partition("=")
+        if not name or not equals:
+            raise typer.BadParameter(f"{each!r} is not of the form KEY=VALUE")
+    return given
+
+
 class RetrieveVia(StrEnum):
     S3VECTORS = "s3vectors"
     BEDROCK = "bedrock"
@@ -54,6 +62,16 @@ def up(
         float | None,
         typer.Option(min=0, max=1, help="That the best passage must have, unless as measured."),
     ] = None,
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--context",
+            "-c",
+            metavar="KEY=VALUE",
+            callback=lambda given: _pairs(given or []),
+            help="CDK context over that of cdk.json, as `cdk deploy` takes it; again for more.",
+        ),
+    ] = None,
     faults: Annotated[
         str,
         typer.Option(
@@ -71,12 +89,14 @@ def up(
     _check_model()
     from stackroom_local.cli import serving
 
-    context = {"retrieve_sharing": "on"} if sharing else {}
+    chosen = dict(each.split("=", 1) for each in context or ())
+    if sharing:
+        chosen["retrieve_sharing"] = "on"
     if retrieve_via is not None:
-        context["retrieve_via"] = retrieve_via.value
+        chosen["retrieve_via"] = retrieve_via.value
     if least_score is not None:
-        context["retrieve_least_score"] = f"{least_score:.4f}"
-    serving.up(state_dir, speed=speed, port=port, fresh=fresh, context=context, faults=faults)
+        chosen["retrieve_least_score"] = f"{least_score:.4f}"
+    serving.up(state_dir, speed=speed, port=port, fresh=fresh, context=chosen, faults=faults)
 
 
 def down(state_dir: StateDir) -> None:
