@@ -82,10 +82,10 @@ class SearchableDocuments:
             if name in attributes:
                 shelf.owners.setdefault((name, attributes[name]), set()).add(owner)
 
-    def texts(self, owner: Owner) -> dict[str, str]:
+    def texts(self, owner: Owner) -> dict[str, tuple[str, str | None]]:
         found = (shelf.documents.get(owner) for shelf in self._shelves.values())
         return {
-            version.key: version.text
+            version.key: (version.text, None)
             for document in found
             if document is not None
             for version in document.versions

@@ -110,6 +110,13 @@ def test_of_101_sentences_the_tenth_that_differs_most_is_cut() -> None:
 
 
 @holds("chunk.breakpoints")
+def test_where_no_sentence_differs_more_than_others_nothing_is_cut() -> None:
+    alike = " ".join(["Item 7 is in stock."] * 20)
+
+    assert texts(semantic(), alike) == [alike]
+
+
+@holds("chunk.breakpoints")
 def test_with_a_buffer_a_sentence_is_embedded_with_its_neighbours() -> None:
     seen: list[str] = []
 

@@ -19,7 +19,8 @@ rule with its source in `rules`. It fails when it is told to (`faults`).
     vector_queries -> vector_filters, vector_ranking -> memory_indexes, text_search (SQLite's FTS5)
     generation -> extraction, or prompts -> model_endpoint -> citing
     ingestion_jobs -> job_runs -> synchronisation -> indexing
-                      -> parsing (another process), chunking, embedding, vectors
+                      -> drafts -> parsing (another process; a third one has ocr)
+                      -> vector_ingestion -> chunk_strategies, embedding, vectors
 
 Importing this is free; `server` has `create_app`, and `Simulator` for tests.
 """
