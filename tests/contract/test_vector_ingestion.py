@@ -136,6 +136,7 @@ def test_without_it_bedrock_decides() -> None:
 def _is_taken_by_aws(ingestion: dict[str, Any]) -> bool:
     """By the ranges of the API model, and by what the simulator has beside them."""
     create = get_session().get_service_model("bedrock-agent").operation_model("CreateDataSource")
+    assert create.input_shape is not None
     try:
         validate(create.input_shape.members["vectorIngestionConfiguration"], ingestion)
         vector_ingestion.check(ingestion)

@@ -449,3 +449,26 @@ def test_five_hundred_pages_are_searched_in_a_moment() -> None:
     took = time.thread_time() - started
 
     assert took < 1.0, "0.1 s as a rule"
+
+
+def test_what_was_read_off_an_image_stands_on_no_page_that_we_know() -> None:
+    place_map = mapped(TRAVEL, "", PAGER)  # the second page is a scan
+
+    assert place_map.place_of(LEAVE) == Place()
+    assert place_map.place_of(PAGER).page == 3
+    assert place_map.shown(LEAVE) == LEAVE
+
+
+def test_of_a_document_that_is_one_chunk_the_pages_that_it_has_are_told() -> None:
+    whole = mapped(TRAVEL, LEAVE, PAGER).place_of(f"{TRAVEL}\n{LEAVE}\n{PAGER}")
+
+    assert (whole.page_first, whole.page_last) == (1, 3)
+
+
+def test_a_document_of_images_alone_has_pages_and_no_places() -> None:
+    place_map = mapped("", "")
+
+    assert [piece.page for piece in place_map.pieces] == [1, 2]
+    assert place_map.place_of(LEAVE) == Place()
+    assert place_map.place_of("") == Place()
+    assert place_map.shown(LEAVE) == LEAVE

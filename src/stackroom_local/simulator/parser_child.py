@@ -57,7 +57,7 @@ class ParserChild:
             if "error" in answer:
                 return None
             if "pages" in answer:
-                return pages + answer["pages"]
+                return [*pages, *answer["pages"]]
             pages.append(answer["page"])
 
     @contextlib.contextmanager
