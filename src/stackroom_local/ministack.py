@@ -8,10 +8,11 @@ ours (stackroom_local.foreign_functions), and with its IAM mended in two ways.
 local mode speak plain HTTP to 127.0.0.1, which nobody can listen in on, and what denies requests
 "not over TLS", as the CDK's `enforce_ssl` does, would deny every one.
 
-And a fault of version 1.5.33: its IAM takes a line break for the end of a key. S3 takes line breaks in keys, and a wildcard of a policy any
-character [IAM user guide: reference_policies_elements_resource]; ministack compiles `*` to `.*`, so
-that no policy but `*` itself allows, or denies, anything about such a key. A new version needs a
-look here: tests/local/test_ministack.py says whether it still has the fault.
+And a fault of version 1.5.33: its IAM takes a line break for the end of a key. S3 takes line breaks
+in keys, and a wildcard of a policy any character [IAM user guide:
+reference_policies_elements_resource]; ministack compiles `*` to `.*`, so that no policy but `*`
+itself allows, or denies, anything about such a key. A new version needs a look here:
+tests/local/test_ministack.py says whether it still has the fault.
 """
 
 import os
