@@ -185,3 +185,13 @@ def test_results_of_bedrock_itself_are_read() -> None:
     passages = passages_of(json.dumps(found))
 
     assert passages == [Passage(text="200 hours.", source="s3://docs/manual.pdf")]
+
+
+def test_of_one_place_alone_several_sentences_are_told(world: World) -> None:
+    found = "The pump is greased every 200 hours. On Fridays there is fish with potatoes.\n"
+
+    answer = said(asked(world, {"text": f"{found}The pump is greased with oil number 7."}))
+
+    assert "The pump is greased every 200 hours." in answer
+    assert "The pump is greased with oil number 7." in answer
+    assert "fish" not in answer

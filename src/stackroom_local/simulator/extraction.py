@@ -49,19 +49,24 @@ class Extraction:
     def of_passages(self, question: str, passages: Sequence[tuple[str, str]]) -> str:
         """
         What a model says that was given passages, each a text and where it stands: of each place
-        the sentence nearest to the question, if it is near, so that none outdoes all others.
+        the sentence nearest to the question, if it is near, so that none outdoes all others; of
+        one place alone several.
         """
-        nearest: dict[str, tuple[float, str]] = {}
+        found: dict[str, list[tuple[float, str]]] = {}
         for text, place in passages[:_PASSAGES]:
             sentences = _sentences(text) or [" ".join(text.split())]
             most = _COMPARED // len(passages[:_PASSAGES])
             scored = self._scored(question, _likeliest(question, sentences, most))
-            nearest[place] = max(nearest.get(place, scored[0]), scored[0])
-        if not nearest:
+            found[place] = sorted({*found.get(place, ()), *scored}, reverse=True)
+        if not found:
             return f"{NOTICE}nothing was found."
-        ranked = sorted(((*best, place) for place, best in nearest.items()), reverse=True)
+        each = 1 if len(found) > 1 else _SENTENCES
+        ranked = sorted(
+            ((*best, place) for place, scored in found.items() for best in scored[:each]),
+            reverse=True,
+        )
         least = ranked[0][0] * _NEAR
-        chosen = [each for each in ranked[:_SENTENCES] if each[0] >= least]
+        chosen = [near for near in ranked[:_SENTENCES] if near[0] >= least]
         return NOTICE + " ".join(f"{said} [{at}]" if at else said for _, said, at in chosen)
 
     def _nearest(self, question: str, texts: Sequence[str]) -> list[tuple[str, int]]:
