@@ -176,7 +176,7 @@ def guarded(world: World, **policies: Any) -> dict[str, Any]:
     return {"guardrailIdentifier": world.guardrail(**policies), "guardrailVersion": "DRAFT"}
 
 
-@holds("converse.guardrail")
+@holds("converse.guardrail", "converse.guardrail-trace")
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
@@ -198,6 +198,7 @@ def test_a_guardrail_blocks_the_question_or_the_answer_and_reads_no_system_promp
     )
 
     assert answer["stopReason"] == ("guardrail_intervened" if expected else "end_turn")
+    assert "trace" not in answer
     if expected:
         assert said(answer) == expected
 

@@ -195,3 +195,15 @@ def test_of_one_place_alone_several_sentences_are_told(world: World) -> None:
     assert "The pump is greased every 200 hours." in answer
     assert "The pump is greased with oil number 7." in answer
     assert "fish" not in answer
+
+
+def test_no_place_outdoes_all_others(world: World) -> None:
+    often = [f"The pump is greased every {hours} hours." for hours in (100, 200, 300, 400)]
+    results = [
+        {"content": " ".join(often), "source": {"filename": "manual.pdf"}},
+        {"content": "In the mill a pump gets grease weekly.", "source": {"filename": "mill.md"}},
+    ]
+
+    answer = said(asked(world, {"json": {"results": results}}))
+
+    assert answer.count("[manual.pdf]") == answer.count("[mill.md]") == 1
