@@ -78,7 +78,7 @@ def _chunking(app: cdk.App) -> Chunking:
     if strategy not in _STRATEGIES:
         allowed = ", ".join(_STRATEGIES[1:])
         raise ValueError(f"context chunking {strategy!r} must be one of {allowed}, or empty")
-    numbers: dict[str, int] = {}
+    numbers: dict[str, Any] = {}
     match strategy:
         case "fixed":
             numbers |= _one("chunk_tokens", tokens, "max_tokens")

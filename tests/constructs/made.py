@@ -19,7 +19,7 @@ CLAUDE = "anthropic.claude-haiku-4-5-20251001-v1:0"
 
 
 def make_all(app: cdk.App) -> None:
-    of_defaults(cdk.Stack(app, "made-defaults"))
+    of_defaults(cdk.Stack(app, "made-defaults"), reader=cdk.Stack(app, "made-reader"))
     others = cdk.Stack(app, "made-others")
     bucket = documents(others)
     for name, create in {
@@ -46,7 +46,8 @@ def documents(stack: cdk.Stack) -> s3.IBucket:
     return s3.Bucket.from_bucket_name(stack, "Documents", "documents-of-somebody")
 
 
-def of_defaults(stack: cdk.Stack) -> None:
+def of_defaults(stack: cdk.Stack, *, reader: cdk.Stack) -> None:
+    """`reader` is another stack, which may read what is made in this one."""
     made = BedrockKnowledgeBase(
         stack,
         "Handbook",
@@ -56,9 +57,7 @@ def of_defaults(stack: cdk.Stack) -> None:
     cdk.CfnOutput(stack, "Id", value=made.knowledge_base_id)
     cdk.CfnOutput(stack, "Arn", value=made.knowledge_base_arn)
     cdk.CfnOutput(stack, "Source", value=made.data_source_id)
-    # Another stack may read what was made here.
-    other = cdk.Stack(cdk.Stage.of(stack) or stack.node.root, "made-reader")
-    ssm.StringParameter(other, "Read", string_value=made.knowledge_base_arn)
+    ssm.StringParameter(reader, "Read", string_value=made.knowledge_base_arn)
 
 
 def with_stores(stack: cdk.Stack) -> None:

@@ -84,7 +84,7 @@ def test_an_agent_reads_what_is_exported(stack: cdk.Stack) -> None:
     ],
 )
 def test_what_one_refuses_the_other_does(
-    stack: cdk.Stack, argument: str, member: str, value: object
+    stack: cdk.Stack, argument: str, member: str, value: Any
 ) -> None:
     [right] = json.loads(exported(stack))
 
@@ -96,8 +96,9 @@ def test_what_one_refuses_the_other_does(
 
 def filters() -> Iterator[Any]:
     """Of every operator; groups of every width, one in another, and one too deep."""
+    values: list[Any] = ["en", 7, True, ["en"], [], None, {}]
     for operator in ("equals", "in", "startsWith", "stringContains", "listContains", "like"):
-        for value in ("en", 7, True, ["en"], [], None, {}):
+        for value in values:
             yield {operator: {"key": "lang", "value": value}}
     yield from ("text", [], {"equals": {"key": "lang"}}, {**LEAF, "notEquals": LEAF["equals"]})
     yield {"equals": {"key": "k" * 101, "value": 1}}
