@@ -289,6 +289,15 @@ def test_what_cant_be_right_is_named(
         existing(stack, **arguments)
 
 
+@pytest.mark.parametrize("narrowed", [{"enable_acl": True}, {"tenancy": "catalog"}])
+def test_a_filter_leaves_room_for_who_asks(stack: cdk.Stack, narrowed: dict[str, Any]) -> None:
+    leaf = {"equals": {"key": "lang", "value": "en"}}
+    choice = {"orAll": [leaf, {"andAll": [leaf, leaf]}]}
+
+    with pytest.raises(InvalidArgument, match="retrieval_filter .* must be a filter that leaves"):
+        existing(stack, retrieval_filter=choice, **narrowed)
+
+
 def test_one_that_exists_is_not_made(stack: cdk.Stack) -> None:
     with pytest.raises(InvalidArgument, match="knowledge_base_id 'ABCDE12345' must be left out"):
         existing(stack, create=to_create(stack))
