@@ -181,6 +181,14 @@ def test_a_tool_that_is_a_module_is_told_by_its_name(stack: cdk.Stack, tmp_path:
     assert json.loads(variables(stack)["TOOLS_CONFIG"]) == [{"module": "their_wiki.tool"}]
 
 
+def test_a_tool_that_the_agent_has_anyway_is_told_once(stack: cdk.Stack, tmp_path: Path) -> None:
+    asset = Asset(stack, "Tool", path=a_file(tmp_path, "search_wiki.py", "TOOL = 1\n"))
+    tool = RetrievalTool(name="search_wiki", asset=asset)
+    an_agent(stack, tmp_path, tools=[asset], knowledge_bases=[Wiki("one", tool)])
+
+    assert len(json.loads(variables(stack)["TOOLS_CONFIG"])) == 1
+
+
 def test_the_handler_reads_what_is_written_for_it(
     stack: cdk.Stack, tmp_path: Path, two: list[BedrockKnowledgeBase]
 ) -> None:
@@ -210,6 +218,17 @@ def test_a_configuration_of_3500_bytes_fits(stack: cdk.Stack, tmp_path: Path) ->
     an_agent(stack, tmp_path, knowledge_bases=given)
 
     assert len(variables(stack)["KNOWLEDGE_BASES_CONFIG"].encode()) == 3500
+
+
+def test_letters_of_two_bytes_are_not_spelled_with_six(stack: cdk.Stack, tmp_path: Path) -> None:
+    description = "ä" * 1500
+    an_agent(
+        stack,
+        tmp_path,
+        knowledge_bases=[{"knowledge_base_id": "AAAAAAAAAA", "description": description}],
+    )
+
+    assert description in variables(stack)["KNOWLEDGE_BASES_CONFIG"]
 
 
 def test_a_byte_more_is_refused_with_the_limit_and_what_to_shorten(

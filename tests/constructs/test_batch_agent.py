@@ -237,6 +237,16 @@ def test_the_log_is_under_the_key_and_only_that_log_may_use_it(
     assert of_logs["Condition"] == {"ArnEquals": {"kms:EncryptionContext:aws:logs:arn": arn}}
 
 
+def test_key_and_log_go_with_the_stack_by_default(stack: cdk.Stack, tmp_path: Path) -> None:
+    an_agent(stack, tmp_path)
+
+    gone = {
+        each["Type"] for each in resources(stack).values() if each.get("DeletionPolicy") == "Delete"
+    }
+
+    assert gone == {"AWS::KMS::Key", "AWS::Logs::LogGroup"}
+
+
 def test_what_is_kept_is_said_once_for_key_and_log(stack: cdk.Stack, tmp_path: Path) -> None:
     an_agent(stack, tmp_path, removal_policy=cdk.RemovalPolicy.RETAIN)
 
