@@ -10,7 +10,6 @@ Both tools are one answer (`retrieval.results`), told by `success` and `failure`
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Protocol
 
 from stackroom.errors import RetrievalError, StackroomError
@@ -100,7 +99,7 @@ def documents_of(response: Response) -> Iterator[object]:
 def _result(result: Result) -> dict[str, object]:
     return {
         "content": result.content,
-        "source": asdict(result.source),
+        "source": dict(vars(result.source)),
         **_others(result),
         "score": result.score,
         "metadata": dict(result.attributes),
@@ -108,7 +107,7 @@ def _result(result: Result) -> dict[str, object]:
 
 
 def _others(result: Result) -> dict[str, object]:
-    others = [asdict(source) for source in result.other_sources]
+    others = [dict(vars(source)) for source in result.other_sources]
     return {"other_sources": others} if others else {}
 
 
