@@ -1,10 +1,16 @@
 """
-What runs inside an agent: the catalog tools, and retrieve_from_knowledge_base, for Strands.
+What runs inside an agent: the catalog tools, and retrieve_from_knowledge_base, for Strands; and
+the function of an agent that answers events.
 
 - catalog_tools: Strands tools of the same names as the gateway's, over the same definitions
-- retrieval_tool: retrieve_from_knowledge_base
+- retrieval_tool: retrieve_from_knowledge_base, over the pool or over linked knowledge bases
+- registry: the knowledge bases that an agent was given, and what needs no agent to search them
+- prompt: what a system prompt says of them
+- observability: what is written down of searches, and what is not
+- batch_handler, batch: an agent on events, one at a time or from a queue
 - identity: who is asking, from the invocation state
 - services, configuration: the use cases behind the tools; from the environment, or a project
+- settings: what the environment says of knowledge bases
 - access: the audit line of each call
 
     from strands import Agent

@@ -17,7 +17,6 @@ from stackroom.errors import (
     AgentBroke,
     AgentMisconfigured,
     KnowledgeBaseThrottled,
-    StackroomError,
     StoreUnavailable,
 )
 from stackroom_agents.batch import bounds
@@ -470,8 +469,8 @@ def test_a_function_that_is_set_up_wrongly_says_which_variable(
 ) -> None:
     world.set(**variables)
 
-    with pytest.raises((ValueError, StackroomError)) as raised:
-        function.agent()
+    with pytest.raises(AgentMisconfigured) as raised:
+        world.ask(data("a"))
 
     assert problem in str(raised.value)
 
@@ -486,8 +485,8 @@ def test_a_prompt_that_is_no_text_is_refused(world: World) -> None:
 def test_a_value_of_the_environment_stands_in_no_error(world: World) -> None:
     world.set(ENABLE_OBSERVABILITY="a secret", EXPECT_JSON="a secret", TOOLS_CONFIG="a secret")
 
-    with pytest.raises(ValueError, match="expect_json") as raised:
-        function.agent()
+    with pytest.raises(AgentMisconfigured, match="expect_json") as raised:
+        world.ask(data("a"))
 
     assert "a secret" not in str(raised.value)
 

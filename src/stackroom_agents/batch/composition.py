@@ -48,11 +48,14 @@ def batch_agent(
     """
     Reads the prompt and the tools from S3. `model_of` makes a model of its id.
 
-    Raises pydantic's ValidationError or LinkedKnowledgeBasesInvalid for a wrong variable,
-    AgentMisconfigured for a prompt or a tool that can't be loaded, StoreUnavailable.
+    Raises AgentMisconfigured for a variable that is wrong, and for a prompt or a tool that can't be
+    loaded; StoreUnavailable.
     """
-    settings = BatchSettings.from_env(environ)
-    known = registry.of_settings(settings)
+    try:
+        settings = BatchSettings.from_env(environ)
+        known = registry.of_settings(settings)
+    except ValueError as error:  # which names variables, entries and fields, and no values
+        raise AgentMisconfigured("the function's environment", str(error)) from None
     objects = S3Objects(client=client_of("s3"))
     tools = load_tools(settings.tools_config, objects)
     ours = known.tools()

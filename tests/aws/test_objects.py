@@ -1,0 +1,86 @@
+"""Objects that an agent reads, and the queue that its answers go to."""
+
+import io
+import json
+from typing import Any
+
+import boto3
+import pytest
+from botocore.response import StreamingBody
+from botocore.stub import Stubber
+
+from stackroom.aws.objects import S3Objects, SqsAnswers
+from stackroom.errors import ObjectRefused, ServiceRefused, StackroomError, StoreUnavailable
+from tests.aws.conftest import ONCE
+
+NAMED = {"Bucket": "b", "Key": "k.pdf"}
+HEAD = {"ContentLength": 3, "ETag": '"one"'}
+
+
+@pytest.fixture
+def client() -> Any:
+    return boto3.client("s3", config=ONCE)
+
+
+def test_an_object_is_read_as_it_was_when_its_size_was_asked_for(client: Any) -> None:
+    body = StreamingBody(io.BytesIO(b"abc"), 3)
+
+    with Stubber(client) as stub:
+        stub.add_response("head_object", HEAD, NAMED)
+        stub.add_response("get_object", {"Body": body}, {**NAMED, "IfMatch": '"one"'})
+        read = S3Objects(client=client).read("b", "k.pdf", limit=3)
+
+    assert read == b"abc"
+
+
+def test_one_that_is_too_large_is_not_fetched(client: Any) -> None:
+    with Stubber(client) as stub:
+        stub.add_response("head_object", HEAD, NAMED)
+        with pytest.raises(ObjectRefused, match="3 bytes; allowed are at most 2"):
+            S3Objects(client=client).read("b", "k.pdf", limit=2)
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "error", "problem"),
+    [
+        ("PreconditionFailed", 412, StoreUnavailable, "GetObject answered PreconditionFailed"),
+        ("SlowDown", 503, StoreUnavailable, "SlowDown"),
+        ("InternalError", 500, StoreUnavailable, "InternalError"),
+        ("AccessDenied", 403, ObjectRefused, "'k.pdf': S3 answered AccessDenied"),
+        ("InvalidObjectState", 403, ObjectRefused, "S3 answered InvalidObjectState"),
+        ("NoSuchKey", 404, ObjectRefused, "not in bucket 'b', or may not be read"),
+        ("ExpiredToken", 400, ServiceRefused, "ExpiredToken"),
+    ],
+)
+def test_what_a_get_refuses_is_told(
+    client: Any, code: str, status: int, error: type[StackroomError], problem: str
+) -> None:
+    with Stubber(client) as stub:
+        stub.add_response("head_object", HEAD, NAMED)
+        stub.add_client_error("get_object", code, "no", status)
+        with pytest.raises(error, match=problem):
+            S3Objects(client=client).read("b", "k.pdf", limit=3)
+
+
+@pytest.mark.parametrize(("code", "status"), [("404", 404), ("403", 403)])
+def test_what_is_not_there_or_may_not_be_seen_is_refused_in_the_same_words(
+    client: Any, code: str, status: int
+) -> None:
+    with (
+        Stubber(client) as stub,
+        pytest.raises(ObjectRefused, match="not in bucket 'b', or may no"),
+    ):
+        stub.add_client_error("head_object", code, "", status)
+        S3Objects(client=client).read("b", "k.pdf", limit=3)
+
+
+@pytest.mark.parametrize("name", ["answers", "answers.fifo"])
+def test_an_answer_is_sent_to_either_kind_of_queue(aws: None, name: str) -> None:
+    client = boto3.client("sqs", config=ONCE)
+    kind = {"FifoQueue": "true"} if name.endswith(".fifo") else {}
+    url = client.create_queue(QueueName=name, Attributes=kind)["QueueUrl"]
+
+    SqsAnswers(client=client, url=url).send(json.dumps({"a": "ä"}), message_id="m-1")
+
+    [message] = client.receive_message(QueueUrl=url)["Messages"]
+    assert message["Body"] == json.dumps({"a": "ä"})
