@@ -66,8 +66,11 @@ class FakeRetrieve:
         key = request["knowledgeBaseId"]
         if code := self.failing.get(key):
             message = f"no: {request['retrievalQuery']['text']}"
-            error = {"Error": {"Code": code, "Message": message}}
-            raise ClientError({**error, "ResponseMetadata": {"HTTPStatusCode": 400}}, "Retrieve")
+            error: Any = {
+                "Error": {"Code": code, "Message": message},
+                "ResponseMetadata": {"HTTPStatusCode": 400},
+            }
+            raise ClientError(error, "Retrieve")
         if key in self.blocked and "guardrailConfiguration" in request:
             return {"retrievalResults": [], "guardrailAction": "INTERVENED"}
         chosen = request["retrievalConfiguration"]["vectorSearchConfiguration"].get("filter")
