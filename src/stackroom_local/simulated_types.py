@@ -11,6 +11,7 @@ Stackroom's own stacks don't come this way: stackroom_local.deployment keeps wha
 """
 
 import os
+import secrets
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
@@ -124,9 +125,9 @@ def _maker(type_: str) -> Maker:
 
 
 def _create(type_: str, logical_id: str, properties: dict[str, Any], stack: str) -> Made:
-    from ministack.services.cloudformation import provisioners  # noqa: PLC0415 - ministack's alone
-
-    name = provisioners._physical_name(stack, logical_id, lowercase=True, max_len=63)
+    # Another name for each: what an earlier stack of this name retained keeps its own.
+    # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-supplemental-name-parameters.html
+    name = f"{f'{stack}-{logical_id}'.lower()[:50]}-{secrets.token_hex(6)}"
     maker = _maker(type_)
     try:
         made = maker.create(named(type_, name, properties))

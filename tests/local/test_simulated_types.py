@@ -168,6 +168,28 @@ def test_what_a_template_retains_stays(cloudformation: Any, bedrock_agent: Any) 
     bedrock_agent.delete_knowledge_base(knowledgeBaseId=made["Id"])
 
 
+def test_names_that_a_template_leaves_out_are_others_each_time(
+    cloudformation: Any, s3vectors: Any
+) -> None:
+    template = {
+        "Resources": {
+            "Vectors": {"Type": "AWS::S3Vectors::VectorBucket", "DeletionPolicy": "Retain"}
+        },
+        "Outputs": {"Arn": {"Value": {"Ref": "Vectors"}}},
+    }
+
+    made = []
+    for _ in range(2):
+        with stack(
+            cloudformation, "a-stack-with-a-name-of-some-fifty-characters-or-so", template
+        ) as one:
+            made.append(one["Arn"])
+
+    for arn in made:
+        s3vectors.delete_vector_bucket(vectorBucketArn=arn)
+    assert made[0] != made[1]
+
+
 def test_a_vector_bucket_with_another_index_in_it_is_not_deleted_and_the_stack_says_so(
     cloudformation: Any, s3vectors: Any
 ) -> None:
