@@ -103,7 +103,7 @@ def install() -> None:
         "update": lambda physical_id, _old, _new, _stack: (physical_id, {}),
         "delete": lambda _physical_id, _properties: None,
     }
-    # The simulator asks ministack's S3 while it answers, and must find it listening.
+    # Their handlers wait for the simulator, and meanwhile ministack has others to answer.
     waits: Callable[[str], bool] = stacks._runs_on_worker_thread
     stacks._runs_on_worker_thread = lambda type_: type_ in CREATE_ONLY or waits(type_)
 

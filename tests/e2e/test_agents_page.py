@@ -11,6 +11,7 @@ import pytest
 
 from stackroom_local.clients import client
 from stackroom_local.state import Instance
+from tests.e2e.island import CDK
 from tests.local.running import local_mode
 
 ROOT = Path(__file__).parents[2]
@@ -53,6 +54,14 @@ def test_the_app_on_the_page_is_the_one_that_is_deployed() -> None:
     [shown] = blocks("python")
 
     assert shown == (ROOT / "examples" / "first_agent" / "app.py").read_text("utf-8")
+
+
+def test_the_page_make_and_the_tests_pin_the_same_cli() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+
+    pins = set(re.findall(r"aws-cdk@([\d.]+)", PAGE + makefile + " ".join(CDK)))
+
+    assert len(pins) == 1
 
 
 def test_the_agent_answers_from_the_document_that_was_dropped(printed: list[str]) -> None:
