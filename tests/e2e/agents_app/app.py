@@ -82,9 +82,11 @@ class Agents(cdk.Stack):
             knowledge_base_id=cdk.Fn.select(1, cdk.Fn.split("/", arn)),
             description="When the sea rises, and when boats leave.",
         )
-        birds = self.of("Birds", library.birds)
+        birds = self.known("Birds", library.birds)
         self.agent("both", [tides, birds])
-        self.agent("staff", [self.of("Rules", library.rules, acl=True)], identity_from_event=True)
+        self.agent(
+            "staff", [self.known("Rules", library.rules, acl=True)], identity_from_event=True
+        )
         careful = BedrockKnowledgeBase(
             self,
             "Careful",
@@ -99,7 +101,7 @@ class Agents(cdk.Stack):
         self.agent("tooled", [], tools=(HERE / "tools",), layers=(layer,))
         self.queued(tides)
 
-    def of(
+    def known(
         self, name: str, made: BedrockKnowledgeBase, *, acl: bool = False
     ) -> BedrockKnowledgeBase:
         return BedrockKnowledgeBase(
