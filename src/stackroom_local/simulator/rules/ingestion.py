@@ -38,10 +38,10 @@ CHUNK_PARENTS = rule(
 CHUNK_PARENT_METADATA = rule(
     "chunk.parent-metadata",
     "the parent's text is non-filterable metadata of each of its children, so that a parent too"
-    " large for S3 Vectors' 40 KB fails in ingestion; the guide warns of more than 8,000 tokens of"
-    " parent and child together",
-    "guide (kb-chunking, S3 Vectors); that it is in AMAZON_BEDROCK_METADATA as parentText is"
-    " assumed",
+    " large for S3 Vectors' 40 KB fails in ingestion; AWS does not recommend hierarchical"
+    " chunking there and warns of more than 8,000 tokens combined",
+    "guide (kb-chunking, s3-vectors-bedrock-kb); that it is in AMAZON_BEDROCK_METADATA as"
+    " parentText is assumed",
     value=8_000,
 )
 CHUNK_BREAKPOINTS = rule(
