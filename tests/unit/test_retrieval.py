@@ -19,7 +19,7 @@ from stackroom.filters import Filter
 from stackroom.identity import Caller
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog
-from stackroom.ports.retrieval import Retrieved
+from stackroom.ports.retrieval import Place, Retrieved
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.results import Answer
 from stackroom.retrieval.search import Retrieval
@@ -517,6 +517,24 @@ def test_the_page_is_that_of_the_whole_passage_even_if_it_is_cut(
 
     assert answer.results[0].content == "Annual leave is 30 days. Annual leave is 30 days. …"
     assert answer.results[0].source.page == 2
+
+
+def test_of_a_whole_document_that_is_cut_the_pages_are_those_of_what_is_shown(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], place_maps: FakePlaceMaps
+) -> None:
+    opening, rest = "The first page says this. ", "The last pages say that. " * 40
+    pool["KB1"].put(opening + rest, filename="whole.pdf")
+    whole = Place(page=3, page_first=1, page_last=5)
+    # The first that holds a text tells its place: the opening stands in both.
+    place_maps.put_place("doc-whole.pdf", opening, Place(page=1, page_first=1, page_last=1))
+    place_maps.put_place("doc-whole.pdf", opening + rest, whole)
+
+    [cut] = search(retrieval, max_tokens=9).results
+    [complete] = search(retrieval, max_tokens=4_000).results
+
+    assert cut.content == "The first page says this. …"
+    assert (cut.source.page, cut.source.page_last) == (1, 1)
+    assert (complete.source.page, complete.source.page_last) == (3, 5)
 
 
 def test_metadata_is_what_the_owner_attached_and_nothing_internal(

@@ -9,7 +9,7 @@ from stackroom.ports.retrieval import Passage
 
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s|$)|[。！？]|\n\n")
 _WORD_END = re.compile(r"\S(?=\s|$)")
-_CUT = " …"
+CUT = " …"  # behind a text that is shown in part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ def _shortened(text: str, max_tokens: int, *, anywhere: bool) -> str:
     for pattern in ends:
         cut = ""
         for end in pattern.finditer(text):
-            candidate = text[: end.end()].rstrip() + _CUT
+            candidate = text[: end.end()].rstrip() + CUT
             if estimated_tokens(candidate) > max_tokens:
                 break
             cut = candidate

@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from stackroom.ports.retrieval import Passage, PlaceMaps, Search
 from stackroom.retrieval.asking import Replies
-from stackroom.retrieval.citations import Source, attributes_of
+from stackroom.retrieval.citations import Source, attributes_of, cited
 from stackroom.retrieval.excerpts import Excerpt, excerpts_of
-from stackroom.retrieval.passages import identity, within_budget
+from stackroom.retrieval.passages import CUT, identity, within_budget
 from stackroom.retrieval.scope import Scope
 
 
@@ -88,7 +88,10 @@ def answer_of(
     excerpts = excerpts_of(chosen.passages, place_maps, limit=limit)
     selection = within_budget([each.shown for each in excerpts], max_tokens=max_tokens)
     return Answer(
-        results=tuple(map(_result, excerpts, selection.texts)),
+        results=tuple(
+            _result(excerpt, content, _source(excerpt, content, place_maps))
+            for excerpt, content in zip(excerpts, selection.texts, strict=False)
+        ),
         omitted=selection.omitted,
         withheld=_withheld(replies),
         tokens=selection.tokens,
@@ -104,11 +107,23 @@ def answer_of(
     )
 
 
-def _result(excerpt: Excerpt, content: str) -> Result:
+def _source(excerpt: Excerpt, content: str, place_maps: PlaceMaps) -> Source:
+    """
+    Of a passage over three pages or more, as a document is that is one chunk, and that had to be
+    cut: where the part stands that is shown, since the pages of the rest would mislead.
+    """
+    place = excerpt.cited.place
+    if content == excerpt.shown or (place.page_last or 0) - (place.page_first or 0) < 2:
+        return excerpt.source
+    shown = cited([replace(excerpt.passage, text=content.removesuffix(CUT))], place_maps)[0].source
+    return excerpt.source if shown.page is None and shown.section is None else shown
+
+
+def _result(excerpt: Excerpt, content: str, source: Source) -> Result:
     return Result(
         content=content,
         text=excerpt.text,
-        source=excerpt.source,
+        source=source,
         other_sources=excerpt.other_sources,
         score=excerpt.passage.score,
         attributes=attributes_of(excerpt.passage),
