@@ -1,18 +1,13 @@
 """An S3 for the documents and a simulator beside it, both on free ports of this machine."""
 
-import os
-import subprocess
-import sys
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from stackroom_local.processes import free_ports
 from stackroom_local.simulator.server import Configuration, Simulator
-from tests.simulator.world import REGION, World, eventually
+from tests.simulator.running import ministack
+from tests.simulator.world import REGION, World
 
 FAST = 100.0
 
@@ -26,33 +21,10 @@ def _fake_credentials() -> Iterator[None]:
         yield
 
 
-def answers(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(url, timeout=1):
-            return True
-    except (urllib.error.URLError, OSError):
-        return False
-
-
 @pytest.fixture(scope="session")
 def s3_endpoint(_fake_credentials: None) -> Iterator[str]:
-    port = free_ports(1)
-    settings = {
-        "GATEWAY_PORT": str(port),
-        "BIND_HOST": "127.0.0.1",
-        "SFTP_ENABLED": "0",
-        "IOT_MTLS_ENABLED": "0",
-    }
-    with subprocess.Popen(
-        [sys.executable, "-m", "ministack"],
-        env={**os.environ, **settings},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        endpoint = f"http://127.0.0.1:{port}"
-        eventually(lambda: answers(f"{endpoint}/_ministack/health"))
+    with ministack() as endpoint:
         yield endpoint
-        process.terminate()
 
 
 @pytest.fixture(scope="session")

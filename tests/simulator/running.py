@@ -1,0 +1,44 @@
+"""An S3 for documents, on a free port of this machine."""
+
+import os
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from stackroom_local.processes import free_ports
+from tests.simulator.world import eventually
+
+
+@contextmanager
+def ministack() -> Iterator[str]:
+    """Its endpoint, which answers for SQS and the rest of AWS, too."""
+    port = free_ports(1)
+    settings = {
+        "GATEWAY_PORT": str(port),
+        "BIND_HOST": "127.0.0.1",
+        "SFTP_ENABLED": "0",
+        "IOT_MTLS_ENABLED": "0",
+    }
+    with subprocess.Popen(
+        [sys.executable, "-m", "ministack"],
+        env={**os.environ, **settings},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            endpoint = f"http://127.0.0.1:{port}"
+            eventually(lambda: _answers(f"{endpoint}/_ministack/health"))
+            yield endpoint
+        finally:
+            process.terminate()
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=1):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
