@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 VARIABLE = "STACKROOM_RECORD_CALLS"
-_PRODUCT, _ADAPTERS, _HANDLERS = "stackroom.", "stackroom.aws.", "functions."
+_ADAPTERS = "stackroom.aws."
+_PRODUCT = ("stackroom.", "stackroom_agents.", "functions.")
+_STRANDS = "strands."  # asks models, and calls tools of others', in threads of its own
 
 Write = Callable[[dict[str, Any]], object]
 
@@ -121,15 +123,17 @@ def _told(client: Any, operation: str, parameters: Mapping[str, Any]) -> dict[st
 def _wanted_by() -> str:
     """
     The module nearest to the call that is no adapter; the handler's, or in a thread of an adapter's
-    own the adapter's, if there is none.
+    or of Strands' own that one's, if there is none.
     """
     adapter, frame = "", sys._getframe().f_back
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))
         if module.startswith(_ADAPTERS):
             adapter = module
-        elif module.startswith((_PRODUCT, _HANDLERS)):
+        elif module.startswith(_PRODUCT):
             return module
+        elif module.startswith(_STRANDS):
+            adapter = adapter or module
         frame = frame.f_back
     return adapter
 

@@ -1,5 +1,5 @@
 """
-What each function does against what its role allows: python -m tests.permissions
+What each function and agent does against what its role allows: python -m tests.permissions
 
 Prints a line a function, then every call that its role would not allow and every right that nothing
 used, and writes docs/permissions.md. Ends with 1 if there was any of either. Takes a minute.
@@ -9,7 +9,7 @@ import time
 
 from stackroom_local import synthesis
 from tests.infra.assembly import Assembly
-from tests.permissions import recorded, simulated
+from tests.permissions import agents, recorded, simulated
 from tests.permissions.comparison import Comparison
 from tests.permissions.needs import needs
 from tests.permissions.report import DOCUMENT, document, summary
@@ -27,14 +27,19 @@ def main() -> int:
         lines, names = run(tell)
         for line in lines:
             comparison.add(needs(line, names))
-    DOCUMENT.write_text(document(comparison), "utf-8")
-    print(f"\n{summary(comparison)}\n")
-    for denied in comparison.denied:
-        print(f"denied: {denied}")
-    for unused in comparison.unused:
-        print(f"unused: {unused}")
-    tell(f"{len(comparison.denied)} denied, {len(comparison.unused)} unused")
-    return 1 if comparison.denied or comparison.unused else 0
+    of_agents = agents.run(tell)
+    DOCUMENT.write_text(document(comparison, of_agents.comparison), "utf-8")
+    print(f"\n{summary(comparison)}\n{summary(of_agents.comparison, head=False)}\n")
+    denied = [*comparison.denied, *of_agents.comparison.denied]
+    unused = [*comparison.unused, *of_agents.unused]
+    for need in denied:
+        print(f"denied: {need}")
+    for grant in unused:
+        print(f"unused: {grant}")
+    for grant in of_agents.on_purpose:
+        print(f"unused on purpose: {grant}")
+    tell(f"{len(denied)} denied, {len(unused)} unused")
+    return 1 if denied or unused else 0
 
 
 if __name__ == "__main__":

