@@ -59,8 +59,6 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
     min_score: passages that score less are left out, 0 to 1. Default: none are.
     reranking: a model that puts what was found in order. Default: none does.
     implicit_filter: a model that makes a filter of the question. Default: none does.
-    tenancy: `shared`: whoever may ask the agent may search it all; `catalog`: a knowledge base of
-        Stackroom's pool, in which each verified user finds what is theirs.
 
     Raises InvalidArgument.
     """
@@ -86,7 +84,6 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
         min_score: float | None = None,
         reranking: Reranking | None = None,
         implicit_filter: ImplicitFilter | None = None,
-        tenancy: Literal["shared", "catalog"] = "shared",
     ) -> None:
         called = construct_id if name is None else name
         super().__init__(
@@ -108,11 +105,9 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
             min_score=min_score,
             reranking=reranking,
             implicit_filter=implicit_filter,
-            tenancy=tenancy,
         )
         self._searching.check(self)
-        demands = int(enable_acl) + int(tenancy == "catalog")
-        check_filter(self, retrieval_filter, store=vector_store_type, demands=demands)
+        check_filter(self, retrieval_filter, store=vector_store_type, is_narrowed=enable_acl)
         self._given_id = _checked_id(self, knowledge_base_id, create)
         self.created = None if create is None else self._made(name, create)
 

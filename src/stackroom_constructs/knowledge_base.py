@@ -117,7 +117,7 @@ class BaseKnowledgeBase(Construct, metaclass=jsii.JSIIAbstractClass):
         check_range(self, "number_of_results", number_of_results, 1, 100)
         check_flag(self, "enable_acl", enable_acl)
         _check_attribute(self, acl_metadata_field)
-        check_filter(self, retrieval_filter, store="", demands=int(enable_acl))
+        check_filter(self, retrieval_filter, store="", is_narrowed=enable_acl)
         self._name = name
         self._description = description
         self._shared = {

@@ -30,18 +30,18 @@ _NOT_IN_S3_VECTORS = ("startsWith", "stringContains")
 _LONGEST_KEY = 100  # FilterKey
 
 
-def check_filter(owner: Owner, condition: Any, *, store: str, demands: int) -> None:
+def check_filter(owner: Owner, condition: Any, *, store: str, is_narrowed: bool) -> None:
     """
-    `demands` is how many conditions of their own searches add, for which there must be room.
+    `is_narrowed` where searches add a condition of their own, for which there must be room.
 
     Raises InvalidArgument.
     """
     if condition is None:
         return
     wrong = _wrong(condition, store, depth=0)
-    if wrong is None and demands and not _has_room(condition, demands):
+    if wrong is None and is_narrowed and not _has_room(condition):
         wrong = (
-            "a filter that leaves room for what enable_acl or tenancy adds: an orAll must not hold"
+            "a filter that leaves room for what enable_acl adds: an orAll must not hold"
             f" groups, and an andAll must hold less than {MOST_MEMBERS} of them"
         )
     if wrong is not None:
@@ -89,16 +89,16 @@ def _is_value(value: Any) -> bool:
     )
 
 
-def _has_room(condition: Mapping[str, Any], demands: int) -> bool:
-    """Whether it and these demands fit into one andAll, single conditions packed into groups."""
+def _has_room(condition: Mapping[str, Any]) -> bool:
+    """Whether it and one more demand fit into an andAll, single conditions packed into groups."""
     members = _demanded(condition)
     groups = [each for each in members if _is_group(each)]
     if any(_is_group(inner) for group in groups for inner in _members(group)):
         return False
     single = len(members) - len(groups)
-    if len(members) + demands > MOST_MEMBERS:
+    if len(members) >= MOST_MEMBERS:
         single = math.ceil(single / MOST_MEMBERS)
-    return single + len(groups) + demands <= MOST_MEMBERS
+    return single + len(groups) < MOST_MEMBERS
 
 
 def _demanded(condition: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -34,12 +34,10 @@ class Searching:
     min_score: float | None
     reranking: Reranking | None
     implicit_filter: ImplicitFilter | None
-    tenancy: str
 
     def check(self, owner: Construct) -> None:
         """Raises InvalidArgument."""
         check_choice(owner, "vector_store_type", self.store, STORES)
-        check_choice(owner, "tenancy", self.tenancy, ("shared", "catalog"))
         check_flag(owner, "generation", self.generation)
         _check_pattern(owner, "guardrail_id", self.guardrail_id, _GUARDRAIL)
         _check_pattern(owner, "guardrail_version", self.guardrail_version, _VERSION)
@@ -57,7 +55,6 @@ class Searching:
             "minScore": self.min_score,
             "reranking": self.reranking and self.reranking.configuration(scope),
             "implicitFilter": self.implicit_filter and self.implicit_filter.configuration(scope),
-            "tenancy": None if self.tenancy == "shared" else self.tenancy,
         }
         return {
             "guardrailId": self.guardrail_id,

@@ -100,7 +100,6 @@ def test_what_is_said_is_exported_in_the_words_of_bedrock(stack: cdk.Stack) -> N
         min_score=0.5,
         reranking=Reranking(model="amazon.rerank-v1:0", number_of_results=3),
         implicit_filter=ImplicitFilter(model=CLAUDE, attributes=(YEAR,)),
-        tenancy="catalog",
     )
 
     exported = readable(stack.resolve(knowledge_base.export_configuration()))
@@ -126,7 +125,6 @@ def test_what_is_said_is_exported_in_the_words_of_bedrock(stack: cdk.Stack) -> N
             "modelArn": f"arn:{{partition}}:bedrock:{{region}}::foundation-model/{CLAUDE}",
             "metadataAttributes": [{"key": "year", "type": "NUMBER", "description": "Of issue."}],
         },
-        "tenancy": "catalog",
     }
 
 
@@ -278,7 +276,6 @@ def test_a_tool_of_ones_own_is_in_one_place(tool: Callable[[], object], says: st
             },
             "implicit_filter .* must be left out with MANAGED",
         ),
-        ({"tenancy": "private"}, "tenancy 'private' must be one of shared, catalog"),
         ({"retrieval_filter": {"equal": 1}}, "retrieval_filter .* must be made of the operators"),
     ],
 )
@@ -289,13 +286,12 @@ def test_what_cant_be_right_is_named(
         existing(stack, **arguments)
 
 
-@pytest.mark.parametrize("narrowed", [{"enable_acl": True}, {"tenancy": "catalog"}])
-def test_a_filter_leaves_room_for_who_asks(stack: cdk.Stack, narrowed: dict[str, Any]) -> None:
+def test_a_filter_leaves_room_for_who_asks(stack: cdk.Stack) -> None:
     leaf = {"equals": {"key": "lang", "value": "en"}}
     choice = {"orAll": [leaf, {"andAll": [leaf, leaf]}]}
 
     with pytest.raises(InvalidArgument, match="retrieval_filter .* must be a filter that leaves"):
-        existing(stack, retrieval_filter=choice, **narrowed)
+        existing(stack, retrieval_filter=choice, enable_acl=True)
 
 
 def test_one_that_exists_is_not_made(stack: cdk.Stack) -> None:

@@ -114,7 +114,7 @@ def filters() -> Iterator[Any]:
 
 def is_refused(condition: Any, store: str, *, narrowed: bool) -> bool:
     try:
-        check_filter("A filter", condition, store=store, demands=int(narrowed))
+        check_filter("A filter", condition, store=store, is_narrowed=narrowed)
     except InvalidArgument:
         return True
     return False
