@@ -290,7 +290,7 @@ def test_a_filter_leaves_room_for_who_asks(stack: cdk.Stack) -> None:
     leaf = {"equals": {"key": "lang", "value": "en"}}
     choice = {"orAll": [leaf, {"andAll": [leaf, leaf]}]}
 
-    with pytest.raises(InvalidArgument, match="retrieval_filter .* must be a filter that leaves"):
+    with pytest.raises(InvalidArgument, match=r"retrieval_filter .* must be a filter that leaves"):
         existing(stack, retrieval_filter=choice, enable_acl=True)
 
 
