@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from stackroom_constructs import (
     AgentDefinitionProps,
+    AgentNetwork,
     BatchAgent,
     BedrockKnowledgeBase,
     ImplicitFilter,
@@ -32,6 +33,7 @@ PAGE = Path(__file__).with_name("agents.md")
 CLASSES: tuple[type, ...] = (
     BatchAgent,
     AgentDefinitionProps,
+    AgentNetwork,
     BedrockKnowledgeBase,
     KnowledgeBaseCreation,
     OpenSearchServerlessStore,

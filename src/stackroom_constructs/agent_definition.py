@@ -17,6 +17,8 @@ from stackroom_constructs.refusals import InvalidArgument
 @dataclass(frozen=True, kw_only=True)
 class AgentDefinitionProps:
     """
+    What an agent is told and may use.
+
     bedrock_model: id of a foundation model, or of a system-defined inference profile
         (`global.amazon.nova-2-lite-v1:0`). The agent may invoke it and no other.
     system_prompt: a text file. The agent is told it byte for byte; what the knowledge bases add

@@ -45,7 +45,8 @@ class BatchAgent(BaseAgent):
     prompt: what the agent is to do with every event; not blank.
     expect_json: the answer is parsed as JSON, asked for once more if it isn't any, and then fails.
         Default: off, the answer is text.
-    invoke_type: how the text of an event stands behind the prompt. Default: `batch`.
+    invoke_type: `batch`: the text of an event stands apart behind the prompt;
+        `attach-directly`: right behind it, as if it were its end.
     identity_from_event: the event's `identity` says for whom is searched, so that whoever may
         invoke the function answers for it. Default: off, and such an event is refused.
     answers_queue: where answers to messages of a queue go. Default: nowhere, so that an agent

@@ -13,6 +13,8 @@ from stackroom_constructs.acknowledgments import accept_wildcard
 @dataclass(frozen=True, kw_only=True)
 class AgentNetwork:
     """
+    A VPC for an agent's function.
+
     vpc: it must let the function reach Bedrock, S3, KMS and CloudWatch Logs, by endpoints or a NAT.
     subnets: which of its subnets. Default: the private ones with a way out.
     security_groups: at least one if given. Default: a new one that lets everything out.
