@@ -3,6 +3,9 @@ Agents and their knowledge bases, as CDK constructs for anyone's app.
 
 - batch_agent: a function that runs an agent on each event
 - agent, agent_definition, network: what every agent has, what it is told, where it runs
+- given, environment: its knowledge bases held together, within the 4 KB of a function's variables
+- agent_logs, agent_queues, model: its log, its queues, the model that it may ask
+- bundling, packages: the zip of its function
 - knowledge_base: what an agent needs to know of a knowledge base, whoever makes it
 - bedrock_knowledge_base: one of Amazon Bedrock, that exists or is made
 - searching, search_options, retrieval_filters: how it is searched, and what that takes

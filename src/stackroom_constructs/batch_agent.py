@@ -3,7 +3,6 @@
 from enum import StrEnum
 
 import aws_cdk as cdk
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as event_sources
@@ -14,6 +13,7 @@ from stackroom_constructs import environment
 from stackroom_constructs.acknowledgments import accept, accept_wildcard
 from stackroom_constructs.agent import BaseAgent
 from stackroom_constructs.agent_definition import AgentDefinitionProps
+from stackroom_constructs.agent_queues import check_visibility, may_send
 from stackroom_constructs.bundling import BASE_SERVICES, Bundle, source_of
 from stackroom_constructs.network import AgentNetwork
 from stackroom_constructs.refusals import InvalidArgument
@@ -99,7 +99,7 @@ class BatchAgent(BaseAgent):
             variables["IDENTITY_FROM_EVENT"] = "true"
         if answers_queue is not None:
             variables["ANSWERS_QUEUE_URL"] = answers_queue.queue_url
-            _may_send(self.agent_role, answers_queue)
+            may_send(self.agent_role, answers_queue)
         environment.check(self, variables)
         self.agent_function = self._function(variables)
         # In the default policy, and not in what others state.
@@ -124,21 +124,13 @@ class BatchAgent(BaseAgent):
         max_concurrency: invocations side by side, 2 to 1,000. Default: Lambda's own.
 
         Raises InvalidArgument for a queue whose visibility timeout is shorter than the function's,
-        which Lambda refuses; six times it, an hour, is what AWS advises. Of a queue that is only
-        referred to the timeout isn't known here.
-        https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+        which Lambda refuses; six times it, an hour, is what AWS advises.
         """
         if not 1 <= batch_size <= 10:
             raise InvalidArgument(self, "batch_size", batch_size, "1 to 10")
         if max_concurrency is not None and not 2 <= max_concurrency <= 1000:
             raise InvalidArgument(self, "max_concurrency", max_concurrency, "2 to 1000")
-        made = queue.node.default_child
-        if isinstance(made, sqs.CfnQueue):
-            # SQS's own default is 30 seconds [API model of SQS: VisibilityTimeout].
-            seconds = made.visibility_timeout if made.visibility_timeout is not None else 30
-            if seconds < TIMEOUT.to_seconds():
-                allowed = f"{TIMEOUT.to_seconds():g} seconds or more, better 3,600"
-                raise InvalidArgument(self, "visibility_timeout of the queue", seconds, allowed)
+        check_visibility(self, queue, TIMEOUT)
         self.agent_function.add_event_source(
             event_sources.SqsEventSource(
                 queue,
@@ -192,10 +184,3 @@ class BatchAgent(BaseAgent):
             allowed = "'full' or 'none'"
             raise InvalidArgument(self, "context stackroom:bundling", chosen, allowed)
         return bool(chosen == "full")
-
-
-def _may_send(role: iam.Role, queue: sqs.IQueue) -> None:
-    queue.grant(role, "sqs:SendMessage")
-    if queue.encryption_master_key is not None:
-        # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html
-        queue.encryption_master_key.grant(role, "kms:GenerateDataKey", "kms:Decrypt")
