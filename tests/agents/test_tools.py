@@ -13,10 +13,12 @@ from strands import Agent
 from examples.agent.scripted import Call, Script, ScriptedModel
 from stackroom.aws import session
 from stackroom.catalog_tools.tools import TOOLS
-from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom.retrieval.arguments import (
+    KNOWLEDGE_BASE_RETRIEVE,
+    RETRIEVE_FROM_KNOWLEDGE_BASE,
+)
 from stackroom_agents import configuration
 from stackroom_agents.catalog_tools import catalog_tools
-from stackroom_agents.retrieval_tool import RETRIEVE_FROM_KNOWLEDGE_BASE
 from tests.agents.conftest import Surfaces
 from tests.agents.twins import asked
 from tests.functions.tools import text_of

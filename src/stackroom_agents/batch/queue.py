@@ -77,7 +77,7 @@ def records_of(event: object) -> Sequence[Mapping[str, Any]] | None:
     """
     if not isinstance(event, Mapping) or not isinstance(event.get("Records"), list):
         return None
-    records = event["Records"]
+    records: list[Mapping[str, Any]] = event["Records"]
     for each in records:
         source = each.get("eventSource") if isinstance(each, Mapping) else None
         if source != _SOURCE:
