@@ -6,6 +6,9 @@ line, a metric, an exception's words, or what a library writes by itself (`hush`
 search leaves a line with its text, its target, how many results there were and how long it took,
 and two metrics for each knowledge base. The log group masks what looks personal: the constructs
 give it a data protection policy.
+
+What a layer exports of OpenTelemetry's traces is not held back here: Strands puts messages into
+them, and they stay in the process until somebody sets up an exporter.
 """
 
 import logging

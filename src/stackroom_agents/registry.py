@@ -4,12 +4,18 @@ The knowledge bases that an agent was given, read once: KNOWLEDGE_BASES_CONFIG.
     registry = from_environment()
     Agent(system_prompt=registry.prompted(prompt), tools=[*registry.tools(), ...])
 
-A notebook, or a Lambda function without Strands, searches them without a tool:
+A tool of a knowledge base's own finds its entry in `registry.knowledge_bases`, or in the variable.
 
+A notebook, or a Lambda function without Strands, searches them without a tool, by stackroom alone:
+
+    from stackroom.aws.linked import linked_retrieval
+    from stackroom.aws.linked_settings import linked_settings
+    from stackroom.aws.session import client
     from stackroom.retrieval.tool import retrieve_from_knowledge_base
 
+    entries = linked_settings(os.environ["KNOWLEDGE_BASES_CONFIG"])
     answer = retrieve_from_knowledge_base(
-        {"query": "how many days of leave?"}, caller=None, retrieval=from_environment().retrieval
+        {"query": "annual leave"}, caller=None, retrieval=linked_retrieval(entries, client)
     )
     for result in answer["results"]:
         print(result["source"]["uri"], result["content"])

@@ -1,6 +1,9 @@
 """The knowledge bases that an agent was given, searched by the tool and by the plain function."""
 
 import json
+import subprocess
+import sys
+import textwrap
 from typing import Any
 
 import pytest
@@ -225,6 +228,27 @@ def test_the_plain_function_needs_no_agent(fake: FakeRetrieve) -> None:
 
     assert contents(search(Caller("alice", groups=("hr",)))) == {"for hr"}
     assert search(None)["errorType"] == "MissingIdentity"
+
+
+@pytest.mark.processes
+def test_the_example_for_programs_without_strands_runs_without_it() -> None:
+    indented = str(registry.__doc__).split("by stackroom alone:\n")[1].split("\n\n`caller`")[0]
+    program = f"""
+import os, sys
+sys.modules["strands"] = None  # importing it is an error
+import stackroom.aws.session
+from tests.agents.linked import LAWS, FakeRetrieve, configured
+os.environ["KNOWLEDGE_BASES_CONFIG"] = configured(LAWS)
+stackroom.aws.session.client = fake = FakeRetrieve()
+fake.hold(LAWS, "thirty days")
+{textwrap.dedent(indented)}
+"""
+
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+    assert ended.stdout == "s3://theirs/a.txt thirty days\n", ended.stderr
 
 
 @pytest.mark.parametrize("environ", [{}, {"KNOWLEDGE_BASES_CONFIG": ""}])
