@@ -140,20 +140,16 @@ class Everyone:
 
     # ARG002: `owner_of` is the protocol's; here nothing is owned
     def proven(self, passages: Iterable[Passage], *, owner_of: OwnerOf) -> tuple[Passage, ...]:  # noqa: ARG002
-        passages = tuple(passages)
-        ownerless = tuple(each for each in passages if not _is_owned(each))
-        if len(ownerless) < len(passages):
-            logger.warning(
-                "passages kept back: a knowledge base of catalogs is searched as everybody's"
-            )
-        return ownerless
+        return _ownerless(passages)
 
 
 @dataclass(frozen=True)
 class Readers:
     """
     A caller in some of their groups, at most as many as one filter takes, where the attribute
-    `listed_in` names the groups that may read a document. A document without it nobody may read.
+    `listed_in` names the groups that may read a document. A document without it nobody may read,
+    nor one with an owner: in a knowledge base of ours, linked by mistake, whoever uploads chooses
+    what that attribute says, and to share is not what they meant by it.
     """
 
     listed_in: str
@@ -172,7 +168,7 @@ class Readers:
         passages = tuple(passages)
         if not all(_is_shared(each, self.listed_in, self.groups) for each in passages):
             raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
-        return passages
+        return _ownerless(passages)
 
 
 @dataclass(frozen=True)
@@ -212,6 +208,15 @@ def _is_shared(passage: Passage, listed_in: str, groups: Iterable[str]) -> bool:
     # A store may take the bare text for a list of one: no reason to distrust it.
     listed = shared if isinstance(shared, list) else [shared]
     return any(group in listed for group in groups)
+
+
+def _ownerless(passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Without what is a user's own, which no linked knowledge base should have."""
+    passages = tuple(passages)
+    ownerless = tuple(each for each in passages if not _is_owned(each))
+    if len(ownerless) < len(passages):
+        logger.warning("passages kept back: a knowledge base of catalogs is searched as linked")
+    return ownerless
 
 
 def _is_owned(passage: Passage) -> bool:

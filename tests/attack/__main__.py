@@ -4,7 +4,8 @@ Every attempt, against a local mode of their own.
     python -m tests.attack --seed 0
 
 Prints the seed, attempts by kind, what leaked and what was refused without a word to act on, and
-whether the time of a refusal tells what its words don't. Ends with 1 on any of these.
+whether the time of a refusal tells what its words don't. Then every attempt on the knowledge bases
+that an agent was given, which have a simulator of their own. Ends with 1 on any of these.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import time
 from pathlib import Path
 
 from stackroom_local.state import Instance, StateDirectory
+from tests.attack import linked, linked_stage
 from tests.attack.campaign import attempts, run
 from tests.attack.latency import HEADER, compared
 from tests.attack.stage import Stage, staged
@@ -40,7 +42,9 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix="stackroom-attack-") as folder,
         local_mode(Path(folder) / "state", "--sharing", "--retrieve-via", options.via) as instance,
     ):
-        return attack(instance, options)
+        found = attack(instance, options)
+    with tempfile.TemporaryDirectory(prefix="stackroom-attack-") as folder:
+        return found | attack_linked(Path(folder), options)
 
 
 def attack(instance: Instance, options: argparse.Namespace) -> int:
@@ -48,6 +52,25 @@ def attack(instance: Instance, options: argparse.Namespace) -> int:
     cast = {"victim": (f"prey-{word}", "Larder"), "attacker": (f"hunter-{word}", "Den")}
     with staged(instance, options.seed, **cast) as stage:
         return tell(stage, options)
+
+
+def attack_linked(folder: Path, options: argparse.Namespace) -> int:
+    """No line of the agent's log is shown, as each attempt has several."""
+    logging.disable(logging.CRITICAL)
+    with linked_stage.staged(folder, options.seed) as stage:
+        found = linked.judge(
+            stage,
+            (
+                each
+                for each in linked.attempts(stage, options.seed)
+                if options.only in f"{each.kind} · {each.name}"
+            ),
+        )
+    print(f"\nlinked knowledge bases: {found.attempts.total()} attempts\n{found.told()}")
+    for title, told in found.wrong.items():
+        for name, came in told.items():
+            print(f"\n{title}: {name}\n  {came}")
+    return 1 if any(found.wrong.values()) else 0
 
 
 def tell(stage: Stage, options: argparse.Namespace) -> int:

@@ -19,7 +19,7 @@ TYPES = frozenset(
 )
 # Answers of the service's own misfortune: well told, but no attempt may bring it about.
 _MISFORTUNES = frozenset({"UNAVAILABLE", "THROTTLED", "RetrievalFailed", "Throttled"})
-_GIVEAWAYS = re.compile(
+GIVEAWAYS = re.compile(
     r"Traceback|botocore|boto3|ClientError|when calling the|Lambda function error"
     r"|internal error|\.py\b|An error occurred"
 )
@@ -58,7 +58,7 @@ def _unstructured(answer: Answer) -> str:
         return f"status {answer.status}"
     if _is_of_s3(answer):
         return ""
-    for giveaway in (_GIVEAWAYS, _operations()):
+    for giveaway in (GIVEAWAYS, _operations()):
         if found := giveaway.search(_without(answer.body, answer.sent)):
             return f"says {found[0]!r}"
     return _unactionable(answer)

@@ -249,6 +249,25 @@ def test_a_users_documents_stay_theirs_in_a_pool_that_was_linked_by_mistake(laws
     assert answer.withheld == 1
 
 
+def test_an_attribute_that_names_groups_opens_no_users_document_there(laws: Shelf) -> None:
+    laws.hold("annual leave of staff", attributes={"team": ["staff"]}, name="1")
+    laws.hold(
+        "annual leave of alice",
+        attributes={
+            "team": ["staff"],
+            "user_id": "alice",
+            "catalog_id": "cat-1",
+            "document_id": "doc-1",
+        },
+        name="2",
+    )
+
+    answer = search(linked("POOL", laws, groups_in="team"), caller=Caller("bob", ("staff",)))
+
+    assert contents(answer) == ["annual leave of staff"]
+    assert answer.withheld == 1
+
+
 def test_a_guardrail_that_stepped_in_is_told(laws: Shelf, news: Shelf) -> None:
     laws.guardrail_action = "INTERVENED"
     news.hold("annual leave is short this year")
