@@ -44,6 +44,14 @@ class Ingestion:
         except InvalidArgument as error:
             name = _CALLED[error.argument]
             raise ValueError(f"context {name} {error.value!r} must be {error.allowed}") from error
+        if (
+            chunking.strategy == "hierarchical"
+            and app.node.get_context("retrieve_via") != "bedrock"
+        ):
+            raise ValueError(
+                "context chunking 'hierarchical' must be with retrieve_via 'bedrock': a search of"
+                " the index itself would show the small chunks, and not the larger ones around them"
+            )
         return cls(chunking=chunking, parsing=parsing)
 
     @property
@@ -59,6 +67,10 @@ class Ingestion:
             "parsing": self.parsing.parser,
             "parsing_model": self.parsing.model,
         }
+
+    @property
+    def is_default_chunking(self) -> bool:
+        return self.chunking.strategy == "default"
 
     def of_data_sources(self, scope: Construct) -> dict[str, str]:
         """For the function that makes catalogs' own data sources; nothing if all is default."""

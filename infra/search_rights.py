@@ -57,5 +57,9 @@ def may_rerank(handler: HandlerFunction, *, deployment: Deployment) -> None:
 
 
 def _calibration(deployment: Deployment) -> str:
-    """What stands in src/stackroom/retrieval/calibrations.py was measured on English alone."""
-    return "titan-v2-english" if deployment.search_language == "en" else "none"
+    """
+    What stands in src/stackroom/retrieval/calibrations.py was measured on English alone, and on
+    chunks as Bedrock makes them by default.
+    """
+    is_measured = deployment.search_language == "en" and deployment.ingestion.is_default_chunking
+    return "titan-v2-english" if is_measured else "none"

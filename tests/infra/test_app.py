@@ -112,6 +112,7 @@ def test_a_wrong_setting_is_named(name: str, value: object) -> None:
         ({"chunking": "hierarchical", "chunk_tokens": "300,1500"}, "chunk_tokens 1500 "),
         ({"chunking": "hierarchical", "chunk_tokens": "8000,300"}, "chunk_tokens 8000 "),
         ({"chunking": "hierarchical", "chunk_overlap": "0"}, "chunk_overlap 0 "),
+        ({"chunking": "hierarchical", "retrieve_via": "s3vectors"}, "chunking 'hierarchical' "),
         ({"parsing": "foundation_model"}, "parsing_model None "),
         ({"parsing": "foundation_model", "parsing_model": "nova"}, "parsing_model 'nova' "),
     ],

@@ -21,6 +21,7 @@ def hierarchical(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
         chunk_overlap="40",
         parsing="foundation_model",
         parsing_model=NOVA,
+        retrieve_via="bedrock",
     )
 
 
@@ -40,6 +41,18 @@ def test_by_default_nothing_is_said_of_chunks(assembly: Assembly) -> None:
     assert "VectorIngestionConfiguration" not in source
     assert "VECTOR_INGESTION" not in variables(assembly, "Ingest")
     assert "PARSES_IMAGES" not in variables(assembly, "Inspect")
+
+
+def test_a_bar_holds_for_the_chunks_that_it_was_measured_with(
+    assembly: Assembly, hierarchical: Assembly
+) -> None:
+    function = ("gateway", "AWS::Lambda::Function", "Retrieve")
+    by_default, with_others = (
+        each.one(*function).properties["Environment"]["Variables"]["RETRIEVE_CALIBRATION"]
+        for each in (assembly, hierarchical)
+    )
+
+    assert (by_default, with_others) == ("titan-v2-english", "none")
 
 
 def test_catalogs_own_data_sources_are_as_the_shared_one(hierarchical: Assembly) -> None:
