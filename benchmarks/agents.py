@@ -153,7 +153,7 @@ def timed(registry: Registry, clock: Clock) -> Timings:
     tool: Any = retrieval_tool(registry)
     for number in range(UNMEASURED + CALLS):
         # The tool takes of an agent nothing but what it is asked, and for whom.
-        context = ToolContext(
+        context: Any = ToolContext(
             tool_use={"toolUseId": str(number), "name": "it", "input": {"query": QUESTION}},
             agent=None,
             invocation_state={},

@@ -82,7 +82,10 @@ class Watched:
 
 
 def measure(figures: Figures) -> None:
-    """One knowledge base's, in CloudWatch's embedded metric format."""
+    """
+    One knowledge base's, in CloudWatch's embedded metric format; the agent's name, which is that of
+    Powertools' service, is a dimension as of all our figures.
+    """
     namespace = os.environ.get("POWERTOOLS_METRICS_NAMESPACE") or _NAMESPACE
     of = {DIMENSION: figures.knowledge_base_id}
     count, ms = figures.passages, figures.milliseconds

@@ -60,6 +60,11 @@ class FakeRetrieve:
         }
         self.held.setdefault(entry["knowledgeBaseId"], []).append(found)
 
+    def hold_elsewhere(self, entry: Mapping[str, Any], text: str, **location: Any) -> None:
+        """Of a data source that is no bucket."""
+        found = {"content": {"text": text}, "location": location, "metadata": {}, "score": 0.4}
+        self.held.setdefault(entry["knowledgeBaseId"], []).append(found)
+
     def retrieve(self, **request: Any) -> dict[str, Any]:
         self.asked.append(request)
         time.sleep(self.seconds)

@@ -164,13 +164,13 @@ def test_observed_each_search_is_told(asked_world: World) -> None:
 def test_observed_each_knowledge_base_that_answered_is_counted(
     asked_world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked_world.set(ENABLE_OBSERVABILITY="true", POWERTOOLS_METRICS_NAMESPACE="Stackroom")
+    asked_world.set(ENABLE_OBSERVABILITY="true", POWERTOOLS_SERVICE_NAME="my-agent")
     asked_world.knowledge_bases.seconds = 0.05
 
     asked_world.ask(data(SECRET))
 
     latency, count = asked_world.printed.figures()
-    of = {"knowledge_base": "LAWS000001"}
+    of = {"knowledge_base": "LAWS000001", "service": "my-agent"}
     assert count == Figure(name="RetrievalResultCount", values=(1.0,), unit="Count", dimensions=of)
     assert (latency.name, latency.unit, latency.dimensions) == (
         "RetrievalLatency",

@@ -84,6 +84,19 @@ def test_a_source_is_told_by_its_address(fake: FakeRetrieve) -> None:
     ]
 
 
+def test_a_source_that_is_no_file_is_told_by_its_address_or_its_id(fake: FakeRetrieve) -> None:
+    page, wiki = {"url": "https://laws/leave.html"}, {"url": "https://wiki/"}
+    fake.hold_elsewhere(LAWS, "leave by law", type="WEB", webLocation=page)
+    fake.hold_elsewhere(LAWS, "more leave", type="CONFLUENCE", confluenceLocation=wiki)
+    fake.hold_elsewhere(LAWS, "leave", type="CUSTOM", customDocumentLocation={"id": "law-7"})
+
+    told = text_of(ask(configured(LAWS), {"query": "leave"}))
+
+    assert "leave.html, https://laws/leave.html, score 0.40\n> leave by law" in told
+    assert "an unnamed file, https://wiki/, score 0.40\n> more leave" in told
+    assert "law-7, score 0.40\n> leave" in told
+
+
 def test_one_that_fails_is_told_and_all_that_fail_are_an_error(fake: FakeRetrieve) -> None:
     fake.hold(LAWS, "leave by law")
     fake.failing = {"NEWS000001": "ThrottlingException"}

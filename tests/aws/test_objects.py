@@ -75,7 +75,7 @@ def test_what_is_not_there_or_may_not_be_seen_is_refused_in_the_same_words(
 @pytest.mark.parametrize("name", ["answers", "answers.fifo"])
 def test_an_answer_is_sent_to_either_kind_of_queue(aws: None, name: str) -> None:
     client = boto3.client("sqs", config=ONCE)
-    kind = {"FifoQueue": "true"} if name.endswith(".fifo") else {}
+    kind: Any = {"FifoQueue": "true"} if name.endswith(".fifo") else {}
     url = client.create_queue(QueueName=name, Attributes=kind)["QueueUrl"]
 
     SqsAnswers(client=client, url=url).send(json.dumps({"a": "ä"}), message_id="m-1")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from botocore.exceptions import BotoCoreError, ClientError
 
 from stackroom.aws.guardrail import Guardrail
+from stackroom.aws.result_locations import custom_id_of, uri_of
 from stackroom.aws.retrieve_filters import both
 from stackroom.aws.retrieve_options import RetrieveOptions
 from stackroom.aws.translation import THROTTLES, code_of
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     Found = KnowledgeBaseRetrievalResultTypeDef | RetrievedReferenceTypeDef
 
 _PAGE = "x-amz-bedrock-kb-document-page-number"
-_URI = "x-amz-bedrock-kb-source-uri"
 _MOST_PAGES = 10  # of one search, each of which counts against Retrieve's 20 a second
 
 
@@ -133,8 +133,8 @@ def passage_of(found: "Found", *, first_page: int) -> Passage:
         text=_text(found),
         score=score or 0.0,
         similarity=score,
-        uri=_uri(found, attributes),
-        custom_id=_custom_id(found),
+        uri=uri_of(found.get("location"), attributes),
+        custom_id=custom_id_of(found.get("location")),
         page=page_of(attributes, first_page),
         attributes=attributes,
     )
@@ -179,21 +179,3 @@ def page_of(attributes: Mapping[str, object], first_page: int) -> int | None:
 
 def _text(found: "Found") -> str:
     return found.get("content", {}).get("text", "")  # images and table rows have none
-
-
-def _uri(found: "Found", attributes: Mapping[str, object]) -> str | None:
-    location = found.get("location")
-    if location is None:
-        return None  # an attribute alone is no word of the store's on where a passage is from
-    if "s3Location" in location:
-        return location["s3Location"].get("uri")
-    reported = attributes.get(_URI)
-    # Of a CUSTOM data source's documents it is their id.
-    return reported if isinstance(reported, str) and reported.startswith("s3://") else None
-
-
-def _custom_id(found: "Found") -> str | None:
-    location = found.get("location")
-    if location is None or "customDocumentLocation" not in location:
-        return None
-    return location["customDocumentLocation"].get("id")

@@ -86,7 +86,7 @@ def _cited(passage: Passage, known: Mapping[str, Places]) -> Cited:
         place = replace(place, is_navigation=True)
     source = Source(
         document_id=document_id or None,
-        filename=_text(passage, "filename") or _last_part(passage.uri),
+        filename=_text(passage, "filename") or _last_part(passage.uri) or passage.custom_id,
         uri=passage.uri,
         page=place.page or passage.page,
         page_first=place.page_first,

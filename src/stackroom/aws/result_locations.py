@@ -1,0 +1,50 @@
+"""Where a passage is from, in Bedrock's word for it."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from types_boto3_bedrock_agent_runtime.type_defs import RetrievalResultLocationTypeDef
+
+_URI = "x-amz-bedrock-kb-source-uri"
+_IN_S3 = "s3://"
+# Members of RetrievalResultLocation in the API model of bedrock-agent-runtime, botocore 1.44.5.
+_ELSEWHERE = {
+    "confluenceLocation": "url",
+    "googleDriveLocation": "url",
+    "kendraDocumentLocation": "uri",
+    "oneDriveLocation": "url",
+    "salesforceLocation": "url",
+    "sharePointLocation": "url",
+    "webLocation": "url",
+}
+
+
+def uri_of(
+    location: "RetrievalResultLocationTypeDef | None", attributes: Mapping[str, object]
+) -> str | None:
+    """The object in S3, or the address of a page or a file elsewhere; None if neither is told."""
+    if location is None:
+        return None  # an attribute alone is no word of the store's on where a passage is from
+    if "s3Location" in location:
+        return location["s3Location"].get("uri")
+    reported = attributes.get(_URI)
+    # Of a CUSTOM data source's documents it is their id.
+    if isinstance(reported, str) and reported.startswith(_IN_S3):
+        return reported
+    return _address(cast("Mapping[str, Mapping[str, str]]", location))
+
+
+def custom_id_of(location: "RetrievalResultLocationTypeDef | None") -> str | None:
+    if location is None or "customDocumentLocation" not in location:
+        return None
+    return location["customDocumentLocation"].get("id")
+
+
+def _address(location: Mapping[str, Mapping[str, str]]) -> str | None:
+    """Never one that looks like S3's: by those, whose passage it is gets told."""
+    for member, name in _ELSEWHERE.items():
+        address = location.get(member, {}).get(name)
+        if address and not address.startswith(_IN_S3):
+            return address
+    return None
