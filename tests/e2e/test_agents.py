@@ -174,6 +174,20 @@ def test_what_the_guardrail_has_nothing_against_is_found(island: Island) -> None
     assert "guardrail" not in told["result"]
 
 
+def test_an_agent_reads_no_file_that_its_role_does_not_allow(island: Island) -> None:
+    content = {
+        "location": "s3",
+        "bucket": island.outputs["Library"]["Bucket"],
+        "key": "tides/ferry.md",
+    }
+
+    told = island.ask("both", "", contentType="file", content=content)
+
+    # Bedrock's knowledge base has read it, and root can; the function's role can't.
+    assert island.client("s3").head_object(Bucket=content["bucket"], Key=content["key"])
+    assert (told["success"], told["errorType"]) == (False, "ObjectRefused")
+
+
 def test_a_tool_of_a_third_party_finds_its_module_in_a_layer(island: Island) -> None:
     question = "Who looks after the harbour?"
     island.say(question, {"uses": [{"name": "harbour_master", "input": {}}]}, REPEATS)
