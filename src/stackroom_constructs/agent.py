@@ -105,10 +105,10 @@ class BaseAgent(Construct):
             },
         )
         if linked.statements:
-            # In the role itself, where nobody else's statements are accepted by it.
+            # Of all that stands in the role itself: what is accepted there is so for each of them.
             itself = role.node.default_child
             assert itself is not None, "a role is a resource"
-            accept_stated(itself, linked.statements)
+            accept_stated(itself, [each for statements in stated.values() for each in statements])
         return role
 
     def _allow_what_every_agent_does(self) -> None:

@@ -55,6 +55,18 @@ def test_a_star_of_somebody_else_is_for_them_to_explain(tmp_path: Path) -> None:
         nothing_found(stack)
 
 
+@pytest.mark.parametrize("of", ["tools", "knowledge_bases"])
+def test_a_star_that_the_app_states_is_for_the_app_to_explain(tmp_path: Path, of: str) -> None:
+    stack = a_stack()
+    searched = BedrockKnowledgeBase(stack, "Handbook", knowledge_base_id=ID)
+    listing = iam.PolicyStatement(actions=["s3:ListAllMyBuckets"], resources=["*"])
+    stated = {f"additional_policy_statements_for_{of}": [listing]}
+    an_agent(stack, tmp_path, knowledge_bases=[searched], **stated)
+
+    with pytest.raises(RuntimeError, match=r"AwsSolutions-IAM5\[Resource::\*\]"):
+        nothing_found(stack)
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
