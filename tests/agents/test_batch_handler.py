@@ -522,6 +522,25 @@ def test_the_tool_of_the_knowledge_bases_keeps_its_name(world: World) -> None:
         function.agent()
 
 
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["retrieve-from-knowledge-base"], "Stackroom's own is called that"),
+        (["tell-time", "tell_time"], "tool 'tell_time'.*there is 'tell-time', too"),
+    ],
+)
+def test_names_that_strands_takes_for_the_same_are_told_when_the_function_starts(
+    world: World, names: list[str], told: str
+) -> None:
+    of_each = [ECHO.replace("@tool", f"@tool(name={name!r})") for name in names]
+    text = "\n".join(each.replace("echo(", f"echo_{at}(") for at, each in enumerate(of_each))
+    world.put("tools/a.py", text.encode())
+    world.set(TOOLS_CONFIG=_asset("tools/a.py"), KNOWLEDGE_BASES_CONFIG=configured(LAWS))
+
+    with pytest.raises(AgentMisconfigured, match=told):
+        function.agent()
+
+
 def _asset(key: str, *, zip: bool = False) -> str:  # noqa: A002 - as its member is called
     entry: dict[str, Any] = {"bucketName": BUCKET, "key": key, "isFile": not zip}
     return json.dumps([{**entry, "isZipArchive": zip}])

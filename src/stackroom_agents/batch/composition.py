@@ -1,6 +1,6 @@
 """A batch agent, made of the environment: no call is made before it is first asked."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,7 +59,7 @@ def batch_agent(
     objects = S3Objects(client=client_of("s3"))
     tools = load_tools(settings.tools_config, objects)
     ours = known.tools()
-    _require_distinct([*tools, *ours])
+    _require_distinct(tools, ours)
     turns = Turns(
         model=(model_of or bedrock_model)(settings.model_id),
         system_prompt=known.prompted(_prompt(settings, objects)),
@@ -85,10 +85,15 @@ def _prompt(settings: BatchSettings, objects: Objects) -> bytes:
         raise AgentMisconfigured(f"the system prompt {key!r}", error.why) from error
 
 
-def _require_distinct(tools: list[Any]) -> None:
-    names = [each.tool_name for each in tools]
-    for name in names:
-        if names.count(name) > 1:
-            raise AgentMisconfigured(
-                f"tool {name!r}", "Stackroom's own is called that; give the other another name"
-            )
+def _require_distinct(tools: Sequence[Any], ours: Sequence[Any]) -> None:
+    taken = {_alike(each): "Stackroom's own is called that" for each in ours}
+    for each in tools:
+        if told := taken.get(_alike(each)):
+            problem = f"{told}; give the other another name"
+            raise AgentMisconfigured(f"tool {each.tool_name!r}", problem)
+        taken[_alike(each)] = f"there is {each.tool_name!r}, too, which counts as the same"
+
+
+def _alike(tool: Any) -> str:
+    """Strands refuses an agent with two names that differ by `-` and `_`, at every event."""
+    return str(tool.tool_name).replace("-", "_")
