@@ -1,5 +1,6 @@
 """The files we take: what Bedrock reads, how large, and what to tell the owner of any other."""
 
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 # Bedrock's quota "Ingestion job file size with text content", not adjustable.
@@ -21,6 +22,7 @@ SUPPORTED = tuple(CONTENT_TYPES)
 _SAVE_AS = {"doc": "docx", "xls": "xlsx", "htm": "html"}
 
 
+@lru_cache(1024)  # each passage of a search is asked for its document's, several times
 def extension_of(filename: str) -> str:
     """Lower case and without the dot; empty when the name has none, as `README` or `.pdf`."""
     return PurePosixPath(filename).suffix.lstrip(".").lower()

@@ -44,6 +44,10 @@ class Excerpt:
         """Made once: each excerpt is compared with all that are better."""
         return tuple(self.text.split())
 
+    @cached_property
+    def document(self) -> str | None:
+        return _document(self.source)
+
     @property
     def shown(self) -> str:
         return self.cited.shown
@@ -90,7 +94,7 @@ def _is_taken_up(found: Excerpt, excerpts: list[Excerpt], place_maps: PlaceMaps)
 def _united(known: Excerpt, found: Excerpt, place_maps: PlaceMaps) -> Excerpt | None:
     if known.words == found.words:
         return _with_source(known, found.source)
-    if _document(known.source) is None or _document(known.source) != _document(found.source):
+    if known.document is None or known.document != found.document:
         return None
     if found.text in known.text:
         return known
