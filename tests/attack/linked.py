@@ -243,21 +243,10 @@ def identities(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
     ):
         yield _refused("identities not taken", given, stage)
     stage.configure(identity_from_event=True)
-    for user in (
-        7,
-        None,
-        True,
-        [],
-        {},
-        "",
-        " ",
-        "a/b",
-        "../root",
-        "_root",
-        "!nobody",
-        "é",
-        "x" * 129,
-    ):
+    users: tuple[object, ...] = (
+        *(7, None, True, [], {}, "", " ", "a/b", "../root", "_root", "!nobody", "é", "x" * 129),
+    )
+    for user in users:
         yield _refused("identities", event(identity={"user_id": user, "groups": ["hr"]}), stage)
     of: tuple[object, ...] = (
         *("hr", 7, True, {"hr": 1}, [7], [None], [["hr"]], [{"name": "hr"}], ["hr", 7], None),

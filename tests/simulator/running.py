@@ -30,13 +30,13 @@ def ministack() -> Iterator[str]:
     ) as process:
         try:
             endpoint = f"http://127.0.0.1:{port}"
-            eventually(lambda: _answers(f"{endpoint}/_ministack/health"))
+            eventually(lambda: answers(f"{endpoint}/_ministack/health"))
             yield endpoint
         finally:
             process.terminate()
 
 
-def _answers(url: str) -> bool:
+def answers(url: str) -> bool:
     try:
         with urllib.request.urlopen(url, timeout=1):
             return True

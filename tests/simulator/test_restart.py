@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stackroom_local.processes import free_ports
-from tests.simulator.conftest import answers
 from tests.simulator.holding import holds
+from tests.simulator.running import answers
 from tests.simulator.world import World, eventually
 
 
