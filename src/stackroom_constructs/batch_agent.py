@@ -48,7 +48,8 @@ class BatchAgent(BaseAgent):
     invoke_type: `batch`: the text of an event stands apart behind the prompt;
         `attach-directly`: right behind it, as if it were its end.
     identity_from_event: the event's `identity` says for whom is searched, so that whoever may
-        invoke the function answers for it. Default: off, and such an event is refused.
+        invoke the function, or send to a queue that it consumes, answers for it. Default: off, and
+        such an event is refused.
     answers_queue: where answers to messages of a queue go. Default: nowhere, so that an agent
         which consumes a queue should have tools to do something with.
 
