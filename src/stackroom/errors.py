@@ -195,8 +195,8 @@ class DocumentsRefused(Rejected):
 
 
 class MissingIdentity(Rejected):
-    def __init__(self) -> None:
-        super().__init__("the call carries no verified user; sign in and call through the gateway")
+    def __init__(self, remedy: str = "sign in and call through the gateway") -> None:
+        super().__init__(f"the call carries no verified user; {remedy}")
 
 
 class TokenRefused(Rejected):

@@ -184,7 +184,7 @@ def test_an_identity_is_refused_where_the_function_takes_none(world: World) -> N
     answer = world.ask(data("a", identity={"user_id": "alice", "groups": []}))
 
     assert answer["errorType"] == "MalformedEvent"
-    assert "identity: this agent takes none from an event" in answer["error"]
+    assert "identity: this agent takes none (see identity_from_event)" in answer["error"]
     assert model.asked == []
 
 

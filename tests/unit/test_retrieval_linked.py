@@ -210,7 +210,7 @@ def test_without_an_identity_nothing_is_asked_that_tells_callers_apart(
 ) -> None:
     bases = (linked("LAWS", laws, groups_in="team"), linked("NEWS", news))
 
-    with pytest.raises(MissingIdentity):
+    with pytest.raises(MissingIdentity, match="the agent's program must say who is asking"):
         search(*bases, caller=caller)
 
     assert (laws.filters, news.filters) == ([], [])

@@ -25,6 +25,8 @@ from stackroom.retrieval.scope import Query, Scope
 from stackroom.retrieval.words import matched
 from stackroom.tenancy import Everyone, Readers, View
 
+_REMEDY = "what is searched is for groups alone, so the agent's program must say who is asking"
+
 
 @dataclass(frozen=True, kw_only=True)
 class LinkedKnowledgeBase:
@@ -109,7 +111,7 @@ def _views(linked: LinkedKnowledgeBase, caller: Caller | None) -> Sequence[View]
     if linked.groups_in is None:
         return (Everyone(),)
     if caller is None or not is_user_id(caller.user_id):
-        raise MissingIdentity
+        raise MissingIdentity(_REMEDY)
     return Readers.of(caller, linked.groups_in)
 
 

@@ -86,9 +86,9 @@ def task_of(event: object, *, identity_from_event: bool) -> Task:
         event = {"contentType": "data", "content": {"data": event}}
     given = _parsed(event)
     if given.identity is not None and not identity_from_event:
-        raise MalformedEvent("identity: this agent takes none from an event")
+        raise MalformedEvent("identity: this agent takes none (see identity_from_event)")
     if given.identity is None and identity_from_event:
-        raise MissingIdentity
+        raise MissingIdentity("the event must say who is asking: identity, with user_id and groups")
     content = given.content
     return Task(
         content=content if isinstance(content, InS3) else content.data,
