@@ -277,6 +277,8 @@ def test_a_mark_that_json_escapes_counts_twice(tmp_path: Path) -> None:
         (cdk.Fn.get_att("Made", "Name").to_string(), 64),
         (cdk.Fn.select(0, ["a"]), 1),
     ],
+    # A token's text is another one in each process.
+    ids=["text", "account", "two", "substituted", "id", "imported", "other", "chosen"],
 )
 def test_what_is_known_only_at_deploy_is_estimated(value: str, expected: int) -> None:
     app = cdk.App(analytics_reporting=False)
