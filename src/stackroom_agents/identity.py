@@ -19,9 +19,6 @@ GROUPS = "groups"
 SESSION_ID = "session_id"
 
 
-_REMEDY = "the agent's program must say who is asking: user_id, a name, and groups, a list of names"
-
-
 def caller_of(invocation_state: Mapping[str, Any]) -> Caller:
     """
     Raises MissingIdentity where there is no user, or the groups are no list of names: a text would
@@ -31,9 +28,9 @@ def caller_of(invocation_state: Mapping[str, Any]) -> Caller:
     groups = invocation_state.get(GROUPS) or ()
     session_id = invocation_state.get(SESSION_ID)
     if not isinstance(user_id, str) or not is_user_id(user_id):
-        raise MissingIdentity(_REMEDY)
+        raise MissingIdentity
     if not isinstance(groups, list | tuple) or not all(isinstance(each, str) for each in groups):
-        raise MissingIdentity(_REMEDY)
+        raise MissingIdentity
     is_session = isinstance(session_id, str) and is_session_id(session_id)
     return Caller(user_id, tuple(groups), session_id if is_session else None)
 
