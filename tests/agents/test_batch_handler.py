@@ -452,6 +452,7 @@ def _unavailable(*_: object, **__: object) -> bytes:
         ({"TOOLS_CONFIG": '[{"key": "a"}]'}, "bucketName"),
         ({"TOOLS_CONFIG": '[{"bucketName": "b", "key": "k"}]'}, "exactly one of isFile and isZip"),
         ({"TOOLS_CONFIG": '[{"module": ""}]'}, "module"),
+        ({"TOOLS_CONFIG": "[" * 100_000}, "nested too deeply"),
         ({"INVOKE_TYPE": "interactive"}, "'batch' or 'attach-directly'"),
         ({"EXPECT_JSON": "yes"}, "expect_json\n  Value error, allowed: 'True', or empty"),
         ({"IDENTITY_FROM_EVENT": "1"}, "allowed: 'true', or empty"),
@@ -479,6 +480,25 @@ def test_a_prompt_that_is_no_text_is_refused(world: World) -> None:
     world.put("prompt.txt", b"\xff\xfe")
 
     with pytest.raises(AgentMisconfigured, match="it is not in UTF-8"):
+        function.agent()
+
+
+@pytest.mark.parametrize("blank", [b"", b" \r\n"])
+def test_a_prompt_without_a_word_is_refused_unless_knowledge_bases_add_some(
+    world: World, blank: bytes
+) -> None:
+    world.put("prompt.txt", blank)
+
+    with pytest.raises(AgentMisconfigured, match="'prompt.txt' can't be used: there is no text"):
+        function.agent()
+    world.set(KNOWLEDGE_BASES_CONFIG=configured(LAWS))
+    assert LAWS["name"] in function.agent().turns.system_prompt
+
+
+def test_a_prompt_that_is_larger_than_any_is_refused(world: World) -> None:
+    world.put("prompt.txt", b"a" * (1024**2 + 1))
+
+    with pytest.raises(AgentMisconfigured, match="allowed are at most 1,048,576"):
         function.agent()
 
 

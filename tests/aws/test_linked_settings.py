@@ -111,6 +111,7 @@ def test_an_entry_with_a_tool_of_its_own_may_say_anything_more() -> None:
         ("[{]", "is no JSON"),
         ("{}", "must be a JSON array"),
         ('"KB12345678"', "must be a JSON array"),
+        ("[" * 100_000, "nested too deeply"),
     ],
 )
 def test_what_is_no_array_of_json_is_told(text: str, problem: str) -> None:
@@ -129,11 +130,17 @@ def test_what_is_no_array_of_json_is_told(text: str, problem: str) -> None:
         ({"aclMetadataField": "X-AMZ-Bedrock"}, "aclMetadataField", "is reserved"),
         ({"aclMetadataField": "user_id"}, "aclMetadataField", "is reserved"),
         ({"aclMetadataField": ""}, "aclMetadataField", "at least 1 character"),
+        ({"aclMetadataField": "  "}, "aclMetadataField", "must not be blank"),
+        ({"guardrailId": "Not One"}, "guardrailId", "match pattern"),
+        ({"guardrailVersion": "latest"}, "guardrailVersion", "match pattern"),
+        ({"guardrailVersion": "0"}, "guardrailVersion", "match pattern"),
         ({"name": "  "}, "name", "at least 1 character"),
         ({"description": None}, "description", "valid string"),
         ({"knowledgeBaseId": 7}, "knowledgeBaseId", "valid string"),
         ({"enableAcl": "yes"}, "enableAcl", "valid boolean"),
         ({"minScore": 1.5}, "minScore", "less than or equal to 1"),
+        ({"minScore": "0.5"}, "minScore", "valid number"),
+        ({"minScore": True}, "minScore", "valid number"),
         ({"overrideSearchType": "WORDS"}, "overrideSearchType", "'HYBRID' or 'SEMANTIC'"),
         ({"overrideSearchType": "HYBRID"}, "", "not for S3_VECTORS"),
         ({"results": 5}, "results", "not permitted"),
@@ -142,8 +149,19 @@ def test_what_is_no_array_of_json_is_told(text: str, problem: str) -> None:
         ({"implicitFilter": {"modelArn": "a", "metadataAttributes": []}}, "", "at least 1 item"),
         (
             {"vectorStoreType": "MANAGED", "overrideSearchType": "SEMANTIC"},
-            "",
-            "MANAGED knowledge base takes neither",
+            "overrideSearchType",
+            "left out with MANAGED",
+        ),
+        (
+            {
+                "vectorStoreType": "MANAGED",
+                "implicitFilter": {
+                    "modelArn": "a",
+                    "metadataAttributes": [{"key": "k", "type": "STRING", "description": "d"}],
+                },
+            },
+            "implicitFilter",
+            "left out with MANAGED",
         ),
     ],
 )
@@ -159,7 +177,7 @@ def test_an_error_names_the_entry_and_the_field(
 
 @pytest.mark.parametrize("entry", [None, "KB12345678", 5, []])
 def test_what_is_no_object_is_no_entry(entry: object) -> None:
-    assert "entry 0: " in refusal(entry)
+    assert "entry 0: must be a JSON object" in refusal(entry)
 
 
 def test_two_entries_of_one_id_are_refused() -> None:

@@ -23,6 +23,9 @@ DEFAULT_TOOL: Final = "retrieve_from_knowledge_base"
 STORES = ("S3_VECTORS", "OPENSEARCH_SERVERLESS", "RDS", "MANAGED")
 
 _Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+# GuardrailConfiguration in the API model of bedrock-agent-runtime, botocore 1.44.5.
+_GuardrailId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,64}$")]
+_GuardrailVersion = Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]{0,4}|DRAFT)$")]
 
 
 class _Entry(BaseModel):
@@ -63,11 +66,11 @@ class LinkedSettings(_Entry):
     retrieval_filter: Mapping[str, Any] | None = None
     enable_acl: Annotated[bool, Field(strict=True)] = False
     acl_metadata_field: Annotated[str, Field(min_length=1, max_length=100)] = "allowed_groups"
-    guardrail_id: _Said | None = None
-    guardrail_version: _Said = "DRAFT"
+    guardrail_id: _GuardrailId | None = None
+    guardrail_version: _GuardrailVersion = "DRAFT"
     vector_store_type: str = "S3_VECTORS"
     override_search_type: Literal["HYBRID", "SEMANTIC"] | None = None
-    min_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.0
+    min_score: Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)] = 0.0
     reranking: RerankingSettings | None = None
     implicit_filter: ImplicitFilterSettings | None = None
     retrieval_tool: Literal["retrieve_from_knowledge_base"] = DEFAULT_TOOL
@@ -82,6 +85,8 @@ class LinkedSettings(_Entry):
     @pydantic.field_validator("acl_metadata_field")
     @classmethod
     def _is_free(cls, name: str) -> str:
+        if not name.strip():
+            raise ValueError("must not be blank")
         if name.strip().casefold().startswith(STORE_PREFIX) or name in (USER, CATALOG):
             raise ValueError(
                 f"{name!r} is reserved; allowed: any other name of an attribute, but for"
@@ -93,6 +98,13 @@ class LinkedSettings(_Entry):
     def _fits_together(self) -> Self:
         if self.override_search_type == "HYBRID" and self.vector_store_type == "S3_VECTORS":
             raise ValueError("overrideSearchType HYBRID is not for S3_VECTORS; allowed: SEMANTIC")
+        if self.vector_store_type == "MANAGED":
+            for member, chosen in (
+                ("overrideSearchType", self.override_search_type),
+                ("implicitFilter", self.implicit_filter),
+            ):
+                if chosen is not None:
+                    raise ValueError(f"{member} must be left out with MANAGED, which takes none")
         if self.retrieval_filter is not None:
             try:
                 linked_filters.checked(

@@ -6,6 +6,7 @@ Whoever deploys writes it, so an error names the entry and the field.
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import pydantic
 
@@ -27,11 +28,16 @@ def linked_settings(text: str) -> tuple[AnyLinkedSettings, ...]:
         entries = json.loads(text)
     except ValueError as error:
         raise LinkedKnowledgeBasesInvalid([f"is no JSON ({error})"]) from None
+    except RecursionError:
+        raise LinkedKnowledgeBasesInvalid(["is nested too deeply"]) from None
     if not isinstance(entries, list):
         raise LinkedKnowledgeBasesInvalid(["must be a JSON array of entries"])
     problems: list[str] = []
     read: list[AnyLinkedSettings] = []
     for number, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            problems.append(f"entry {number}: must be a JSON object")
+            continue
         try:
             read.append(_kind_of(entry).model_validate(entry))
         except pydantic.ValidationError as error:
@@ -44,13 +50,13 @@ def linked_settings(text: str) -> tuple[AnyLinkedSettings, ...]:
     return tuple(read)
 
 
-def _kind_of(entry: object) -> type[LinkedSettings] | type[ToolsOwnSettings]:
-    own = isinstance(entry, Mapping) and entry.get("retrievalTool", DEFAULT_TOOL) != DEFAULT_TOOL
+def _kind_of(entry: Mapping[str, Any]) -> type[LinkedSettings] | type[ToolsOwnSettings]:
+    own = entry.get("retrievalTool", DEFAULT_TOOL) != DEFAULT_TOOL
     return ToolsOwnSettings if own else LinkedSettings
 
 
-def _named(number: int, entry: object) -> str:
-    key = entry.get("knowledgeBaseId") if isinstance(entry, Mapping) else None
+def _named(number: int, entry: Mapping[str, Any]) -> str:
+    key = entry.get("knowledgeBaseId")
     return f"entry {number}" + (f" ({key!r:.60})" if isinstance(key, str) else "")
 
 

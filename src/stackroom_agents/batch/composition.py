@@ -62,7 +62,7 @@ def batch_agent(
     _require_distinct(tools, ours)
     turns = Turns(
         model=(model_of or bedrock_model)(settings.model_id),
-        system_prompt=known.prompted(_prompt(settings, objects)),
+        system_prompt=_filled(known.prompted(_prompt(settings, objects)), settings),
         tools=[*tools, *ours],
         messages=Messages(
             objects=objects, prompt=settings.prompt, invoke_type=settings.invoke_type
@@ -83,6 +83,14 @@ def _prompt(settings: BatchSettings, objects: Objects) -> bytes:
         return objects.read(bucket, key, limit=_MAX_PROMPT)
     except ObjectRefused as error:
         raise AgentMisconfigured(f"the system prompt {key!r}", error.why) from error
+
+
+def _filled(prompt: str, settings: BatchSettings) -> str:
+    """Converse takes no blank system prompt [NonEmptyString in bedrock-runtime's API model]."""
+    if not prompt.strip():
+        problem = "there is no text in it"
+        raise AgentMisconfigured(f"the system prompt {settings.system_prompt_s3_key!r}", problem)
+    return prompt
 
 
 def _require_distinct(tools: Sequence[Any], ours: Sequence[Any]) -> None:

@@ -38,7 +38,10 @@ class ToolModule(_Tool):
 
 def _tools(value: Any) -> Any:
     """Each is told apart by its members, so that an error is about the one that was meant."""
-    given = json.loads(value) if isinstance(value, str) else value
+    try:
+        given = json.loads(value) if isinstance(value, str) else value
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
     if not isinstance(given, list):
         raise ValueError("must be a JSON array")
     return tuple(
