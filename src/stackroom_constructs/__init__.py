@@ -9,6 +9,7 @@ Agents and their knowledge bases, as CDK constructs for anyone's app.
 - knowledge_base: what an agent needs to know of a knowledge base, whoever makes it
 - bedrock_knowledge_base: one of Amazon Bedrock, that exists or is made
 - searching, search_options, retrieval_filters: how it is searched, and what that takes
+- served: what Stackroom's own tool reads of anybody's configuration
 - creation, chunking, parsing, stores: what is to be made
 - created, resource, data_source, ingestion, service_role, source_rights, vector_index: its making
 - stated_rights, acknowledgments: findings of cdk-nag that are right as they are

@@ -13,6 +13,7 @@ from constructs import Construct
 from stackroom_constructs.bedrock_knowledge_base import BedrockKnowledgeBase
 from stackroom_constructs.knowledge_base import IKnowledgeBase, RetrievalTool
 from stackroom_constructs.refusals import InvalidArgument
+from stackroom_constructs.served import check_entry
 
 _KEY = "knowledgeBaseId"
 # But for scope and id, which it is given here.
@@ -48,9 +49,9 @@ class GivenKnowledgeBases:
         """Raises InvalidArgument for what can't stand side by side, or is no knowledge base."""
         known = [_made(scope, number, each) for number, each in enumerate(given, start=1)]
         tools = [each.retrieval_tool() for each in known]
+        _held_together(scope, tools)
         entries = [_entry(scope, each, tool) for each, tool in zip(known, tools, strict=True)]
         _held_apart(scope, entries)
-        _held_together(scope, tools)
         return cls(
             entries=tuple(entries),
             statements=tuple(
@@ -86,7 +87,10 @@ def _entry(scope: Construct, knowledge_base: IKnowledgeBase, tool: RetrievalTool
         if not isinstance(value, str) or not value.strip():
             argument = f"{member} of {knowledge_base.name!r}"
             raise InvalidArgument(scope, argument, value, "a text that is not blank")
-    return entry if tool.is_default else {**entry, "retrievalTool": tool.name}
+    if tool.is_default:
+        check_entry(scope, entry)
+        return entry
+    return {**entry, "retrievalTool": tool.name}
 
 
 def _held_apart(scope: Construct, entries: Sequence[Mapping[str, Any]]) -> None:

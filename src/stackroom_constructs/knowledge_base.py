@@ -15,7 +15,13 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
-from stackroom_constructs.refusals import InvalidArgument, check_flag, check_range, check_said
+from stackroom_constructs.refusals import (
+    InvalidArgument,
+    Owner,
+    check_flag,
+    check_range,
+    check_said,
+)
 from stackroom_constructs.retrieval_filters import check_filter
 
 # Attributes that Bedrock, or Stackroom's pool, writes itself.
@@ -116,7 +122,7 @@ class BaseKnowledgeBase(Construct, metaclass=jsii.JSIIAbstractClass):
         check_said(self, "description", description)
         check_range(self, "number_of_results", number_of_results, 1, 100)
         check_flag(self, "enable_acl", enable_acl)
-        _check_attribute(self, acl_metadata_field)
+        check_attribute(self, "acl_metadata_field", acl_metadata_field)
         check_filter(self, retrieval_filter, store="", is_narrowed=enable_acl)
         self._name = name
         self._description = description
@@ -150,8 +156,9 @@ class BaseKnowledgeBase(Construct, metaclass=jsii.JSIIAbstractClass):
         return RetrievalTool()
 
 
-def _check_attribute(owner: Construct, name: str) -> None:
-    check_said(owner, "acl_metadata_field", name, _LONGEST_KEY)
+def check_attribute(owner: Owner, argument: str, name: Any) -> None:
+    """The name of an attribute that nobody but its maker writes. Raises InvalidArgument."""
+    check_said(owner, argument, name, _LONGEST_KEY)
     if name.strip().casefold().startswith(_RESERVED) or name in _OF_THE_POOL:
         allowed = f"an attribute of your own, not {_RESERVED}... or {' or '.join(_OF_THE_POOL)}"
-        raise InvalidArgument(owner, "acl_metadata_field", name, allowed)
+        raise InvalidArgument(owner, argument, name, allowed)

@@ -489,7 +489,7 @@ def test_a_prompt_without_a_word_is_refused_unless_knowledge_bases_add_some(
 ) -> None:
     world.put("prompt.txt", blank)
 
-    with pytest.raises(AgentMisconfigured, match="'prompt.txt' can't be used: there is no text"):
+    with pytest.raises(AgentMisconfigured, match="can't be used: there is no text in it"):
         function.agent()
     world.set(KNOWLEDGE_BASES_CONFIG=configured(LAWS))
     assert LAWS["name"] in function.agent().turns.system_prompt

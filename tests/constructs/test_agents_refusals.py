@@ -10,7 +10,7 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk.aws_s3_assets import Asset
 
 from stackroom_constructs import AgentNetwork, RetrievalTool
-from tests.constructs.agents import MODEL, Wiki, a_file, a_stack, an_agent
+from tests.constructs.agents import MODEL, Wiki, a_file, a_stack, an_agent, entries
 
 
 @pytest.fixture
@@ -43,6 +43,44 @@ class KnownAtDeploy(Wiki):
     def export_configuration(self) -> dict[str, Any]:
         zones = cdk.Fn.get_azs()
         return {**super().export_configuration(), "zones": zones}
+
+
+class Served(Wiki):
+    """Searched by Stackroom's own tool, and configured by somebody else."""
+
+    def __init__(self, **members: Any) -> None:
+        super().__init__(tool=RetrievalTool())
+        self._members = members
+
+    def export_configuration(self) -> dict[str, Any]:
+        return {"knowledgeBaseId": "ABCDE12345", **self._members}
+
+
+@pytest.mark.parametrize(
+    ("members", "told"),
+    [
+        ({"url": "https://a"}, r"members \['url'\] must be left out without a tool of its own"),
+        ({"vectorStoreType": "PINECONE"}, "vectorStoreType 'PINECONE' must be one of S3_VECTORS"),
+        ({"numberOfResults": -1}, "numberOfResults -1 must be a whole number of 1 to 100"),
+        ({"enableAcl": "yes"}, "enableAcl 'yes' must be True or False"),
+        ({"aclMetadataField": "user_id"}, "aclMetadataField 'user_id' must be an attribute of"),
+        ({"retrievalFilter": {"like": 1}}, "retrieval_filter .* must be made of the operators"),
+    ],
+)
+def test_what_stackrooms_tool_would_refuse_of_anybodys_class_is_told(
+    stack: cdk.Stack, tmp_path: Path, members: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ValueError, match=f"Stack/Agent: configuration of 'The wiki': {told}"):
+        an_agent(stack, tmp_path, knowledge_bases=[Served(**members)])
+
+
+def test_anybodys_class_may_be_searched_by_stackrooms_tool(
+    stack: cdk.Stack, tmp_path: Path
+) -> None:
+    an_agent(stack, tmp_path, knowledge_bases=[Served(vectorStoreType="RDS")])
+
+    [entry] = entries(stack)
+    assert entry["vectorStoreType"] == "RDS"
 
 
 @pytest.mark.parametrize(

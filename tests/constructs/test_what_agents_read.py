@@ -20,6 +20,7 @@ from stackroom_constructs import (
 )
 from stackroom_constructs.retrieval_filters import check_filter
 from stackroom_constructs.searching import STORES
+from stackroom_constructs.served import MEMBERS
 
 LEAF = {"equals": {"key": "lang", "value": "en"}}
 CLAUDE = "anthropic.claude-haiku-4-5-20251001-v1:0"
@@ -32,6 +33,10 @@ def exported(stack: cdk.Stack, **arguments: Any) -> str:
 
 def test_every_store_is_known_to_both() -> None:
     assert STORES == READ
+
+
+def test_every_member_is_known_to_both() -> None:
+    assert set(MEMBERS) == {each.alias for each in LinkedSettings.model_fields.values()}
 
 
 def test_an_agent_reads_what_is_exported(stack: cdk.Stack) -> None:
