@@ -305,6 +305,15 @@ def test_several_queries_to_one_store_count_as_one(laws: Shelf) -> None:
     assert answer.knowledge_bases == ("LAWS",)
 
 
+def test_a_passage_that_two_queries_find_counts_once(laws: Shelf) -> None:
+    groups = tuple(f"team-{number}" for number in range(6))
+    laws.hold("annual leave", attributes={"team": ["team-0", "team-5"]})
+
+    [figures] = search(linked("LAWS", laws, groups_in="team"), caller=Caller("ann", groups)).figures
+
+    assert figures.passages == 1
+
+
 def test_what_has_no_text_is_no_passage(laws: Shelf) -> None:
     laws.hold("", name="picture.png")
     laws.hold("annual leave is a right")

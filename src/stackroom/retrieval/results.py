@@ -31,7 +31,10 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
-    """How many passages one knowledge base gave, and how long it took."""
+    """
+    How many passages one knowledge base gave, each once, and how long it took. Those below the
+    least score that is shown count: they were given.
+    """
 
     knowledge_base_id: str
     passages: int
@@ -136,12 +139,13 @@ def _withheld(replies: Replies) -> int:
 
 def _figures(replies: Replies) -> tuple[Figures, ...]:
     """Of several queries to one knowledge base, which ran side by side, the slowest counts."""
-    figures: dict[str, Figures] = {}
+    milliseconds: dict[str, float] = {}
+    given: dict[str, set[object]] = {}
     for reply in replies.given:
-        known = figures.get(reply.target)
-        figures[reply.target] = Figures(
-            knowledge_base_id=reply.target,
-            passages=len(reply.passages) + (known.passages if known else 0),
-            milliseconds=max(reply.milliseconds, known.milliseconds if known else 0.0),
-        )
-    return tuple(figures.values())
+        slowest = max(reply.milliseconds, milliseconds.get(reply.target, 0.0))
+        milliseconds[reply.target] = slowest
+        given.setdefault(reply.target, set()).update(map(identity, reply.passages))
+    return tuple(
+        Figures(knowledge_base_id=key, passages=len(given[key]), milliseconds=slowest)
+        for key, slowest in milliseconds.items()
+    )
