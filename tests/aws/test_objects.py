@@ -72,6 +72,12 @@ def test_what_is_not_there_or_may_not_be_seen_is_refused_in_the_same_words(
             S3Objects(client=client).read("b", "k.pdf", limit=3)
 
 
+@pytest.mark.parametrize("bucket", ["no bucket", "arn:aws:s3:::b", "b" * 300])
+def test_a_name_that_no_bucket_can_have_is_refused(client: Any, bucket: str) -> None:
+    with pytest.raises(ObjectRefused, match=r"'k\.pdf': no bucket can be called"):
+        S3Objects(client=client).read(bucket, "k.pdf", limit=3)
+
+
 @pytest.mark.parametrize("name", ["answers", "answers.fifo"])
 def test_an_answer_is_sent_to_either_kind_of_queue(aws: None, name: str) -> None:
     client = boto3.client("sqs", config=ONCE)

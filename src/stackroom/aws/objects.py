@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, ParamValidationError
 
 from stackroom.aws.translation import code_of, store_errors
 from stackroom.errors import ObjectRefused, StoreUnavailable
@@ -25,7 +25,8 @@ class S3Objects:
         The object, if it has at most `limit` bytes; its size is asked for first.
 
         Raises ObjectRefused for what can't be read or is too large, StoreUnavailable for what
-        passes, and for an object that was replaced between the two calls.
+        passes and for an object that was replaced between the two calls, and ServiceRefused for
+        credentials that don't count.
         """
         try:
             with store_errors():
@@ -38,6 +39,8 @@ class S3Objects:
                 return bytes(got["Body"].read())
         except ClientError as error:
             raise _refusal(bucket, key, error) from error
+        except ParamValidationError as error:  # before anything is sent
+            raise ObjectRefused(key, f"no bucket can be called {bucket[:100]!r}") from error
 
 
 def _refusal(bucket: str, key: str, error: ClientError) -> ObjectRefused | StoreUnavailable:
