@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from stackroom_constructs.bundling import source_of
 from stackroom_constructs.packages import install, requirements, shipped
 
 ROOT = Path(__file__).parents[2]
@@ -30,6 +31,11 @@ def test_the_lock_is_shipped_with_the_wheel_to_where_it_is_looked_for() -> None:
 
     assert shipped("requirements.lock") == ROOT / "requirements.lock"
     assert included == {"requirements.lock": "stackroom_constructs/requirements.lock"}
+
+
+@pytest.mark.parametrize("package", ["stackroom", "stackroom_agents", "stackroom_constructs"])
+def test_the_types_of_what_anyone_imports_are_told(package: str) -> None:
+    assert (source_of(package) / "py.typed").is_file()
 
 
 @pytest.mark.processes
