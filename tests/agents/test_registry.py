@@ -214,10 +214,10 @@ def test_what_a_guardrail_blocked_is_told_in_a_sentence(fake: FakeRetrieve) -> N
     both = ask(configured(guarded, NEWS), {"query": "leave"})
     without = ask(configured(NEWS), {"query": "leave"})
 
-    sentence = "A guardrail stepped in and blocked or changed what was found"
+    sentence = "A guardrail stepped in and blocked the question or what was found"
     assert (alone["success"], alone["metadata"]["guardrail_action"]) == (True, "INTERVENED")
-    assert text_of(alone).splitlines()[0] == "No relevant information found for your query."
-    assert sentence in text_of(alone)
+    assert text_of(alone).startswith(sentence)
+    assert "No relevant information" not in text_of(alone)  # nobody knows whether there is some
     assert sentence in text_of(both)
     assert contents(both) == {"leave in the news"}
     assert "guardrail" not in text_of(without)
