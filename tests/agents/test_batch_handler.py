@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -19,7 +20,7 @@ from stackroom.errors import (
     KnowledgeBaseThrottled,
     StoreUnavailable,
 )
-from stackroom_agents.batch import bounds
+from stackroom_agents.batch import bounds, composition
 from tests.agents.batch_world import BUCKET, PROMPT, World, data, file, zipped
 from tests.agents.linked import LAWS, NEWS, configured
 from tests.agents.models import Asked, PlayedModel, Said, Stopped
@@ -318,6 +319,26 @@ def test_events_at_the_same_time_share_nothing(world: World) -> None:
 
     for number, answer in enumerate(answers):
         assert [each for each in range(8) if f"note {each}!" in answer] == [number]
+
+
+def test_the_first_events_at_the_same_time_make_one_agent(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+    make = composition.batch_agent
+
+    def slowly(environ: Mapping[str, str]) -> composition.BatchAgent:
+        made.append(environ)
+        time.sleep(0.05)
+        return make(environ)
+
+    monkeypatch.setattr(function, "batch_agent", slowly)
+    world.says("ok")
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(world.ask, [data("a")] * 4))
+
+    assert all(each["success"] for each in answers)
+    assert len(made) == 1
 
 
 def test_a_model_that_never_stops_calling_tools_is_stopped(world: World) -> None:
