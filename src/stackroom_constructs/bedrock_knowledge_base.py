@@ -168,7 +168,7 @@ def _checked_id(
     if create is not None:
         allowed = "left out beside `create`: a knowledge base exists, or is to be made"
         raise InvalidArgument(owner, "knowledge_base_id", knowledge_base_id, allowed)
-    if not cdk.Token.is_unresolved(knowledge_base_id) and not _ID.fullmatch(knowledge_base_id):
+    if not cdk.Token.is_unresolved(knowledge_base_id) and not _ID.fullmatch(str(knowledge_base_id)):
         allowed = "10 letters and digits, or a token"
         raise InvalidArgument(owner, "knowledge_base_id", knowledge_base_id, allowed)
     return knowledge_base_id

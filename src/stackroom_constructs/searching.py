@@ -39,7 +39,8 @@ class Searching:
         """Raises InvalidArgument."""
         check_choice(owner, "vector_store_type", self.store, STORES)
         check_flag(owner, "generation", self.generation)
-        _check_pattern(owner, "guardrail_id", self.guardrail_id, _GUARDRAIL)
+        if self.guardrail_id is not None:
+            _check_pattern(owner, "guardrail_id", self.guardrail_id, _GUARDRAIL)
         _check_pattern(owner, "guardrail_version", self.guardrail_version, _VERSION)
         self._check_search_type(owner)
         if self.min_score is not None:
@@ -106,9 +107,9 @@ class Searching:
             raise InvalidArgument(owner, "override_search_type", self.search_type, allowed)
 
 
-def _check_pattern(
-    owner: Construct, argument: str, value: str | None, pattern: re.Pattern[str]
-) -> None:
-    if value is None or cdk.Token.is_unresolved(value) or pattern.fullmatch(value):
+def _check_pattern(owner: Construct, argument: str, value: Any, pattern: re.Pattern[str]) -> None:
+    if cdk.Token.is_unresolved(value):
         return
-    raise InvalidArgument(owner, argument, value, f"like {pattern.pattern}")
+    # A version is a number, and yet a text.
+    if not isinstance(value, str) or not pattern.fullmatch(value):
+        raise InvalidArgument(owner, argument, value, f"a text like {pattern.pattern}")
