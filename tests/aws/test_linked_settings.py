@@ -36,7 +36,6 @@ def test_what_an_entry_leaves_out_takes_the_defaults() -> None:
         "aclMetadataField": "allowed_groups",
         "guardrailVersion": "DRAFT",
         "vectorStoreType": "S3_VECTORS",
-        "minScore": 0.0,
         "retrievalTool": "retrieve_from_knowledge_base",
     }
     assert (settings.groups_in, settings.guardrail) == (None, None)

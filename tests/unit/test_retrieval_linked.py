@@ -1,6 +1,7 @@
 """Searching knowledge bases that an agent was given: whose passages, in which order."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,9 +14,9 @@ from stackroom.errors import (
     RetrievalFailed,
     Throttled,
 )
-from stackroom.filters import AnyOf, Has, Lists
+from stackroom.filters import AnyOf, Filter, Has, Lists
 from stackroom.identity import Caller
-from stackroom.ports.retrieval import Passage
+from stackroom.ports.retrieval import Passage, Retrieved
 from stackroom.retrieval.arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.retrieval.results import Answer
@@ -312,6 +313,23 @@ def test_a_passage_that_two_queries_find_counts_once(laws: Shelf) -> None:
     [figures] = search(linked("LAWS", laws, groups_in="team"), caller=Caller("ann", groups)).figures
 
     assert figures.passages == 1
+
+
+class Opposite(Shelf):
+    """Whose one passage means the opposite: the cosine of both is below zero."""
+
+    # A002: the port's name
+    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
+        found = super().retrieve(query, filter, limit)
+        return replace(found, passages=tuple(replace(each, score=-0.2) for each in found.passages))
+
+
+def test_without_a_least_score_none_is_too_low() -> None:
+    laws = Opposite()
+    laws.hold("annual leave is long")
+
+    assert contents(search(linked("LAWS", laws))) == ["annual leave is long"]
+    assert contents(search(linked("LAWS", laws, min_score=0.0))) == []
 
 
 def test_what_has_no_text_is_no_passage(laws: Shelf) -> None:

@@ -70,7 +70,7 @@ class LinkedSettings(_Entry):
     guardrail_version: _GuardrailVersion = "DRAFT"
     vector_store_type: str = "S3_VECTORS"
     override_search_type: Literal["HYBRID", "SEMANTIC"] | None = None
-    min_score: Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)] = 0.0
+    min_score: Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)] | None = None
     reranking: RerankingSettings | None = None
     implicit_filter: ImplicitFilterSettings | None = None
     retrieval_tool: Literal["retrieve_from_knowledge_base"] = DEFAULT_TOOL

@@ -8,6 +8,7 @@ They have no catalogs. Each is everybody's who may ask the agent, or a document 
 groups that may read it.
 """
 
+import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,14 +33,15 @@ _REMEDY = "what is searched is for groups alone, so the agent's program must say
 class LinkedKnowledgeBase:
     """
     `limit` passages are asked for, and those that score less than `min_score` left out; what a
-    score means is the store's affair. With `groups_in`, the name of an attribute, a caller finds
-    documents alone that list one of their groups there.
+    score means is the store's affair, and it may be below zero, so that None leaves none out. With
+    `groups_in`, the name of an attribute, a caller finds documents alone that list one of their
+    groups there.
     """
 
     knowledge_base_id: str
     knowledge_base: KnowledgeBase
     limit: int = 5
-    min_score: float = 0.0
+    min_score: float | None = None
     groups_in: str | None = None
 
 
@@ -142,4 +144,5 @@ def _of_one(replies: Sequence[Reply], linked: LinkedKnowledgeBase) -> tuple[Pass
     found = [passage for reply in replies for passage in reply.passages if passage.text]
     if len(replies) > 1:
         found.sort(key=lambda passage: -passage.score)
-    return distinct(found, min_score=linked.min_score)[: linked.limit]
+    least = -math.inf if linked.min_score is None else linked.min_score
+    return distinct(found, min_score=least)[: linked.limit]
