@@ -27,7 +27,8 @@ def s3_endpoint(_fake_credentials: None) -> Iterator[str]:
         yield endpoint
 
 
-@pytest.fixture(scope="session")
+# A file's own, since an account has 100 knowledge bases at most, and each test makes one.
+@pytest.fixture(scope="module")
 def _endpoint(s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     configuration = Configuration(
         data_dir=tmp_path_factory.mktemp("simulator"), s3_endpoint=s3_endpoint, speed=FAST
@@ -38,7 +39,7 @@ def _endpoint(s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture
 def world(_endpoint: str, s3_endpoint: str) -> World:
-    """The simulator that all tests share, with a bucket of the test's own."""
+    """The simulator that all tests of a file share, with a bucket of the test's own."""
     return World(_endpoint, s3_endpoint, patient=True)
 
 
