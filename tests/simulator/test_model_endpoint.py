@@ -73,6 +73,19 @@ def shelved(world: World) -> str:
     return knowledge_base
 
 
+@pytest.mark.processes
+def test_why_a_model_cant_be_asked_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    port = free_ports(1)
+    nowhere = f"http://127.0.0.1:{port}/v1"
+    asked = ModelEndpoint(base_url=f"{nowhere}?key={KEY}", model="small", key=KEY)
+
+    with pytest.raises(EndpointFailed):
+        asked.complete(ASKED)
+
+    assert f"can't be reached, asked for the model 'small' at {nowhere}/chat" in caplog.text
+    assert KEY not in caplog.text
+
+
 @holds("generate.citations")
 def test_a_models_marks_become_citations(shelf: tuple[World, str], endpoint: ChatEndpoint) -> None:
     world, knowledge_base = shelf

@@ -12,6 +12,7 @@ error, since some repeat the key in it.
 
 import http.client
 import json
+import logging
 import socket
 import time
 from collections.abc import Mapping
@@ -28,6 +29,8 @@ MODEL = "STACKROOM_OPENAI_MODEL"
 API_KEY = "STACKROOM_OPENAI_API_KEY"
 
 _LONGEST = 4_000_000  # bytes of an answer
+
+logger = logging.getLogger(__name__)
 
 
 class Misconfigured(ValueError):
@@ -76,8 +79,20 @@ class ModelEndpoint:
         """
         What the model says next.
 
-        Raises EndpointFailed where there is no answer in time, and MalformedToolUse.
+        Raises EndpointFailed where there is no answer in time, and MalformedToolUse. The former is
+        logged as well, since who asked Bedrock may tell of its error no more than the code.
         """
+        try:
+            return self._completed(conversation)
+        except EndpointFailed as error:
+            where = urlsplit(self.base_url)  # less its query, in which a key may be
+            logger.warning(
+                "the model endpoint %s, asked for the model %r at %s://%s%s/chat/completions",
+                *(error, self.model, where.scheme, where.netloc, where.path),
+            )
+            raise
+
+    def _completed(self, conversation: Conversation) -> Reply:
         request = {"model": self.model, **chat_completions.asked(conversation)}
         try:
             status, body = self._posted(json.dumps(request).encode())
