@@ -17,7 +17,7 @@ from stackroom_constructs.agent_definition import AgentDefinitionProps
 from stackroom_constructs.agent_logs import AgentLogs
 from stackroom_constructs.given import GivenKnowledgeBases
 from stackroom_constructs.network import AgentNetwork
-from stackroom_constructs.refusals import InvalidArgument
+from stackroom_constructs.refusals import InvalidArgument, check_flag
 from stackroom_constructs.stated_rights import accept_stated
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}")
@@ -58,6 +58,7 @@ class BaseAgent(Construct):
         super().__init__(scope, construct_id)
         if not _NAME.fullmatch(agent_name):
             raise InvalidArgument(self, "agent_name", agent_name, f"text like {_NAME.pattern}")
+        check_flag(self, "enable_observability", enable_observability)
         self.agent_name = agent_name
         self.definition = agent_definition
         self.is_observed = enable_observability

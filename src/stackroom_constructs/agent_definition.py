@@ -11,7 +11,9 @@ from constructs import Construct
 
 from stackroom_constructs.knowledge_base import IKnowledgeBase
 from stackroom_constructs.model import BedrockModel
-from stackroom_constructs.refusals import InvalidArgument
+from stackroom_constructs.refusals import InvalidArgument, check_kind
+
+_ASSET = "an Asset of aws_cdk.aws_s3_assets"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +51,10 @@ class AgentDefinitionProps:
 
     def check_assets(self, scope: Construct) -> None:
         prompt = self.system_prompt
+        check_kind(scope, "system_prompt", prompt, s3_assets.Asset, f"{_ASSET}, a text file")
+        for number, each in enumerate(self.tools):
+            allowed = f"{_ASSET}, a .py file, or a zip or a folder of them"
+            check_kind(scope, f"tools[{number}]", each, s3_assets.Asset, allowed)
         if not prompt.is_file or prompt.is_zip_archive:
             raise InvalidArgument(scope, "system_prompt", prompt.node.path, "a single text file")
         hashes = [each.asset_hash for each in self.tools]

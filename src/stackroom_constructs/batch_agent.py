@@ -16,7 +16,7 @@ from stackroom_constructs.agent_definition import AgentDefinitionProps
 from stackroom_constructs.agent_queues import check_visibility, may_send
 from stackroom_constructs.bundling import BASE_SERVICES, Bundle, source_of
 from stackroom_constructs.network import AgentNetwork
-from stackroom_constructs.refusals import InvalidArgument
+from stackroom_constructs.refusals import InvalidArgument, check_flag
 
 TIMEOUT = cdk.Duration.minutes(10)
 MEMORY_MB = 1024
@@ -90,6 +90,8 @@ class BatchAgent(BaseAgent):
         if invoke_type not in list(InvokeType):
             allowed = " or ".join(repr(each.value) for each in InvokeType)
             raise InvalidArgument(self, "invoke_type", invoke_type, allowed)
+        check_flag(self, "expect_json", expect_json)
+        check_flag(self, "identity_from_event", identity_from_event)
         variables = {
             **self.variables,
             "PROMPT": prompt,
@@ -98,6 +100,12 @@ class BatchAgent(BaseAgent):
         }
         if identity_from_event:
             variables["IDENTITY_FROM_EVENT"] = "true"
+        elif told_apart := self.knowledge_bases.telling_groups_apart:
+            cdk.Annotations.of(self).add_warning_v2(
+                "stackroom:nobody",
+                f"without identity_from_event every search in {', '.join(told_apart)} fails, since"
+                " enable_acl takes somebody to search for",
+            )
         if answers_queue is not None:
             variables["ANSWERS_QUEUE_URL"] = answers_queue.queue_url
             may_send(self.agent_role, answers_queue)

@@ -11,7 +11,7 @@ from constructs import Construct
 from stackroom_constructs.created import CreatedKnowledgeBase, created
 from stackroom_constructs.creation import KnowledgeBaseCreation
 from stackroom_constructs.knowledge_base import BaseKnowledgeBase
-from stackroom_constructs.refusals import InvalidArgument, check_name, check_said
+from stackroom_constructs.refusals import InvalidArgument, check_kind, check_name, check_said
 from stackroom_constructs.retrieval_filters import check_filter
 from stackroom_constructs.search_options import ImplicitFilter, Reranking
 from stackroom_constructs.searching import Searching
@@ -109,6 +109,8 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
         self._searching.check(self)
         check_filter(self, retrieval_filter, store=vector_store_type, is_narrowed=enable_acl)
         self._given_id = _checked_id(self, knowledge_base_id, create)
+        if create is not None:
+            check_kind(self, "create", create, KnowledgeBaseCreation, "a KnowledgeBaseCreation")
         self.created = None if create is None else self._made(name, create)
 
     @property
@@ -146,6 +148,7 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
     def _made(self, name: str | None, create: KnowledgeBaseCreation) -> CreatedKnowledgeBase:
         called = cdk.Names.unique_resource_name(self, max_length=100) if name is None else name
         check_name(self, "name", called)
+        _check_place(self, create)
         check_said(self, "description", self.description, _LONGEST_DESCRIPTION)
         return created(
             self,
@@ -155,6 +158,19 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
             description=self.description,
             rights=self._searching.service_rights(self),
         )
+
+
+def _check_place(owner: Construct, create: KnowledgeBaseCreation) -> None:
+    """Of what is known before the deployment."""
+    stack, bucket = cdk.Stack.of(owner), create.bucket.env
+    for what, here, there in (
+        ("account", stack.account, bucket.account),
+        ("region", stack.region, bucket.region),
+    ):
+        is_known = not cdk.Token.is_unresolved(here) and not cdk.Token.is_unresolved(there)
+        if is_known and here != there:
+            allowed = f"{here!r}, that of the stack"
+            raise InvalidArgument(owner, f"{what} of the bucket in `create`", there, allowed)
 
 
 def _checked_id(

@@ -12,6 +12,7 @@ from stackroom_constructs.parsing import Parser, Parsing
 from stackroom_constructs.refusals import (
     InvalidArgument,
     check_choice,
+    check_index_name,
     check_name,
     check_range,
     check_said,
@@ -43,7 +44,8 @@ class KnowledgeBaseCreation:
 
     bucket: where the documents are; in the same account and region. If it has a KMS key, the role
         may decrypt with it.
-    prefix: which keys are read, at most 300 characters. Default: all.
+    prefix: which keys are read, at most 300 characters. In the role's rights `*`, `?` and `${`
+        stand for more than themselves: a prefix with one takes `readable_objects`. Default: all.
     data_source_type: `S3`: ingestion jobs read what lies below the prefix; `CUSTOM`: documents
         are handed over one by one, by IngestKnowledgeBaseDocuments.
     data_source_name: its name, unlike that of any other in the knowledge base.
@@ -76,7 +78,8 @@ class KnowledgeBaseCreation:
     store: where vectors are kept, for the vector_store_type of the same name. Default: for
         S3_VECTORS an index made for it; MANAGED needs none.
     vector_bucket_arn: S3 Vectors bucket of the index. Default: one made for it.
-    index_name: of that index, 3 to 63 characters. Default: CloudFormation's choice.
+    index_name: of that index, 3 to 63 lower-case letters, digits, `.`, `-`. Default:
+        CloudFormation's choice.
     removal_policy: what becomes of it all with the stack. Kept, by default: an index is the result
         of paid work.
 
@@ -115,6 +118,10 @@ class KnowledgeBaseCreation:
             check_said(owner, "data_source_description", self.data_source_description, 200)
         if self.prefix:
             check_said(owner, "prefix", self.prefix, _LONGEST_PREFIX)
+            self._check_prefix(owner)
+        self._check_bucket(owner)
+        if self.index_name is not None:
+            check_index_name(owner, self.index_name)
         self._check_embedding(owner)
         _ = self.chunks, self.parser  # which know what they may be
 
@@ -151,6 +158,19 @@ class KnowledgeBaseCreation:
     @property
     def objects_arn(self) -> str:
         return self.readable_objects or self.bucket.arn_for_objects(f"{self.prefix}*")
+
+    def _check_bucket(self, owner: str) -> None:
+        if not hasattr(self.bucket, "bucket_arn"):
+            allowed = "a bucket; one that exists is Bucket.from_bucket_name(...)"
+            raise InvalidArgument(owner, "bucket", self.bucket, allowed)
+
+    def _check_prefix(self, owner: str) -> None:
+        """https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_variables.html"""
+        if self.readable_objects is not None or cdk.Token.is_unresolved(self.prefix):
+            return
+        if any(each in self.prefix for each in ("*", "?", "${")):
+            allowed = "free of *, ? and ${, unless readable_objects says what the role may read"
+            raise InvalidArgument(owner, "prefix", self.prefix, allowed)
 
     def _check_embedding(self, owner: str) -> None:
         try:

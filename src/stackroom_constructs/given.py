@@ -1,7 +1,7 @@
 """The knowledge bases that an agent is given, and what they mean for its function."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -37,6 +37,15 @@ class GivenKnowledgeBases:
         return tuple({tool.name: tool for tool in self.tools if not tool.is_default}.values())
 
     @property
+    def telling_groups_apart(self) -> list[str]:
+        """Names of those that Stackroom's own tool searches for nobody who isn't told of."""
+        return [
+            str(entry["name"])
+            for entry, tool in zip(self.entries, self.tools, strict=True)
+            if entry.get("enableAcl") is True and tool.is_default
+        ]
+
+    @property
     def layers(self) -> list[lambda_.ILayerVersion]:
         return list(dict.fromkeys(layer for tool in self.tools for layer in tool.layers))
 
@@ -47,6 +56,9 @@ class GivenKnowledgeBases:
     @classmethod
     def of(cls, scope: Construct, given: Sequence[IKnowledgeBase | Mapping[str, Any]]) -> Self:
         """Raises InvalidArgument for what can't stand side by side, or is no knowledge base."""
+        if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+            allowed = "a list of knowledge bases, even of one"
+            raise InvalidArgument(scope, "knowledge_bases", given, allowed)
         known = [_made(scope, number, each) for number, each in enumerate(given, start=1)]
         tools = [each.retrieval_tool() for each in known]
         _held_together(scope, tools)

@@ -4,6 +4,7 @@ What an agent needs to know of a knowledge base, whoever makes it.
 A class of one's own derives from `BaseKnowledgeBase`, or has what `IKnowledgeBase` asks for.
 """
 
+import re
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,6 +31,9 @@ _RESERVED = "x-amz-bedrock"
 _OF_THE_POOL = ("user_id", "catalog_id")
 _LONGEST_KEY = 100  # FilterKey in the API model of bedrock-agent-runtime, botocore 1.44.5
 
+# ToolName in the API model of bedrock-runtime, botocore 1.44.5.
+_TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
 DEFAULT_TOOL = "retrieve_from_knowledge_base"
 
 
@@ -39,7 +43,7 @@ class RetrievalTool:
     What searches a knowledge base inside the agent. The default is Stackroom's own tool, which
     serves every knowledge base whose configuration names a `vectorStoreType` that it knows.
 
-    name: the tool's name, as the model sees it.
+    name: the tool's name, as the model sees it: 1 to 64 letters, digits, `_`, `-`.
     asset: a .py file, or a zip of them, with Strands tools; for a tool of one's own.
     module: the dotted name of a module with them, importable in the function; instead of an asset.
     layers: Lambda layers that the tool needs.
@@ -54,6 +58,9 @@ class RetrievalTool:
 
     def __post_init__(self) -> None:
         own = self.name != DEFAULT_TOOL
+        if not _TOOL_NAME.fullmatch(self.name):
+            allowed = "1 to 64 letters, digits, _ and -"
+            raise InvalidArgument(type(self).__name__, "name", self.name, allowed)
         if self.asset is not None and self.module is not None:
             raise ValueError(f"retrieval tool {self.name!r} has an asset and a module: leave one")
         if own and self.asset is None and self.module is None:

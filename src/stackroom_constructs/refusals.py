@@ -10,6 +10,12 @@ from constructs import Construct
 # Name in the API model of bedrock-agent, botocore 1.44.5.
 _NAME = re.compile(r"([0-9a-zA-Z][_-]?){1,100}")
 
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-indexes.html
+_INDEX = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+
+# Characters of a wrong value that an error shows.
+_SHOWN = 200
+
 # What an error says of: a construct, by its path, or what it is handed, by its name.
 Owner = Construct | str
 
@@ -22,7 +28,10 @@ class InvalidArgument(ValueError):
 
     def __init__(self, owner: Owner, argument: str, value: Any, allowed: str) -> None:
         place = owner if isinstance(owner, str) else owner.node.path
-        super().__init__(f"{place}: {argument} {value!r} must be {allowed}")
+        told = repr(value)
+        if len(told) > _SHOWN:
+            told = f"{told[:_SHOWN]}..."
+        super().__init__(f"{place}: {argument} {told} must be {allowed}")
         self.argument = argument
         self.value = value
         self.allowed = allowed
@@ -72,6 +81,18 @@ def check_name(owner: Owner, argument: str, value: Any) -> None:
     """A name that Bedrock gives a knowledge base or a data source."""
     if not cdk.Token.is_unresolved(value) and not _NAME.fullmatch(str(value)):
         allowed = "letters and digits, at most 100, each with one - or _ behind it at most"
+        raise InvalidArgument(owner, argument, value, allowed)
+
+
+def check_index_name(owner: Owner, value: Any) -> None:
+    if not cdk.Token.is_unresolved(value) and not _INDEX.fullmatch(str(value)):
+        allowed = "3 to 63 lower-case letters, digits, . and -, a letter or digit first and last"
+        raise InvalidArgument(owner, "index_name", value, allowed)
+
+
+def check_kind(owner: Owner, argument: str, value: Any, kind: type, allowed: str) -> None:
+    """Python takes anything for an argument; what comes of it later says nothing to its user."""
+    if not isinstance(value, kind):
         raise InvalidArgument(owner, argument, value, allowed)
 
 

@@ -9,7 +9,13 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from stackroom_constructs.model import Right
-from stackroom_constructs.refusals import InvalidArgument, check_choice, check_flag, check_share
+from stackroom_constructs.refusals import (
+    InvalidArgument,
+    check_choice,
+    check_flag,
+    check_kind,
+    check_share,
+)
 from stackroom_constructs.search_options import ImplicitFilter, Reranking
 
 # What Bedrock's Retrieve searches, whatever it stands on.
@@ -45,6 +51,11 @@ class Searching:
         self._check_search_type(owner)
         if self.min_score is not None:
             check_share(owner, "min_score", self.min_score)
+        if self.reranking is not None:
+            check_kind(owner, "reranking", self.reranking, Reranking, "a Reranking")
+        if self.implicit_filter is not None:
+            allowed = "an ImplicitFilter"
+            check_kind(owner, "implicit_filter", self.implicit_filter, ImplicitFilter, allowed)
         if self.implicit_filter is not None and self.store == "MANAGED":
             allowed = "left out with MANAGED, which makes no filters of questions"
             raise InvalidArgument(owner, "implicit_filter", self.implicit_filter, allowed)

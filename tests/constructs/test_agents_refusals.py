@@ -90,10 +90,17 @@ def test_anybodys_class_may_be_searched_by_stackrooms_tool(
         ({"agent_name": "x" * 65}, "agent_name"),
         ({"prompt": "\n"}, r"prompt '\\n' must be a text that is not blank"),
         ({"invoke_type": "stream"}, "invoke_type 'stream' must be 'batch' or 'attach-directly'"),
+        ({"expect_json": "yes"}, "Stack/Agent: expect_json 'yes' must be True or False"),
+        ({"identity_from_event": "false"}, "identity_from_event 'false' must be True or False"),
+        ({"enable_observability": 1}, "enable_observability 1 must be True or False"),
+        ({"system_prompt": "You are"}, "Stack/Agent: system_prompt 'You are' must be an Asset of"),
+        ({"tools": ["tool.py"]}, r"Stack/Agent: tools\[0\] 'tool.py' must be an Asset of"),
         ({"bedrock_model": "Nova"}, "Stack/Agent: bedrock_model 'Nova' must be the id of a"),
         ({"bedrock_model": f"mars.{MODEL}:"}, "bedrock_model"),
         ({"knowledge_bases": [Wiki("a"), Wiki("a")]}, "knowledgeBaseId 'a' must be in one of"),
         ({"knowledge_bases": ["ABCDE12345"]}, r"knowledge_bases\[0\] 'ABCDE12345' must be a kn"),
+        ({"knowledge_bases": Wiki()}, "Stack/Agent: knowledge_bases .* must be a list of know"),
+        ({"knowledge_bases": {"name": "Wiki"}}, "knowledge_bases .* must be a list of knowledge"),
         ({"knowledge_bases": [Nameless()]}, "name of ' ' ' ' must be a text that is not blank"),
         ({"knowledge_bases": [Idless()]}, "knowledgeBaseId of 'The wiki' None must be a text"),
         ({"knowledge_bases": [NoJson()]}, "configuration of 'The wiki' .* must be what JSON"),
@@ -123,6 +130,26 @@ def test_a_mistake_is_told_with_what_is_allowed(
 ) -> None:
     with pytest.raises(ValueError, match=told):
         an_agent(stack, tmp_path, **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "warnings"),
+    [
+        ({}, 1),
+        ({"identity_from_event": True}, 0),
+        ({"knowledge_bases": [Wiki()]}, 0),
+    ],
+)
+def test_groups_without_an_identity_are_warned_of(
+    stack: cdk.Stack, tmp_path: Path, given: dict[str, Any], warnings: int
+) -> None:
+    handbook = {"name": "Rules", "knowledge_base_id": "ABCDE12345", "enable_acl": True}
+
+    agent = an_agent(stack, tmp_path, **{"knowledge_bases": [handbook], **given})
+
+    found = [each for each in agent.node.metadata if each.type == "aws:cdk:warning"]
+    assert len(found) == warnings
+    assert all("every search in Rules fails" in each.data for each in found)
 
 
 def test_a_prompt_that_is_a_folder_is_refused(stack: cdk.Stack, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
 
 from stackroom_constructs import (
     BaseKnowledgeBase,
@@ -18,6 +19,7 @@ from stackroom_constructs import (
     Reranking,
     RetrievalTool,
 )
+from tests.constructs.agents import a_stack
 from tests.constructs.made import documents
 
 ARN = "arn:{partition}:bedrock:{region}:{account}:"
@@ -227,6 +229,7 @@ def test_a_class_of_anybodys_is_a_knowledge_base(stack: cdk.Stack) -> None:
 @pytest.mark.parametrize(
     ("tool", "says"),
     [
+        (lambda: RetrievalTool(name="look up", module="a.b"), "name 'look up' must be 1 to 64 let"),
         (lambda: RetrievalTool(name="look_up"), "needs an asset or a module"),
         (lambda: RetrievalTool(name="look_up", module="a.b", asset=object()), "leave one"),  # type: ignore[arg-type]
     ],
@@ -264,6 +267,8 @@ def test_a_tool_of_ones_own_is_in_one_place(tool: Callable[[], object], says: st
         ({"guardrail_version": "latest"}, "guardrail_version 'latest' must be a text like"),
         ({"guardrail_version": 1}, "guardrail_version 1 must be a text like"),
         ({"guardrail_version": None}, "guardrail_version None must be a text like"),
+        ({"reranking": "amazon.rerank-v1:0"}, "reranking 'amazon.* must be a Reranking"),
+        ({"implicit_filter": CLAUDE}, "implicit_filter '.* must be an ImplicitFilter"),
         ({"vector_store_type": "PINECONE"}, "vector_store_type 'PINECONE' must be one of S3_VEC"),
         ({"generation": None}, "generation None must be True or False"),
         ({"override_search_type": "LEXICAL"}, "override_search_type 'LEXICAL' must be one of"),
@@ -298,6 +303,26 @@ def test_a_filter_leaves_room_for_who_asks(stack: cdk.Stack) -> None:
 
     with pytest.raises(InvalidArgument, match=r"retrieval_filter .* must be a filter that leaves"):
         existing(stack, retrieval_filter=choice, enable_acl=True)
+
+
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [
+        ({"account": "210987654321"}, "account of the bucket in `create` '210987654321' must be"),
+        ({"region": "eu-west-1"}, "region of the bucket in `create` 'eu-west-1' must be 'us-east-"),
+    ],
+)
+def test_a_bucket_that_is_elsewhere_is_refused(place: dict[str, str], says: str) -> None:
+    stack = a_stack()
+    bucket = s3.Bucket.from_bucket_attributes(stack, "Bucket", bucket_name="elsewhere", **place)
+
+    with pytest.raises(InvalidArgument, match=says):
+        BedrockKnowledgeBase(stack, "Made", create=KnowledgeBaseCreation(bucket=bucket))
+
+
+def test_of_a_long_value_the_beginning_is_told(stack: cdk.Stack) -> None:
+    with pytest.raises(InvalidArgument, match=r"description 'd{199}\.\.\. must be"):
+        BedrockKnowledgeBase(stack, "Made", create=to_create(stack), description="d" * 999)
 
 
 def test_one_that_exists_is_not_made(stack: cdk.Stack) -> None:
@@ -345,6 +370,7 @@ def test_what_a_store_doesnt_take_is_named(
     [
         ({"name": "Hand book"}, "name 'Hand book' must be letters and digits"),
         ({"name": "a--b"}, "name 'a--b' must be"),
+        ({"create": "yes"}, "Stack/Made: create 'yes' must be a KnowledgeBaseCreation"),
         ({"description": "d" * 201}, "description .* must be a text of at most 200 characters"),
     ],
 )
@@ -352,7 +378,7 @@ def test_what_bedrock_calls_it_is_checked_if_it_is_made(
     stack: cdk.Stack, arguments: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(InvalidArgument, match=says):
-        BedrockKnowledgeBase(stack, "Made", create=to_create(stack), **arguments)
+        BedrockKnowledgeBase(stack, "Made", **{"create": to_create(stack), **arguments})
 
 
 @pytest.mark.parametrize(

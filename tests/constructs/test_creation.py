@@ -46,6 +46,10 @@ HIERARCHICAL = {"chunking": "hierarchical"}
             "dimensions 4097 must be a whole number of 1 to 4,096",
         ),
         ({"prefix": "p" * 301}, "prefix .* must be a text of at most 300 characters"),
+        ({"prefix": "a*/"}, r"prefix 'a\*/' must be free of"),
+        ({"prefix": "${aws:username}/"}, "prefix .* must be free of .* unless readable_objects"),
+        ({"index_name": "A"}, "index_name 'A' must be 3 to 63 lower-case letters, digits"),
+        ({"index_name": "rules-"}, "index_name 'rules-' must be"),
         ({"data_source_type": "WEB"}, "data_source_type 'WEB' must be one of S3, CUSTOM"),
         ({"data_source_name": "my documents"}, "data_source_name 'my documents' must be letters"),
         ({"data_source_description": ""}, "data_source_description '' must be a text"),
@@ -54,6 +58,24 @@ HIERARCHICAL = {"chunking": "hierarchical"}
 def test_what_cant_be_made_is_named(stack: cdk.Stack, arguments: dict[str, Any], says: str) -> None:
     with pytest.raises(InvalidArgument, match=f"^KnowledgeBaseCreation: {says}"):
         KnowledgeBaseCreation(bucket=documents(stack), **arguments)
+
+
+def test_a_prefix_with_a_wildcard_is_read_by_the_right_that_is_said(stack: cdk.Stack) -> None:
+    bucket = documents(stack)
+    creation = KnowledgeBaseCreation(bucket=bucket, prefix="a*/", readable_objects="arn:said")
+
+    assert creation.objects_arn == "arn:said"
+
+
+def test_a_prefix_may_be_known_only_on_deployment(stack: cdk.Stack) -> None:
+    prefix = cdk.CfnParameter(stack, "Prefix").value_as_string
+
+    assert KnowledgeBaseCreation(bucket=documents(stack), prefix=prefix).prefix == prefix
+
+
+def test_the_name_of_a_bucket_is_no_bucket() -> None:
+    with pytest.raises(InvalidArgument, match="bucket 'documents' must be a bucket; one that"):
+        KnowledgeBaseCreation(bucket="documents")  # type: ignore[arg-type]
 
 
 def test_up_to_8000_tokens_in_two_levels_are_warned_of_and_more_are_refused() -> None:
