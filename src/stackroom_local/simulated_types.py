@@ -7,6 +7,8 @@ old one afterwards; what is deleted is gone before what it refers to; what a sta
 and is gone already counts as deleted. AWS's refusals come with a handler's error code:
 https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html
 
+And a bucket with something in it is kept, which ministack's CloudFormation would delete with all.
+
 Stackroom's own stacks don't come this way: stackroom_local.deployment keeps what they hold.
 """
 
@@ -103,6 +105,8 @@ def install() -> None:
         "update": lambda physical_id, _old, _new, _stack: (physical_id, {}),
         "delete": lambda _physical_id, _properties: None,
     }
+    bucket = provisioners._RESOURCE_HANDLERS["AWS::S3::Bucket"]
+    bucket["delete"] = partial(_delete_bucket, bucket["delete"])
     # Their handlers wait for the simulator, and meanwhile ministack has others to answer.
     waits: Callable[[str], bool] = stacks._runs_on_worker_thread
     stacks._runs_on_worker_thread = lambda type_: type_ in CREATE_ONLY or waits(type_)
@@ -167,6 +171,23 @@ def _delete(type_: str, physical_id: str, _properties: dict[str, Any]) -> None:
     except Exception as error:
         if code_of(error) != "NotFound":
             raise Refused(error, deleting=True) from error
+
+
+def _delete_bucket(
+    delete: Callable[[str, dict[str, Any]], None], name: str, properties: dict[str, Any]
+) -> None:
+    """
+    "You can only delete empty buckets. Deletion fails for buckets that have contents."
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-s3-bucket.html
+    """
+    from botocore.exceptions import ClientError  # noqa: PLC0415 - most stacks don't need it
+    from ministack.services import s3  # noqa: PLC0415 - ministack's alone
+
+    held = s3._buckets.get(name)
+    if held is not None and (held["objects"] or s3._bucket_has_versions(name)):
+        told = {"Code": "BucketNotEmpty", "Message": "The bucket you tried to delete is not empty"}
+        raise Refused(ClientError({"Error": told}, "DeleteBucket"), deleting=True)
+    delete(name, properties)
 
 
 def _at(properties: Any, path: tuple[str, ...]) -> Any:

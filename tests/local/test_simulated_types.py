@@ -214,6 +214,26 @@ def test_a_vector_bucket_with_another_index_in_it_is_not_deleted_and_the_stack_s
         s3vectors.get_vector_bucket(vectorBucketName="somebody-uses-it")
 
 
+def test_a_bucket_with_a_document_in_it_is_not_deleted_and_the_stack_says_so(
+    instance: Instance, cloudformation: Any
+) -> None:
+    s3 = client("s3", instance.aws_endpoint)
+    template = {
+        "Resources": {"Bucket": {"Type": "AWS::S3::Bucket"}},
+        "Outputs": {"Name": {"Value": {"Ref": "Bucket"}}},
+    }
+    with stack(cloudformation, "filled", template) as made:
+        document = {"Bucket": made["Name"], "Key": "rules.txt"}
+        s3.put_object(**document, Body=b"Rules.")
+
+        with pytest.raises(WaiterError):
+            delete(cloudformation, "filled")
+
+        assert "not empty" in reasons(cloudformation, "filled", "Bucket")
+        assert s3.get_object(**document)["Body"].read() == b"Rules."
+        s3.delete_object(**document)
+
+
 def test_what_is_gone_already_counts_as_deleted(cloudformation: Any, bedrock_agent: Any) -> None:
     with stack(cloudformation, "gone", a_knowledge_base("gone")) as made:
         bedrock_agent.delete_knowledge_base(knowledgeBaseId=made["Id"])
