@@ -188,6 +188,7 @@ def _delete_bucket(
         told = {"Code": "BucketNotEmpty", "Message": "The bucket you tried to delete is not empty"}
         raise Refused(ClientError({"Error": told}, "DeleteBucket"), deleting=True)
     delete(name, properties)
+    s3._delete_persisted_bucket(name)  # else it is there again after the next start
 
 
 def _at(properties: Any, path: tuple[str, ...]) -> Any:

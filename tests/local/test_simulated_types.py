@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -231,7 +232,9 @@ def test_a_bucket_with_a_document_in_it_is_not_deleted_and_the_stack_says_so(
 
         assert "not empty" in reasons(cloudformation, "filled", "Bucket")
         assert s3.get_object(**document)["Body"].read() == b"Rules."
+        assert kept_buckets(instance, made["Name"])
         s3.delete_object(**document)
+    assert not kept_buckets(instance, made["Name"]), "the next start would have it again"
 
 
 def test_what_is_gone_already_counts_as_deleted(cloudformation: Any, bedrock_agent: Any) -> None:
@@ -339,6 +342,10 @@ def a_guardrail(word: str) -> dict[str, Any]:
             "Version": {"Value": {"Fn::GetAtt": ["Version", "Version"]}},
         },
     }
+
+
+def kept_buckets(instance: Instance, name: str) -> list[Path]:
+    return list((instance.state_dir / "s3").glob(f"*/{name}"))
 
 
 @contextmanager
