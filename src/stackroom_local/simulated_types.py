@@ -185,8 +185,9 @@ def _delete_bucket(
 
     held = s3._buckets.get(name)
     if held is not None and (held["objects"] or s3._bucket_has_versions(name)):
-        told = {"Code": "BucketNotEmpty", "Message": "The bucket you tried to delete is not empty"}
-        raise Refused(ClientError({"Error": told}, "DeleteBucket"), deleting=True)
+        told = "The bucket you tried to delete is not empty"
+        error = ClientError({"Error": {"Code": "BucketNotEmpty", "Message": told}}, "DeleteBucket")
+        raise Refused(error, deleting=True)
     delete(name, properties)
     s3._delete_persisted_bucket(name)  # else it is there again after the next start
 

@@ -312,7 +312,7 @@ def test_a_filter_leaves_room_for_who_asks(stack: cdk.Stack) -> None:
         ({"region": "eu-west-1"}, "region of the bucket in `create` 'eu-west-1' must be 'us-east-"),
     ],
 )
-def test_a_bucket_that_is_elsewhere_is_refused(place: dict[str, str], says: str) -> None:
+def test_a_bucket_that_is_elsewhere_is_refused(place: dict[str, Any], says: str) -> None:
     stack = a_stack()
     bucket = s3.Bucket.from_bucket_attributes(stack, "Bucket", bucket_name="elsewhere", **place)
 
