@@ -45,6 +45,9 @@ StackroomError
 ├── AgentError                  of an agent's own program; its operator must mend it
 │   ├── AgentMisconfigured      its prompt or a tool can't be loaded, and which
 │   └── AgentBroke              something that nobody expected; the log says where
+├── ModelError                  of an agent's model, for a while; no workflow of ours knows these
+│   ├── ModelThrottled
+│   └── ModelUnavailable        it failed, or did not answer
 ├── SearchIndexError            of a deployment, which no workflow knows either
 │   ├── SearchIndexGone         an index, or its bucket, that the deployment names is not there
 │   └── SearchIndexBusy         another change of the index is under way
@@ -269,7 +272,8 @@ class ServiceRefused(StackroomError):
 
     def __init__(self, operation: str, code: str) -> None:
         super().__init__(
-            f"{operation} answered {code}: Stackroom's own credentials or rights are at fault"
+            f"{operation} answered {code}: the credentials or rights of the program that asked are"
+            " at fault"
         )
 
 
@@ -291,6 +295,20 @@ class IssuerUnavailable(StackroomError):
 
 class AgentError(StackroomError):
     """The same event fails again until the agent is deployed anew."""
+
+
+class ModelError(StackroomError):
+    """Send the same event later: Lambda does so by itself with asynchronous ones, and SQS."""
+
+
+class ModelThrottled(ModelError):
+    def __init__(self, operation: str) -> None:
+        super().__init__(f"{operation} was throttled")
+
+
+class ModelUnavailable(ModelError):
+    def __init__(self, operation: str, code: str) -> None:
+        super().__init__(f"{operation} answered {code}")
 
 
 class AgentMisconfigured(AgentError):

@@ -7,7 +7,7 @@ Its events are told in `stackroom_agents.batch.events`, its variables in `batch.
 sender can change is answered: `{"success": false, "result": null, "error", "errorType"}`, where the
 type is a name under `Rejected` in stackroom.errors. What may pass by itself is raised, so that
 Lambda tries an asynchronous event again, and Step Functions can `Retry` by the names
-KnowledgeBaseThrottled and KnowledgeBaseUnavailable (of the model) and StoreUnavailable (of S3).
+ModelThrottled and ModelUnavailable (of the model) and StoreUnavailable (of S3).
 ServiceRefused, AgentMisconfigured and AgentBroke are raised, too: an operator must mend those.
 
 Whoever invokes it looks at `success`. Of an asynchronous invocation nobody does: there a queue is
@@ -70,8 +70,15 @@ def handler(event: Any, context: LambdaContext) -> Mapping[str, object]:
     except Exception as error:
         observability.tell_breakage(logging.getLogger(__name__), "the agent broke", error)
         raise AgentBroke(type(error).__name__) from None
-    _tell(str(reply.get("errorType", _SUCCESS)), started)
+    _tell(_outcome(reply), started)
     return reply
+
+
+def _outcome(reply: Mapping[str, object]) -> str:
+    """Of a batch of messages each failure has its own line; one that had any is no success."""
+    if reply.get("batchItemFailures"):
+        return "MessagesFailed"
+    return str(reply.get("errorType", _SUCCESS))
 
 
 def _reply(event: Any, deadline: Deadline) -> Mapping[str, object]:

@@ -17,7 +17,7 @@ from stackroom.aws.objects import S3Objects
 from stackroom.errors import (
     AgentBroke,
     AgentMisconfigured,
-    KnowledgeBaseThrottled,
+    ModelThrottled,
     StoreUnavailable,
 )
 from stackroom_agents.batch import bounds, composition
@@ -599,7 +599,7 @@ def test_to_import_it_takes_no_variable_and_makes_no_call() -> None:
 
 
 def test_a_throttled_model_is_raised_by_its_name(world: World) -> None:
-    world.says(KnowledgeBaseThrottled("Converse"))
+    world.says(ModelThrottled("Converse"))
 
-    with pytest.raises(KnowledgeBaseThrottled):
+    with pytest.raises(ModelThrottled):
         world.ask(data("a"))

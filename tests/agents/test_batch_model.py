@@ -8,8 +8,8 @@ from botocore.exceptions import ReadTimeoutError
 from botocore.stub import ANY, Stubber
 
 from stackroom.errors import (
-    KnowledgeBaseThrottled,
-    KnowledgeBaseUnavailable,
+    ModelThrottled,
+    ModelUnavailable,
     ServiceRefused,
     StackroomError,
 )
@@ -105,12 +105,12 @@ class _Told:
 @pytest.mark.parametrize(
     ("code", "status", "error"),
     [
-        ("ThrottlingException", 429, KnowledgeBaseThrottled),
-        ("ModelNotReadyException", 429, KnowledgeBaseUnavailable),
-        ("ModelTimeoutException", 408, KnowledgeBaseUnavailable),
-        ("ModelErrorException", 424, KnowledgeBaseUnavailable),
-        ("ServiceUnavailableException", 503, KnowledgeBaseUnavailable),
-        ("InternalServerException", 500, KnowledgeBaseUnavailable),
+        ("ThrottlingException", 429, ModelThrottled),
+        ("ModelNotReadyException", 429, ModelUnavailable),
+        ("ModelTimeoutException", 408, ModelUnavailable),
+        ("ModelErrorException", 424, ModelUnavailable),
+        ("ServiceUnavailableException", 503, ModelUnavailable),
+        ("InternalServerException", 500, ModelUnavailable),
         ("AccessDeniedException", 403, ServiceRefused),
         ("ResourceNotFoundException", 404, ServiceRefused),
     ],
@@ -142,7 +142,7 @@ def test_a_model_that_does_not_answer_is_raised_by_its_name(
 
     monkeypatch.setattr(bedrock.client, "converse", hang)
 
-    with pytest.raises(KnowledgeBaseUnavailable, match="ReadTimeoutError"):
+    with pytest.raises(ModelUnavailable, match="ReadTimeoutError"):
         world.ask(data("leave"))
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.errors import AgentMisconfigured, KnowledgeBaseThrottled
+from stackroom.errors import AgentMisconfigured, ModelThrottled
 from tests.agents.batch_world import World, data, messages
 from tests.agents.models import Asked, PlayedModel, Said
 
@@ -20,7 +20,7 @@ def _playing(asked: Asked) -> Said:
     if "broken" in question:
         return RuntimeError(question)
     if "throttled" in question:
-        return KnowledgeBaseThrottled("Converse")
+        return ModelThrottled("Converse")
     return f"answer to {question.rpartition(chr(10))[2]}"
 
 
@@ -55,9 +55,10 @@ def test_exactly_the_messages_that_failed_are_named(asked_world: World) -> None:
     assert [(each["message_id"], each["error_type"]) for each in lines] == [
         ("m-2", "RuntimeError"),
         ("m-4", "MalformedEvent"),
-        ("m-5", "KnowledgeBaseThrottled"),
+        ("m-5", "ModelThrottled"),
         ("m-6", "MalformedEvent"),
     ]
+    assert [each["outcome"] for each in asked_world.printed.lines("answered")] == ["MessagesFailed"]
 
 
 def test_a_message_of_which_no_answer_can_be_sent_has_failed(asked_world: World) -> None:

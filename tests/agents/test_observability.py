@@ -123,7 +123,7 @@ def test_a_search_that_breaks_is_told_by_its_kind(
 
     asked_world.ask(data(SECRET))
 
-    line = asked_world.printed.lines("the search broke")[0]
+    line = asked_world.printed.lines("a knowledge base broke")[0]
     assert line["error_type"] == "KeyError"
     assert "in broken" in line["raised_at"]
     assert SECRET not in written_by(asked_world, everything, capsys)

@@ -117,6 +117,26 @@ def test_all_of_them_failing_is_an_error_and_no_empty_answer(laws: Shelf, news: 
         search(linked("LAWS", laws), linked("NEWS", news))
 
 
+def test_an_adapter_that_breaks_costs_nobody_elses_answer_and_tells_no_question(
+    laws: Shelf, news: Shelf, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken(Shelf):
+        # A002: the port's name
+        def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
+            raise LookupError(f"nothing at {limit} of {filter} for {query}")
+
+    laws.hold("annual leave is a right")
+
+    answer = search(linked("LAWS", laws), linked("NEWS", Broken()))
+
+    assert contents(answer) == ["annual leave is a right"]
+    assert answer.failures == {"NEWS": "Retrieve answered LookupError"}
+    [record] = caplog.records
+    assert vars(record)["error_type"] == "LookupError"
+    assert "in retrieve" in vars(record)["raised_at"]
+    assert "annual leave" not in str(vars(record))
+
+
 def test_ranks_of_stores_count_and_not_their_scores(laws: Shelf, news: Shelf) -> None:
     laws.hold("leave one", score=0.99, name="1")
     laws.hold("leave two", score=0.98, name="2")

@@ -17,6 +17,8 @@ from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
     ModelRefused,
+    ModelThrottled,
+    ModelUnavailable,
     SearchRefused,
     ServiceRefused,
     StoreUnavailable,
@@ -113,7 +115,7 @@ def direct_search_errors(operation: str) -> Iterator[None]:
 @contextmanager
 def model_errors(operation: str) -> Iterator[None]:
     """
-    Of a model that answers an agent. Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable for
+    Of a model that answers an agent. Raises ModelThrottled or ModelUnavailable for
     what will pass, ModelRefused for a request that it doesn't take, ServiceRefused for all else.
     """
     try:
@@ -121,15 +123,15 @@ def model_errors(operation: str) -> Iterator[None]:
     except ClientError as error:
         code = code_of(error)
         if code in THROTTLES:
-            raise KnowledgeBaseThrottled(operation) from error
+            raise ModelThrottled(operation) from error
         if code in _PASSING or _is_servers_fault(error):
-            raise KnowledgeBaseUnavailable(operation, code) from error
+            raise ModelUnavailable(operation, code) from error
         if code == "ValidationException":
             raise ModelRefused(code, message_of(error)) from error
         raise ServiceRefused(operation, code) from error
     except BotoCoreError as error:
         if _is_transient(error):
-            raise KnowledgeBaseUnavailable(operation, type(error).__name__) from error
+            raise ModelUnavailable(operation, type(error).__name__) from error
         raise ServiceRefused(operation, type(error).__name__) from error
 
 

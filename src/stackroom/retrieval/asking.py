@@ -1,6 +1,8 @@
 """Every query of a scope, asked in parallel; and what of the replies the caller may see."""
 
+import logging
 import time
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,6 +18,8 @@ from stackroom.filters import Conditions
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Search
 from stackroom.retrieval.scope import Query, Scope
 from stackroom.tenancy import Member
+
+logger = logging.getLogger(__name__)
 
 # Retrieve is allowed 20 times a second and account, so more at once would only be throttled.
 # https://docs.aws.amazon.com/general/latest/gr/bedrock.html
@@ -85,6 +89,14 @@ def ask_all(
             proven = query.view.proven(found.passages, owner_of=scope.owner_of)
         except Unavailable as error:
             return error
+        except Exception as error:
+            # Whatever ails one adapter, the others' answers are not to be lost for it.
+            # What it says may repeat the question, so its kind and place are told alone.
+            [*_, at] = traceback.extract_tb(error.__traceback__)
+            told = {"knowledge_base": query.target, "error_type": type(error).__name__}
+            raised_at = f"{at.filename}:{at.lineno} in {at.name}"
+            logger.error("a knowledge base broke", extra={**told, "raised_at": raised_at})
+            return KnowledgeBaseUnavailable("Retrieve", type(error).__name__)
         return Reply(
             target=query.target,
             passages=proven,

@@ -19,8 +19,8 @@ from stackroom.aws.translation import model_errors
 from stackroom.errors import (
     AgentUnfinished,
     AnswerNotJson,
-    KnowledgeBaseThrottled,
     ModelRefused,
+    ModelThrottled,
 )
 from stackroom_agents.batch import json_answers
 from stackroom_agents.batch.bounds import TOOL_CALLS, TURNS, Deadline, ToolCalls, within
@@ -52,7 +52,7 @@ class Turns:
         """
         What the model says at last, or the JSON in it; it has one more attempt, told what is wrong.
 
-        Raises what is to be told of `Rejected`; KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+        Raises what is to be told of `Rejected`; ModelThrottled, ModelUnavailable
         and StoreUnavailable for what passes by itself, and ServiceRefused.
         """
         if task.identity:
@@ -109,7 +109,7 @@ def _raise_anew(error: Exception) -> NoReturn:
         case ContextWindowOverflowException():
             raise ModelRefused("ValidationException", "the input is too long") from error
         case ModelThrottledException():
-            raise KnowledgeBaseThrottled(_OPERATION) from error
+            raise ModelThrottled(_OPERATION) from error
         case _:
             with model_errors(_OPERATION):
                 raise error
