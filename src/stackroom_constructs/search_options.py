@@ -4,16 +4,24 @@ How a knowledge base of Bedrock is searched, beyond how many passages are asked 
 Ranges are those of `Retrieve` [API model of bedrock-agent-runtime, botocore 1.44.5].
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from constructs import IConstruct
 
 from stackroom_constructs.model import BedrockModel, Right
-from stackroom_constructs.refusals import InvalidArgument, check_choice, check_range, check_said
+from stackroom_constructs.refusals import (
+    InvalidArgument,
+    check_choice,
+    check_flag,
+    check_range,
+    check_said,
+)
 
 _TYPES = ("STRING", "NUMBER", "BOOLEAN", "STRING_LIST")
 _MOST_ATTRIBUTES = 25
+_MOST_FIELDS = 100  # FieldsForReranking
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,15 +36,35 @@ class Reranking:
 
     model: its id, such as `amazon.rerank-v1:0` or `cohere.rerank-v3-5:0`.
     number_of_results: how many it leaves, 1 to 100. Default: as many as are asked for.
+    reads_attributes: whether it reads all of a document's attributes beside the text. Default: off.
+    fields_to_include: names of the attributes that it reads, at most 100. Default: none.
+    fields_to_exclude: names of those that it doesn't read, of all. Only one of the two. Default:
+        none.
+    model_fields: what the model is told beside, as its maker has it. Default: nothing.
 
     Raises InvalidArgument.
     """
 
     model: str
     number_of_results: int | None = None
+    reads_attributes: bool = False
+    fields_to_include: tuple[str, ...] = ()
+    fields_to_exclude: tuple[str, ...] = ()
+    model_fields: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         _model("Reranking", self.model)
+        check_flag("Reranking", "reads_attributes", self.reads_attributes)
+        for name in ("fields_to_include", "fields_to_exclude"):
+            fields = getattr(self, name)
+            if isinstance(fields, str) or len(fields) > _MOST_FIELDS:
+                allowed = f"a tuple of at most {_MOST_FIELDS} names"
+                raise InvalidArgument("Reranking", name, fields, allowed)
+            for each in fields:
+                check_said("Reranking", name, each)
+        if self.fields_to_include and self.fields_to_exclude:
+            allowed = "left out beside fields_to_include"
+            raise InvalidArgument("Reranking", "fields_to_exclude", self.fields_to_exclude, allowed)
         if self.number_of_results is not None:
             check_range("Reranking", "number_of_results", self.number_of_results, 1, 100)
 
@@ -45,10 +73,15 @@ class Reranking:
         return BedrockModel.of(self.model)
 
     def configuration(self, scope: IConstruct) -> dict[str, Any]:
-        arn = {"modelArn": self.bedrock_model.arn(scope)}
-        if self.number_of_results is None:
-            return arn
-        return {**arn, "numberOfRerankedResults": self.number_of_results}
+        chosen = {
+            "numberOfRerankedResults": self.number_of_results,
+            "readsAttributes": self.reads_attributes or None,
+            "fieldsToInclude": list(self.fields_to_include) or None,
+            "fieldsToExclude": list(self.fields_to_exclude) or None,
+            "additionalModelRequestFields": dict(self.model_fields) if self.model_fields else None,
+        }
+        told = {name: each for name, each in chosen.items() if each is not None}
+        return {"modelArn": self.bedrock_model.arn(scope), **told}
 
     def rights(self, scope: IConstruct) -> tuple[Right, ...]:
         """

@@ -51,7 +51,12 @@ def test_an_entry_says_all_that_retrieve_can_be_told() -> None:
         guardrailVersion="3",
         enableAcl=True,
         aclMetadataField="readers",
-        reranking={"modelArn": "arn:rerank", "numberOfRerankedResults": 3},
+        reranking={
+            "modelArn": "arn:rerank",
+            "numberOfRerankedResults": 3,
+            "fieldsToExclude": ["price"],
+            "additionalModelRequestFields": {"top": 1},
+        },
         implicitFilter={
             "modelArn": "arn:model",
             "metadataAttributes": [{"key": "year", "type": "NUMBER", "description": "Of issue."}],
@@ -67,8 +72,15 @@ def test_an_entry_says_all_that_retrieve_can_be_told() -> None:
             "rerankingConfiguration": {
                 "type": "BEDROCK_RERANKING_MODEL",
                 "bedrockRerankingConfiguration": {
-                    "modelConfiguration": {"modelArn": "arn:rerank"},
+                    "modelConfiguration": {
+                        "modelArn": "arn:rerank",
+                        "additionalModelRequestFields": {"top": 1},
+                    },
                     "numberOfRerankedResults": 3,
+                    "metadataConfiguration": {
+                        "selectionMode": "SELECTIVE",
+                        "selectiveModeConfiguration": {"fieldsToExclude": [{"fieldName": "price"}]},
+                    },
                 },
             },
             "implicitFilterConfiguration": {

@@ -48,7 +48,12 @@ def test_an_agent_reads_what_is_exported(stack: cdk.Stack) -> None:
         vector_store_type="RDS",
         override_search_type="HYBRID",
         min_score=1,
-        reranking=Reranking(model="amazon.rerank-v1:0", number_of_results=3),
+        reranking=Reranking(
+            model="amazon.rerank-v1:0",
+            number_of_results=3,
+            fields_to_include=("title",),
+            model_fields={"top": 1},
+        ),
         implicit_filter=ImplicitFilter(
             model=CLAUDE,
             attributes=(MetadataAttribute(key="year", type="NUMBER", description="Of issue."),),
@@ -61,6 +66,8 @@ def test_an_agent_reads_what_is_exported(stack: cdk.Stack) -> None:
     assert (entry.groups_in, entry.min_score) == ("allowed_groups", 1)
     assert entry.reranking is not None
     assert entry.reranking.number_of_reranked_results == 3
+    assert entry.reranking.fields_to_include == ("title",)
+    assert entry.reranking.additional_model_request_fields == {"top": 1}
     assert entry.implicit_filter is not None
 
 

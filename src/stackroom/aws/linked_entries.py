@@ -37,6 +37,10 @@ class _Entry(BaseModel):
 class RerankingSettings(_Entry):
     model_arn: _Said
     number_of_reranked_results: Annotated[int, Field(strict=True, ge=1, le=100)] | None = None
+    reads_attributes: Annotated[bool, Field(strict=True)] = False
+    fields_to_include: tuple[_Said, ...] = ()
+    fields_to_exclude: tuple[_Said, ...] = ()
+    additional_model_request_fields: Mapping[str, Any] | None = None
 
 
 class AttributeSettings(_Entry):
@@ -158,6 +162,10 @@ def _reranking(chosen: RerankingSettings | None) -> Reranking | None:
     return Reranking(
         model_arn=chosen.model_arn,
         number_of_reranked_results=chosen.number_of_reranked_results,
+        reads_attributes=chosen.reads_attributes,
+        fields_to_include=chosen.fields_to_include,
+        fields_to_exclude=chosen.fields_to_exclude,
+        model_fields=chosen.additional_model_request_fields,
     )
 
 
