@@ -81,9 +81,7 @@ def _made(
         if unknown := [name for name in given if name not in _ARGUMENTS]:
             allowed = f"among the arguments of BedrockKnowledgeBase: {', '.join(_ARGUMENTS)}"
             raise InvalidArgument(scope, f"knowledge_bases[{number - 1}]", unknown, allowed)
-        return BedrockKnowledgeBase(
-            scope, str(given.get("name") or f"KnowledgeBase{number}"), **given
-        )
+        return BedrockKnowledgeBase(scope, f"KnowledgeBase{number}", **given)
     if not isinstance(given, IKnowledgeBase):
         allowed = "a knowledge base, or the props of a BedrockKnowledgeBase"
         raise InvalidArgument(scope, f"knowledge_bases[{number - 1}]", given, allowed)

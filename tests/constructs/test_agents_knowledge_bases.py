@@ -146,6 +146,13 @@ def test_plain_props_are_those_of_a_knowledge_base_of_bedrock(
     assert ("bedrock:Retrieve", f"{HERE}:knowledge-base/AAAAAAAAAA") in granted(stack)
 
 
+def test_plain_props_of_one_name_are_two_knowledge_bases(stack: cdk.Stack, tmp_path: Path) -> None:
+    props = [{"knowledge_base_id": each * 10, "name": "Handbook"} for each in "AB"]
+    an_agent(stack, tmp_path, knowledge_bases=props)
+
+    assert [each["knowledgeBaseId"] for each in entries(stack)] == ["AAAAAAAAAA", "BBBBBBBBBB"]
+
+
 def test_somebody_elses_knowledge_base_brings_its_tool_and_grants_and_no_class_of_ours_knows_it(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
