@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from stackroom_local.simulator.server import Configuration, Simulator
+from tests.simulator.chat_endpoint import ChatEndpoint, chat_endpoint
 from tests.simulator.running import ministack
 from tests.simulator.world import REGION, World
 
@@ -58,3 +59,16 @@ def world_at(s3_endpoint: str, tmp_path: Path) -> Iterator[Callable[..., World]]
     yield start
     for simulator in running:
         simulator.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="module")
+def _chat() -> Iterator[ChatEndpoint]:
+    with chat_endpoint() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def chat(_chat: ChatEndpoint) -> ChatEndpoint:
+    """As if nobody had asked it yet."""
+    _chat.reset()
+    return _chat

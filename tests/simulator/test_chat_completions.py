@@ -10,25 +10,12 @@ from strands.models.bedrock import BedrockModel
 
 from stackroom_local.simulator.model_endpoint import ModelEndpoint
 from stackroom_local.simulator.server import Configuration, Simulator
-from tests.simulator.chat_endpoint import ChatEndpoint, chat_endpoint, respond
+from tests.simulator.chat_endpoint import ChatEndpoint, respond
 from tests.simulator.holding import holds
 from tests.simulator.test_conversation import request, user
 from tests.simulator.test_tools import ASKS, OBJECT, offered, results, turn
 from tests.simulator.test_tools import tool as tool_of
 from tests.simulator.world import HAIKU, REGION, World, refused
-
-
-@pytest.fixture(scope="module")
-def _chat() -> Iterator[ChatEndpoint]:
-    with chat_endpoint() as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def chat(_chat: ChatEndpoint) -> ChatEndpoint:
-    """As if nobody had asked it yet."""
-    _chat.reset()
-    return _chat
 
 
 @pytest.fixture(scope="module")

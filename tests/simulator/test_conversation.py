@@ -10,7 +10,7 @@ from strands.models.bedrock import BedrockModel
 
 from stackroom_local.simulator.model_endpoint import ModelEndpoint
 from stackroom_local.simulator.server import Configuration, Simulator
-from tests.simulator.chat_endpoint import ChatEndpoint, chat_endpoint, drip
+from tests.simulator.chat_endpoint import ChatEndpoint, drip
 from tests.simulator.holding import holds
 from tests.simulator.test_model_endpoint import KEY, says
 from tests.simulator.topics import TOPICS
@@ -31,19 +31,6 @@ Name the numbers in brackets."""
 @pytest.fixture(scope="module")
 def world(_endpoint: str, s3_endpoint: str) -> World:
     return World(_endpoint, s3_endpoint, patient=True)
-
-
-@pytest.fixture(scope="module")
-def _chat() -> Iterator[ChatEndpoint]:
-    with chat_endpoint() as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def chat(_chat: ChatEndpoint) -> ChatEndpoint:
-    """As if nobody had asked it yet."""
-    _chat.reset()
-    return _chat
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,13 @@ Faults over HTTP, at a path that no AWS service has.
 """
 
 import json
-import urllib.request
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from stackroom_local.simulator import orders
 from stackroom_local.simulator.disturbances import Kind
 from stackroom_local.simulator.faults import Chance, Fault, Faults
 
@@ -74,39 +74,20 @@ def chance_of(text: str) -> Chance:
 def order(endpoint: str, text: str) -> None:
     """Let the simulator at `endpoint` fail by chance from now on; `text` as `chance_of` has it."""
     chance = chance_of(text)
-    body = {"chance": {"seed": chance.seed, "rates": chance.rates}}
-    request = urllib.request.Request(  # noqa: S310 - our own server
-        endpoint + PATH, data=json.dumps(body).encode(), method="POST"
-    )
-    with urllib.request.urlopen(request, timeout=60):  # noqa: S310 - as above
-        pass
+    orders.send(endpoint + PATH, {"chance": {"seed": chance.seed, "rates": chance.rates}})
 
 
 def served(faults: Faults, method: str, body: bytes) -> tuple[int, bytes]:
     """HTTP status and JSON."""
-    match method:
-        case "GET":
-            return 200, _report(faults)
-        case "DELETE":
-            report = _report(faults)
-            faults.clear()
-            return 200, report
-        case "POST":
-            return _take(faults, body)
-        case _:
-            return 405, b'{"message": "GET, POST or DELETE"}'
 
-
-def _take(faults: Faults, body: bytes) -> tuple[int, bytes]:
-    try:
+    def take(body: bytes) -> None:
         order = Order.model_validate_json(body)
-    except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False)
-        return 400, json.dumps({"message": "invalid order", "problems": problems}).encode()
-    faults.ask(*(each.fault() for each in order.faults))
-    if order.chance is not None:
-        faults.chance = order.chance.chance()
-    return 200, _report(faults)
+        faults.ask(*(each.fault() for each in order.faults))
+        if order.chance is not None:
+            faults.chance = order.chance.chance()
+
+    book = orders.Book(report=lambda: _report(faults), clear=faults.clear, take=take)
+    return orders.served(book, method, body)
 
 
 def _report(faults: Faults) -> bytes:

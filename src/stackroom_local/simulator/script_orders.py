@@ -13,12 +13,12 @@ How they are matched and what is replaced in them is said in `scripts`.
 
 import json
 import re
-import urllib.request
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from stackroom_local.simulator import orders
 from stackroom_local.simulator.scripts import (
     PLACEHOLDER,
     QUESTION,
@@ -93,36 +93,18 @@ class Order(BaseModel):
 
 def order(endpoint: str, *scripts: Mapping[str, Any]) -> None:
     """Give the simulator at `endpoint` these; raises urllib.error.HTTPError for what is none."""
-    request = urllib.request.Request(  # noqa: S310 - our own server
-        endpoint + PATH, data=json.dumps({"scripts": scripts}).encode(), method="POST"
-    )
-    with urllib.request.urlopen(request, timeout=60):  # noqa: S310 - as above
-        pass
+    orders.send(endpoint + PATH, {"scripts": scripts})
 
 
 def served(scripts: Scripts, method: str, body: bytes) -> tuple[int, bytes]:
     """HTTP status and JSON."""
-    match method:
-        case "GET":
-            return 200, _report(scripts)
-        case "DELETE":
-            report = _report(scripts)
-            scripts.clear()
-            return 200, report
-        case "POST":
-            return _take(scripts, body)
-        case _:
-            return 405, b'{"message": "GET, POST or DELETE"}'
 
-
-def _take(scripts: Scripts, body: bytes) -> tuple[int, bytes]:
-    try:
+    def take(body: bytes) -> None:
         order = Order.model_validate_json(body)
-    except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False)
-        return 400, json.dumps({"message": "invalid order", "problems": problems}).encode()
-    scripts.give(*(each.script() for each in order.scripts))
-    return 200, _report(scripts)
+        scripts.give(*(each.script() for each in order.scripts))
+
+    book = orders.Book(report=lambda: _report(scripts), clear=scripts.clear, take=take)
+    return orders.served(book, method, body)
 
 
 def _report(scripts: Scripts) -> bytes:
