@@ -39,6 +39,7 @@ from benchmarks.serving import (
 )
 from stackroom.aws.linked import linked_retrieval
 from stackroom.aws.linked_settings import linked_settings
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.filters import Filter
 from stackroom.ports.retrieval import Passage, Retrieved
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
@@ -97,7 +98,14 @@ class Slow:
     name: str
 
     # A002: the port's name. ARG002: it finds the same whatever it is asked.
-    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002, ARG002
+    def retrieve(
+        self,
+        query: str,  # noqa: ARG002
+        filter: Filter | None,  # noqa: A002, ARG002
+        limit: int,  # noqa: ARG002
+        *,
+        deadline: Deadline = NO_DEADLINE,  # noqa: ARG002
+    ) -> Retrieved:
         with self.clock.running():
             time.sleep(FAKE_SECONDS)
             return Retrieved(passages=tuple(map(self._passage, range(DOCUMENTS))))

@@ -23,6 +23,7 @@ from stackroom.aws.index_watch import IndexWatch
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.use_cases import UseCases
 from stackroom.aws.vector_index import S3VectorsKnowledgeBase
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.filters import Filter
 from stackroom.identity import Caller
 from stackroom.ports.retrieval import KnowledgeBase, Retrieved, Search
@@ -162,8 +163,15 @@ class _ByWords:
     knowledge_base: KnowledgeBase
 
     # A002: the port's name
-    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
-        found = self.knowledge_base.retrieve(query, filter, limit)
+    def retrieve(
+        self,
+        query: str,
+        filter: Filter | None,  # noqa: A002
+        limit: int,
+        *,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Retrieved:
+        found = self.knowledge_base.retrieve(query, filter, limit, deadline=deadline)
         ordered = weighed(query, [reply_of(found)], limit=limit)
         return replace(found, passages=ordered.passages, search=Search.RANKED)
 

@@ -14,6 +14,7 @@ from functions.observability import logger_for, metrics_for
 from stackroom.aws.session import client
 from stackroom.aws.settings import GuardrailSettings, Pool, SearchSettings
 from stackroom.aws.use_cases import UseCases
+from stackroom.deadlines import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
 from stackroom.gateway.access import SUCCESS, access_of
 from stackroom.gateway.encoding import encodable
@@ -32,6 +33,7 @@ from stackroom.retrieval.tool import (
 logger = logger_for("retrieve")
 metrics = metrics_for("retrieve")
 embedded = CacheTally()
+_TO_ANSWER = 1.0  # seconds
 
 
 class RetrieveSettings(GuardrailSettings, SearchSettings):
@@ -68,13 +70,20 @@ def _respond(event: Any, context: LambdaContext) -> tuple[ToolCall | None, Respo
     try:
         call = tool_call(context)
         require_tool(call, [KNOWLEDGE_BASE_RETRIEVE])
-        return call, knowledge_base_retrieve(event, caller=call.caller, retrieval=retrieval())
+        return call, knowledge_base_retrieve(
+            event, caller=call.caller, retrieval=retrieval(), deadline=_deadline(context)
+        )
     except (MissingIdentity, ValidationError) as error:
         return call, failure(error)
     except Exception:
         logger.exception("broke")
         problem = "the search broke; the operator finds why in the log"
         return call, failure(RetrievalFailed(problem))
+
+
+def _deadline(context: LambdaContext) -> Deadline:
+    """What is left of the function's time, but for what it takes to tell the answer."""
+    return Deadline.after(context.get_remaining_time_in_millis() / 1000 - _TO_ANSWER)
 
 
 def _leave_line(call: ToolCall | None, event: Any, response: Response, *, seconds: float) -> None:

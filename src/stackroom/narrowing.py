@@ -7,7 +7,7 @@ Only ever added to what the caller may see (stackroom.tenancy), so nothing in it
 import math
 from collections.abc import Mapping
 
-from stackroom.filters import Condition, Conditions, Has, Scalar, any_of
+from stackroom.filters import Conditions, Filter, Has, Scalar, any_of
 from stackroom.tenancy import CATALOG, STORE_PREFIX, USER
 
 # User and catalog are two conditions, and Bedrock documents five a group and five groups.
@@ -30,7 +30,7 @@ def conditions(asked: object) -> Conditions:
     return tuple(_condition(_checked_key(key), value) for key, value in asked.items())
 
 
-def _condition(key: str, asked: object) -> Condition:
+def _condition(key: str, asked: object) -> Filter:
     values = asked if isinstance(asked, list | tuple) else [asked]
     if not 1 <= len(values) <= MAX_VALUES:
         raise ValueError(f"{key!r} has {len(values)} values, 1 to {MAX_VALUES} are possible")

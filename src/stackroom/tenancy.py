@@ -172,6 +172,34 @@ class Readers:
 
 
 @dataclass(frozen=True)
+class Owned:
+    """
+    A verified user in a knowledge base of another's making than ours, where the attribute
+    `owner_in` holds the one user who may read a document. A document without it nobody may read.
+
+    With `readers`, it must be for one of their groups, too.
+    """
+
+    owner_in: str
+    user_id: str
+    readers: Readers | None = None
+
+    def filter(self, asked: Conditions = ()) -> Filter:
+        others = () if self.readers is None else (self.readers.filter(),)
+        return all_of((Has(self.owner_in, self.user_id), *others, *asked))
+
+    def proven(self, passages: Iterable[Passage], *, owner_of: OwnerOf) -> tuple[Passage, ...]:
+        """The attribute is believed: whoever fills the knowledge base writes it, and no user."""
+        passages = tuple(passages)
+        if any(each.attributes.get(self.owner_in) != self.user_id for each in passages):
+            raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
+        if self.readers is not None:
+            return self.readers.proven(passages, owner_of=owner_of)
+        # In one of ours, linked by mistake, that attribute alone isn't the uploader's to choose.
+        return passages if self.owner_in == USER else _ownerless(passages)
+
+
+@dataclass(frozen=True)
 class Nobody:
     """Whoever asks for the asking's sake: under a user's id that no user can have."""
 

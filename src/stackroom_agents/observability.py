@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import RetrievalError, StackroomError
 from stackroom.identity import Caller
 from stackroom.retrieval.arguments import SearchArguments
@@ -47,10 +48,12 @@ class Watched:
     retrieval: Searching
     is_observed: bool = False
 
-    def search(self, asked: SearchArguments, caller: Caller | None) -> Answer:
+    def search(
+        self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
+    ) -> Answer:
         started = time.perf_counter()
         try:
-            answer = self.retrieval.search(asked, caller)
+            answer = self.retrieval.search(asked, caller, deadline=deadline)
         except StackroomError as error:
             self._tell_failure(error)
             self._tell(asked, results=0, started=started)

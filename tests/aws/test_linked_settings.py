@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from stackroom.aws.bedrock_entries import BedrockSettings
 from stackroom.aws.guardrail import Guardrail
-from stackroom.aws.linked_entries import LinkedSettings, ToolsOwnSettings
+from stackroom.aws.linked_entries import ToolsOwnSettings
 from stackroom.aws.linked_settings import LinkedKnowledgeBasesInvalid, linked_settings
 
 ENTRY = {"knowledgeBaseId": "KB12345678", "name": "Laws", "description": "The laws of leave."}
@@ -14,9 +15,9 @@ EQUALS = {"equals": {"key": "year", "value": 2026}}
 OTHER = {"listContains": {"key": "team", "value": "staff"}}
 
 
-def read(**members: object) -> LinkedSettings:
+def read(**members: object) -> BedrockSettings:
     [settings] = linked_settings(json.dumps([{**ENTRY, **members}]))
-    assert isinstance(settings, LinkedSettings)
+    assert isinstance(settings, BedrockSettings)
     return settings
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
-from stackroom.aws.linked_entries import STORES as READ
-from stackroom.aws.linked_entries import LinkedSettings
+from stackroom.aws.bedrock_entries import STORES as READ
+from stackroom.aws.bedrock_entries import BedrockSettings
 from stackroom.aws.linked_filters import checked
 from stackroom.aws.linked_settings import LinkedKnowledgeBasesInvalid, linked_settings
 from stackroom_constructs import (
@@ -36,7 +36,7 @@ def test_every_store_is_known_to_both() -> None:
 
 
 def test_every_member_is_known_to_both() -> None:
-    assert set(MEMBERS) == {each.alias for each in LinkedSettings.model_fields.values()}
+    assert set(MEMBERS) == {each.alias for each in BedrockSettings.model_fields.values()}
 
 
 def test_an_agent_reads_what_is_exported(stack: cdk.Stack) -> None:
@@ -62,7 +62,7 @@ def test_an_agent_reads_what_is_exported(stack: cdk.Stack) -> None:
 
     [entry] = linked_settings(text)
 
-    assert isinstance(entry, LinkedSettings)
+    assert isinstance(entry, BedrockSettings)
     assert (entry.groups_in, entry.min_score) == ("allowed_groups", 1)
     assert entry.reranking is not None
     assert entry.reranking.number_of_reranked_results == 3

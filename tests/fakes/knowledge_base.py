@@ -1,11 +1,14 @@
 """A knowledge base in memory: keyword overlap for relevance, real evaluation of filters."""
 
+import operator
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import Unavailable
-from stackroom.filters import AllOf, AnyOf, Filter, Has, Lists
+from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.ports.retrieval import Passage, Retrieved, Search
 from tests.fakes.disturbed import Disturbed
 
@@ -76,7 +79,14 @@ class FakeKnowledgeBase(Disturbed):
         ]
 
     # A002: the port's name
-    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
+    def retrieve(
+        self,
+        query: str,
+        filter: Filter | None,  # noqa: A002
+        limit: int,
+        *,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Retrieved:
         time.sleep(self.delay)
         self.filters.append(filter)
         if self.failure is not None:
@@ -106,10 +116,39 @@ def matches(condition: Filter | None, attributes: Mapping[str, object]) -> bool:
         case Lists(key, value):
             present = attributes.get(key)
             return isinstance(present, list) and value in present
+        case Compares(key, comparison, value):
+            present = attributes.get(key)
+            members = present if isinstance(present, list) else [] if present is None else [present]
+            return _compares(members, comparison, value)
         case AnyOf(choices):
             return any(matches(choice, attributes) for choice in choices)
         case AllOf(conditions):
             return all(matches(member, attributes) for member in conditions)
+
+
+def _compares(members: list[object], comparison: Comparison, value: object) -> bool:
+    wanted = value if isinstance(value, tuple) else (value,)
+    is_in = any(_same(member, each) for member in members for each in wanted)
+    match comparison:
+        case Comparison.IN:
+            return is_in
+        case Comparison.NOT_EQUALS | Comparison.NOT_IN:
+            return not is_in
+        case Comparison.STARTS_WITH:
+            return any(isinstance(each, str) and each.startswith(str(value)) for each in members)
+        case Comparison.STRING_CONTAINS:
+            return any(isinstance(each, str) and str(value) in each for each in members)
+    order = _ORDERS[comparison]
+    numbers = [each for each in members if isinstance(each, int | float)]
+    return any(order(each, value) for each in numbers if not isinstance(each, bool))
+
+
+_ORDERS: Mapping[Comparison, Callable[[Any, Any], bool]] = {
+    Comparison.GREATER: operator.gt,
+    Comparison.GREATER_OR_EQUAL: operator.ge,
+    Comparison.LESS: operator.lt,
+    Comparison.LESS_OR_EQUAL: operator.le,
+}
 
 
 def _same(present: object, wanted: object) -> bool:

@@ -7,6 +7,7 @@ from threading import Barrier
 
 import pytest
 
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import (
     KnowledgeBaseNotFound,
     KnowledgeBaseThrottled,
@@ -340,9 +341,16 @@ class WaitingForOthers(FakeKnowledgeBase):
         self.all_asked = all_asked
 
     # A002: the port's name
-    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
+    def retrieve(
+        self,
+        query: str,
+        filter: Filter | None,  # noqa: A002
+        limit: int,
+        *,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Retrieved:
         self.all_asked.wait()
-        return super().retrieve(query, filter, limit)
+        return super().retrieve(query, filter, limit, deadline=deadline)
 
 
 def test_five_knowledge_bases_are_asked_at_once(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import (
     KnowledgeBaseNotFound,
     KnowledgeBaseThrottled,
@@ -122,7 +123,14 @@ def test_an_adapter_that_breaks_costs_nobody_elses_answer_and_tells_no_question(
 ) -> None:
     class Broken(Shelf):
         # A002: the port's name
-        def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
+        def retrieve(
+            self,
+            query: str,
+            filter: Filter | None,  # noqa: A002
+            limit: int,
+            *,
+            deadline: Deadline = NO_DEADLINE,
+        ) -> Retrieved:
             raise LookupError(f"nothing at {limit} of {filter} for {query}")
 
     laws.hold("annual leave is a right")
@@ -339,8 +347,15 @@ class Opposite(Shelf):
     """Whose one passage means the opposite: the cosine of both is below zero."""
 
     # A002: the port's name
-    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
-        found = super().retrieve(query, filter, limit)
+    def retrieve(
+        self,
+        query: str,
+        filter: Filter | None,  # noqa: A002
+        limit: int,
+        *,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Retrieved:
+        found = super().retrieve(query, filter, limit, deadline=deadline)
         return replace(found, passages=tuple(replace(each, score=-0.2) for each in found.passages))
 
 

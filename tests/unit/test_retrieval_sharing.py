@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import (
     KnowledgeBaseNotFound,
     KnowledgeBaseThrottled,
@@ -230,10 +231,17 @@ class BusyWithOthers(FakeKnowledgeBase):
     """Throttles whatever doesn't ask for one user's documents."""
 
     # A002: the port's name
-    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
+    def retrieve(
+        self,
+        query: str,
+        filter: Filter | None,  # noqa: A002
+        limit: int,
+        *,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Retrieved:
         if not isinstance(filter, Has):
             raise KnowledgeBaseThrottled("Retrieve")
-        return super().retrieve(query, filter, limit)
+        return super().retrieve(query, filter, limit, deadline=deadline)
 
 
 def test_a_throttled_query_for_groups_makes_a_partial_answer_that_says_so(

@@ -149,20 +149,15 @@ class Deployment:
     @cached_property
     def embeddings(self) -> CachedEmbeddings:
         """Of questions, each kept for when it is asked again."""
-        from stackroom.aws.embeddings import BedrockEmbeddings
-        from stackroom.retrieval.embeddings import (
-            CachedEmbeddings,
-            CacheTally,
-            MemoryEmbeddingCache,
-        )
+        from stackroom.aws.question_embeddings import embedding_cache, question_embeddings
 
-        made = BedrockEmbeddings(
-            client=self.client("embeddings"),
+        return question_embeddings(
+            self.client,
             model=self.settings.need("embedding_model"),
             dimensions=self.settings.need("embedding_dimensions"),
+            cache=embedding_cache(),
+            tally=self.cache_tally,
         )
-        tally = self.cache_tally or CacheTally()
-        return CachedEmbeddings(embeddings=made, cache=MemoryEmbeddingCache(), tally=tally)
 
     @cached_property
     def questions(self) -> CloudWatchQuestions:

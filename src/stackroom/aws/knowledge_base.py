@@ -11,8 +11,9 @@ from stackroom.aws.result_locations import custom_id_of, uri_of
 from stackroom.aws.retrieve_filters import both
 from stackroom.aws.retrieve_options import RetrieveOptions
 from stackroom.aws.translation import THROTTLES, code_of
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, Unavailable
-from stackroom.filters import AllOf, AnyOf, Filter, Has, Lists
+from stackroom.filters import AllOf, AnyOf, Compares, Filter, Has, Lists
 from stackroom.ports.retrieval import Passage, Retrieved, Search
 
 if TYPE_CHECKING:
@@ -59,11 +60,19 @@ class BedrockKnowledgeBase:
         self._options = options or RetrieveOptions()
 
     # A002: the port's name
-    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
+    def retrieve(
+        self,
+        query: str,
+        filter: Filter | None,  # noqa: A002
+        limit: int,
+        *,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Retrieved:
         passages: list[Passage] = []
         intervened, notice, seen = False, None, set[str]()
         asked = self._asked(query, filter, limit)
         while True:
+            deadline.check("Retrieve")
             page = self._page(asked)
             passages += [self._passage(each) for each in page["retrievalResults"]]
             intervened = intervened or page.get("guardrailAction") == "INTERVENED"
@@ -154,6 +163,10 @@ def rendered(condition: Filter) -> "RetrievalFilterTypeDef":
             return {"equals": {"key": key, "value": cast("Any", value)}}
         case Lists(key, value):
             return {"listContains": {"key": key, "value": cast("Any", value)}}
+        case Compares(key, comparison, value):
+            demanded = list(value) if isinstance(value, tuple) else value
+            operand: Any = {"key": key, "value": demanded}
+            return cast("RetrievalFilterTypeDef", {comparison.value: operand})
         case AnyOf(choices):
             return {"orAll": [rendered(choice) for choice in choices]}
         case AllOf(conditions):

@@ -3,16 +3,18 @@ The composition of a search over linked knowledge bases, for whoever runs an age
 
     linked_retrieval(linked_settings(os.environ["KNOWLEDGE_BASES_CONFIG"]), session.client)
 
-Another store is an adapter of `ports.retrieval.KnowledgeBase` and a line in the table; its name
-stands in linked_entries.STORES.
+Another store is an adapter of `ports.retrieval.KnowledgeBase`, a function here that makes it of its
+settings, and a line in the table; its settings stand in linked_settings. An adapter is imported
+when its first knowledge base is made: with it comes whatever it reaches its store by.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stackroom.aws.knowledge_base import BedrockKnowledgeBase
-from stackroom.aws.linked_entries import STORES, LinkedSettings
+from stackroom.aws.bedrock_entries import BedrockSettings
+from stackroom.aws.linked_entries import LinkedSettings
+from stackroom.aws.own_store_entries import OwnStoreSettings
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
 
 if TYPE_CHECKING:
@@ -37,16 +39,49 @@ def linked_retrieval(
 
 
 def _linked(settings: LinkedSettings, client: Clients) -> LinkedKnowledgeBase:
+    knowledge_base = _STORES[type(settings)](settings, client)
+    if isinstance(settings, OwnStoreSettings):
+        knowledge_base = _as_bedrock_would(knowledge_base, settings, client)
     return LinkedKnowledgeBase(
         knowledge_base_id=settings.knowledge_base_id,
-        knowledge_base=_STORES[settings.vector_store_type](settings, client),
+        knowledge_base=knowledge_base,
         limit=settings.number_of_results,
         min_score=settings.min_score,
         groups_in=settings.groups_in,
+        owner_in=settings.owner_in,
     )
 
 
+def _as_bedrock_would(
+    knowledge_base: KnowledgeBase, settings: OwnStoreSettings, client: Clients
+) -> KnowledgeBase:
+    """What Bedrock does beside searching, for a store that does nothing else."""
+    if settings.fixed_filter is not None:
+        from stackroom.retrieval.narrowed import Narrowed
+
+        knowledge_base = Narrowed(knowledge_base, settings.fixed_filter)
+    if settings.guardrail is not None:
+        from stackroom.aws.question_guard import QuestionGuard
+        from stackroom.retrieval.guarded import Guarded
+
+        guard = QuestionGuard(client=client("embeddings"), guardrail=settings.guardrail)
+        knowledge_base = Guarded(knowledge_base, guard.lets_through)
+    if settings.reranking is not None:
+        from stackroom.aws.reranking import BedrockReranker
+        from stackroom.retrieval.reranking import Reranked
+
+        reranker = BedrockReranker(
+            client("bedrock-agent-runtime"), model_arn=settings.reranking.model_arn
+        )
+        most = settings.reranking.number_of_reranked_results
+        knowledge_base = Reranked(knowledge_base, reranker, most=most)
+    return knowledge_base
+
+
 def _by_retrieve(settings: LinkedSettings, client: Clients) -> KnowledgeBase:
+    from stackroom.aws.knowledge_base import BedrockKnowledgeBase
+
+    assert isinstance(settings, BedrockSettings), "it is asked for these alone"
     return BedrockKnowledgeBase(
         client("bedrock-agent-runtime"),
         settings.knowledge_base_id,
@@ -55,6 +90,6 @@ def _by_retrieve(settings: LinkedSettings, client: Clients) -> KnowledgeBase:
     )
 
 
-_STORES: Mapping[str, Callable[[LinkedSettings, Clients], KnowledgeBase]] = dict.fromkeys(
-    STORES, _by_retrieve
-)
+_STORES: Mapping[type[LinkedSettings], Callable[[LinkedSettings, Clients], KnowledgeBase]] = {
+    BedrockSettings: _by_retrieve,
+}

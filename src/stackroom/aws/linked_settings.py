@@ -10,9 +10,14 @@ from typing import Any
 
 import pydantic
 
+from stackroom.aws.bedrock_entries import BedrockSettings
 from stackroom.aws.linked_entries import DEFAULT_TOOL, LinkedSettings, ToolsOwnSettings
+from stackroom.aws.own_store_entries import OwnStoreSettings
 
 AnyLinkedSettings = LinkedSettings | ToolsOwnSettings
+
+# What stores of our own are called, those that Bedrock's Retrieve knows nothing of.
+_OWN_STORES: Mapping[str, type[OwnStoreSettings]] = {}
 
 
 class LinkedKnowledgeBasesInvalid(ValueError):
@@ -51,8 +56,11 @@ def linked_settings(text: str) -> tuple[AnyLinkedSettings, ...]:
 
 
 def _kind_of(entry: Mapping[str, Any]) -> type[LinkedSettings] | type[ToolsOwnSettings]:
-    own = entry.get("retrievalTool", DEFAULT_TOOL) != DEFAULT_TOOL
-    return ToolsOwnSettings if own else LinkedSettings
+    if entry.get("retrievalTool", DEFAULT_TOOL) != DEFAULT_TOOL:
+        return ToolsOwnSettings
+    store = entry.get("vectorStoreType")
+    own_store = _OWN_STORES.get(store) if isinstance(store, str) else None
+    return own_store or BedrockSettings
 
 
 def _named(number: int, entry: Mapping[str, Any]) -> str:

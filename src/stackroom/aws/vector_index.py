@@ -14,6 +14,7 @@ from stackroom.aws.index_watch import TEXT, IndexWatch
 from stackroom.aws.knowledge_base import page_of
 from stackroom.aws.translation import direct_search_errors
 from stackroom.aws.vector_filters import is_listed, rendered
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import SearchRefused
 from stackroom.filters import Filter
 from stackroom.ports.embeddings import Embeddings
@@ -68,23 +69,34 @@ class S3VectorsKnowledgeBase:
         self._lets_through = lets_through
 
     # A002: the port's name
-    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
+    def retrieve(
+        self,
+        query: str,
+        filter: Filter | None,  # noqa: A002
+        limit: int,
+        *,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Retrieved:
+        deadline.check("GetIndex")
         reason = self._watch.why_not()
         if reason is None:
             try:
-                return self._retrieved(query, filter, limit)
+                return self._retrieved(query, filter, limit, deadline)
             except SearchRefused as error:
                 reason = str(error)
                 self._watch.refused(reason)
-        found = self._fallback.retrieve(query, filter, limit)
+        found = self._fallback.retrieve(query, filter, limit, deadline=deadline)
         return replace(found, notice=f"searched through Retrieve: {reason}")
 
-    def _retrieved(self, query: str, condition: Filter | None, limit: int) -> Retrieved:
+    def _retrieved(
+        self, query: str, condition: Filter | None, limit: int, deadline: Deadline
+    ) -> Retrieved:
         asked: dict[str, Any] = {"indexArn": self._arn, "returnMetadata": True}
         if condition is not None:
             asked["filter"] = rendered(condition)
         if self._lets_through is not None and not self._lets_through(query):
             return Retrieved(passages=(), guardrail_action="INTERVENED", search=self._search)
+        deadline.check("InvokeModel")
         search, sought = self._sought(query)
         if not sought:
             return Retrieved(passages=(), search=search)
@@ -92,7 +104,8 @@ class S3VectorsKnowledgeBase:
         # What should be a list and isn't is left out, and then there may be more to find.
         for most in (limit, _MOST):
             found = [
-                self._passage(each) for each in self._vectors({**asked, **sought, "topK": most})
+                self._passage(each)
+                for each in self._vectors({**asked, **sought, "topK": most}, deadline)
             ]
             passages = [each for each in found if is_listed(condition, each.attributes)]
             if len(passages) >= limit or len(found) < most:
@@ -110,9 +123,10 @@ class S3VectorsKnowledgeBase:
             return Search.SEMANTIC, {**by_meaning, "returnDistance": True}
         return Search.HYBRID, {**by_meaning, **by_words}
 
-    def _vectors(self, asked: dict[str, Any]) -> Iterator[Found]:
+    def _vectors(self, asked: dict[str, Any], deadline: Deadline) -> Iterator[Found]:
         """Page by page: how much metadata a page holds is not said."""
         while True:
+            deadline.check("QueryVectors")
             with direct_search_errors("QueryVectors"):
                 answer = self._client.query_vectors(**asked)
             yield from answer["vectors"]

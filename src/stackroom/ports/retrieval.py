@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.filters import Filter
 
 
@@ -61,12 +62,22 @@ class KnowledgeBase(Protocol):
     """One searchable store. It must be safe to call from several threads at once."""
 
     # A002: `filter` is what stores call it, and nothing here needs the built-in of that name.
-    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
+    def retrieve(
+        self,
+        query: str,
+        filter: Filter | None,  # noqa: A002
+        limit: int,
+        *,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Retrieved:
         """
         The passages nearest to the query among those the filter lets through, best first; of all,
-        if there is none.
+        if there is none. `limit` counts what the filter has let through, and is at most 100.
 
-        Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable; never answers less than it
+        Once the deadline has passed no further call is begun.
+
+        Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable, or SearchRefused for a filter
+        that the store can't express, or what else no repetition mends; never answers less than it
         knows without saying so, and never more than the filter allows.
         """
         ...

@@ -1,16 +1,19 @@
 """Every query of a scope, asked in parallel; and what of the replies the caller may see."""
 
 import logging
+import math
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
     RetrievalFailed,
+    SearchRefused,
     Throttled,
     Unavailable,
 )
@@ -38,6 +41,10 @@ class Reply:
     is_reranked: bool
     notice: str | None
     milliseconds: float = 0.0
+
+
+# A store that can't be asked, and one that can't be asked this.
+_Failure = Unavailable | SearchRefused
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,24 +77,28 @@ def ask_all(
     pool: Mapping[str, KnowledgeBase],
     conditions: Conditions,
     limits: Mapping[str, int],
+    deadline: Deadline = NO_DEADLINE,
 ) -> Replies:
     """
     At most as many passages of each as `limits` say, by the id of the knowledge base.
 
+    A knowledge base that hasn't answered by the deadline has failed. Its query goes on behind it
+    until the store's own timeout, and nobody reads what it finds.
+
     Raises Throttled or RetrievalFailed if all queries fail.
     """
 
-    def ask(query: Query) -> Reply | Unavailable:
+    def ask(query: Query) -> Reply | _Failure:
         knowledge_base = pool.get(query.target)
         if knowledge_base is None:  # the pool was shrunk under a catalog
             return KnowledgeBaseUnavailable("Retrieve", "not in the pool")
         started = time.perf_counter()
         try:
             found = knowledge_base.retrieve(
-                question, query.view.filter(conditions), limits[query.target]
+                question, query.view.filter(conditions), limits[query.target], deadline=deadline
             )
             proven = query.view.proven(found.passages, owner_of=scope.owner_of)
-        except Unavailable as error:
+        except (SearchRefused, Unavailable) as error:
             return error
         except Exception as error:
             # Whatever ails one adapter, the others' answers are not to be lost for it.
@@ -108,7 +119,7 @@ def ask_all(
             milliseconds=(time.perf_counter() - started) * 1000,
         )
 
-    replies = _in_parallel(ask, scope.queries)
+    replies = _in_parallel(ask, scope.queries, deadline)
     given = tuple(reply for reply in replies if isinstance(reply, Reply))
     failures = _failures(scope.queries, replies)
     if failures and not given:
@@ -117,26 +128,37 @@ def ask_all(
 
 
 def _in_parallel(
-    ask: Callable[[Query], Reply | Unavailable], queries: Sequence[Query]
-) -> list[Reply | Unavailable]:
-    if len(queries) <= 1:
+    ask: Callable[[Query], Reply | _Failure], queries: Sequence[Query], deadline: Deadline
+) -> list[Reply | _Failure]:
+    """Those that have not begun when the deadline passes never do."""
+    is_endless = math.isinf(deadline.at)
+    if not queries or (len(queries) == 1 and is_endless):
         return [ask(query) for query in queries]
-    with ThreadPoolExecutor(min(len(queries), _MAX_PARALLEL)) as threads:
-        return list(threads.map(ask, queries))
+    threads = ThreadPoolExecutor(min(len(queries), _MAX_PARALLEL))
+    try:
+        asked = [threads.submit(ask, query) for query in queries]
+        wait(asked, timeout=None if is_endless else deadline.left())
+        return [each.result() if each.done() else _late() for each in asked]
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _failures(queries: Iterable[Query], replies: Iterable[Reply | Unavailable]) -> dict[str, str]:
+def _late() -> KnowledgeBaseUnavailable:
+    return KnowledgeBaseUnavailable("Retrieve", "nothing in the time that there was")
+
+
+def _failures(queries: Iterable[Query], replies: Iterable[Reply | _Failure]) -> dict[str, str]:
     """Of each knowledge base that a query failed at, why the first of them did."""
     reasons: dict[str, str] = {}
     for query, reply in zip(queries, replies, strict=True):
-        if isinstance(reply, Unavailable):
+        if not isinstance(reply, Reply):
             of_others = " for what others share with you" if isinstance(query.view, Member) else ""
             reasons.setdefault(query.target, f"{reply}{of_others}")
     return reasons
 
 
 def _search_error(
-    replies: Iterable[Reply | Unavailable], reasons: Mapping[str, str]
+    replies: Iterable[Reply | _Failure], reasons: Mapping[str, str]
 ) -> RetrievalFailed | Throttled:
     if all(isinstance(reply, KnowledgeBaseThrottled) for reply in replies):
         return Throttled("every knowledge base is busy; try again in a few seconds", reasons)

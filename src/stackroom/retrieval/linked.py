@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseNotFound, MissingIdentity
 from stackroom.identity import Caller, is_user_id
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Places
@@ -24,9 +25,9 @@ from stackroom.retrieval.passages import distinct, identity
 from stackroom.retrieval.results import Answer, Chosen, answer_of
 from stackroom.retrieval.scope import Query, Scope
 from stackroom.retrieval.words import matched
-from stackroom.tenancy import Everyone, Readers, View
+from stackroom.tenancy import Everyone, Owned, Readers, View
 
-_REMEDY = "what is searched is for groups alone, so the agent's program must say who is asking"
+_REMEDY = "what is searched is not for everyone, so the agent's program must say who is asking"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,7 @@ class LinkedKnowledgeBase:
     `limit` passages are asked for, and those that score less than `min_score` left out; what a
     score means is the store's affair, and it may be below zero, so that None leaves none out. With
     `groups_in`, the name of an attribute, a caller finds documents alone that list one of their
-    groups there.
+    groups there; with `owner_in`, those alone that have the caller's user id there.
     """
 
     knowledge_base_id: str
@@ -43,6 +44,7 @@ class LinkedKnowledgeBase:
     limit: int = 5
     min_score: float | None = None
     groups_in: str | None = None
+    owner_in: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +54,11 @@ class LinkedRetrieval:
     linked: Sequence[LinkedKnowledgeBase]
     max_tokens: int = 4000
 
-    def search(self, asked: SearchArguments, caller: Caller | None) -> Answer:
+    def search(
+        self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
+    ) -> Answer:
         """
-        The best passages that the caller may see and the context budget holds.
+        The best passages that the caller may see and the context budget holds, by the deadline.
 
         Some knowledge bases failing makes a partial answer that says so. Raises Throttled or
         RetrievalFailed if all do, KnowledgeBaseNotFound for one that isn't linked, and
@@ -69,6 +73,7 @@ class LinkedRetrieval:
             pool={key: each.knowledge_base for key, each in chosen.items()},
             conditions=(),
             limits={key: each.limit for key, each in chosen.items()},
+            deadline=deadline,
         )
         return answer_of(
             Chosen(
@@ -110,11 +115,16 @@ def _scope(chosen: Iterable[LinkedKnowledgeBase], caller: Caller | None) -> Scop
 
 
 def _views(linked: LinkedKnowledgeBase, caller: Caller | None) -> Sequence[View]:
-    if linked.groups_in is None:
+    if linked.groups_in is None and linked.owner_in is None:
         return (Everyone(),)
     if caller is None or not is_user_id(caller.user_id):
         raise MissingIdentity(_REMEDY)
-    return Readers.of(caller, linked.groups_in)
+    readers = () if linked.groups_in is None else Readers.of(caller, linked.groups_in)
+    if linked.owner_in is None:
+        return readers
+    if linked.groups_in is None:
+        return (Owned(linked.owner_in, caller.user_id),)
+    return [Owned(linked.owner_in, caller.user_id, each) for each in readers]
 
 
 def _in_order(

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import Unavailable
 from stackroom.filters import Filter
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Reranker, Retrieved
@@ -21,25 +22,36 @@ class Reranked:
     A `KnowledgeBase` in front of another.
 
     If the model doesn't answer, the order stays as it was, and a notice says so: an answer in
-    another order is better than none.
+    another order is better than none. The best `most` are kept; None keeps all.
     """
 
     knowledge_base: KnowledgeBase
     reranker: Reranker
+    most: int | None = None
 
     # A002: the port's name
-    def retrieve(self, query: str, filter: Filter | None, limit: int) -> Retrieved:  # noqa: A002
-        found = self.knowledge_base.retrieve(query, filter, limit)
+    def retrieve(
+        self,
+        query: str,
+        filter: Filter | None,  # noqa: A002
+        limit: int,
+        *,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Retrieved:
+        found = self.knowledge_base.retrieve(query, filter, limit, deadline=deadline)
         best = [passage for passage in found.passages[:_RANKED] if passage.text]
         if not best:
             return found
         try:
+            deadline.check("Rerank")
             relevances = self.reranker.rank(query, [passage.text for passage in best])
         except Unavailable as error:
             logger.warning("passages stay in the order of the search: %s", error)
             notice = f"not reranked: {error}"
-            return replace(found, notice=f"{found.notice}; {notice}" if found.notice else notice)
-        return replace(found, passages=_in_order(best, relevances), is_reranked=True)
+            told = f"{found.notice}; {notice}" if found.notice else notice
+            return replace(found, passages=found.passages[: self.most], notice=told)
+        ranked = _in_order(best, relevances)[: self.most]
+        return replace(found, passages=ranked, is_reranked=True)
 
 
 def _in_order(passages: Sequence[Passage], relevances: Sequence[float]) -> tuple[Passage, ...]:

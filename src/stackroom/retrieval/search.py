@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import MissingIdentity
 from stackroom.identity import Caller, is_user_id
 from stackroom.model import Catalog
@@ -45,9 +46,11 @@ class Retrieval:
     max_tokens: int = 4000
     calibration: Calibration = UNCALIBRATED
 
-    def search(self, asked: SearchArguments, caller: Caller | None) -> Answer:
+    def search(
+        self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
+    ) -> Answer:
         """
-        The best passages that the caller may see and the context budget holds.
+        The best passages that the caller may see and the context budget holds, by the deadline.
 
         None, if no passage speaks to the question. Some queries failing makes a partial answer that
         says so. Raises Throttled or RetrievalFailed if all do, KnowledgeBaseNotFound for what isn't
@@ -60,7 +63,7 @@ class Retrieval:
         scope = scope_of(
             asked, caller, pool=self.pool, catalogs=self.catalogs, sharing=self.sharing
         )
-        return self._answer(scope, asked, started)
+        return self._answer(scope, asked, started, deadline)
 
     def in_catalog(self, query: str, catalog: Catalog, limit: int) -> Answer:
         """
@@ -72,11 +75,22 @@ class Retrieval:
         asked = RetrieveArguments(query=query, top_k=limit, catalog_id=catalog.catalog_id)
         return self._answer(scope_of_catalog(catalog), asked, started)
 
-    def _answer(self, scope: Scope, asked: RetrieveArguments, started: float) -> Answer:
+    def _answer(
+        self,
+        scope: Scope,
+        asked: RetrieveArguments,
+        started: float,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Answer:
         limit = max(_FEWEST, _CANDIDATES // max(1, len(scope.queries)), asked.top_k)
         limits = dict.fromkeys(scope.targets, limit)
         replies = ask_all(
-            scope, asked.query, pool=self.pool, conditions=asked.filter, limits=limits
+            scope,
+            asked.query,
+            pool=self.pool,
+            conditions=asked.filter,
+            limits=limits,
+            deadline=deadline,
         )
         found = weighed(asked.query, replies.given, limit=limit)
         is_far = _is_far(found, replies, self.calibration)

@@ -12,6 +12,7 @@ Both tools are one answer (`retrieval.results`), told by `success` and `failure`
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import RetrievalError, StackroomError
 from stackroom.identity import Caller
 from stackroom.retrieval.arguments import (
@@ -28,29 +29,43 @@ Response = dict[str, object]
 class Searching(Protocol):
     """Retrieval, over the pool, or LinkedRetrieval."""
 
-    def search(self, asked: SearchArguments, caller: Caller | None) -> Answer: ...
+    def search(
+        self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
+    ) -> Answer: ...
 
 
-def knowledge_base_retrieve(arguments: object, *, caller: Caller, retrieval: Retrieval) -> Response:
+def knowledge_base_retrieve(
+    arguments: object,
+    *,
+    caller: Caller,
+    retrieval: Retrieval,
+    deadline: Deadline = NO_DEADLINE,
+) -> Response:
     """
     Search the caller's documents; `arguments` are those of the gateway's tool, as a model wrote
-    them.
+    them. What hasn't answered by the deadline is told as failed.
 
     Who calls is for the program to say, from a verified token, and never for the model. Never
     raises for what a model can get wrong: `{"success": False, "errorType": ...}` tells it instead.
     """
     try:
-        return success(retrieval.search(KNOWLEDGE_BASE_RETRIEVE.parse(arguments), caller))
+        asked = KNOWLEDGE_BASE_RETRIEVE.parse(arguments)
+        return success(retrieval.search(asked, caller, deadline=deadline))
     except StackroomError as error:
         return failure(error)
 
 
 def retrieve_from_knowledge_base(
-    arguments: object, *, caller: Caller | None, retrieval: Searching
+    arguments: object,
+    *,
+    caller: Caller | None,
+    retrieval: Searching,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Response:
     """The same with two arguments, `query` and `knowledge_base_id`, for an agent's own process."""
     try:
-        return success(retrieval.search(RETRIEVE_FROM_KNOWLEDGE_BASE.parse(arguments), caller))
+        asked = RETRIEVE_FROM_KNOWLEDGE_BASE.parse(arguments)
+        return success(retrieval.search(asked, caller, deadline=deadline))
     except StackroomError as error:
         return failure(error)
 

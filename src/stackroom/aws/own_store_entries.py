@@ -1,0 +1,78 @@
+"""
+An entry of KNOWLEDGE_BASES_CONFIG whose store is searched itself, without Bedrock's Retrieve.
+
+A store's own settings derive from `OwnStoreSettings` and say what the store needs beside them.
+"""
+
+from abc import abstractmethod
+from typing import Annotated, Literal, Self
+
+import pydantic
+from pydantic import Field, model_validator
+
+from stackroom.aws import fixed_filters
+from stackroom.aws.linked_entries import Entry, LinkedSettings, Said
+from stackroom.errors import SearchRefused
+from stackroom.filters import Filter
+from stackroom.tenancy import STORE_PREFIX, USER
+
+
+class OwnRerankingSettings(Entry):
+    """By Bedrock's Rerank, of what was found; the best `number_of_reranked_results` are kept."""
+
+    model_arn: Said
+    number_of_reranked_results: Annotated[int, Field(strict=True, ge=1, le=100)] | None = None
+
+
+class OwnStoreSettings(LinkedSettings):
+    """
+    `tenancy` must be said, for nobody else knows what is in such a store: `shared` is for everyone
+    who may ask the agent; of `user` each document is its owner's alone, whose id is the attribute
+    `tenant_key`.
+
+    The question is embedded with what the documents were: model and number of dimensions.
+    """
+
+    tenancy: Literal["shared", "user"]
+    tenant_key: Annotated[str, Field(min_length=1, max_length=100)] = USER
+    embedding_model: Said = "amazon.titan-embed-text-v2:0"
+    embedding_dimensions: Annotated[int, Field(strict=True, ge=1, le=4096)] = 1024
+    reranking: OwnRerankingSettings | None = None
+
+    @pydantic.field_validator("tenant_key")
+    @classmethod
+    def _is_an_attribute(cls, name: str) -> str:
+        if not name.strip() or name.startswith(STORE_PREFIX):
+            raise ValueError(
+                f"{name!r} is no attribute that a document's owner stands in; allowed: any other"
+                f" name that isn't blank and doesn't begin with {STORE_PREFIX}"
+            )
+        return name
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> Self:
+        """What the store can't express is refused when it is read, not at the first question."""
+        if self.fixed_filter is not None:
+            try:
+                self.check(self.fixed_filter)
+            except SearchRefused as error:
+                raise ValueError(
+                    f"retrievalFilter can't be asked of {self.vector_store_type}: {error}"
+                ) from None
+        return self
+
+    @abstractmethod
+    def check(self, condition: Filter) -> None:
+        """Raises SearchRefused for a filter that the store can't express."""
+        raise NotImplementedError
+
+    @property
+    def fixed_filter(self) -> Filter | None:
+        """What always holds, in the words of stackroom.filters."""
+        if self.retrieval_filter is None:
+            return None
+        return fixed_filters.parsed(self.retrieval_filter)
+
+    @property
+    def owner_in(self) -> str | None:
+        return self.tenant_key if self.tenancy == "user" else None

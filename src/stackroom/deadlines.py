@@ -1,0 +1,41 @@
+"""Until when somebody waits for an answer."""
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Self
+
+from stackroom.errors import KnowledgeBaseUnavailable
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """
+    A moment by the clock of `time.monotonic`, in seconds, behind which nobody reads the answer.
+
+    Whoever asks others on the way looks at it before each call, so that no call is begun in vain,
+    and lets none take longer than what is left.
+    """
+
+    at: float
+
+    @classmethod
+    def after(cls, seconds: float) -> Self:
+        """So many seconds from now; a deadline in the past has passed at once."""
+        return cls(time.monotonic() + seconds)
+
+    @property
+    def has_passed(self) -> bool:
+        return self.left() <= 0
+
+    def left(self) -> float:
+        """Seconds, never below zero; infinite without a deadline."""
+        return max(0.0, self.at - time.monotonic())
+
+    def check(self, operation: str) -> None:
+        """Raises KnowledgeBaseUnavailable if it has passed; `operation` would have been called."""
+        if self.has_passed:
+            raise KnowledgeBaseUnavailable(operation, "DeadlinePassed")
+
+
+NO_DEADLINE = Deadline(math.inf)
