@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from stackroom.deadlines import NO_DEADLINE, Deadline
-from stackroom.errors import Unavailable
+from stackroom.errors import SearchRefused, Unavailable
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.ports.retrieval import Passage, Retrieved, Search
 from tests.fakes.disturbed import Disturbed
@@ -22,7 +22,9 @@ class FakeKnowledgeBase(Disturbed):
     that it searched in the way `search`, and `notice` about it.
     """
 
-    def __init__(self, *, failure: Unavailable | None = None, delay: float = 0) -> None:
+    def __init__(
+        self, *, failure: SearchRefused | Unavailable | None = None, delay: float = 0
+    ) -> None:
         self.passages: list[Passage] = []
         self.filters: list[Filter | None] = []
         self.failure = failure

@@ -1,7 +1,9 @@
 """Searching knowledge bases that an agent was given: whose passages, in which order."""
 
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
+from threading import Event
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from stackroom.errors import (
     KnowledgeBaseUnavailable,
     MissingIdentity,
     RetrievalFailed,
+    SearchRefused,
     Throttled,
 )
 from stackroom.filters import AnyOf, Filter, Has, Lists
@@ -341,6 +344,132 @@ def test_a_passage_that_two_queries_find_counts_once(laws: Shelf) -> None:
     [figures] = search(linked("LAWS", laws, groups_in="team"), caller=Caller("ann", groups)).figures
 
     assert figures.passages == 1
+
+
+class Endless(Shelf):
+    """Answers when it is let go, and not before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let_go = Event()
+        self.answered = Event()
+
+    def retrieve(
+        self,
+        query: str,
+        filter: Filter | None,  # noqa: A002 - the port's name
+        limit: int,
+        *,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Retrieved:
+        self.let_go.wait(timeout=120)
+        found = super().retrieve(query, filter, limit, deadline=deadline)
+        self.answered.set()
+        return found
+
+
+def by(deadline: Deadline, *bases: LinkedKnowledgeBase) -> Answer:
+    asked = RETRIEVE_FROM_KNOWLEDGE_BASE.parse({"query": "annual leave"})
+    return LinkedRetrieval(linked=bases).search(asked, NOBODY_KNOWN, deadline=deadline)
+
+
+def test_one_that_is_late_has_failed_and_the_others_answer(laws: Shelf) -> None:
+    laws.hold("annual leave is a right")
+    late = Endless()
+    late.hold("annual leave is late", name="late.txt")
+
+    answer = by(Deadline.after(0.5), linked("LAWS", laws), linked("LATE", late))
+
+    assert contents(answer) == ["annual leave is a right"]
+    assert answer.failures == {"LATE": "Retrieve answered nothing in the time that there was"}
+    assert not late.answered.is_set()
+    late.let_go.set()
+    assert late.answered.wait(timeout=120)
+
+
+def test_where_the_only_one_is_late_that_is_an_error() -> None:
+    late = Endless()
+
+    with pytest.raises(RetrievalFailed):
+        by(Deadline.after(0.05), linked("LATE", late))
+    late.let_go.set()
+
+
+def test_of_more_than_run_at_once_those_behind_the_deadline_never_begin() -> None:
+    late = [Endless() for _ in range(25)]
+
+    with pytest.raises(RetrievalFailed):
+        by(Deadline.after(0.2), *(linked(f"KB{at}", each) for at, each in enumerate(late)))
+    for each in late:
+        each.let_go.set()
+    for thread in threading.enumerate():
+        if thread.name.startswith("ThreadPoolExecutor"):
+            thread.join(timeout=120)
+
+    assert 1 <= sum(each.answered.is_set() for each in late) <= 20
+
+
+def test_a_document_is_its_owners_alone(laws: Shelf) -> None:
+    for owner in ("ann", "bob"):
+        laws.hold(f"annual leave of {owner}", name=owner, attributes={"owner": owner})
+    laws.hold("annual leave of nobody", name="nobody")
+    base = linked("LAWS", laws, owner_in="owner")
+
+    assert contents(search(base, caller=Caller("ann"))) == ["annual leave of ann"]
+    assert laws.filters == [Has("owner", "ann")]
+    with pytest.raises(MissingIdentity):
+        search(base)
+
+
+def test_owner_and_group_are_both_demanded(laws: Shelf) -> None:
+    for number, (owner, team) in enumerate((("ann", "hr"), ("ann", "it"), ("bob", "hr"))):
+        laws.hold(
+            f"annual leave of {owner} in {team}",
+            name=str(number),
+            attributes={"owner": owner, "team": [team]},
+        )
+    base = linked("LAWS", laws, owner_in="owner", groups_in="team")
+
+    found = contents(search(base, caller=Caller("ann", ("hr",))))
+
+    assert found == ["annual leave of ann in hr"]
+    assert contents(search(base, caller=Caller("ann"))) == []
+
+
+@pytest.mark.parametrize("attributes", [{"owner": "bob"}, {"owner": ["ann"]}, {}])
+def test_a_store_that_shows_anothers_document_is_believed_in_nothing(
+    laws: Shelf, attributes: dict[str, object]
+) -> None:
+    laws.ignores_filters = True
+    laws.hold("annual leave of ann", name="ann", attributes={"owner": "ann"})
+    laws.hold("annual leave of another", name="other", attributes=attributes)
+
+    with pytest.raises(RetrievalFailed) as raised:
+        search(linked("LAWS", laws, owner_in="owner"), caller=Caller("ann"))
+    assert raised.value.failures == {"LAWS": "Retrieve answered passages outside the filter"}
+
+
+def test_in_one_of_ours_an_attribute_of_the_uploaders_choice_makes_nobody_owner(
+    laws: Shelf,
+) -> None:
+    ours = {"user_id": "bob", "catalog_id": "cat-1", "document_id": "doc-1"}
+    laws.hold("annual leave of bob", attributes={**ours, "owner": "ann"})
+
+    assert contents(search(linked("L", laws, owner_in="owner"), caller=Caller("ann"))) == []
+    assert contents(search(linked("L", laws, owner_in="user_id"), caller=Caller("bob"))) == [
+        "annual leave of bob"
+    ]
+
+
+def test_a_filter_that_a_store_cannot_express_is_told(laws: Shelf, news: Shelf) -> None:
+    news.hold("annual leave is short this year")
+    base = linked("LAWS", laws)
+    laws.failure = SearchRefused("a filter with startsWith, which it doesn't know")
+
+    answer = search(base, linked("NEWS", news))
+
+    assert contents(answer) == ["annual leave is short this year"]
+    assert answer.failures == {"LAWS": "a filter with startsWith, which it doesn't know"}
 
 
 class Opposite(Shelf):

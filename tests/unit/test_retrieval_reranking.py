@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from stackroom.deadlines import Deadline
 from stackroom.errors import KnowledgeBaseThrottled, Unavailable
 from stackroom.filters import Has
 from stackroom.ports.retrieval import Retrieved
@@ -76,3 +77,21 @@ def test_no_more_than_fifty_are_asked_about() -> None:
 
     assert reranker.asked == [("leave", 50)]
     assert len(found.passages) == 50
+
+
+def test_the_best_are_kept_with_or_without_the_model(knowledge_base: FakeKnowledgeBase) -> None:
+    busy = ByLength(KnowledgeBaseThrottled("Rerank"))
+
+    ranked = Reranked(knowledge_base, ByLength(), most=2).retrieve("leave", ALICE, 5)
+    as_found = Reranked(knowledge_base, busy, most=2).retrieve("leave", ALICE, 5)
+
+    assert texts(ranked) == ["leave", "leave now"]
+    assert texts(as_found) == ["leave at length", "leave"]
+
+
+def test_behind_the_deadline_no_model_is_asked(knowledge_base: FakeKnowledgeBase) -> None:
+    ranker = ByLength()
+
+    found = Reranked(knowledge_base, ranker).retrieve("leave", ALICE, 5, deadline=Deadline.after(0))
+
+    assert (len(found.passages), found.is_reranked, ranker.asked) == (3, False, [])
