@@ -73,7 +73,7 @@ def test_a_filter_in_bedrocks_words_means_the_same_in_ours() -> None:
     def of(operator: str, value: object) -> dict[str, object]:
         return {operator: {"key": "k", "value": value}}
 
-    comparisons = {
+    comparisons: dict[str, int | str] = {
         "notEquals": 1,
         "greaterThan": 1,
         "greaterThanOrEquals": 1,
