@@ -157,7 +157,8 @@ tools: setup ## write infra/tool_schemas, docs/tools.md and docs/tools-config.js
 	@$(BIN)/python -m docs.tools
 
 .PHONY: docs
-docs: setup ## write the tables of README and docs/agents.md, and docs/fidelity.md, anew
+docs: setup ## write the tables of README, docs/agents.md and docs/stores.md, and docs/fidelity.md
 	@CDK_VALIDATION=false $(BIN)/python infra/app.py --outdir .cache/docs
 	@AWS_DEFAULT_REGION=us-east-1 $(BIN)/python -m docs.generate .cache/docs
 	@$(BIN)/python -m docs.constructs
+	@$(BIN)/python -m docs.store_prices
