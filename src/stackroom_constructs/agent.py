@@ -17,7 +17,7 @@ from stackroom_constructs.agent_definition import AgentDefinitionProps
 from stackroom_constructs.agent_logs import AgentLogs
 from stackroom_constructs.given import GivenKnowledgeBases
 from stackroom_constructs.network import AgentNetwork
-from stackroom_constructs.refusals import InvalidArgument, check_flag
+from stackroom_constructs.refusals import InvalidArgument, check_flag, check_kind
 from stackroom_constructs.stated_rights import accept_stated
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}")
@@ -59,6 +59,8 @@ class BaseAgent(Construct):
         if not _NAME.fullmatch(agent_name):
             raise InvalidArgument(self, "agent_name", agent_name, f"text like {_NAME.pattern}")
         check_flag(self, "enable_observability", enable_observability)
+        if network is not None:
+            check_kind(self, "network", network, AgentNetwork, "an AgentNetwork")
         self.agent_name = agent_name
         self.definition = agent_definition
         self.is_observed = enable_observability

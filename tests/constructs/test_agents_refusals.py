@@ -174,6 +174,11 @@ def test_a_tool_that_is_given_twice_is_refused(stack: cdk.Stack, tmp_path: Path)
         an_agent(stack, tmp_path, tools=[tool, tool])
 
 
+def test_a_network_is_an_agents_network(stack: cdk.Stack, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="network 'vpc' must be an AgentNetwork"):
+        an_agent(stack, tmp_path, network="vpc")
+
+
 def test_a_network_without_a_security_group_is_refused(stack: cdk.Stack) -> None:
     vpc = ec2.Vpc(stack, "Vpc", restrict_default_security_group=False)
 
