@@ -1,13 +1,12 @@
 """How one knowledge base of Bedrock is searched: checked, exported, and what that takes."""
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
-import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from stackroom_constructs.guarding import Guarding
 from stackroom_constructs.model import Right
 from stackroom_constructs.refusals import (
     InvalidArgument,
@@ -23,9 +22,6 @@ STORES = ("S3_VECTORS", "OPENSEARCH_SERVERLESS", "RDS", "MANAGED")
 # Hybrid search needs a filterable text field, and MANAGED chooses for itself.
 # https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
 _HYBRID_STORES = ("OPENSEARCH_SERVERLESS", "RDS")
-# GuardrailConfiguration in the API model of bedrock-agent-runtime, botocore 1.44.5.
-_GUARDRAIL = re.compile(r"[a-z0-9]{1,64}")
-_VERSION = re.compile(r"[1-9][0-9]{0,4}|DRAFT")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,9 +41,7 @@ class Searching:
         """Raises InvalidArgument."""
         check_choice(owner, "vector_store_type", self.store, STORES)
         check_flag(owner, "generation", self.generation)
-        if self.guardrail_id is not None:
-            _check_pattern(owner, "guardrail_id", self.guardrail_id, _GUARDRAIL)
-        _check_pattern(owner, "guardrail_version", self.guardrail_version, _VERSION)
+        self._guarding.check(owner)
         self._check_search_type(owner)
         if self.min_score is not None:
             check_share(owner, "min_score", self.min_score)
@@ -69,8 +63,7 @@ class Searching:
             "implicitFilter": self.implicit_filter and self.implicit_filter.configuration(scope),
         }
         return {
-            "guardrailId": self.guardrail_id,
-            "guardrailVersion": self.guardrail_version,
+            **self._guarding.exported(),
             "vectorStoreType": self.store,
             **{name: each for name, each in chosen.items() if each is not None},
         }
@@ -83,11 +76,7 @@ class Searching:
         https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-prereq.html
         """
         rights = [Right(actions=("bedrock:Retrieve",), resources=(knowledge_base_arn,))]
-        if self.guardrail_id is not None:
-            guardrail = cdk.Stack.of(scope).format_arn(
-                service="bedrock", resource="guardrail", resource_name=self.guardrail_id
-            )
-            rights.append(Right(actions=("bedrock:ApplyGuardrail",), resources=(guardrail,)))
+        rights += self._guarding.rights(scope)
         if self.implicit_filter is not None:
             rights += self.implicit_filter.bedrock_model.rights(scope)
         if self.generation and self.store != "MANAGED":
@@ -106,6 +95,10 @@ class Searching:
             ),
         ]
 
+    @property
+    def _guarding(self) -> Guarding:
+        return Guarding(id=self.guardrail_id, version=self.guardrail_version)
+
     def _check_search_type(self, owner: Construct) -> None:
         if self.search_type is None:
             return
@@ -116,11 +109,3 @@ class Searching:
         if self.search_type == "HYBRID" and self.store not in _HYBRID_STORES:
             allowed = f"SEMANTIC with {self.store}; HYBRID is for {' and '.join(_HYBRID_STORES)}"
             raise InvalidArgument(owner, "override_search_type", self.search_type, allowed)
-
-
-def _check_pattern(owner: Construct, argument: str, value: Any, pattern: re.Pattern[str]) -> None:
-    if cdk.Token.is_unresolved(value):
-        return
-    # A version is a number, and yet a text.
-    if not isinstance(value, str) or not pattern.fullmatch(value):
-        raise InvalidArgument(owner, argument, value, f"a text like {pattern.pattern}")
