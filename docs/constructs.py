@@ -27,6 +27,7 @@ from stackroom_constructs import (
     RdsStore,
     Reranking,
     RetrievalTool,
+    VectorIndexKnowledgeBase,
 )
 
 PAGE = Path(__file__).with_name("agents.md")
@@ -38,6 +39,7 @@ CLASSES: tuple[type, ...] = (
     KnowledgeBaseCreation,
     OpenSearchServerlessStore,
     RdsStore,
+    VectorIndexKnowledgeBase,
     Reranking,
     ImplicitFilter,
     MetadataAttribute,
@@ -77,7 +79,13 @@ def table(described: type) -> str:
 
 def _parameters(described: type) -> Mapping[str, inspect.Parameter]:
     # Of the method: a class of the CDK has a metaclass that takes anything.
-    found = inspect.signature(described.__init__).parameters  # type: ignore[misc]
+    found = dict(inspect.signature(described.__init__).parameters)  # type: ignore[misc]
+    for name, each in tuple(found.items()):
+        if each.kind is inspect.Parameter.VAR_KEYWORD:
+            [handed_on] = typing.get_args(each.annotation)  # Unpack of a TypedDict
+            above = _parameters(described.__base__)  # type: ignore[arg-type]  # not object: it takes none
+            del found[name]
+            found |= {key: above[key] for key in handed_on.__annotations__}
     return {name: each for name, each in found.items() if name not in _OF_CONSTRUCTS}
 
 

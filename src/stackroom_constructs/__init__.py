@@ -8,7 +8,9 @@ Agents and their knowledge bases, as CDK constructs for anyone's app.
 - bundling, packages: the zip of its function
 - knowledge_base: what an agent needs to know of a knowledge base, whoever makes it
 - bedrock_knowledge_base: one of Amazon Bedrock, that exists or is made
-- searching, search_options, retrieval_filters: how it is searched, and what that takes
+- vector_index_knowledge_base: an index of S3 Vectors, searched without Bedrock's Retrieve
+- own_store, embedding: what all have that Stackroom searches in their stores itself
+- searching, guarding, search_options, retrieval_filters: how it is searched, and what that takes
 - served: what Stackroom's own tool reads of anybody's configuration
 - creation, chunking, parsing, stores: what is to be made
 - created, resource, data_source, ingestion, service_role, source_rights, vector_index: its making
@@ -43,6 +45,7 @@ from stackroom_constructs.network import AgentNetwork
 from stackroom_constructs.refusals import InvalidArgument, TooLarge
 from stackroom_constructs.search_options import ImplicitFilter, MetadataAttribute, Reranking
 from stackroom_constructs.stores import OpenSearchServerlessStore, RdsStore
+from stackroom_constructs.vector_index_knowledge_base import VectorIndexKnowledgeBase
 
 __all__ = [
     "AgentDefinitionProps",
@@ -63,4 +66,5 @@ __all__ = [
     "Reranking",
     "RetrievalTool",
     "TooLarge",
+    "VectorIndexKnowledgeBase",
 ]

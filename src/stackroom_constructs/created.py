@@ -20,8 +20,9 @@ from stackroom_constructs.vector_index import right_to_fill, vector_index
 
 @dataclass(frozen=True, kw_only=True)
 class CreatedKnowledgeBase:
-    """`index` is None where vectors are kept elsewhere."""
+    """`index` is None where vectors are kept elsewhere. `creation` is what it was made by."""
 
+    creation: KnowledgeBaseCreation
     role: ServiceRole
     index: s3vectors.CfnIndex | None
     knowledge_base: bedrock.CfnKnowledgeBase
@@ -72,7 +73,11 @@ def created(
     if warning := creation.chunks.warning(vector_store_type):
         cdk.Annotations.of(scope).add_warning_v2("stackroom:hierarchical-chunks", warning)
     return CreatedKnowledgeBase(
-        role=role, index=index, knowledge_base=knowledge_base, data_source=source
+        creation=creation,
+        role=role,
+        index=index,
+        knowledge_base=knowledge_base,
+        data_source=source,
     )
 
 

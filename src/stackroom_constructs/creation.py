@@ -7,6 +7,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_s3 as s3
 
 from stackroom_constructs.chunking import Chunking, Strategy
+from stackroom_constructs.embedding import TITAN, check_dimensions
 from stackroom_constructs.model import BedrockModel
 from stackroom_constructs.parsing import Parser, Parsing
 from stackroom_constructs.refusals import (
@@ -14,17 +15,11 @@ from stackroom_constructs.refusals import (
     check_choice,
     check_index_name,
     check_name,
-    check_range,
     check_said,
 )
 from stackroom_constructs.stores import VectorStore
 
-TITAN = "amazon.titan-embed-text-v2:0"
 MANAGED_MODEL = "managed"
-# https://docs.aws.amazon.com/bedrock/latest/userguide/titan-embedding-models.html
-_TITAN_DIMENSIONS = (256, 512, 1024)
-# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-limitations.html
-_MOST_DIMENSIONS = 4096
 # S3Prefix of AWS::Bedrock::DataSource in CloudFormation.
 _LONGEST_PREFIX = 300
 
@@ -180,7 +175,4 @@ class KnowledgeBaseCreation:
             raise InvalidArgument(
                 owner, "embedding_model", self.embedding_model, allowed
             ) from error
-        check_range(owner, "dimensions", self.dimensions, 1, _MOST_DIMENSIONS)
-        if self.embedding_model == TITAN and self.dimensions not in _TITAN_DIMENSIONS:
-            allowed = f"one of {', '.join(map(str, _TITAN_DIMENSIONS))} with {TITAN}"
-            raise InvalidArgument(owner, "dimensions", self.dimensions, allowed)
+        check_dimensions(owner, "dimensions", self.dimensions, model=self.embedding_model)

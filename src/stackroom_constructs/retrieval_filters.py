@@ -26,7 +26,11 @@ _OF_ONE = (
     "stringContains",
 )
 _OF_SEVERAL = ("in", "notIn")
-_NOT_IN_S3_VECTORS = ("startsWith", "stringContains")
+# By store; S3 Vectors itself knows $startsWith, which Bedrock doesn't pass on.
+_UNKNOWN_TO = {
+    "S3_VECTORS": ("startsWith", "stringContains"),
+    "S3_VECTORS_DIRECT": ("stringContains",),
+}
 _LONGEST_KEY = 100  # FilterKey
 
 
@@ -56,7 +60,7 @@ def _wrong(condition: Any, store: str, *, depth: int) -> str | None:
         return _wrong_group(operator, operand, store, depth=depth)
     if operator not in (*_OF_ONE, *_OF_SEVERAL):
         return f"made of the operators {', '.join((*_OF_ONE, *_OF_SEVERAL, *_GROUPS))}"
-    if store == "S3_VECTORS" and operator in _NOT_IN_S3_VECTORS:
+    if operator in _UNKNOWN_TO.get(store, ()):
         return f"without {operator!r}, which an index of S3 Vectors can't answer"
     return _wrong_attribute(operator, operand)
 

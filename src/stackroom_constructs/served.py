@@ -2,7 +2,8 @@
 What Stackroom's own tool reads of an entry, held to while the app is synthesised: any class may
 write one, and an entry that the agent refuses when it starts answers no event.
 
-What reads it holds it to the same rules (stackroom.aws.linked_entries).
+What reads it holds it to the same rules (stackroom.aws.linked_entries, own_store_entries, and the
+settings of each store).
 """
 
 from collections.abc import Mapping
@@ -11,11 +12,12 @@ from typing import Any
 from constructs import Construct
 
 from stackroom_constructs.knowledge_base import check_attribute
+from stackroom_constructs.own_store import TENANCIES
 from stackroom_constructs.refusals import InvalidArgument, check_choice, check_flag, check_range
 from stackroom_constructs.retrieval_filters import check_filter
 from stackroom_constructs.searching import STORES
 
-MEMBERS = (
+_OF_ALL = (
     "knowledgeBaseId",
     "name",
     "description",
@@ -29,20 +31,29 @@ MEMBERS = (
     "overrideSearchType",
     "minScore",
     "reranking",
-    "implicitFilter",
     "retrievalTool",
 )
+MEMBERS = (*_OF_ALL, "implicitFilter")
+OF_OWN_STORES = (*_OF_ALL, "tenancy", "tenantKey", "embeddingModel", "embeddingDimensions")
+# What a store that Stackroom searches itself is told beside these.
+OF_STORES: Mapping[str, tuple[str, ...]] = {
+    "S3_VECTORS_DIRECT": ("indexArn", "textKey", "sourceKey"),
+}
 
 
 def check_entry(scope: Construct, entry: Mapping[str, Any]) -> None:
     """Of a knowledge base without a tool of its own. Raises InvalidArgument."""
     owner = f"{scope.node.path}: configuration of {entry['name']!r}"
-    if unknown := [member for member in entry if member not in MEMBERS]:
-        allowed = f"left out without a tool of its own, which alone reads others than {_told()}"
-        raise InvalidArgument(owner, "members", unknown, allowed)
     store = entry.get("vectorStoreType", "S3_VECTORS")
+    check_choice(owner, "vectorStoreType", store, (*STORES, *OF_STORES))
+    members = members_of(entry)
+    if unknown := [member for member in entry if member not in members]:
+        told = ", ".join(members)
+        allowed = f"left out without a tool of its own, which alone reads others than {told}"
+        raise InvalidArgument(owner, "members", unknown, allowed)
+    if "tenancy" in members:
+        check_choice(owner, "tenancy", entry.get("tenancy"), TENANCIES)
     narrowed = entry.get("enableAcl", False)
-    check_choice(owner, "vectorStoreType", store, STORES)
     check_flag(owner, "enableAcl", narrowed)
     check_attribute(owner, "aclMetadataField", entry.get("aclMetadataField", "allowed_groups"))
     check_range(owner, "numberOfResults", entry.get("numberOfResults", 5), 1, 100)
@@ -50,5 +61,7 @@ def check_entry(scope: Construct, entry: Mapping[str, Any]) -> None:
     check_filter(owner, condition, store=store, is_narrowed=narrowed)
 
 
-def _told() -> str:
-    return ", ".join(MEMBERS)
+def members_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """Those that the tool reads of an entry for this store."""
+    own = OF_STORES.get(entry.get("vectorStoreType", ""))
+    return MEMBERS if own is None else (*OF_OWN_STORES, *own)

@@ -1,0 +1,208 @@
+"""
+A knowledge base in a store that Stackroom searches itself: the half that is the same for all.
+
+Bedrock embeds a question, ranks again and asks a guardrail on the way to Retrieve. Here the agent
+does, so its role has these rights. A class for a store derives from `OwnStoreKnowledgeBase`: it
+takes what that store alone needs, hands on the rest, and says what searching the store takes.
+
+    class ShelfKnowledgeBase(OwnStoreKnowledgeBase):
+        def __init__(
+            self, scope: Construct, construct_id: str, *, shelf_arn: str,
+            embedding_dimensions: int = 1024, min_score: float | None = None,
+            **shared: Unpack[OwnStoreArguments],
+        ) -> None:
+            super().__init__(
+                scope, construct_id, vector_store_type="SHELF", knowledge_base_id=None,
+                embedding_dimensions=embedding_dimensions, min_score=min_score, **shared,
+            )
+
+        def store_rights(self) -> Sequence[Right]: ...
+
+        def export_configuration(self) -> dict[str, Any]:
+            return {**super().export_configuration(), "shelfArn": self._shelf_arn}
+
+Its docstring tells of the arguments that it declares itself; the page of arguments takes the others
+from here. Members of its entry stand in `served.OF_STORES`.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Required, TypedDict
+
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from stackroom_constructs.embedding import TITAN, check_dimensions
+from stackroom_constructs.guarding import Guarding
+from stackroom_constructs.knowledge_base import BaseKnowledgeBase
+from stackroom_constructs.model import BedrockModel, Right
+from stackroom_constructs.refusals import (
+    InvalidArgument,
+    check_choice,
+    check_kind,
+    check_said,
+    check_share,
+)
+from stackroom_constructs.retrieval_filters import check_filter
+from stackroom_constructs.search_options import Reranking
+
+Tenancy = Literal["shared", "user"]
+SearchType = Literal["HYBRID", "SEMANTIC"]
+
+TENANCIES = ("shared", "user")
+# What questions are embedded with: their vectors must be of the model that the store was filled by.
+EMBEDDING_MODELS = (TITAN,)
+_LONGEST_KEY = 100  # FilterKey in the API model of bedrock-agent-runtime, botocore 1.44.5
+_RESERVED = "x-amz-bedrock"
+# Of a Reranking, what Bedrock's own Retrieve alone is told.
+_ONLY_IN_RETRIEVE = ("reads_attributes", "fields_to_include", "fields_to_exclude", "model_fields")
+
+
+class OwnStoreArguments(TypedDict, total=False):
+    """What a class for any store hands on; `OwnStoreKnowledgeBase` describes it."""
+
+    tenancy: Required[Tenancy]
+    tenant_key: str
+    name: str | None
+    description: str | None
+    number_of_results: int
+    retrieval_filter: Mapping[str, Any] | None
+    enable_acl: bool
+    acl_metadata_field: str
+    embedding_model: str
+    override_search_type: SearchType | None
+    reranking: Reranking | None
+    guardrail_id: str | None
+    guardrail_version: str
+
+
+class OwnStoreKnowledgeBase(BaseKnowledgeBase):
+    """
+    What every knowledge base has that is searched in its store.
+
+    tenancy: whose the documents are: `shared` for everybody's who may ask the agent, `user` if each
+        is one user's, and found by nobody else. There is no default.
+    tenant_key: the attribute that names the user, with `user`.
+    name: what people and the model call it; not blank. Default: the construct's id.
+    knowledge_base_id: what the model names to search this one alone. Default: its name.
+    description: what is to be found there; a model decides by it whether to ask. Default: its name
+        in a sentence.
+    embedding_model: id of the model that embeds questions: the one that embedded the documents.
+    embedding_dimensions: numbers of a vector in the store; Titan Text Embeddings V2 has 256, 512,
+        1,024.
+    override_search_type: SEMANTIC for by meaning alone, HYBRID for by words, too. Default: the
+        better of what the store can.
+    min_score: passages that score less are left out, 0 to 1. Default: none are.
+    reranking: a model that puts what was found in order; a `Reranking` of a model and a number of
+        results. Bedrock charges for each question (amazon.rerank-v1:0: $1 for 1,000 of them, with
+        up to 100 passages each). Default: none does.
+    guardrail_id: of a guardrail in the same account and region that every question goes through.
+        Default: none.
+    guardrail_version: its version, a number or DRAFT.
+
+    Raises InvalidArgument.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        vector_store_type: str,
+        tenancy: Tenancy,
+        tenant_key: str = "user_id",
+        name: str | None = None,
+        knowledge_base_id: str | None = None,
+        description: str | None = None,
+        number_of_results: int = 5,
+        retrieval_filter: Mapping[str, Any] | None = None,
+        enable_acl: bool = False,
+        acl_metadata_field: str = "allowed_groups",
+        embedding_model: str = TITAN,
+        embedding_dimensions: int = 1024,
+        override_search_type: SearchType | None = None,
+        min_score: float | None = None,
+        reranking: Reranking | None = None,
+        guardrail_id: str | None = None,
+        guardrail_version: str = "DRAFT",
+    ) -> None:
+        called = construct_id if name is None else name
+        super().__init__(
+            scope,
+            construct_id,
+            name=called,
+            description=f"The knowledge base {called}." if description is None else description,
+            number_of_results=number_of_results,
+            retrieval_filter=retrieval_filter,
+            enable_acl=enable_acl,
+            acl_metadata_field=acl_metadata_field,
+        )
+        check_filter(self, retrieval_filter, store=vector_store_type, is_narrowed=enable_acl)
+        check_choice(self, "tenancy", tenancy, TENANCIES)
+        _check_tenant_key(self, tenant_key)
+        check_choice(self, "embedding_model", embedding_model, EMBEDDING_MODELS)
+        check_dimensions(self, "embedding_dimensions", embedding_dimensions, model=embedding_model)
+        if override_search_type is not None:
+            allowed = ("HYBRID", "SEMANTIC")
+            check_choice(self, "override_search_type", override_search_type, allowed)
+        if min_score is not None:
+            check_share(self, "min_score", min_score)
+        if reranking is not None:
+            _check_reranking(self, reranking)
+        self._guarding = Guarding(id=guardrail_id, version=guardrail_version)
+        self._guarding.check(self)
+        self._id = called if knowledge_base_id is None else knowledge_base_id
+        check_said(self, "knowledge_base_id", self._id)
+        self._embedding_model = embedding_model
+        self._reranking = reranking
+        self._own: dict[str, Any] = {
+            "vectorStoreType": vector_store_type,
+            "tenancy": tenancy,
+            **({"tenantKey": tenant_key} if tenancy == "user" else {}),
+            "embeddingModel": embedding_model,
+            "embeddingDimensions": embedding_dimensions,
+            **({"overrideSearchType": override_search_type} if override_search_type else {}),
+            **({} if min_score is None else {"minScore": min_score}),
+        }
+
+    @property
+    def knowledge_base_id(self) -> str:
+        return self._id
+
+    @abstractmethod
+    def store_rights(self) -> Sequence[Right]:
+        """What searching the store takes, and nothing of the models on the way to it."""
+
+    def generate_iam_permissions(self) -> list[iam.PolicyStatement]:
+        rights = [
+            *self.store_rights(),
+            *BedrockModel.of(self._embedding_model).rights(self),
+            *self._guarding.rights(self),
+            *(() if self._reranking is None else self._reranking.rights(self)),
+        ]
+        return [each.statement() for each in rights]
+
+    def export_configuration(self) -> dict[str, Any]:
+        ranked = self._reranking and {"reranking": self._reranking.configuration(self)}
+        return {
+            "knowledgeBaseId": self._id,
+            **super().export_configuration(),
+            **self._guarding.exported(),
+            **self._own,
+            **(ranked or {}),
+        }
+
+
+def _check_tenant_key(owner: Construct, name: Any) -> None:
+    check_said(owner, "tenant_key", name, _LONGEST_KEY)
+    if name.startswith(_RESERVED):
+        allowed = f"an attribute that a document's owner stands in, not {_RESERVED}..."
+        raise InvalidArgument(owner, "tenant_key", name, allowed)
+
+
+def _check_reranking(owner: Construct, reranking: Any) -> None:
+    check_kind(owner, "reranking", reranking, Reranking, "a Reranking")
+    for name in _ONLY_IN_RETRIEVE:
+        if getattr(reranking, name):
+            allowed = "left out: the model reads the question and the text of passages alone"
+            raise InvalidArgument(owner, f"reranking.{name}", getattr(reranking, name), allowed)
