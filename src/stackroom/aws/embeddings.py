@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stackroom.aws.translation import direct_search_errors
+from stackroom.aws.translation import direct_search_errors, understood
 from stackroom.errors import SearchRefused
 from stackroom.ports.embeddings import Vector
 
@@ -28,7 +28,7 @@ class BedrockEmbeddings:
 
     def embed(self, text: str) -> Vector:
         asked = {"inputText": text, "dimensions": self.dimensions, "normalize": True}
-        with direct_search_errors("InvokeModel"):
+        with direct_search_errors("InvokeModel"), understood("InvokeModel"):
             response = self.client.invoke_model(
                 modelId=self.model,
                 contentType="application/json",
@@ -36,7 +36,7 @@ class BedrockEmbeddings:
                 body=json.dumps(asked),
             )
             answered = json.loads(response["body"].read())
-        vector = tuple(answered.get("embedding", ()))
+            vector = tuple(map(float, answered.get("embedding", ())))
         if len(vector) != self.dimensions:
             raise SearchRefused(
                 f"{self.model} answered a vector of {len(vector)} dimensions, not {self.dimensions}"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from stackroom.aws.translation import direct_search_errors
+from stackroom.aws.translation import direct_search_errors, understood
 from stackroom.errors import SearchRefused, Unavailable
 from stackroom.ports.retrieval import Search
 
@@ -72,11 +72,11 @@ class IndexWatch:
 
     def _looked_up(self) -> str | None:
         try:
-            with direct_search_errors("GetIndex"):
+            with direct_search_errors("GetIndex"), understood("GetIndex"):
                 index: Any = self._client.get_index(indexArn=self._arn)["index"]
+                return _wanting(index, search=self._search, dimensions=self._dimensions)
         except (SearchRefused, Unavailable) as error:
             return str(error)
-        return _wanting(index, search=self._search, dimensions=self._dimensions)
 
 
 def _wanting(index: dict[str, Any], *, search: Search, dimensions: int) -> str | None:

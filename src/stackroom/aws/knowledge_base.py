@@ -10,7 +10,7 @@ from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.result_locations import custom_id_of, uri_of
 from stackroom.aws.retrieve_filters import both
 from stackroom.aws.retrieve_options import RetrieveOptions
-from stackroom.aws.translation import THROTTLES, code_of
+from stackroom.aws.translation import THROTTLES, code_of, understood
 from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, Unavailable
 from stackroom.filters import AllOf, AnyOf, Compares, Filter, Has, Lists
@@ -73,8 +73,9 @@ class BedrockKnowledgeBase:
         asked = self._asked(query, filter, limit)
         while True:
             deadline.check("Retrieve")
-            page = self._page(asked)
-            passages += [self._passage(each) for each in page["retrievalResults"]]
+            with understood("Retrieve"):
+                page = self._page(asked)
+                passages += [self._passage(each) for each in page["retrievalResults"]]
             intervened = intervened or page.get("guardrailAction") == "INTERVENED"
             token = page.get("nextToken")
             if not token or len(passages) >= limit:
@@ -138,6 +139,8 @@ def passage_of(found: "Found", *, first_page: int) -> Passage:
     """Of what `Retrieve` found or an answer cites; the latter has no score, and gets 0."""
     attributes = cast("Mapping[str, object]", found.get("metadata", {}))
     score = cast("KnowledgeBaseRetrievalResultTypeDef", found).get("score")
+    if not isinstance(score, float | int | None):
+        raise TypeError("a score that is no number")
     return Passage(
         text=_text(found),
         score=score or 0.0,
@@ -191,4 +194,7 @@ def page_of(attributes: Mapping[str, object], first_page: int) -> int | None:
 
 
 def _text(found: "Found") -> str:
-    return found.get("content", {}).get("text", "")  # images and table rows have none
+    text = found.get("content", {}).get("text", "")  # images and table rows have none
+    if not isinstance(text, str):
+        raise TypeError("a text that is none")
+    return text

@@ -113,6 +113,21 @@ def direct_search_errors(operation: str) -> Iterator[None]:
 
 
 @contextmanager
+def understood(operation: str) -> Iterator[None]:
+    """
+    Raises KnowledgeBaseUnavailable for an answer that isn't what the API's model says.
+
+    botocore doesn't look whether an answer is of the types that it reads it by. What stands
+    between may answer in AWS's stead, or half the answer may be lost; whoever reads it trips over
+    what isn't there, in one of these ways.
+    """
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise KnowledgeBaseUnavailable(operation, "AnswerNotUnderstood") from error
+
+
+@contextmanager
 def model_errors(operation: str) -> Iterator[None]:
     """
     Of a model that answers an agent. Raises ModelThrottled or ModelUnavailable for

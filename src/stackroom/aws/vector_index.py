@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.index_watch import TEXT, IndexWatch
 from stackroom.aws.knowledge_base import page_of
-from stackroom.aws.translation import direct_search_errors
+from stackroom.aws.translation import direct_search_errors, understood
 from stackroom.aws.vector_filters import is_listed, rendered
 from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import SearchRefused
@@ -103,10 +103,7 @@ class S3VectorsKnowledgeBase:
         passages: list[Passage] = []
         # What should be a list and isn't is left out, and then there may be more to find.
         for most in (limit, _MOST):
-            found = [
-                self._passage(each)
-                for each in self._vectors({**asked, **sought, "topK": most}, deadline)
-            ]
+            found = list(self._found({**asked, **sought, "topK": most}, deadline))
             passages = [each for each in found if is_listed(condition, each.attributes)]
             if len(passages) >= limit or len(found) < most:
                 break
@@ -123,13 +120,14 @@ class S3VectorsKnowledgeBase:
             return Search.SEMANTIC, {**by_meaning, "returnDistance": True}
         return Search.HYBRID, {**by_meaning, **by_words}
 
-    def _vectors(self, asked: dict[str, Any], deadline: Deadline) -> Iterator[Found]:
+    def _found(self, asked: dict[str, Any], deadline: Deadline) -> Iterator[Passage]:
         """Page by page: how much metadata a page holds is not said."""
         while True:
             deadline.check("QueryVectors")
-            with direct_search_errors("QueryVectors"):
+            with direct_search_errors("QueryVectors"), understood("QueryVectors"):
                 answer = self._client.query_vectors(**asked)
-            yield from answer["vectors"]
+                passages = [self._passage(each) for each in answer["vectors"]]
+            yield from passages
             if not answer.get("nextToken"):
                 return
             asked = {**asked, "nextToken": answer["nextToken"]}
