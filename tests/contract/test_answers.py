@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-import boto3
 import pytest
-from moto import mock_aws
 
 from stackroom.aws.answers import BedrockAnswers
 from stackroom.aws.converse import ConverseWriter
@@ -24,8 +22,8 @@ from stackroom.retrieval.cited import CatalogAnswers
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.store_answers import StoreAnswering
 from stackroom.tenancy import Tenant
-from stackroom_local.simulator.server import Configuration, Simulator
-from tests.contract.test_knowledge_bases import CREDENTIALS, Stocked, drop, ingested, settle
+from tests.contract.stores.bedrock import Stocked, simulated
+from tests.contract.stores.shelves import DOCS
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
 
@@ -96,14 +94,8 @@ class World:
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    data = tmp_path_factory.mktemp("simulator")
-    endpoint = "https://s3.us-east-1.amazonaws.com"  # in memory, for the simulator's thread too
-    with mock_aws():
-        drop(boto3.client("s3", **CREDENTIALS))
-        with Simulator(Configuration(data_dir=data, s3_endpoint=endpoint, speed=100)) as simulator:
-            stocked = ingested(simulator.endpoint)
-            settle(stocked.by_retrieve)
-            yield World(stocked)
+    with simulated(tmp_path_factory.mktemp("simulator")) as made:
+        yield World(made.stocked(DOCS))
 
 
 @pytest.fixture(params=WAYS)

@@ -14,8 +14,8 @@ from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.ports.answers import Mark
 from stackroom_local.simulator.model_endpoint import ModelEndpoint
 from stackroom_local.simulator.server import Configuration, Simulator
+from tests.contract.stores.bedrock import CREDENTIALS
 from tests.contract.test_answers import MODEL
-from tests.contract.test_knowledge_bases import CREDENTIALS
 from tests.simulator.chat_endpoint import ChatEndpoint, chat_endpoint, respond
 
 pytestmark = pytest.mark.processes

@@ -1,0 +1,320 @@
+"""Knowledge bases of Bedrock's as simulated here, in every way to search one."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from moto import mock_aws
+
+from stackroom.aws.embeddings import BedrockEmbeddings
+from stackroom.aws.index_watch import IndexWatch
+from stackroom.aws.knowledge_base import BedrockKnowledgeBase
+from stackroom.aws.retrieve_options import RetrieveOptions
+from stackroom.aws.vector_index import S3VectorsKnowledgeBase
+from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.filters import Has
+from stackroom.ports.embeddings import Embeddings
+from stackroom.ports.retrieval import KnowledgeBase, Search
+from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
+from stackroom_local.simulator.server import Configuration, Simulator
+from tests.contract.stores.relay import Relay, Spoil, answering, asking, cut_off, half, instead
+from tests.contract.stores.shelves import QUESTION, Shelf
+from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, World, clipped
+from tests.fakes.knowledge_base import FakeKnowledgeBase
+
+CREDENTIALS: dict[str, Any] = {
+    "region_name": "us-east-1",
+    "aws_access_key_id": "testing",
+    "aws_secret_access_key": "testing",
+}
+MODEL = "amazon.titan-embed-text-v2:0"
+STORES = {
+    # Bedrock embeds the question by itself.
+    "Retrieve": Store(
+        fixture="retrieve_world",
+        ranks=Ranks.BY_MEANING,
+        score_of=clipped,
+        troubles=frozenset(Trouble) - OF_EMBEDDING,
+    ),
+    "S3 Vectors": Store(
+        fixture="hybrid_world",
+        ranks=Ranks.BY_BOTH,
+        score_of=clipped,
+        troubles=frozenset(Trouble),
+    ),
+    "S3 Vectors, by meaning": Store(
+        fixture="semantic_world",
+        ranks=Ranks.BY_MEANING,
+        score_of=clipped,
+        troubles=frozenset(Trouble),
+    ),
+    # Nothing is embedded.
+    "S3 Vectors, by words": Store(
+        fixture="text_world",
+        ranks=Ranks.BY_WORDS,
+        troubles=frozenset(Trouble) - OF_EMBEDDING,
+    ),
+}
+# A test wants to see a failure, not to have it tried again; and what never comes not for long.
+_ONCE = Config(retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=1)
+_PATIENT = Config(retries={"total_max_attempts": 1}, max_pool_connections=32)
+_RETRIEVE, _QUERY, _EMBED = "/retrieve", "/QueryVectors", "/invoke"
+
+
+@cache
+def client(service: str, endpoint: str, *, config: Config = _PATIENT) -> Any:
+    # The service is a name known when it runs; types-boto3 has types for literal names only.
+    return boto3.client(service, endpoint_url=endpoint, config=config, **CREDENTIALS)  # type: ignore[call-overload]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stocked:
+    """A knowledge base over the documents of a shelf, as the simulator at `endpoint` has it."""
+
+    endpoint: str
+    knowledge_base_id: str
+    index_arn: str
+    config: Config = _PATIENT
+
+    def client(self, service: str) -> Any:
+        return client(service, self.endpoint, config=self.config)
+
+    @property
+    def by_retrieve(self) -> BedrockKnowledgeBase:
+        return self.retrieved_with(RetrieveOptions())
+
+    def retrieved_with(self, options: RetrieveOptions) -> BedrockKnowledgeBase:
+        runtime = self.client("bedrock-agent-runtime")
+        return BedrockKnowledgeBase(runtime, self.knowledge_base_id, options=options)
+
+    def directly(
+        self, search: Search, *, embeddings: Embeddings | None = None
+    ) -> S3VectorsKnowledgeBase:
+        vectors = self.client("s3vectors")
+        return S3VectorsKnowledgeBase(
+            vectors,
+            self.index_arn,
+            watch=IndexWatch(vectors, self.index_arn, search=search, dimensions=1024),
+            embeddings=embeddings
+            or CachedEmbeddings(embeddings=self.embeddings, cache=MemoryEmbeddingCache()),
+            fallback=FakeKnowledgeBase(failure=KnowledgeBaseUnavailable("nobody", "fell back")),
+            search=search,
+        )
+
+    @property
+    def embeddings(self) -> BedrockEmbeddings:
+        runtime = self.client("bedrock-runtime")
+        return BedrockEmbeddings(client=runtime, model=MODEL, dimensions=1024)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A simulator, over buckets in memory; each shelf has a bucket, and is ingested once."""
+
+    endpoint: str
+    _stocked: dict[str, Stocked] = field(default_factory=dict)
+
+    def stocked(self, shelf: Shelf) -> Stocked:
+        if shelf.name not in self._stocked:
+            _drop(shelf)
+            self._stocked[shelf.name] = _ingested(shelf, self.endpoint)
+        return self._stocked[shelf.name]
+
+
+@contextmanager
+def simulated(folder: Path) -> Iterator[Simulated]:
+    endpoint = "https://s3.us-east-1.amazonaws.com"  # in memory, for the simulator's thread too
+    configuration = Configuration(data_dir=folder, s3_endpoint=endpoint, speed=100)
+    with mock_aws(), Simulator(configuration) as simulator:
+        yield Simulated(simulator.endpoint)
+
+
+def _drop(shelf: Shelf) -> None:
+    s3 = boto3.client("s3", **CREDENTIALS)
+    s3.create_bucket(Bucket=shelf.name)
+    for each in shelf.documents:
+        sidecar = json.dumps({"metadataAttributes": each.attributes}).encode()
+        s3.put_object(Bucket=shelf.name, Key=each.key, Body=each.text.encode())
+        s3.put_object(Bucket=shelf.name, Key=f"{each.key}.metadata.json", Body=sidecar)
+
+
+def _ingested(shelf: Shelf, endpoint: str) -> Stocked:
+    """Once its ingestion job is over, and every document is found."""
+    agent, vectors = client("bedrock-agent", endpoint), client("s3vectors", endpoint)
+    vectors.create_vector_bucket(vectorBucketName=shelf.name)
+    index = vectors.create_index(
+        vectorBucketName=shelf.name,
+        indexName="index",
+        dataType="float32",
+        dimension=1024,
+        distanceMetric="cosine",
+        metadataConfiguration={
+            "nonFilterableMetadataKeys": ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"],
+            "textSearchConfigurations": [{"metadataKey": "AMAZON_BEDROCK_TEXT", "language": "en"}],
+        },
+    )
+    arn = f"arn:aws:bedrock:us-east-1::foundation-model/{MODEL}"
+    knowledge_base = agent.create_knowledge_base(
+        name=shelf.name,
+        roleArn="arn:aws:iam::000000000000:role/kb",
+        knowledgeBaseConfiguration={
+            "type": "VECTOR",
+            "vectorKnowledgeBaseConfiguration": {"embeddingModelArn": arn},
+        },
+        storageConfiguration={
+            "type": "S3_VECTORS",
+            "s3VectorsConfiguration": {"indexArn": index["indexArn"]},
+        },
+    )["knowledgeBase"]["knowledgeBaseId"]
+    source = agent.create_data_source(
+        knowledgeBaseId=knowledge_base,
+        name="all",
+        dataSourceConfiguration={
+            "type": "S3",
+            "s3Configuration": {"bucketArn": f"arn:aws:s3:::{shelf.name}"},
+        },
+    )["dataSource"]["dataSourceId"]
+    where = {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
+    job = agent.start_ingestion_job(**where)["ingestionJob"]
+    while job["status"] not in ("COMPLETE", "FAILED"):
+        time.sleep(0.05)
+        job = agent.get_ingestion_job(**where, ingestionJobId=job["ingestionJobId"])["ingestionJob"]
+    assert job["statistics"]["numberOfNewDocumentsIndexed"] == len(shelf.documents), job
+    stocked = Stocked(
+        endpoint=endpoint, knowledge_base_id=knowledge_base, index_arn=index["indexArn"]
+    )
+    _settle(stocked, shelf)
+    return stocked
+
+
+def _settle(stocked: Stocked, shelf: Shelf) -> None:
+    """Vectors may be found a while after the job, as on AWS."""
+    deadline = time.monotonic() + 120
+    for user, count in Counter(each.user for each in shelf.documents).items():
+        assert count <= 100, "one answer must hold all of a user's"
+        while True:
+            found = stocked.by_retrieve.retrieve(QUESTION, Has("user_id", user), 100).passages
+            if len(found) == count:
+                break
+            assert time.monotonic() < deadline, "what was ingested was never found"
+            time.sleep(0.05)
+
+
+@dataclass
+class BedrockWorld:
+    """Searched in one way, `made` of what the simulator has behind a relay of this world's own."""
+
+    simulated: Simulated
+    relay: Relay
+    made: Callable[[Stocked], KnowledgeBase]
+    searches_at: str
+    _kept: dict[str, KnowledgeBase] = field(default_factory=dict)
+
+    @property
+    def calls(self) -> int:
+        return len(self.relay.heard(self.searches_at))
+
+    def holding(self, shelf: Shelf) -> KnowledgeBase:
+        if shelf.name not in self._kept:
+            there = self.simulated.stocked(shelf)
+            relayed = Stocked(
+                endpoint=self.relay.endpoint,
+                knowledge_base_id=there.knowledge_base_id,
+                index_arn=there.index_arn,
+                config=_ONCE,
+            )
+            self._kept[shelf.name] = self.made(relayed)
+        return self._kept[shelf.name]
+
+    @contextmanager
+    def in_trouble(self, trouble: Trouble) -> Iterator[None]:
+        if trouble is Trouble.LATE:
+            with self.relay.holding(at=self.searches_at):
+                yield
+            return
+        at = _EMBED if trouble in OF_EMBEDDING else self.searches_at
+        with self.relay.spoiling(_SPOILT[trouble], at=at):
+            yield
+
+
+def _without_filter(body: bytes) -> bytes:
+    asked = json.loads(body)
+    asked.pop("filter", None)
+    asked.get("retrievalConfiguration", {}).get("vectorSearchConfiguration", {}).pop("filter", None)
+    return json.dumps(asked).encode()
+
+
+def _with_wrong_members(body: bytes) -> bytes:
+    answered = json.loads(body)
+    for each in (*answered.get("retrievalResults", ()), *answered.get("vectors", ())):
+        spoilt = {"score": "high", "distance": "far", "scores": {"vectorDistance": "far"}}
+        each.update({**spoilt, "content": {"text": 7}})
+    return json.dumps(answered).encode()
+
+
+def _error(status: int, code: str) -> Spoil:
+    body = json.dumps({"message": "as told"}).encode()
+    return instead(status, body, headers={"x-amzn-errortype": code})
+
+
+_SPOILT: Mapping[Trouble, Spoil] = {
+    Trouble.THROTTLED: _error(429, "ThrottlingException"),
+    Trouble.DOWN: _error(503, "ServiceUnavailableException"),
+    Trouble.EXPIRED: _error(403, "ExpiredTokenException"),
+    Trouble.CUT_OFF: cut_off,
+    Trouble.HALF: half,
+    Trouble.NOT_JSON: instead(200, b"<html>Welcome to the captive portal</html>"),
+    Trouble.EMPTY: instead(200, b"{}"),
+    Trouble.WRONG_TYPES: instead(200, b'{"retrievalResults": "none", "vectors": "none"}'),
+    Trouble.WRONG_MEMBERS: answering(_with_wrong_members),
+    Trouble.FOREIGN: asking(_without_filter),
+    Trouble.WRONG_DIMENSION: instead(200, json.dumps({"embedding": [0.5, 0.5]}).encode()),
+    Trouble.MODEL_DOWN: _error(503, "ServiceUnavailableException"),
+}
+
+
+@contextmanager
+def _world(
+    simulated: Simulated, made: Callable[[Stocked], KnowledgeBase], *, at: str
+) -> Iterator[World]:
+    with Relay(simulated.endpoint) as relay:
+        yield BedrockWorld(simulated=simulated, relay=relay, made=made, searches_at=at)
+
+
+@pytest.fixture(scope="package")
+def bedrock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulated]:
+    with simulated(tmp_path_factory.mktemp("simulator")) as made:
+        yield made
+
+
+@pytest.fixture(scope="package")
+def retrieve_world(bedrock: Simulated) -> Iterator[World]:
+    with _world(bedrock, lambda stocked: stocked.by_retrieve, at=_RETRIEVE) as world:
+        yield world
+
+
+@pytest.fixture(scope="package")
+def hybrid_world(bedrock: Simulated) -> Iterator[World]:
+    with _world(bedrock, lambda stocked: stocked.directly(Search.HYBRID), at=_QUERY) as world:
+        yield world
+
+
+@pytest.fixture(scope="package")
+def semantic_world(bedrock: Simulated) -> Iterator[World]:
+    with _world(bedrock, lambda stocked: stocked.directly(Search.SEMANTIC), at=_QUERY) as world:
+        yield world
+
+
+@pytest.fixture(scope="package")
+def text_world(bedrock: Simulated) -> Iterator[World]:
+    with _world(bedrock, lambda stocked: stocked.directly(Search.TEXT), at=_QUERY) as world:
+        yield world

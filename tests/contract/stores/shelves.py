@@ -1,0 +1,109 @@
+"""The documents that are searched, the same ones in every store."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+QUESTION = "annual leave"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """
+    A text, short enough to be one passage, and whose it is.
+
+    `attributes` are all that a store has of it: its owner's own, and those of our sidecars.
+    """
+
+    user: str
+    catalog: str
+    filename: str
+    text: str
+    own: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return f"{self.user}/{self.catalog}/{self.filename}"
+
+    @property
+    def name(self) -> str:
+        """As tests tell what was found."""
+        return f"{self.user}/{self.filename}"
+
+    @property
+    def attributes(self) -> dict[str, object]:
+        return {
+            **self.own,
+            "user_id": self.user,
+            "catalog_id": self.catalog,
+            "document_id": f"doc-{self.filename}",
+            "filename": self.filename,
+        }
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """`name` is a bucket's, an index's or a knowledge base's: 3 to 20 small letters."""
+
+    name: str
+    documents: tuple[Document, ...]
+
+    def uri_of(self, document: Document) -> str:
+        """Where a passage of it must say that it comes from."""
+        return f"s3://{self.name}/{document.key}"
+
+
+def _document(user: str, catalog: str, filename: str, own: Mapping[str, object]) -> Document:
+    text = f"The annual leave of {user} as {filename} has it"
+    return Document(user=user, catalog=catalog, filename=filename, text=text, own=own)
+
+
+_BERLIN = {"city": "Berlin", "year": 2026, "taxonomy": ["hr", "law"]}
+DOCS = Shelf(
+    "docs",
+    (
+        _document("alice", "cat-1", "berlin.txt", _BERLIN),
+        _document("alice", "cat-1", "rome.txt", {"city": "Rome", "year": 2025, "taxonomy": ["hr"]}),
+        _document("alice", "cat-2", "paris.txt", {"city": "Paris", "year": 2026, "current": True}),
+        _document("bob", "cat-3", "rome.txt", {"city": "Rome", "year": 2026, "taxonomy": ["hr"]}),
+        _document(
+            "carol",
+            "cat-4",
+            "budget.txt",
+            {"city": "Rome", "allowed_groups": ["finance", "board"]},
+        ),
+        _document("carol", "cat-4", "names.txt", {"allowed_groups": ["Forschung, Köln", "財務"]}),
+        _document(
+            "carol", "cat-4", "prose.txt", {"allowed_groups": "for finance, board and staff"}
+        ),
+        _document("carol", "cat-4", "bare.txt", {"allowed_groups": "staff"}),
+    ),
+)
+
+# One who is to be found behind all the others, who are nearer to the question.
+HIDDEN = Document(
+    user="zoe",
+    catalog="cat-9",
+    filename="hidden.txt",
+    text="On annual leave nobody lights the lamps of the harbour at dusk.",
+    own={"city": "Oslo"},
+)
+_OTHERS = ("dave", "erin", "frank")
+_EACH = 70  # 210 in all
+CROWD = Shelf(
+    "crowd",
+    (
+        *(
+            Document(
+                user=user,
+                catalog=f"cat-{user}",
+                filename=f"{number:02}.txt",
+                text=f"Of annual leave, {user} takes {number} days",
+                own={"city": "Rome"},
+            )
+            for user in _OTHERS
+            for number in range(_EACH)
+        ),
+        HIDDEN,
+    ),
+)
+BARE = Shelf("bare", ())

@@ -1,0 +1,142 @@
+"""
+What the ways to search a knowledge base of Bedrock's promise beside what all stores do.
+
+Retrieve has options of its own; and the same knowledge base can be searched in several ways.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from stackroom.aws.retrieve_models import Attribute, ImplicitFilter, Reranking
+from stackroom.aws.retrieve_options import RetrieveOptions
+from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.narrowing import conditions
+from stackroom.ports.retrieval import KnowledgeBase, Search
+from stackroom.tenancy import Tenant
+from stackroom_local.simulator import retrieval
+from stackroom_local.simulator.rules import RETRIEVE_PAGE
+from tests.contract.stores.bedrock import Simulated, Stocked
+from tests.contract.stores.shelves import DOCS, QUESTION
+from tests.contract.stores.test_filters import found
+
+pytestmark = pytest.mark.processes
+
+WAYS: dict[str, Callable[[Stocked], KnowledgeBase]] = {
+    "Retrieve": lambda stocked: stocked.by_retrieve,
+    "S3 Vectors": lambda stocked: stocked.directly(Search.HYBRID),
+    "S3 Vectors, by meaning": lambda stocked: stocked.directly(Search.SEMANTIC),
+    "S3 Vectors, by words": lambda stocked: stocked.directly(Search.TEXT),
+}
+
+
+@pytest.fixture(scope="module")
+def stocked(bedrock: Simulated) -> Stocked:
+    return bedrock.stocked(DOCS)
+
+
+@pytest.mark.parametrize(
+    ("way", "search", "compares_meaning"),
+    [
+        ("Retrieve", Search.SEMANTIC, True),
+        ("S3 Vectors", Search.HYBRID, True),
+        ("S3 Vectors, by meaning", Search.SEMANTIC, True),
+        ("S3 Vectors, by words", Search.TEXT, False),
+    ],
+)
+def test_an_answer_tells_how_it_was_found_and_what_was_compared(
+    stocked: Stocked, way: str, search: Search, compares_meaning: bool
+) -> None:
+    retrieved = WAYS[way](stocked).retrieve(QUESTION, Tenant("alice").filter(), 2)
+
+    best = retrieved.passages[0]
+    assert retrieved.search is search
+    assert (best.similarity is not None) is compares_meaning
+
+
+def test_both_ways_see_the_same_similarity_and_the_same_attributes(stocked: Stocked) -> None:
+    asked = ("annual leave", Tenant("alice").filter(), 10)
+
+    by_retrieve, directly = (
+        {each.uri: each for each in WAYS[way](stocked).retrieve(*asked).passages}
+        for way in ("Retrieve", "S3 Vectors")
+    )
+
+    assert directly.keys() == by_retrieve.keys()
+    for uri, passage in directly.items():
+        assert passage.attributes == by_retrieve[uri].attributes
+        assert passage.similarity == pytest.approx(by_retrieve[uri].similarity, abs=1e-4)
+
+
+@pytest.mark.parametrize("size", [1, 1500])  # one passage a page, and two or three
+def test_a_knowledge_base_is_asked_in_pages_up_to_what_was_asked_for(
+    stocked: Stocked, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    whole = found(stocked.by_retrieve, None)
+    # The simulator runs in this process.
+    monkeypatch.setattr(retrieval, "RETRIEVE_PAGE", replace(RETRIEVE_PAGE, value=size))
+
+    in_pages = stocked.by_retrieve.retrieve("annual leave", None, 10)
+    cut = stocked.by_retrieve.retrieve("annual leave", None, 5)
+    response = stocked.client("bedrock-agent-runtime").retrieve(
+        knowledgeBaseId=stocked.knowledge_base_id, retrievalQuery={"text": "annual leave"}
+    )
+
+    assert 1 <= len(response["retrievalResults"]) < 5
+    assert "nextToken" in response
+    assert found(stocked.by_retrieve, None) == whole
+    assert len(in_pages.passages) == len(DOCS.documents)
+    assert [each.uri for each in cut.passages] == [each.uri for each in in_pages.passages[:5]]
+    assert in_pages.notice is None
+
+
+def test_a_reranking_model_at_retrieve_tells_relevances(stocked: Stocked) -> None:
+    model = "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"
+    reranking = Reranking(model_arn=model, number_of_reranked_results=2)
+    knowledge_base = stocked.retrieved_with(RetrieveOptions(reranking=reranking))
+
+    retrieved = knowledge_base.retrieve("annual leave rome.txt", Tenant("alice").filter(), 10)
+
+    first, second = retrieved.passages
+    assert retrieved.is_reranked
+    assert first.uri == "s3://docs/alice/cat-1/rome.txt"
+    assert 1 >= (first.relevance or 0) > (second.relevance or 0) >= 0
+    assert (first.similarity, second.similarity) == (None, None)
+
+
+def test_fixed_implicit_and_demanded_filters_hold_together(stocked: Stocked) -> None:
+    city = Attribute(key="city", type="STRING", description="`Rome`, `Berlin` or `Paris`")
+    model = "anthropic.claude-3-5-sonnet-20240620-v1:0"
+    options = RetrieveOptions(
+        fixed_filter={"equals": {"key": "year", "value": 2026}},
+        implicit_filter=ImplicitFilter(model_arn=model, attributes=(city,)),
+    )
+    knowledge_base = stocked.retrieved_with(options)
+
+    fixed = found(knowledge_base, None)
+    demanded = found(knowledge_base, Tenant("alice").filter())
+    asked = knowledge_base.retrieve("annual leave in Rome", None, 10)
+    nobody = knowledge_base.retrieve("annual leave in Rome", Tenant("alice").filter(), 10)
+
+    assert fixed == {"alice/berlin.txt", "alice/paris.txt", "bob/rome.txt"}
+    assert demanded == {"alice/berlin.txt", "alice/paris.txt"}
+    assert [each.uri for each in asked.passages] == ["s3://docs/bob/cat-3/rome.txt"]
+    assert nobody.passages == ()
+
+
+def test_the_largest_fixed_filter_with_the_largest_demand_is_one_that_is_taken(
+    stocked: Stocked,
+) -> None:
+    single = [{"notEquals": {"key": "x", "value": str(number)}} for number in range(3)]
+    knowledge_base = stocked.retrieved_with(RetrieveOptions(fixed_filter={"andAll": single}))
+    asked = conditions({key: ["a", "Rome", 3, 4.5, True] for key in ("city", "y", "z")})
+
+    assert found(knowledge_base, Tenant("alice", "cat-1").filter(asked)) == set()
+
+
+def test_a_hybrid_search_that_the_store_has_not_is_an_error(stocked: Stocked) -> None:
+    knowledge_base = stocked.retrieved_with(RetrieveOptions(search_type="HYBRID"))
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="Retrieve answered ValidationException"):
+        knowledge_base.retrieve("annual leave", None, 10)

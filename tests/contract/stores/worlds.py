@@ -1,0 +1,82 @@
+"""What a store's world is asked for, and the troubles that it can be told to have."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import Enum, StrEnum, auto
+from typing import Protocol
+
+from stackroom.ports.retrieval import KnowledgeBase
+from tests.contract.stores.shelves import Shelf
+
+
+class Trouble(StrEnum):
+    """What befalls every call to the store, as long as it lasts."""
+
+    THROTTLED = "throttled"  # the store's own word for too many calls
+    DOWN = "down"  # the store's own word for not now
+    CUT_OFF = "cut off"  # connections end without an answer
+    LATE = "late"  # no answer comes while it lasts
+    NOT_JSON = "no JSON"  # an answer in no language of the store's
+    EMPTY = "an empty answer"  # without the members that it must have
+    WRONG_TYPES = "wrong types"  # a text where a list should be
+    WRONG_MEMBERS = "wrong members"  # a text where a number should be, and the other way round
+    HALF = "half an answer"  # the connection ends in the middle of it
+    FOREIGN = "foreign documents"  # the filter is ignored
+    WRONG_DIMENSION = "a wrong dimension"  # of the question's vector
+    MODEL_DOWN = "no model"  # that would embed the question
+    EXPIRED = "expired credentials"  # since the last call
+
+
+# Those that a store has only if its adapter embeds the question by itself.
+OF_EMBEDDING = frozenset({Trouble.WRONG_DIMENSION, Trouble.MODEL_DOWN})
+
+
+class Ranks(Enum):
+    BY_MEANING = auto()
+    BY_WORDS = auto()
+    BY_BOTH = auto()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Store:
+    """
+    What is known of a store before its world is started, so that tests know whom they are for.
+
+    `fixture` gives the world. `score_of` makes of a cosine what is shown: the store's documented
+    distance, as a score from 0 to 1; None where passages are not scored by meaning. `dimensions`
+    are those of its vectors.
+    """
+
+    fixture: str
+    ranks: Ranks
+    troubles: frozenset[Trouble]
+    score_of: Callable[[float], float] | None = None
+    dimensions: int = 1024
+    is_process: bool = True
+
+
+class World(Protocol):
+    """A store with a stand-in of its own, filled once for each shelf."""
+
+    @property
+    def calls(self) -> int:
+        """How many searches have reached the stand-in; a page is one. Embedding isn't searching."""
+        ...
+
+    def holding(self, shelf: Shelf) -> KnowledgeBase:
+        """
+        All documents of the shelf, and no other, and all of them are found already.
+
+        The same adapter however often it is asked for, as one instance of a function has it.
+        """
+        ...
+
+    def in_trouble(self, trouble: Trouble) -> AbstractContextManager[None]:
+        """Afterwards all is well again, at once, for adapters that were made before, too."""
+        ...
+
+
+def clipped(cosine: float) -> float:
+    """The score of a store that shows cosines as they are, but none below nought."""
+    return min(1.0, max(0.0, cosine))
