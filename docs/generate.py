@@ -57,6 +57,10 @@ MEANINGS = {
     "INSPECT_SECONDS_PER_FILE": "how long one file may be looked at",
     "RETRIEVE_MIN_SCORE": "passages below are left out, unless the caller says otherwise",
     "RETRIEVE_MAX_TOKENS": "budget of an answer's passages, unless the caller says otherwise",
+    "RETRIEVE_PRIORITIZE_BY": (
+        "which passages come first in it, unless the caller says otherwise: `similarity`, `recency`"
+        " or `balanced`"
+    ),
     "RETRIEVE_CALIBRATION": (
         "what is too little to be an answer, by embedding model and language: a name in"
         " `src/stackroom/retrieval/calibrations.py`"

@@ -8,7 +8,12 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions import access_log
 from functions.observability import logger_for
 from stackroom.aws.session import client
-from stackroom.aws.settings import AdmissionSettings, AnswerSettings, SearchSettings
+from stackroom.aws.settings import (
+    AdmissionSettings,
+    AnswerSettings,
+    FittingSettings,
+    SearchSettings,
+)
 from stackroom.aws.use_cases import UseCases
 from stackroom.catalog_tools.calls import Calls, Response
 from stackroom.identity import tool_call
@@ -16,14 +21,13 @@ from stackroom.identity import tool_call
 logger = logger_for("catalog_tools")
 
 
-class CatalogToolsSettings(AdmissionSettings, AnswerSettings, SearchSettings):
+class CatalogToolsSettings(AdmissionSettings, AnswerSettings, FittingSettings, SearchSettings):
     kb_catalog_table: str
     kb_control_table: str
     kb_docs_bucket: str
     state_machine_arn: str
     ingest_speed: float = 1.0
     retrieve_min_score: float = 0.0
-    retrieve_max_tokens: int = 4000
     retrieve_first_page: int = 1
 
 

@@ -12,7 +12,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions import access_log
 from functions.observability import logger_for, metrics_for
 from stackroom.aws.session import client
-from stackroom.aws.settings import GuardrailSettings, Pool, SearchSettings
+from stackroom.aws.settings import FittingSettings, GuardrailSettings, Pool, SearchSettings
 from stackroom.aws.use_cases import UseCases
 from stackroom.deadlines import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
@@ -36,12 +36,11 @@ embedded = CacheTally()
 _TO_ANSWER = 1.0  # seconds
 
 
-class RetrieveSettings(GuardrailSettings, SearchSettings):
+class RetrieveSettings(FittingSettings, GuardrailSettings, SearchSettings):
     kb_pool: Pool
     kb_catalog_table: str
     kb_docs_bucket: str
     retrieve_min_score: float = 0.0  # scores have no common scale, so none is cut unasked
-    retrieve_max_tokens: int = 4000
     retrieve_first_page: int = 1
     retrieve_sharing: Literal["off", "on"] = "off"
 

@@ -12,14 +12,19 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from stackroom.aws import session
-from stackroom.aws.settings import AdmissionSettings, AnswerSettings, SearchSettings
+from stackroom.aws.settings import (
+    AdmissionSettings,
+    AnswerSettings,
+    FittingSettings,
+    SearchSettings,
+)
 from stackroom.aws.use_cases import UseCases
 
 _FUNCTIONS = ("retrieve", "catalog-tools")
 _lock = threading.Lock()
 
 
-class AgentSettings(AdmissionSettings, AnswerSettings, SearchSettings):
+class AgentSettings(AdmissionSettings, AnswerSettings, FittingSettings, SearchSettings):
     """What the functions `catalog_tools` and `retrieve` read, together."""
 
     kb_catalog_table: str
@@ -28,7 +33,6 @@ class AgentSettings(AdmissionSettings, AnswerSettings, SearchSettings):
     state_machine_arn: str
     ingest_speed: float = 1.0
     retrieve_min_score: float = 0.0
-    retrieve_max_tokens: int = 4000
     retrieve_first_page: int = 1
     retrieve_sharing: Literal["off", "on"] = "off"
 

@@ -61,7 +61,8 @@ class Registry:
 
 def from_environment(environ: Mapping[str, str] = os.environ) -> Registry:
     """
-    By KNOWLEDGE_BASES_CONFIG and ENABLE_OBSERVABILITY; without the first of no knowledge bases.
+    By KNOWLEDGE_BASES_CONFIG, without which there are none; by ENABLE_OBSERVABILITY, and by
+    RETRIEVE_MAX_TOKENS and RETRIEVE_PRIORITIZE_BY, where a model asks for nothing else.
 
     Makes no call to AWS. Raises LinkedKnowledgeBasesInvalid (a ValueError), whose parts name entry
     and field, and pydantic's ValidationError.
@@ -71,7 +72,7 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Registry:
 
 def of_settings(settings: KnowledgeBaseSettings) -> Registry:
     knowledge_bases = settings.knowledge_bases
-    found = linked_retrieval(knowledge_bases, client_of)
+    found = linked_retrieval(knowledge_bases, client_of, budget=settings.budget)
     return Registry(
         knowledge_bases=knowledge_bases,
         retrieval=Watched(retrieval=found, is_observed=settings.enable_observability),

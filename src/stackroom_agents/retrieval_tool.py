@@ -110,11 +110,13 @@ def _text(response: core.Response) -> str:
     lines = [_QUOTING] if results else []
     if is_blocked:
         lines.append(_BLOCKED)
-    elif not results:
+    elif not results and not metadata["omitted_results"]:
         lines.append(_NOTHING)
     for number, result in enumerate(results, start=1):
         lines += ["", _source(number, result), *_also_in(result)]
         lines += _quoted(str(result["content"]))
+    if omitted := metadata["omitted_results"]:
+        lines += ["", f"Found and left out, for want of room in max_tokens: {omitted}."]
     if failed := metadata.get("failed_knowledge_bases"):
         silent = ", ".join(str(each["knowledge_base_id"]) for each in failed)
         lines += ["", f"These knowledge bases didn't answer, so this may not be all: {silent}."]

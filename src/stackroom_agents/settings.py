@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from stackroom.aws.linked_settings import AnyLinkedSettings, linked_settings
-from stackroom.aws.settings import Settings
+from stackroom.aws.settings import FittingSettings
 
 
 def flag(on: str) -> BeforeValidator:
@@ -19,7 +19,7 @@ def flag(on: str) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-class KnowledgeBaseSettings(Settings):
+class KnowledgeBaseSettings(FittingSettings):
     """KNOWLEDGE_BASES_CONFIG is looked at by `knowledge_bases`, in words that name its entries."""
 
     knowledge_bases_config: str = ""

@@ -28,9 +28,11 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeRetrieve:
     return made
 
 
-def ask(configuration: str, given: object, /, **state: Any) -> dict[str, Any]:
+def ask(
+    configuration: str, given: object, /, variables: dict[str, str] | None = None, **state: Any
+) -> dict[str, Any]:
     """The result of one call, in the loop, as the agent's history has it."""
-    known = from_environment({"KNOWLEDGE_BASES_CONFIG": configuration})
+    known = from_environment({"KNOWLEDGE_BASES_CONFIG": configuration, **(variables or {})})
     model = PlayedModel(Call("retrieve_from_knowledge_base", given), "done")
     agent = Agent(model=model, tools=known.tools(), callback_handler=None)
     agent("go on", invocation_state=state)
@@ -114,6 +116,22 @@ def test_one_that_fails_is_told_and_all_that_fail_are_an_error(fake: FakeRetriev
     assert nothing["errorType"] == "RetrievalFailed"
     failed = nothing["metadata"]["failed_knowledge_bases"]
     assert {each["knowledge_base_id"] for each in failed} == {"LAWS000001", "NEWS000001"}
+
+
+def test_what_comes_first_and_how_much_is_configured_or_asked_for(fake: FakeRetrieve) -> None:
+    fake.hold(LAWS, "best", name="a.txt", score=0.9, uploaded_at="2020-01-01T00:00:00Z")
+    fake.hold(LAWS, "new1", name="b.txt", score=0.8, uploaded_at="2026-01-01T00:00:00Z")
+    variables = {"RETRIEVE_MAX_TOKENS": "1", "RETRIEVE_PRIORITIZE_BY": "recency"}
+
+    usual = ask(configured(LAWS), {"query": "q"})
+    configured_so = ask(configured(LAWS), {"query": "q"}, variables=variables)
+    best = {"query": "q", "prioritize_by": "similarity", "max_tokens": 2}
+    asked_so = ask(configured(LAWS), best, variables=variables)
+
+    told = [[each["content"] for each in answer["results"]] for answer in (usual, configured_so)]
+    assert told == [["best", "new1"], ["new1"]]
+    assert configured_so["metadata"]["omitted_results"] == 1
+    assert [each["content"] for each in asked_so["results"]] == ["best", "new1"]
 
 
 def test_each_group_sees_its_document_and_none_sees_nothing(fake: FakeRetrieve) -> None:

@@ -111,6 +111,23 @@ def test_nothing_found_is_said(world: World) -> None:
     assert text_of(answer) == "No relevant information found for your query."
 
 
+def test_what_did_not_fit_is_said_too(world: World) -> None:
+    world.knowledge_base.put("annual leave", filename="leave.txt", score=0.9)
+    world.knowledge_base.put("annual " * 60, score=0.8)
+
+    some = world.ask({"query": "annual leave", "max_tokens": 100}, ALICE)
+    none = world.ask({"query": "annual leave", "max_tokens": 1}, ALICE)
+
+    assert text_of(some).splitlines()[2:] == [
+        "1. leave.txt, doc-leave.txt in cat-1, score 0.90",
+        "> annual leave",
+        "",
+        "Found and left out, for want of room in max_tokens: 1.",
+    ]
+    assert none["results"] == []
+    assert text_of(none).strip() == "Found and left out, for want of room in max_tokens: 2."
+
+
 def test_another_user_finds_nothing_of_it(world: World) -> None:
     world.knowledge_base.put("annual leave is 30 days", user_id="alice")
 
@@ -138,6 +155,8 @@ def test_without_a_user_nothing_is_searched(world: World, state: dict[str, Any])
         ({"query": "q", "user_id": "bob"}, "user_id: no such argument. Allowed: query, knowledge"),
         ({"query": "q", "filter": {"a": 1}}, "filter: no such argument"),
         ({"query": "q", "top_k": 3}, "top_k: no such argument"),
+        ({"query": "q", "max_tokens": 0}, "an integer from 1 to 100,000"),
+        ({"query": "q", "prioritize_by": "date"}, "'similarity', 'recency' or 'balanced'"),
         ({"query": "q", "knowledge_base_id": "x" * 101}, "at most 100 characters"),
     ],
 )

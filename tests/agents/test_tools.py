@@ -55,13 +55,14 @@ def test_each_tool_is_described_by_its_definition_and_by_nothing_else() -> None:
         assert not _IDENTITY & schema["properties"].keys()
 
 
-def test_the_eleventh_takes_two_arguments_in_the_gateway_tool_s_words() -> None:
+def test_the_eleventh_takes_four_arguments_in_the_gateway_tool_s_words() -> None:
     schema: Any = RETRIEVE_FROM_KNOWLEDGE_BASE.definition()["inputSchema"]
     stated: Any = KNOWLEDGE_BASE_RETRIEVE.definition()["inputSchema"]
 
     assert schema["required"] == ["query"]
     assert schema["properties"] == {
-        name: stated["properties"][name] for name in ("query", "knowledge_base_id")
+        name: stated["properties"][name]
+        for name in ("query", "knowledge_base_id", "max_tokens", "prioritize_by")
     }
 
 

@@ -23,6 +23,7 @@ from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.reconciliation import reconciliation_of
 from stackroom.aws.settings import (
     AnswerSettings,
+    FittingSettings,
     GuardrailSettings,
     Pool,
     SearchSettings,
@@ -48,14 +49,13 @@ INDEX = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
 GUARDED = {"GUARDRAIL_ID": "gr123", "GUARDRAIL_VERSION": "2"}
 
 
-class Answers(AnswerSettings, SearchSettings):
+class Answers(AnswerSettings, FittingSettings, SearchSettings):
     """What a function that answers questions reads."""
 
     kb_pool: Pool
     kb_catalog_table: str
     kb_docs_bucket: str
     retrieve_min_score: float = 0.0
-    retrieve_max_tokens: int = 4000
 
 
 def use_cases(settings: type[Settings]) -> UseCases:

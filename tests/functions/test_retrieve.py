@@ -19,6 +19,7 @@ from stackroom.aws.place_maps import S3PlaceMaps
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.place_map import PlaceMap
+from stackroom.retrieval.budget import Budget, Priority
 from stackroom.retrieval.search import Retrieval
 from tests import lambda_context
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -110,6 +111,36 @@ def test_an_answer_has_exactly_the_agreed_shape(knowledge_base: FakeKnowledgeBas
     }
 
 
+def test_what_is_cut_says_so_and_nothing_else_does(knowledge_base: FakeKnowledgeBase) -> None:
+    knowledge_base.put("whole", score=0.9, attributes={"truncated": "1950", "domain": "hr"})
+    knowledge_base.put("Part of it. " * 40, score=0.8, attributes={"truncated": False})
+    knowledge_base.put("left out", score=0.7)
+
+    cut = function.handler({"query": "q", "max_tokens": 104}, Context())
+    whole = function.handler({"query": "q"}, Context())
+
+    # 102 tokens are room for 405 characters: 33 times 12, and the last space is not shown.
+    beginning = ("Part of it. " * 33).rstrip() + "..."
+    assert [each["content"] for each in cut["results"]] == ["whole", beginning]
+    assert [each["metadata"] for each in cut["results"]] == [{"domain": "hr"}, {"truncated": True}]
+    told = ("truncated", "total_results", "omitted_results", "total_tokens")
+    assert [cut["metadata"][name] for name in told] == [True, 2, 1, 102]
+    assert [each["metadata"] for each in whole["results"]] == [{"domain": "hr"}, {}, {}]
+    assert "truncated" not in whole["metadata"]
+
+
+def test_a_call_says_what_comes_first(knowledge_base: FakeKnowledgeBase) -> None:
+    knowledge_base.put("best", score=0.9, attributes={"uploaded_at": "2020-01-01T00:00:00Z"})
+    knowledge_base.put("newest", score=0.8, attributes={"uploaded_at": "2026-01-01T00:00:00Z"})
+
+    firsts = [
+        function.handler({"query": "q", **asked}, Context())["results"][0]["content"]
+        for asked in ({}, {"prioritize_by": "similarity"}, {"prioritize_by": "recency"})
+    ]
+
+    assert firsts == ["best", "best", "newest"]
+
+
 @pytest.mark.parametrize("headers", [None, {}, {"x-user-sub": " "}, {"x-user-groups": "admins"}])
 def test_a_call_without_a_verified_user_is_refused_before_any_search(
     knowledge_base: FakeKnowledgeBase, headers: dict[str, str] | None
@@ -170,6 +201,13 @@ def test_the_caller_is_the_header_whatever_the_arguments_say(
         ({"query": "q", "min_score": 1.1}, "a number from 0 to 1"),
         ({"query": "q", "min_score": float("nan")}, "a number from 0 to 1"),
         ({"query": "q", "max_tokens": 0}, "an integer from 1 to 100,000"),
+        ({"query": "q", "max_tokens": 100_001}, "an integer from 1 to 100,000"),
+        ({"query": "q", "max_tokens": "many"}, "max_tokens: Input should be a valid integer"),
+        (
+            {"query": "q", "prioritize_by": "newest"},
+            "prioritize_by: Input should be 'similarity', 'recency' or 'balanced'. Allowed: Which",
+        ),
+        ({"query": "q", "prioritize_by": ["recency"]}, "prioritize_by: Input should be 'simil"),
         ({"query": "q", "catalog_id": 7}, "catalog_id: Input should be a valid string"),
         ({"query": "q", "filter": "user_id=bob"}, "filter: must be an object"),
         ({"query": "q", "filter": {"user_id": "bob"}}, "filter: may not name 'user_id'"),
@@ -228,7 +266,13 @@ def test_half_a_character_in_a_passage_is_shown_as_one_that_is_unknown(
 
 
 @pytest.mark.parametrize(
-    "absent", [{}, dict.fromkeys(("top_k", "min_score", "filter", "catalog_id", "max_tokens"))]
+    "absent",
+    [
+        {},
+        dict.fromkeys(
+            ("top_k", "min_score", "filter", "catalog_id", "max_tokens", "prioritize_by")
+        ),
+    ],
 )
 @pytest.mark.parametrize("blank", ["", " "])
 def test_missing_null_and_empty_arguments_take_the_defaults(
@@ -423,6 +467,29 @@ def test_the_function_searches_with_what_its_environment_says(deployed: Any) -> 
     source = response["results"][0]["source"]
     assert (source["page"], source["page_first"], source["page_last"]) == (6, 6, 6)
     assert response["metadata"]["knowledge_bases_queried"] == ["KB12345678"]
+
+
+def test_the_budget_is_the_environment_s(deployed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RETRIEVE_PRIORITIZE_BY", "balanced")
+
+    assert function.retrieval().budget == Budget(max_tokens=100, prioritize_by=Priority.BALANCED)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("RETRIEVE_PRIORITIZE_BY", "newest"),
+        ("RETRIEVE_MAX_TOKENS", "0"),
+        ("RETRIEVE_MAX_TOKENS", "100001"),
+    ],
+)
+def test_a_budget_that_is_none_is_refused_by_name(
+    deployed: Any, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+
+    with pytest.raises(ValueError, match=name.lower()):
+        function.retrieval()
 
 
 INDEX = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"

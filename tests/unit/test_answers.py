@@ -15,6 +15,7 @@ from stackroom.errors import (
 )
 from stackroom.model import Catalog
 from stackroom.retrieval.answers import Answering
+from stackroom.retrieval.budget import Budget
 from stackroom.retrieval.cited import CatalogAnswer
 from stackroom.retrieval.search import Retrieval
 from stackroom.tenancy import Tenant
@@ -121,13 +122,28 @@ def test_a_source_is_the_whole_passage_whatever_of_it_was_shown(
     passage = f"Leave is 30 days. {'Ask your manager. ' * 400}"
     store.put(passage, score=0.9)
     model.say(("30 days.", [1]))
-    small = replace(answering, retrieval=replace(answering.retrieval, max_tokens=20))
+    budget = Budget(max_tokens=101)
+    small = replace(answering, retrieval=replace(answering.retrieval, budget=budget))
 
     answer = small.ask("leave?", CATALOG)
 
     [(_, [shown])] = model.asked
-    assert len(shown) < 100
+    assert len(shown) < 404
     assert told(answer)[0][0] == passage
+
+
+def test_where_no_passage_fits_no_model_is_asked_and_nobody_says_that_nothing_was_found(
+    answering: Answering, store: FakeKnowledgeBase, model: FakeWriter
+) -> None:
+    store.put("leave " * 100)
+    budget = Budget(max_tokens=100)
+    small = replace(answering, retrieval=replace(answering.retrieval, budget=budget))
+
+    with pytest.raises(RetrievalFailed, match="longer than what a model is told") as raised:
+        small.ask("leave?", CATALOG)
+
+    assert list(raised.value.failures) == ["KB1"]
+    assert model.asked == []
 
 
 def test_another_document_that_says_the_same_is_told_beside_the_first(

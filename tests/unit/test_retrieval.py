@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from threading import Barrier
 
 import pytest
@@ -22,6 +22,7 @@ from stackroom.keys import document_id_of
 from stackroom.model import Catalog
 from stackroom.ports.retrieval import Place, Retrieved
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom.retrieval.budget import Budget, Priority
 from stackroom.retrieval.results import Answer
 from stackroom.retrieval.search import Retrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -425,8 +426,9 @@ def test_passages_below_the_threshold_are_left_out(
 def test_the_configured_threshold_and_budget_hold_unless_the_caller_sets_others(
     pool: dict[str, FakeKnowledgeBase], catalogs: CatalogShelf, place_maps: FakePlaceMaps
 ) -> None:
+    budget = Budget(max_tokens=2)
     retrieval = Retrieval(
-        pool=pool, catalogs=catalogs, place_maps=place_maps, min_score=0.5, max_tokens=2
+        pool=pool, catalogs=catalogs, place_maps=place_maps, min_score=0.5, budget=budget
     )
     pool["KB1"].put("12345678", score=0.9)
     pool["KB1"].put("87654321", score=0.3)
@@ -441,15 +443,46 @@ def test_the_configured_threshold_and_budget_hold_unless_the_caller_sets_others(
 def test_what_does_not_fit_the_budget_is_counted(
     retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase]
 ) -> None:
-    pool["KB1"].put("first. " * 10, score=0.9)
+    pool["KB1"].put("first. " * 10, score=0.9)  # 18 tokens
     pool["KB1"].put("second. " * 100, score=0.8)
     pool["KB1"].put("third. " * 10, score=0.7)
 
-    answer = search(retrieval, max_tokens=30)
+    answer = search(retrieval, max_tokens=130)
 
-    assert len(answer.results) == 2
-    assert answer.omitted == 1
-    assert answer.tokens <= 30
+    # 112 tokens are room for 445 characters: 55 sentences of 8, without the last one's space.
+    assert contents(answer) == ["first. " * 10, "second. " * 54 + "second...."]
+    assert [result.is_cut for result in answer.results] == [False, True]
+    assert (answer.tokens, answer.omitted) == (18 + 111, 1)
+
+
+@pytest.mark.parametrize(
+    ("prioritize_by", "kept"),
+    [
+        (None, ["today", "month"]),
+        ("similarity", ["years", "month"]),
+        ("recency", ["today", "month"]),
+        ("balanced", ["month", "today"]),
+    ],
+)
+def test_the_best_are_chosen_first_and_then_put_in_the_order_that_is_asked_for(
+    pool: dict[str, FakeKnowledgeBase],
+    retrieval: Retrieval,
+    prioritize_by: str | None,
+    kept: list[str],
+) -> None:
+    usual = Budget(max_tokens=4, prioritize_by=Priority.RECENCY, now=lambda: NOW)
+    retrieval = replace(retrieval, budget=usual)
+    for text, score, days in [("years", 0.8, 800), ("today", 0.7, 0), ("month", 0.75, 31)]:
+        at = (NOW - timedelta(days=days)).isoformat()
+        pool["KB1"].put(text, score=score, attributes={"uploaded_at": at})
+    pool["KB1"].put("fresh", score=0.1, attributes={"uploaded_at": NOW.isoformat()})
+
+    answer = search(retrieval, top_k=3, prioritize_by=prioritize_by)
+
+    # Without the fresh one, which isn't among the best three. Balanced: 0.56 for years, 0.49 + 0.3
+    # for today, 0.525 + 0.275 for month.
+    assert contents(answer) == kept
+    assert (answer.tokens, answer.omitted) == (4, 1)
 
 
 def test_a_guardrail_that_stepped_in_anywhere_is_reported(
@@ -517,30 +550,35 @@ def test_place_maps_that_can_not_be_read_cost_the_page_and_nothing_else(
 def test_the_page_is_that_of_the_whole_passage_even_if_it_is_cut(
     retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], place_maps: FakePlaceMaps
 ) -> None:
-    text = "Annual leave is 30 days. " * 20
+    text = "Annual leave is 30 days. " * 40
     place_maps.put("doc-handbook.pdf", ["Annual leave is 30 days. Ask!", text])
     pool["KB1"].put(text, filename="handbook.pdf", score=0.9)
 
-    answer = search(retrieval, max_tokens=15)
+    answer = search(retrieval, max_tokens=101)
 
-    assert answer.results[0].content == "Annual leave is 30 days. Annual leave is 30 days. …"
+    # Room for 401 characters.
+    assert (
+        answer.results[0].content
+        == "Annual leave is 30 days. " * 15 + "Annual leave is 30 days...."
+    )
     assert answer.results[0].source.page == 2
 
 
 def test_of_a_whole_document_that_is_cut_the_pages_are_those_of_what_is_shown(
     retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], place_maps: FakePlaceMaps
 ) -> None:
-    opening, rest = "The first page says this. ", "The last pages say that. " * 40
+    opening = "The first page says this. " * 15
+    rest = f"The last pages say that, {'and that' * 20}, and more. " * 10
     pool["KB1"].put(opening + rest, filename="whole.pdf")
     whole = Place(page=3, page_first=1, page_last=5)
     # The first that holds a text tells its place: the opening stands in both.
     place_maps.put_place("doc-whole.pdf", opening, Place(page=1, page_first=1, page_last=1))
     place_maps.put_place("doc-whole.pdf", opening + rest, whole)
 
-    [cut] = search(retrieval, max_tokens=9).results
+    [cut] = search(retrieval, max_tokens=101).results
     [complete] = search(retrieval, max_tokens=4_000).results
 
-    assert cut.content == "The first page says this. …"
+    assert cut.content == opening.rstrip() + "..."
     assert (cut.source.page, cut.source.page_last) == (1, 1)
     assert (complete.source.page, complete.source.page_last) == (3, 5)
 

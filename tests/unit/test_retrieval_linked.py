@@ -472,6 +472,24 @@ def test_a_filter_that_a_store_cannot_express_is_told(laws: Shelf, news: Shelf) 
     assert answer.failures == {"LAWS": "a filter with startsWith, which it doesn't know"}
 
 
+def test_passages_of_all_stores_share_one_budget_in_the_order_that_is_asked_for(
+    laws: Shelf, news: Shelf
+) -> None:
+    laws.hold("old law.", name="a.txt", score=0.9, attributes={"created_at": "2001-01-01"})
+    laws.hold("new law.", name="b.txt", score=0.8, attributes={"created_at": "2025-01-01"})
+    news.hold("old news", name="c.txt", score=0.7, attributes={"uploaded_at": "2024-01-01"})
+    news.hold("no date.", name="d.txt", score=0.6)
+    bases = (linked("LAWS", laws), linked("NEWS", news))
+
+    best = search(*bases, max_tokens=6)
+    newest = search(*bases, max_tokens=6, prioritize_by="recency")
+
+    # Two tokens each. By rank the first of each store come before the second of any.
+    assert contents(best) == ["old law.", "old news", "new law."]
+    assert contents(newest) == ["new law.", "old news", "old law."]
+    assert (newest.tokens, newest.omitted) == (6, 1)
+
+
 class Opposite(Shelf):
     """Whose one passage means the opposite: the cosine of both is below zero."""
 

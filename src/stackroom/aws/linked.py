@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from stackroom.aws.bedrock_entries import BedrockSettings
 from stackroom.aws.linked_entries import LinkedSettings
 from stackroom.aws.own_store_entries import OwnStoreSettings
+from stackroom.retrieval.budget import DEFAULT_BUDGET, Budget
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
 
 if TYPE_CHECKING:
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
 
 
 def linked_retrieval(
-    settings: Iterable[AnyLinkedSettings], client: Clients, *, max_tokens: int = 4000
+    settings: Iterable[AnyLinkedSettings], client: Clients, *, budget: Budget = DEFAULT_BUDGET
 ) -> LinkedRetrieval:
     """Of those that have no tool of their own; `client` makes a service's boto3 client."""
     return LinkedRetrieval(
         linked=tuple(
             _linked(each, client) for each in settings if isinstance(each, LinkedSettings)
         ),
-        max_tokens=max_tokens,
+        budget=budget,
     )
 
 

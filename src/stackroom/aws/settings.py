@@ -21,6 +21,7 @@ from stackroom.aws.answer_prompt import checked
 from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.vector_ingestion import VectorIngestion
 from stackroom.model import PoolMember
+from stackroom.retrieval.budget import DEFAULT_BUDGET, MOST_TOKENS, Budget, Priority
 from stackroom.retrieval.calibrations import CALIBRATIONS
 
 
@@ -111,6 +112,19 @@ class DataSourceSettings(Settings):
     """
 
     vector_ingestion: Annotated[VectorIngestion | None, BeforeValidator(_from_json)] = None
+
+
+class FittingSettings(Settings):
+    """Of every function that shows passages to a model: how much, if its caller doesn't say."""
+
+    retrieve_max_tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] = DEFAULT_BUDGET.max_tokens
+    retrieve_prioritize_by: Priority = DEFAULT_BUDGET.prioritize_by
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(
+            max_tokens=self.retrieve_max_tokens, prioritize_by=self.retrieve_prioritize_by
+        )
 
 
 class GuardrailSettings(Settings):

@@ -78,6 +78,7 @@ class UseCases(RunUseCases):
 
     @cached_property
     def retrieval(self) -> Retrieval:
+        from stackroom.retrieval.budget import Budget
         from stackroom.retrieval.calibrations import CALIBRATIONS, Calibration
         from stackroom.retrieval.place_cache import PlaceMapCache
         from stackroom.retrieval.search import Retrieval
@@ -90,7 +91,10 @@ class UseCases(RunUseCases):
             catalogs=self.deployment.catalogs,
             place_maps=PlaceMapCache(self.deployment.place_maps),
             min_score=self.deployment.settings.need("retrieve_min_score"),
-            max_tokens=self.deployment.settings.need("retrieve_max_tokens"),
+            budget=Budget(
+                max_tokens=self.deployment.settings.need("retrieve_max_tokens"),
+                prioritize_by=self.deployment.settings.need("retrieve_prioritize_by"),
+            ),
             # Who asks one catalog of the caller's has no use for the setting.
             sharing=getattr(self.deployment.settings, "retrieve_sharing", "off") == "on",
             calibration=CALIBRATIONS[self.deployment.settings.need("retrieve_calibration")]

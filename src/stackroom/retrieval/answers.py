@@ -9,7 +9,7 @@ What an agent would be shown for the same question is what the model is told, an
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stackroom.errors import NoResults
+from stackroom.errors import NoResults, RetrievalFailed
 from stackroom.model import Catalog
 from stackroom.ports.answers import Writer, Written
 from stackroom.retrieval import cited
@@ -17,6 +17,9 @@ from stackroom.retrieval.cited import CatalogAnswer, CitedSource
 from stackroom.retrieval.quoting import cleaned
 from stackroom.retrieval.results import Answer, Result
 from stackroom.retrieval.search import Retrieval
+
+_TOO_LONG = "what was found is longer than what a model is told; tell the operator"
+_NONE_FITS = "no passage fits into the budget"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,9 +33,11 @@ class Answering:
         cited.check(query)
         found = self.retrieval.in_catalog(query, catalog, num_results)
         if not found.results:
-            if found.guardrail_action == "NONE":
-                raise NoResults
-            return cited.held_back(found.guardrail_action)
+            if found.guardrail_action != "NONE":
+                return cited.held_back(found.guardrail_action)
+            if found.omitted:
+                raise RetrievalFailed(_TOO_LONG, {str(catalog.knowledge_base_id): _NONE_FITS})
+            raise NoResults
         with cited.failures_of(str(catalog.knowledge_base_id)):
             written = self.writer.write(query, [cleaned(each.content) for each in found.results])
         return _answer(written, found)

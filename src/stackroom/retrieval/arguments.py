@@ -8,6 +8,7 @@ from stackroom import narrowing
 from stackroom.filters import Conditions
 from stackroom.gateway.plain_text import Id, Text
 from stackroom.gateway.tool import Arguments, Tool
+from stackroom.retrieval.budget import MOST_TOKENS, Budget, Priority
 
 
 def _not_boolean(value: Any) -> Any:
@@ -17,6 +18,7 @@ def _not_boolean(value: Any) -> Any:
 
 
 _Number = BeforeValidator(_not_boolean)  # pydantic would take true for 1
+_Priority = Annotated[Priority, WithJsonSchema({"type": "string"})]  # the gateway knows no enum
 
 
 class SearchArguments(Arguments):
@@ -31,6 +33,26 @@ class SearchArguments(Arguments):
         default=None,
         description="Search this knowledge base only: its id; by default all of them.",
     )
+    max_tokens: Annotated[int, _Number] | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_TOKENS,
+        description=(
+            "Return at most this many tokens of text, four characters being one: an integer from 1"
+            f" to {MOST_TOKENS:,}."
+        ),
+    )
+    prioritize_by: _Priority | None = Field(
+        default=None,
+        description=(
+            "Which of the passages come first, and are kept if not all fit into max_tokens:"
+            " similarity (what answers the question best), recency (the newest documents) or"
+            " balanced (both)."
+        ),
+    )
+
+    def budget(self, otherwise: Budget) -> Budget:
+        return otherwise.asked(max_tokens=self.max_tokens, prioritize_by=self.prioritize_by)
 
 
 class RetrieveArguments(SearchArguments):
@@ -63,12 +85,6 @@ class RetrieveArguments(SearchArguments):
     catalog_id: Id | None = Field(
         default=None,
         description="Search this catalog only: an id such as cat-1a2b; by default all catalogs.",
-    )
-    max_tokens: Annotated[int, _Number] | None = Field(
-        default=None,
-        ge=1,
-        le=100_000,
-        description="Return at most about this many tokens of text: an integer from 1 to 100,000.",
     )
 
     @classmethod

@@ -20,6 +20,7 @@ from stackroom.identity import Caller, is_user_id
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Places
 from stackroom.retrieval.arguments import SearchArguments
 from stackroom.retrieval.asking import Replies, Reply, ask_all
+from stackroom.retrieval.budget import DEFAULT_BUDGET, Budget
 from stackroom.retrieval.fusion import fused
 from stackroom.retrieval.passages import distinct, identity
 from stackroom.retrieval.results import Answer, Chosen, answer_of
@@ -49,10 +50,10 @@ class LinkedKnowledgeBase:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkedRetrieval:
-    """Answers hold at most `max_tokens` of text."""
+    """`budget` applies where the caller asks for nothing else."""
 
     linked: Sequence[LinkedKnowledgeBase]
-    max_tokens: int = 4000
+    budget: Budget = DEFAULT_BUDGET
 
     def search(
         self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
@@ -84,7 +85,7 @@ class LinkedRetrieval:
             scope,
             place_maps=_NoPlaceMaps(),
             limit=sum(each.limit for each in chosen.values()),
-            max_tokens=self.max_tokens,
+            budget=asked.budget(self.budget),
             started=started,
         )
 

@@ -6,16 +6,19 @@ from dataclasses import dataclass, field, replace
 
 from stackroom.ports.retrieval import Passage, PlaceMaps, Search
 from stackroom.retrieval.asking import Replies
+from stackroom.retrieval.budget import Budget
 from stackroom.retrieval.citations import Source, attributes_of, cited
-from stackroom.retrieval.excerpts import Excerpt, excerpts_of
-from stackroom.retrieval.passages import CUT, identity, within_budget
+from stackroom.retrieval.excerpts import excerpts_of
+from stackroom.retrieval.fitting import Fitted, fit
+from stackroom.retrieval.passages import identity
 from stackroom.retrieval.scope import Scope
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """
-    `content` is what the context budget holds of it, without running headers and page numbers.
+    `content` is what the context budget holds of it, without running headers and page numbers; it
+    ends with "..." if it `is_cut`.
 
     `text` is all of it, as it stands in the document. `other_sources` are documents that say
     exactly the same.
@@ -27,6 +30,7 @@ class Result:
     other_sources: tuple[Source, ...]
     score: float
     attributes: Mapping[str, object]
+    is_cut: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,17 +88,16 @@ def answer_of(
     *,
     place_maps: PlaceMaps,
     limit: int,
-    max_tokens: int,
+    budget: Budget,
     started: float,
 ) -> Answer:
-    """At most `limit` results of `max_tokens` in all; `started` is of `time.perf_counter`."""
-    excerpts = excerpts_of(chosen.passages, place_maps, limit=limit)
-    selection = within_budget([each.shown for each in excerpts], max_tokens=max_tokens)
+    """
+    At most the `limit` best, of which as many are results as the budget holds, in its order;
+    `started` is of `time.perf_counter`.
+    """
+    selection = fit(excerpts_of(chosen.passages, place_maps, limit=limit), budget)
     return Answer(
-        results=tuple(
-            _result(excerpt, content, _source(excerpt, content, place_maps))
-            for excerpt, content in zip(excerpts, selection.texts, strict=False)
-        ),
+        results=tuple(_result(each, _source(each, place_maps)) for each in selection.fitted),
         omitted=selection.omitted,
         withheld=_withheld(replies),
         tokens=selection.tokens,
@@ -110,26 +113,28 @@ def answer_of(
     )
 
 
-def _source(excerpt: Excerpt, content: str, place_maps: PlaceMaps) -> Source:
+def _source(fitted: Fitted, place_maps: PlaceMaps) -> Source:
     """
     Of a passage over three pages or more, as a document is that is one chunk, and that had to be
     cut: where the part stands that is shown, since the pages of the rest would mislead.
     """
-    place = excerpt.cited.place
-    if content == excerpt.shown or (place.page_last or 0) - (place.page_first or 0) < 2:
+    excerpt, place = fitted.excerpt, fitted.excerpt.cited.place
+    if not fitted.is_cut or (place.page_last or 0) - (place.page_first or 0) < 2:
         return excerpt.source
-    shown = cited([replace(excerpt.passage, text=content.removesuffix(CUT))], place_maps)[0].source
+    shown = cited([replace(excerpt.passage, text=fitted.beginning)], place_maps)[0].source
     return excerpt.source if shown.page is None and shown.section is None else shown
 
 
-def _result(excerpt: Excerpt, content: str, source: Source) -> Result:
+def _result(fitted: Fitted, source: Source) -> Result:
+    excerpt = fitted.excerpt
     return Result(
-        content=content,
+        content=fitted.content,
         text=excerpt.text,
         source=source,
         other_sources=excerpt.other_sources,
         score=excerpt.passage.score,
         attributes=attributes_of(excerpt.passage),
+        is_cut=fitted.is_cut,
     )
 
 

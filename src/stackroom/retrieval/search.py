@@ -17,6 +17,7 @@ from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.retrieval import KnowledgeBase, PlaceMaps
 from stackroom.retrieval.arguments import RetrieveArguments, SearchArguments
 from stackroom.retrieval.asking import Replies, ask_all
+from stackroom.retrieval.budget import DEFAULT_BUDGET, Budget
 from stackroom.retrieval.calibrations import UNCALIBRATED, Calibration
 from stackroom.retrieval.passages import distinct
 from stackroom.retrieval.results import Answer, Chosen, answer_of
@@ -32,7 +33,7 @@ _FEWEST = 25
 @dataclass(frozen=True, kw_only=True)
 class Retrieval:
     """
-    `min_score` and `max_tokens` apply where the caller asks for nothing else.
+    `min_score` and `budget` apply where the caller asks for nothing else.
 
     With `sharing`, a caller finds what others share with one of their groups, too; without it,
     their own documents alone. `calibration` is that of the knowledge bases' embedding model.
@@ -43,7 +44,7 @@ class Retrieval:
     place_maps: PlaceMaps
     sharing: bool = False
     min_score: float = 0.0
-    max_tokens: int = 4000
+    budget: Budget = DEFAULT_BUDGET
     calibration: Calibration = UNCALIBRATED
 
     def search(
@@ -106,7 +107,7 @@ class Retrieval:
             scope,
             place_maps=self.place_maps,
             limit=asked.top_k,
-            max_tokens=asked.max_tokens or self.max_tokens,
+            budget=asked.budget(self.budget),
             started=started,
         )
 

@@ -62,7 +62,7 @@ def retrieve_from_knowledge_base(
     retrieval: Searching,
     deadline: Deadline = NO_DEADLINE,
 ) -> Response:
-    """The same with two arguments, `query` and `knowledge_base_id`, for an agent's own process."""
+    """The same with fewer arguments, those of any search, for an agent's own process."""
     try:
         asked = RETRIEVE_FROM_KNOWLEDGE_BASE.parse(arguments)
         return success(retrieval.search(asked, caller, deadline=deadline))
@@ -79,6 +79,7 @@ def success(answer: Answer) -> Response:
         "knowledge_bases_queried": list(answer.knowledge_bases),
         "guardrail_action": answer.guardrail_action,
         "search": ", ".join(answer.searches) + ("+rerank" if answer.is_reranked else ""),
+        **({"truncated": True} if any(each.is_cut for each in answer.results) else {}),
         **_unanswered(answer),
         **_failed(answer.failures),
         **({"withheld_results": answer.withheld} if answer.withheld else {}),
@@ -117,8 +118,14 @@ def _result(result: Result) -> dict[str, object]:
         "source": dict(vars(result.source)),
         **_others(result),
         "score": result.score,
-        "metadata": dict(result.attributes),
+        "metadata": _metadata(result),
     }
+
+
+def _metadata(result: Result) -> dict[str, object]:
+    """`truncated` is our word for a passage that is cut, whatever its owner calls so."""
+    attributes = {key: value for key, value in result.attributes.items() if key != "truncated"}
+    return {**attributes, "truncated": True} if result.is_cut else attributes
 
 
 def _others(result: Result) -> dict[str, object]:

@@ -1,0 +1,321 @@
+"""What of the passages found goes into an agent's context, and in which order."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stackroom.ports.retrieval import Passage
+from stackroom.retrieval.budget import Budget, Priority
+from stackroom.retrieval.citations import cited
+from stackroom.retrieval.excerpts import Excerpt
+from stackroom.retrieval.fitting import Selection, fit
+from stackroom.retrieval.passages import estimated_tokens
+from tests.fakes.place_maps import FakePlaceMaps
+
+NOW = datetime(2026, 7, 1, tzinfo=UTC)
+SENTENCE = "Leave is 30 days. "  # 18 characters
+
+
+def excerpt(text: str, score: float = 0.5, **attributes: object) -> Excerpt:
+    passage = Passage(text=text, score=score, uri="s3://d/a.txt", attributes=attributes)
+    [place] = cited([passage], FakePlaceMaps())
+    return Excerpt(passage=passage, text=text, cited=place)
+
+
+def days_ago(days: float) -> str:
+    return (NOW - timedelta(days=days)).isoformat()
+
+
+def fitted(
+    texts: Sequence[str], max_tokens: int, prioritize_by: Priority = Priority.SIMILARITY
+) -> Selection:
+    found = [excerpt(text) for text in texts]
+    return fit(found, budget(prioritize_by, max_tokens))
+
+
+def budget(prioritize_by: Priority, max_tokens: int = 4000) -> Budget:
+    return Budget(max_tokens=max_tokens, prioritize_by=prioritize_by, now=lambda: NOW)
+
+
+def contents(selection: Selection) -> list[str]:
+    return [each.content for each in selection.fitted]
+
+
+def order(found: Sequence[Excerpt], prioritize_by: Priority) -> str:
+    """Of excerpts that are named by a letter, at their beginning."""
+    return "".join(text[0] for text in contents(fit(found, budget(prioritize_by))))
+
+
+# Twenty of 301 tokens each: their names, scores and ages in days, in the order of the search, which
+# isn't that of the scores. Thirteen of them are 3,913 tokens, so that 87 are left: too few to cut.
+TWENTY = [
+    ("A", 0.90, 730),
+    ("B", 0.95, 365),
+    ("C", 0.80, 73),
+    ("D", 0.86, 292),
+    ("E", 0.60, 0),
+    ("F", 0.75, 146),
+    ("G", 0.70, 219),
+    ("H", 0.65, 1000),
+    ("I", 0.55, 36.5),
+    ("J", 0.50, 0),
+    ("K", 0.71, 400),
+    ("L", 0.45, 18.25),
+    ("M", 0.66, 328.5),
+    ("N", 0.40, 109.5),
+    ("O", 0.35, 182.5),
+    ("P", 0.58, 255.5),
+    ("Q", 0.30, 7.3),
+    ("R", 0.52, 500),
+    ("S", 0.25, 54.75),
+    ("T", 0.20, 91.25),
+]
+# Ages in days, ascending: E and J 0 (E came first), Q 7.3, L 18.25, I 36.5, S 54.75, C 73, T 91.25,
+# N 109.5, F 146, O 182.5, G 219, P 255.5 | D 292, M 328.5, B 365, K 400, R 500, A 730, H 1000.
+NEWEST = "EJQLISCTNFOGP"
+# 0.7 score + 0.3 (1 - age / 365):
+#     C 0.56 + 0.24 = 0.80     E 0.42 + 0.30 = 0.72       F 0.525 + 0.18 = 0.705
+#     B 0.665 + 0 = 0.665      D 0.602 + 0.06 = 0.662     I 0.385 + 0.27 = 0.655
+#     J 0.35 + 0.30 = 0.65     A 0.63 + 0 = 0.63          G 0.49 + 0.12 = 0.61
+#     L 0.315 + 0.285 = 0.60   K 0.497 + 0 = 0.497        Q 0.21 + 0.294 = 0.504
+#     P 0.406 + 0.09 = 0.496   N 0.28 + 0.21 = 0.49       M 0.462 + 0.03 = 0.492
+#     H 0.455 + 0 = 0.455      S 0.175 + 0.255 = 0.43     O 0.245 + 0.15 = 0.395
+#     R 0.364 + 0 = 0.364      T 0.14 + 0.225 = 0.365
+WEIGHED = "CEFBDIJAGLQKP"
+
+
+@pytest.mark.parametrize(
+    ("prioritize_by", "kept"),
+    [
+        (Priority.SIMILARITY, "ABCDEFGHIJKLM"),
+        (Priority.RECENCY, NEWEST),
+        (Priority.BALANCED, WEIGHED),
+    ],
+)
+def test_of_twenty_long_passages_the_first_of_each_order_fill_four_thousand_tokens(
+    prioritize_by: Priority, kept: str
+) -> None:
+    found = [
+        excerpt(name + "." * 1203, score, uploaded_at=days_ago(age)) for name, score, age in TWENTY
+    ]
+
+    selection = fit(found, budget(prioritize_by, 4000))
+
+    assert "".join(text[0] for text in contents(selection)) == kept
+    assert (selection.tokens, selection.omitted) == (3913, 7)
+    assert not any(each.is_cut for each in selection.fitted)
+
+
+def test_the_passage_that_overflows_is_cut_and_what_comes_behind_is_left_out() -> None:
+    # 18 characters 100 times are 450 tokens. 148 are left for the second, so there is room for
+    # 592 - 3 = 589 characters: 32 sentences of 18, without the last one's space, are 575.
+    selection = fitted([SENTENCE * 100, SENTENCE * 100, "Short."], 598)
+
+    assert contents(selection) == [SENTENCE * 100, (SENTENCE * 32).rstrip() + "..."]
+    assert [each.is_cut for each in selection.fitted] == [False, True]
+    assert (selection.tokens, selection.omitted) == (450 + 145, 1)  # 578 characters are 145 tokens
+
+
+def test_what_fits_exactly_is_whole_and_one_character_more_is_not() -> None:
+    exactly, over = fitted(["x" * 800, "y" * 804], 401), fitted(["x" * 800, "y" * 805], 401)
+
+    assert [each.is_cut for each in exactly.fitted] == [False, False]
+    assert (exactly.tokens, exactly.omitted) == (401, 0)
+    assert (contents(over), over.tokens, over.omitted) == (["x" * 800], 200, 1)
+
+
+@pytest.mark.parametrize(("left", "is_begun"), [(99, False), (100, False), (101, True)])
+def test_a_passage_is_begun_only_if_more_than_a_hundred_tokens_are_left(
+    left: int, is_begun: bool
+) -> None:
+    selection = fitted(["x" * 400, SENTENCE * 100], 100 + left)
+
+    assert len(selection.fitted) == (2 if is_begun else 1)
+    assert selection.omitted == (0 if is_begun else 1)
+
+
+@pytest.mark.parametrize("max_tokens", [1, 100])
+def test_not_even_the_first_passage_is_cut_for_a_hundred_tokens_or_less(max_tokens: int) -> None:
+    selection = fitted([SENTENCE * 100, "Ox."], max_tokens)
+
+    assert (selection.fitted, selection.omitted, selection.tokens) == ((), 2, 0)
+
+
+# 102 tokens are 408 characters: room for 405 and the mark. 80 % of the room are 324.
+@pytest.mark.parametrize(
+    ("sentence", "kept"),
+    [
+        (323, 400),  # too short: the last space instead
+        (324, 400),  # 80 %, and not beyond
+        (325, 325),
+        (399, 399),
+    ],
+)
+def test_a_sentence_s_end_counts_beyond_four_fifths_of_the_room(sentence: int, kept: int) -> None:
+    text = f"{'x' * (sentence - 1)}. "
+    text += "y" * (400 - len(text)) + " " + "z" * 50
+
+    [content] = contents(fitted([text], 102))
+
+    assert content == text[:kept] + "..."
+
+
+@pytest.mark.parametrize(("ends_at", "kept"), [(405, 405), (406, 397)])
+def test_the_mark_counts_and_the_text_ends_before_it(ends_at: int, kept: int) -> None:
+    opening = "x" * 396 + ". "
+    text = opening + "y" * (ends_at - len(opening) - 1) + ". Behind the room."
+
+    selection = fitted([text], 102)
+
+    assert contents(selection) == [text[:kept] + "..."]
+    assert selection.tokens == (102 if kept == 405 else 100)
+
+
+@pytest.mark.parametrize(("word", "kept"), [(405, 405), (406, 9)])
+def test_without_a_sentence_s_end_the_last_whole_word_counts(word: int, kept: int) -> None:
+    text = f"a {'b' * 7} {'c' * (word - 10)} and more of it"
+
+    assert contents(fitted([text], 102)) == [text[:kept] + "..."]
+
+
+@pytest.mark.parametrize("text", ["x" * 500, " " + "x" * 500, "\n \n" + "x" * 500])
+def test_a_text_without_a_space_in_it_is_not_cut(text: str) -> None:
+    selection = fitted([text, "Ox."], 102)
+
+    assert (selection.fitted, selection.omitted, selection.tokens) == ((), 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "behind"),
+    [
+        ("年次休暇は三十日です。", "次の文"),
+        ("年次休暇は何日ですか？", "次の文"),
+        ("「年次休暇は三十日です。」", "次の文"),
+        ("年假三十天！", "下一句"),
+        ('She said "leave is 30 days."', " And so"),
+        ("(Leave is 30 days.)", " And so"),
+        ("« Trente jours… »", " Et puis"),
+        ("Leave", "\n\nTravel"),
+        ("Leave", "\n \t\nTravel"),
+        ("Größe zählt!", " Und"),
+    ],
+)
+def test_a_sentence_ends_as_it_is_written(sentence: str, behind: str) -> None:
+    # Beyond 80 % of a room of 405 characters, and behind it there is no other end but of words.
+    before = "x" * (380 - len(sentence)) + " "
+    text = before + sentence + behind + "z" * 10 + " z" * 200
+
+    [content] = contents(fitted([text], 102))
+
+    assert content == before + sentence.removesuffix(" »") + "..."
+
+
+def test_of_two_spaces_none_stands_before_the_mark() -> None:
+    text = "x" * 100 + "  " + "y" * 400
+
+    assert contents(fitted([text], 102)) == ["x" * 100 + "..."]
+
+
+@pytest.mark.parametrize(
+    ("now", "earlier"),
+    [
+        ("2026-06-30T00:00:00Z", "2026-06-29T00:00:00Z"),
+        ("2026-06-30T01:00:00+02:00", "2026-06-29T22:59:59Z"),  # 23:00:00 before, in UTC
+        ("2026-06-30", "2026-06-29T23:59:59"),  # in UTC, where neither says
+        ("2999-01-01", "2026-06-30T23:59:59.999Z"),
+    ],
+)
+def test_the_newer_comes_first_however_its_date_is_written(now: str, earlier: str) -> None:
+    found = [excerpt("old", uploaded_at=earlier), excerpt("new", uploaded_at=now)]
+
+    assert order(found, Priority.RECENCY) == "no"
+
+
+def test_what_was_uploaded_counts_before_what_was_created() -> None:
+    found = [
+        excerpt("a", created_at=days_ago(1)),
+        excerpt("b", uploaded_at=days_ago(2), created_at=days_ago(0)),
+        excerpt("c", uploaded_at="yesterday", created_at=days_ago(0.5)),
+    ]
+
+    assert order(found, Priority.RECENCY) == "cab"
+
+
+@pytest.mark.parametrize("date", [None, "", "soon", "2026-13-01", 20260630, True, ["2026-06-30"]])
+def test_what_has_no_date_that_can_be_read_is_older_than_all(date: object) -> None:
+    found = [excerpt("x", uploaded_at=date), excerpt("y"), excerpt("z", uploaded_at="0001-01-01")]
+
+    assert order(found, Priority.RECENCY) == "zxy"
+    assert order(found, Priority.BALANCED) == "xyz"  # all are nothing but their score
+
+
+def test_what_lies_in_the_future_is_as_new_as_what_is_from_now() -> None:
+    found = [
+        excerpt("a", uploaded_at=days_ago(0)),
+        excerpt("b", uploaded_at=days_ago(-30)),
+        excerpt("c", uploaded_at=days_ago(-3000)),
+    ]
+
+    assert order(found, Priority.RECENCY) == "abc"
+    assert order(found, Priority.BALANCED) == "abc"
+
+
+@pytest.mark.parametrize("score", [1.0, 7.5, float("inf")])
+def test_a_score_counts_as_one_at_most_and_as_nothing_at_least(score: float) -> None:
+    found = [
+        excerpt("a", score=-score, uploaded_at=days_ago(365)),
+        excerpt("b", score=float("nan"), uploaded_at=days_ago(365)),
+        excerpt("c", score=0.8, uploaded_at=days_ago(100)),  # 0.56 + 0.218
+        excerpt("d", score=score, uploaded_at=days_ago(365)),  # 0.7
+        excerpt("e", score=0.56, uploaded_at=days_ago(0)),  # 0.392 + 0.3 = 0.692
+    ]
+
+    assert order(found, Priority.BALANCED) == "cdeab"
+
+
+def test_nothing_found_fills_nothing() -> None:
+    assert fitted([], 4000) == Selection(fitted=(), omitted=0, tokens=0)
+
+
+def test_a_caller_may_want_another_budget_and_the_rest_stays() -> None:
+    usual = budget(Priority.RECENCY, 500)
+
+    assert usual.asked(max_tokens=None, prioritize_by=None) == usual
+    assert usual.asked(max_tokens=7, prioritize_by=None) == replace(usual, max_tokens=7)
+    assert usual.asked(max_tokens=None, prioritize_by=Priority.BALANCED) == replace(
+        usual, prioritize_by=Priority.BALANCED
+    )
+
+
+pieces = st.sampled_from(["a", "語", "é", " ", ".", "。", '"', "\n", "\n\n", "word", "x" * 97])
+texts = st.lists(pieces, max_size=400).map("".join)
+dates = st.one_of(st.none(), st.text(max_size=30), st.datetimes().map(datetime.isoformat))
+
+
+@given(
+    st.lists(st.tuples(texts, st.floats(), dates), max_size=8),
+    st.integers(min_value=1, max_value=600),
+    st.sampled_from(Priority),
+)
+def test_whatever_is_found_the_budget_holds_and_nothing_is_lost(
+    found: list[tuple[str, float, str | None]], max_tokens: int, prioritize_by: Priority
+) -> None:
+    excerpts = [excerpt(text, score, uploaded_at=date) for text, score, date in found]
+
+    selection = fit(excerpts, budget(prioritize_by, max_tokens))
+
+    shown = [each.content for each in selection.fitted]
+    assert sum(map(estimated_tokens, shown)) == selection.tokens <= max_tokens
+    assert len(shown) + selection.omitted == len(found)
+    assert len({id(each.excerpt) for each in selection.fitted}) == len(shown)
+    for each in selection.fitted[:-1]:
+        assert each.content == each.excerpt.shown
+    for last in selection.fitted[-1:]:
+        beginning = last.content.removesuffix("...") if last.is_cut else last.content
+        assert last.excerpt.shown.startswith(beginning)
+        assert last.is_cut == (beginning != last.excerpt.shown)
+        assert beginning == beginning.rstrip() or not last.is_cut
