@@ -8,6 +8,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from infra.answers import AnswerModel, Guardrail
+from infra.fitting import Fitting
 from infra.ingestion import Ingestion
 
 # The longest name made of it is a role's, `{project}-identity-interceptor-{region}`: 64 at most.
@@ -74,6 +75,7 @@ class Deployment:
     guardrail: Guardrail | None
     retrieve_via: str  # "s3vectors": an index is searched itself; "bedrock": by Retrieve
     retrieve_least_score: str  # that the best passage must have; "": as calibrated
+    fitting: Fitting
     rerank_model: str  # that puts in order what was found; "": none does
     retrieve_sharing: str  # "on": callers find what others share with their groups, too
     ingestion: Ingestion
@@ -120,6 +122,7 @@ class Deployment:
             guardrail=Guardrail.from_context(app),
             retrieve_via=via,
             retrieve_least_score=least,
+            fitting=Fitting.from_context(app),
             rerank_model=rerank_model,
             retrieve_sharing=sharing,
             ingestion=Ingestion.from_context(app),

@@ -42,8 +42,8 @@ class GatewayFunctions:
                 "KB_DOCS_BUCKET": self.data.bucket.bucket_name,
                 "KB_POOL": self.knowledge_base.pool_json,
                 "RETRIEVE_MIN_SCORE": "0.0",
-                "RETRIEVE_MAX_TOKENS": "4000",
                 "RETRIEVE_SHARING": self.deployment.retrieve_sharing,
+                **self.deployment.fitting.environment,
             },
         )
         catalogs = self.data.catalog_table.table_arn
@@ -73,6 +73,7 @@ class GatewayFunctions:
             environment={
                 **rights.stores(),
                 **self.deployment.admission.environment,
+                **self.deployment.fitting.environment,
                 "KB_POOL": self.knowledge_base.pool_json,
                 "STATE_MACHINE_ARN": rights.state_machine_arn(),
             },

@@ -32,6 +32,7 @@ SEARCH = {
     "EMBEDDING_MODEL": "amazon.titan-embed-text-v2:0",
     "EMBEDDING_DIMENSIONS": "1024",
 }
+FITTING = {"RETRIEVE_MAX_TOKENS": "4000", "RETRIEVE_PRIORITIZE_BY": "similarity"}
 ISSUER = "https://cognito-idp.{region}.amazonaws.com/stackroom-users"
 
 # By function: what it reads beside the three variables that every function has.
@@ -46,13 +47,14 @@ ENVIRONMENT = {
         "KB_DOCS_BUCKET": "stackroom-kb-docs-{account}-{region}",
         "KB_POOL": POOL,
         "RETRIEVE_MIN_SCORE": "0.0",
-        "RETRIEVE_MAX_TOKENS": "4000",
         "RETRIEVE_SHARING": "off",
+        **FITTING,
         **SEARCH,
     },
     ("gateway", "catalog_tools"): {
         **RUNNING,
         **ADMISSION,
+        **FITTING,
         **SEARCH,
         "ANSWER_MODEL_ARN": MODEL,
         "ANSWER_VIA": "converse",

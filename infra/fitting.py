@@ -1,0 +1,39 @@
+"""How much of what a search finds a model is shown, and what of it first: from context."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import aws_cdk as cdk
+
+# What a function takes [src/stackroom/retrieval/budget.py].
+MOST_TOKENS = 100_000
+PRIORITIES = ("similarity", "recency", "balanced")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitting:
+    """Of every search, unless its caller says otherwise."""
+
+    max_tokens: int
+    prioritize_by: str
+
+    @classmethod
+    def from_context(cls, app: cdk.App) -> Self:
+        given = str(app.node.get_context("retrieve_max_tokens"))
+        first = app.node.get_context("retrieve_prioritize_by")
+        # isdecimal() alone lets through what int() reads in other scripts, and any length.
+        is_number = given.isascii() and given.isdecimal() and len(given) <= 6
+        if not is_number or not 1 <= int(given) <= MOST_TOKENS:
+            allowed = f"a whole number of 1 to {MOST_TOKENS:,}"
+            raise ValueError(f"context retrieve_max_tokens {given!r} must be {allowed}")
+        if first not in PRIORITIES:
+            allowed = ", ".join(map(repr, PRIORITIES))
+            raise ValueError(f"context retrieve_prioritize_by {first!r} must be one of {allowed}")
+        return cls(max_tokens=int(given), prioritize_by=first)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "RETRIEVE_MAX_TOKENS": str(self.max_tokens),
+            "RETRIEVE_PRIORITIZE_BY": self.prioritize_by,
+        }
