@@ -68,6 +68,7 @@ class BaseAgent(Construct):
         self.architecture = agent_architecture
         self.bedrock_model = agent_definition.model(self)
         agent_definition.check_assets(self)
+        self._budget = agent_definition.budget(self)
         self.knowledge_bases = GivenKnowledgeBases.of(self, agent_definition.knowledge_bases or ())
         brought = [each.asset for each in self.knowledge_bases.own_tools]
         assets = [*agent_definition.tools, *(each for each in brought if each is not None)]
@@ -158,6 +159,7 @@ class BaseAgent(Construct):
             variables[environment.KNOWLEDGE_BASES_CONFIG] = environment.knowledge_bases_config(
                 self, linked.entries
             )
+            variables |= self._budget
         if self.is_observed:
             variables["ENABLE_OBSERVABILITY"] = "true"
         return variables

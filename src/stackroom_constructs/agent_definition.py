@@ -11,7 +11,16 @@ from constructs import Construct
 
 from stackroom_constructs.knowledge_base import IKnowledgeBase
 from stackroom_constructs.model import BedrockModel
-from stackroom_constructs.refusals import InvalidArgument, check_kind
+from stackroom_constructs.refusals import (
+    InvalidArgument,
+    check_choice,
+    check_kind,
+    check_range,
+)
+
+# What an agent takes [src/stackroom/retrieval/budget.py].
+MOST_TOKENS = 100_000
+PRIORITIES = ("similarity", "recency", "balanced")
 
 _ASSET = "an Asset of aws_cdk.aws_s3_assets"
 
@@ -31,6 +40,10 @@ class AgentDefinitionProps:
     knowledge_bases: what the agent may search: knowledge bases, or mappings with the arguments of
         a BedrockKnowledgeBase. Default: none, and nothing of them in the function or its role.
     additional_policy_statements_for_knowledge_bases: rights beside those that each states itself.
+    retrieve_max_tokens: how much text of passages a search answers, unless the model asks for
+        another amount: 1 to 100,000, four characters being one.
+    retrieve_prioritize_by: which of them come first, and are kept where not all fit, unless the
+        model says otherwise: `similarity`, `recency` or `balanced`.
     """
 
     bedrock_model: str | BedrockModel
@@ -40,6 +53,8 @@ class AgentDefinitionProps:
     additional_policy_statements_for_tools: Sequence[iam.PolicyStatement] = ()
     knowledge_bases: Sequence[IKnowledgeBase | Mapping[str, Any]] | None = None
     additional_policy_statements_for_knowledge_bases: Sequence[iam.PolicyStatement] = ()
+    retrieve_max_tokens: int = 4000
+    retrieve_prioritize_by: str = PRIORITIES[0]
 
     def model(self, scope: Construct) -> BedrockModel:
         if isinstance(self.bedrock_model, BedrockModel):
@@ -48,6 +63,18 @@ class AgentDefinitionProps:
             return BedrockModel.of(self.bedrock_model)
         except ValueError as error:
             raise ValueError(f"{scope.node.path}: bedrock_model {error}") from error
+
+    def budget(self, scope: Construct) -> dict[str, str]:
+        """What the agent has to be told of it: what it wouldn't do anyway."""
+        usual, told = AgentDefinitionProps, {}
+        tokens, first = self.retrieve_max_tokens, self.retrieve_prioritize_by
+        check_range(scope, "retrieve_max_tokens", tokens, 1, MOST_TOKENS)
+        check_choice(scope, "retrieve_prioritize_by", first, PRIORITIES)
+        if tokens != usual.retrieve_max_tokens:
+            told["RETRIEVE_MAX_TOKENS"] = str(tokens)
+        if first != usual.retrieve_prioritize_by:
+            told["RETRIEVE_PRIORITIZE_BY"] = str(first)
+        return told
 
     def check_assets(self, scope: Construct) -> None:
         prompt = self.system_prompt

@@ -93,6 +93,16 @@ def test_anybodys_class_may_be_searched_by_stackrooms_tool(
         ({"expect_json": "yes"}, "Stack/Agent: expect_json 'yes' must be True or False"),
         ({"identity_from_event": "false"}, "identity_from_event 'false' must be True or False"),
         ({"enable_observability": 1}, "enable_observability 1 must be True or False"),
+        (
+            {"retrieve_max_tokens": 0},
+            "Stack/Agent: retrieve_max_tokens 0 must be a whole number of 1 to 100,000",
+        ),
+        ({"retrieve_max_tokens": 100_001}, "retrieve_max_tokens 100001 must be a whole number"),
+        ({"retrieve_max_tokens": "4000"}, "retrieve_max_tokens '4000' must be a whole number"),
+        (
+            {"retrieve_prioritize_by": "newest"},
+            "retrieve_prioritize_by 'newest' must be one of similarity, recency, balanced",
+        ),
         ({"system_prompt": "You are"}, "Stack/Agent: system_prompt 'You are' must be an Asset of"),
         ({"tools": ["tool.py"]}, r"Stack/Agent: tools\[0\] 'tool.py' must be an Asset of"),
         ({"bedrock_model": "Nova"}, "Stack/Agent: bedrock_model 'Nova' must be the id of a"),

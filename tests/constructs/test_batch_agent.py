@@ -3,6 +3,7 @@
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import aws_cdk as cdk
 import pytest
@@ -14,6 +15,7 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk.assertions import Annotations, Match
 from aws_cdk.aws_s3_assets import Asset
 
+from stackroom.retrieval.budget import Budget, Priority
 from stackroom_agents.batch.settings import BatchSettings
 from stackroom_constructs import AgentNetwork, BedrockKnowledgeBase, BedrockModel
 from tests.constructs.agents import (
@@ -189,6 +191,8 @@ def test_the_handler_reads_all_that_it_is_told(stack: cdk.Stack, tmp_path: Path)
         tmp_path,
         tools=[tool],
         knowledge_bases=[BedrockKnowledgeBase(stack, "Kb", knowledge_base_id="AAAAAAAAAA"), Wiki()],
+        retrieve_max_tokens=1200,
+        retrieve_prioritize_by="balanced",
         expect_json=True,
         invoke_type="attach-directly",
         identity_from_event=True,
@@ -205,6 +209,26 @@ def test_the_handler_reads_all_that_it_is_told(stack: cdk.Stack, tmp_path: Path)
     assert (read.expect_json, read.invoke_type) == (True, "attach-directly")
     assert (read.identity_from_event, read.enable_observability) == (True, True)
     assert (read.answers_queue_url, read.prompt) == (url, "Answer the question.")
+    assert read.budget == Budget(max_tokens=1200, prioritize_by=Priority.BALANCED)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, {}),
+        ({"retrieve_max_tokens": 4000, "retrieve_prioritize_by": "similarity"}, {}),
+        ({"retrieve_max_tokens": 4001}, {"RETRIEVE_MAX_TOKENS": "4001"}),
+        ({"retrieve_prioritize_by": "recency"}, {"RETRIEVE_PRIORITIZE_BY": "recency"}),
+    ],
+)
+def test_only_a_budget_that_is_not_the_usual_one_takes_room_in_the_environment(
+    stack: cdk.Stack, tmp_path: Path, given: dict[str, Any], told: dict[str, str]
+) -> None:
+    an_agent(stack, tmp_path, knowledge_bases=[Wiki()], **given)
+
+    made = variables(stack)
+
+    assert {name: made[name] for name in made if name.startswith("RETRIEVE_")} == told
 
 
 def test_personal_data_is_masked_in_the_log_of_an_agent_that_is_observed(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from typing import Any
 
 import aws_cdk as cdk
@@ -11,13 +12,17 @@ from stackroom.aws.bedrock_entries import STORES as READ
 from stackroom.aws.bedrock_entries import BedrockSettings
 from stackroom.aws.linked_filters import checked
 from stackroom.aws.linked_settings import LinkedKnowledgeBasesInvalid, linked_settings
+from stackroom.retrieval import budget
+from stackroom.retrieval.budget import DEFAULT_BUDGET, Priority
 from stackroom_constructs import (
+    AgentDefinitionProps,
     BedrockKnowledgeBase,
     ImplicitFilter,
     InvalidArgument,
     MetadataAttribute,
     Reranking,
 )
+from stackroom_constructs.agent_definition import MOST_TOKENS, PRIORITIES
 from stackroom_constructs.retrieval_filters import check_filter
 from stackroom_constructs.searching import STORES
 from stackroom_constructs.served import MEMBERS
@@ -33,6 +38,15 @@ def exported(stack: cdk.Stack, **arguments: Any) -> str:
 
 def test_every_store_is_known_to_both() -> None:
     assert STORES == READ
+
+
+def test_a_budget_is_the_same_to_both() -> None:
+    unsaid = {field.name: field.default for field in fields(AgentDefinitionProps)}
+
+    assert tuple(Priority) == PRIORITIES
+    assert MOST_TOKENS == budget.MOST_TOKENS
+    assert unsaid["retrieve_max_tokens"] == DEFAULT_BUDGET.max_tokens
+    assert unsaid["retrieve_prioritize_by"] == DEFAULT_BUDGET.prioritize_by
 
 
 def test_every_member_is_known_to_both() -> None:
