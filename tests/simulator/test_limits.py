@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from botocore.session import get_session
 
+from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.errors import ServiceError
 from stackroom_local.simulator.quotas import Quotas
+from stackroom_local.simulator.rates import Rates
 from stackroom_local.simulator.rules import RATES
 from stackroom_local.simulator.validation import validate
 from tests.simulator.holding import holds
@@ -236,18 +238,18 @@ class HandClock(Clock):
 @pytest.mark.parametrize(("operation", "rate"), RATES.items())
 def test_an_operation_has_its_rate_and_a_burst_of_a_second(operation: str, rate: float) -> None:
     clock = HandClock()
-    quotas = Quotas(clock)
+    quotas = Quotas(clock, Rates(is_managed=lambda _: False, assumptions=Assumptions()))
     for _ in range(max(1, int(rate))):
-        quotas.spend(operation)
+        quotas.spend(operation, {})
 
     with pytest.raises(ServiceError, match="Rate exceeded"):
-        quotas.spend(operation)
+        quotas.spend(operation, {})
     clock.seconds += 0.99 / rate
     with pytest.raises(ServiceError, match="Rate exceeded"):
-        quotas.spend(operation)
+        quotas.spend(operation, {})
     clock.seconds += 0.02 / rate
 
-    quotas.spend(operation)
+    quotas.spend(operation, {})
 
 
 def _shape(operation: str) -> Any:

@@ -10,6 +10,7 @@ from pathlib import Path
 def main() -> None:
     options = _options()
     # Imported here because `--help` answers at once.
+    from stackroom_local.simulator.assumptions import Assumptions  # noqa: PLC0415
     from stackroom_local.simulator.model_endpoint import ModelEndpoint  # noqa: PLC0415
     from stackroom_local.simulator.server import (  # noqa: PLC0415
         Configuration,
@@ -28,6 +29,10 @@ def main() -> None:
             region=options.region,
             account=options.account,
             model=ModelEndpoint.of(os.environ),
+            assumptions=Assumptions(
+                managed_jobs_in_account=options.managed_jobs_in_account,
+                managed_starts_rated=not options.unrated_managed_starts,
+            ),
         )
     )
     with contextlib.suppress(KeyboardInterrupt):  # raised again once everything is closed
@@ -42,6 +47,16 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--speed", type=float, default=1.0, help="AWS seconds per real second")
     parser.add_argument("--region", default="us-east-1")
     parser.add_argument("--account", default="000000000000")
+    parser.add_argument(
+        "--managed-jobs-in-account",
+        action="store_true",
+        help="count jobs of managed knowledge bases among the 5 of an account",
+    )
+    parser.add_argument(
+        "--unrated-managed-starts",
+        action="store_true",
+        help="StartIngestionJob of managed knowledge bases has no rate",
+    )
     return parser.parse_args()
 
 

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from stackroom_local.simulator import fault_orders, script_orders
+from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.components import Components
 from stackroom_local.simulator.direct import Direct, DirectCalls
@@ -18,6 +19,7 @@ from stackroom_local.simulator.objects import S3Objects, connect
 from stackroom_local.simulator.operations import handlers_of
 from stackroom_local.simulator.parsing import ChildParser
 from stackroom_local.simulator.quotas import Quotas
+from stackroom_local.simulator.rates import rates_of
 from stackroom_local.simulator.scripts import Scripts
 from stackroom_local.simulator.store import Store
 from stackroom_local.simulator.stored_vectors import StoredVectors
@@ -40,6 +42,7 @@ class Configuration:
     faults: Faults = field(default_factory=Faults)
     model: ModelEndpoint | None = None
     scripts: Scripts = field(default_factory=Scripts)
+    assumptions: Assumptions = field(default_factory=Assumptions)
 
 
 class Services:
@@ -55,8 +58,12 @@ class Services:
         handlers = handlers_of(components, calls=calls, runs=self._runs, direct=self._direct)
         self._runs.resume()
         components.records.resume()
+        rates = rates_of(components.store, components.assumptions)
         self.dispatcher = Dispatcher(
-            Quotas(components.clock), handlers, clock=components.clock, faults=components.faults
+            Quotas(components.clock, rates),
+            handlers,
+            clock=components.clock,
+            faults=components.faults,
         )
 
     def close(self) -> None:
@@ -82,6 +89,7 @@ def create_app(configuration: Configuration) -> Front:
             faults=configuration.faults,
             model=configuration.model,
             scripts=configuration.scripts,
+            assumptions=configuration.assumptions,
         )
     )
     embedder.warm()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from stackroom_local.simulator.objects import S3Object
 from stackroom_local.simulator.records import KEPT
 from stackroom_local.simulator.rules import PARSE_FILES
+from stackroom_local.simulator.sidecars import OF_MANAGED
 from stackroom_local.simulator.store import Row
 from stackroom_local.simulator.vector_ingestion import VectorIngestion
 
@@ -52,6 +53,8 @@ class Change:
 
 def too_many_to_parse(changes: Sequence[Change], ingestion: VectorIngestion) -> frozenset[str]:
     """The URIs of files beyond those that a parser takes in one job: rule parse.files."""
+    if ingestion.bounds is OF_MANAGED:
+        return frozenset()  # its own parser has no such bound
     parsed = [
         change.uri
         for change in changes

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.drafts import Drafts
 from stackroom_local.simulator.embedding import Embedder
@@ -35,6 +36,7 @@ class Components:
         faults: Faults | None = None,
         model: ModelEndpoint | None = None,
         scripts: Scripts | None = None,
+        assumptions: Assumptions | None = None,
     ) -> None:
         self.clock = clock
         self.store = store
@@ -49,6 +51,7 @@ class Components:
         self.faults = faults or Faults()
         self.model = model
         self.scripts = scripts or Scripts()
+        self.assumptions = assumptions or Assumptions()
         self.indexing = Indexing(
             store=store,
             records=self.records,

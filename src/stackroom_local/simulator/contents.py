@@ -13,6 +13,7 @@ from stackroom_local.simulator.documents import key_of, kind_of
 from stackroom_local.simulator.drafts import Draft
 from stackroom_local.simulator.errors import ServiceError, Unindexable
 from stackroom_local.simulator.indexing import Indexing
+from stackroom_local.simulator.managed_ingestion import ingestion_of
 from stackroom_local.simulator.objects import ObjectMissing, located
 from stackroom_local.simulator.rules import (
     DIRECT_PAYLOAD,
@@ -20,8 +21,8 @@ from stackroom_local.simulator.rules import (
     FILE_FORMAT,
     FILE_UNREADABLE,
 )
-from stackroom_local.simulator.sidecars import Attributes, attributes
-from stackroom_local.simulator.store import Row
+from stackroom_local.simulator.sidecars import Attributes, Bounds, attributes
+from stackroom_local.simulator.store import Row, loaded
 from stackroom_local.simulator.vector_ingestion import VectorIngestion
 
 _EXTENSIONS = {
@@ -106,7 +107,8 @@ def _content(source: Row, document: dict[str, Any]) -> Content:
     _check(kind_of(source), custom, metadata)
     if kind == "S3":
         return Content(identifier=key, uri=key, sidecar_uri=sidecar_uri)
-    given = _given(metadata.get("inlineAttributes") or ())
+    bounds = ingestion_of(loaded(source["body"])).bounds
+    given = _given(metadata.get("inlineAttributes") or (), bounds)
     if custom["sourceType"] == "S3_LOCATION":
         uri = custom["s3Location"]["uri"]
         return Content(identifier=key, uri=uri, sidecar_uri=sidecar_uri, given=given)
@@ -141,9 +143,10 @@ def _has_content(custom: dict[str, Any]) -> bool:
     return member is not None and content.get(member) is not None
 
 
-def _given(inline: Iterable[dict[str, Any]]) -> Attributes:
+def _given(inline: Iterable[dict[str, Any]], bounds: Bounds) -> Attributes:
+    pairs = ((attribute["key"], {"value": attribute["value"]}) for attribute in inline)
     try:
-        return attributes((attribute["key"], {"value": attribute["value"]}) for attribute in inline)
+        return attributes(pairs, bounds)
     except (ValueError, KeyError) as error:
         problem = "The inline attributes are invalid"
         raise ServiceError("ValidationException", problem) from error

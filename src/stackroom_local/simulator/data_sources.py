@@ -3,30 +3,33 @@
 from dataclasses import dataclass
 from typing import Any
 
-from stackroom_local.simulator import vector_ingestion
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.data_source_deletions import Deletions
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.identifiers import ClientTokens, new_id, page
+from stackroom_local.simulator.indexes import is_managed
 from stackroom_local.simulator.knowledge_bases import knowledge_base
 from stackroom_local.simulator.rules import (
-    CHUNKING_IMMUTABLE,
     DATA_SOURCE_BEING_DELETED,
     DATA_SOURCE_NAME_TAKEN,
     DATA_SOURCES_PER_KNOWLEDGE_BASE,
+    DATA_SOURCES_PER_MANAGED,
+    MANAGED_NOT_ACTIVE,
+    MANAGED_SOURCE_CREATION,
+    MANAGED_SOURCE_STATUS,
     NO_SUCH_RESOURCE,
-    NOT_SIMULATED,
+)
+from stackroom_local.simulator.source_configurations import (
+    body_of,
+    described,
+    failure_of,
+    is_connector,
+    refuse_changed,
 )
 from stackroom_local.simulator.store import Row, Store, dumped, loaded, moment
 
-_KEPT = (
-    "description",
-    "dataSourceConfiguration",
-    "dataDeletionPolicy",
-    "serverSideEncryptionConfiguration",
-    "vectorIngestionConfiguration",
-)
+_PASSING = ("CREATING", "UPDATING")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +44,12 @@ class DataSources:
         home = parameters["knowledgeBaseId"]
         scope, token = f"CreateDataSource/{home}", parameters.get("clientToken")
         with self.store.transaction():
-            knowledge_base(self.store, home)
+            base = knowledge_base(self.store, home)
             made = self.tokens.made(scope, token)
             if made is None:
-                _check(parameters)
-                self._admit(home, parameters["name"])
-                made = self._insert(parameters)
+                body = body_of(base, parameters)
+                self._admit(base, parameters["name"])
+                made = self._insert(parameters, body)
                 self.tokens.remember(scope, token, made)
         return {"dataSource": _described(data_source(self.store, home, made))}
 
@@ -67,21 +70,22 @@ class DataSources:
         home = parameters["knowledgeBaseId"]
         with self.store.transaction():
             row = open_data_source(self.store, parameters)
-            _check(parameters)
-            old = loaded(row["body"])
-            member = "vectorIngestionConfiguration"
-            if (parameters.get(member) or None) != (old.get(member) or None):
-                raise CHUNKING_IMMUTABLE.broken()
+            base = knowledge_base(self.store, home)
+            body, old = body_of(base, parameters), loaded(row["body"])
+            refuse_changed(old, body)
             if parameters["name"] != row["name"]:
                 self._refuse_taken(home, parameters["name"])
             self.store.write(
-                "UPDATE data_sources SET name = ?, body = ?, status = 'AVAILABLE',"
+                "UPDATE data_sources SET name = ?, body = ?, status = ?,"
                 " failure_reasons = '[]', updated_at = ? WHERE id = ?",
                 parameters["name"],
-                dumped(_body(parameters)),
+                dumped(body),
+                "UPDATING" if is_managed(base) else "AVAILABLE",
                 self.clock.now().isoformat(),
                 row["id"],
             )
+            if is_managed(base):
+                self._finish_later(row["id"], MANAGED_SOURCE_CREATION.value)
         return {"dataSource": _described(data_source(self.store, home, row["id"]))}
 
     def delete(self, parameters: Parameters) -> Parameters:
@@ -94,13 +98,18 @@ class DataSources:
     def _named(self, parameters: Parameters) -> Row:
         return data_source(self.store, parameters["knowledgeBaseId"], parameters["dataSourceId"])
 
-    def _admit(self, home: str, name: str) -> None:
-        self._refuse_taken(home, name)
+    def _admit(self, base: Row, name: str) -> None:
+        self._refuse_taken(base["id"], name)
+        most = DATA_SOURCES_PER_KNOWLEDGE_BASE
+        if is_managed(base):
+            most = DATA_SOURCES_PER_MANAGED
+            if base["status"] != "ACTIVE":
+                raise MANAGED_NOT_ACTIVE.broken(id=base["id"], status=base["status"])
         count = self.store.count(
-            "SELECT count(*) FROM data_sources WHERE knowledge_base_id = ?", home
+            "SELECT count(*) FROM data_sources WHERE knowledge_base_id = ?", base["id"]
         )
-        if count >= DATA_SOURCES_PER_KNOWLEDGE_BASE.limit:
-            raise DATA_SOURCES_PER_KNOWLEDGE_BASE.broken()
+        if count >= most.limit:
+            raise most.broken()
 
     def _refuse_taken(self, home: str, name: str) -> None:
         query = "SELECT 1 FROM data_sources WHERE knowledge_base_id = ? AND name = ?"
@@ -108,31 +117,44 @@ class DataSources:
             raise DATA_SOURCE_NAME_TAKEN.broken(name=name)
 
     def resume(self) -> None:
-        """After a restart: whatever was being created is there."""
-        self.store.write("UPDATE data_sources SET status = 'AVAILABLE' WHERE status = 'CREATING'")
+        """After a restart: whatever was being created or changed is there, or has failed."""
+        for row in self.store.rows("SELECT id FROM data_sources WHERE status IN (?, ?)", *_PASSING):
+            self._finish(row["id"])
 
-    def _insert(self, parameters: Parameters) -> str:
+    def _insert(self, parameters: Parameters, body: dict[str, Any]) -> str:
         now, data_source_id = self.clock.now().isoformat(), new_id()
         late = self.faults.of_made("CreateDataSource", parameters["name"])
+        seconds = late.seconds if late else _creation(body)
         row = {
             "id": data_source_id,
             "knowledge_base_id": parameters["knowledgeBaseId"],
             "name": parameters["name"],
-            "status": "CREATING" if late else "AVAILABLE",  # rule data-source.creating
-            "body": dumped(_body(parameters)),
+            "status": "AVAILABLE" if seconds is None else "CREATING",  # rule data-source.creating
+            "body": dumped(body),
             "created_at": now,
             "updated_at": now,
         }
         self.store.insert("data_sources", row)
-        if late:
-            self.clock.later(late.seconds, lambda: self._finish_creating(data_source_id))
+        if seconds is not None:
+            self._finish_later(data_source_id, seconds)
         return data_source_id
 
-    def _finish_creating(self, data_source_id: str) -> None:
-        self.store.write(
-            "UPDATE data_sources SET status = 'AVAILABLE' WHERE id = ? AND status = 'CREATING'",
-            data_source_id,
-        )
+    def _finish_later(self, data_source_id: str, seconds: float) -> None:
+        self.clock.later(seconds, lambda: self._finish(data_source_id))
+
+    def _finish(self, data_source_id: str) -> None:
+        """What was CREATING or UPDATING is AVAILABLE; or FAILED, as a connector may be."""
+        with self.store.transaction():
+            row = self.store.row("SELECT * FROM data_sources WHERE id = ?", data_source_id)
+            if row is None or row["status"] not in _PASSING:
+                return
+            reason = failure_of(loaded(row["body"]))
+            self.store.write(
+                "UPDATE data_sources SET status = ?, failure_reasons = ? WHERE id = ?",
+                "AVAILABLE" if reason is None else "FAILED",
+                dumped([] if reason is None else [reason]),
+                data_source_id,
+            )
 
 
 def data_source(store: Store, knowledge_base_id: str, data_source_id: str) -> Row:
@@ -160,16 +182,15 @@ def refuse_deleted(source: Row) -> None:
         raise DATA_SOURCE_BEING_DELETED.broken(id=source["id"])
 
 
-def _check(parameters: Parameters) -> None:
-    kind = parameters["dataSourceConfiguration"]["type"]
-    if kind not in ("S3", "CUSTOM"):
-        raise NOT_SIMULATED.broken(what=f"data sources of type {kind}")
-    vector_ingestion.check(parameters.get("vectorIngestionConfiguration") or {})
+def refuse_unavailable(row: Row) -> None:
+    """Raise ValidationException for one of a managed knowledge base that takes no work now."""
+    if is_connector(loaded(row["body"])) and row["status"] != "AVAILABLE":
+        raise MANAGED_SOURCE_STATUS.broken(status=row["status"])
 
 
-def _body(parameters: Parameters) -> dict[str, Any]:
-    body = {member: parameters[member] for member in _KEPT if parameters.get(member) is not None}
-    return {"dataDeletionPolicy": "DELETE", **body}
+def _creation(body: dict[str, Any]) -> float | None:
+    """How long it is CREATING; None where it is AVAILABLE at once."""
+    return MANAGED_SOURCE_CREATION.value if is_connector(body) else None
 
 
 def _summary(row: Row) -> dict[str, Any]:
@@ -187,7 +208,7 @@ def _described(row: Row) -> dict[str, Any]:
     reasons = loaded(row["failure_reasons"])
     return {
         **_summary(row),
-        **loaded(row["body"]),
+        **described(loaded(row["body"])),
         "createdAt": moment(row["created_at"]),
         **({"failureReasons": reasons} if reasons else {}),
     }

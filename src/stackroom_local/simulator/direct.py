@@ -15,22 +15,23 @@ from itertools import count
 
 from stackroom_local.simulator.clock import Clock, Signal, Work
 from stackroom_local.simulator.contents import Content, contents_of, drafted, refuse_too_much
-from stackroom_local.simulator.data_source_deletions import RUNNING
-from stackroom_local.simulator.data_sources import refuse_deleted
+from stackroom_local.simulator.data_sources import refuse_deleted, refuse_unavailable
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.documents import detail, key_of, usable_data_source
 from stackroom_local.simulator.errors import Stopped, Unindexable
 from stackroom_local.simulator.identifiers import ClientTokens
 from stackroom_local.simulator.indexing import Destination, Indexing
+from stackroom_local.simulator.managed_ingestion import ingestion_of
+from stackroom_local.simulator.realms import Realm
 from stackroom_local.simulator.rules import (
     DIRECT_CONCURRENCY,
     DIRECT_DURATION,
     DIRECT_DURING_JOB,
     FILE_UNREADABLE,
     JOB_DURING_DIRECT,
+    MANAGED_FIRST_INGESTION,
 )
 from stackroom_local.simulator.store import Row, Store, loaded
-from stackroom_local.simulator.vector_ingestion import VectorIngestion
 
 logger = logging.getLogger(__name__)
 
@@ -46,20 +47,20 @@ class DirectCalls:
         self._lock = threading.Lock()
         self._running: Counter[str] = Counter()
 
-    def begin(self, knowledge_base_id: str) -> None:
+    def begin(self, realm: Realm) -> None:
         """Raises ValidationException, not ThrottlingException, when there are too many."""
         with self._lock:
             if self._running.total() >= DIRECT_CONCURRENCY.limit:
                 raise DIRECT_CONCURRENCY.broken()
-            self._running[knowledge_base_id] += 1
+            self._running[realm.id] += 1
 
-    def end(self, knowledge_base_id: str) -> None:
+    def end(self, realm: Realm) -> None:
         with self._lock:
-            self._running[knowledge_base_id] -= 1
+            self._running[realm.id] -= 1
 
-    def refuse_job(self, knowledge_base_id: str) -> None:
+    def refuse_job(self, realm: Realm) -> None:
         with self._lock:
-            if self._running[knowledge_base_id]:
+            if self._running[realm.id]:
                 raise JOB_DURING_DIRECT.broken()
 
 
@@ -80,6 +81,7 @@ class Direct:
     def ingest(self, parameters: Parameters) -> Parameters:
         source = usable_data_source(self.store, parameters)
         refuse_deleted(source)
+        refuse_unavailable(source)
         refuse_too_much(parameters["documents"])
         contents = contents_of(source, parameters["documents"])
         keys = [content.identifier for content in contents]
@@ -93,6 +95,7 @@ class Direct:
     def delete(self, parameters: Parameters) -> Parameters:
         source = usable_data_source(self.store, parameters)
         refuse_deleted(source)
+        refuse_unavailable(source)
         named = [key_of(source, given) for given in parameters["documentIdentifiers"]]
         records = self.indexing.records
         keys = [key for key in named if records.find(source["id"], key) is not None]
@@ -123,43 +126,48 @@ class Direct:
     ) -> Parameters:
         """Begin unless the client token has begun it already; answers what is so before that."""
         scope, token = f"documents/{status}/{source['id']}", parameters.get("clientToken")
-        destination = _destination(source)
+        destination, realm = _destination(source), Realm.of(self.store, source)
         mark = partial(self.indexing.records.mark, destination.data_source_id, keys)
         with self.store.transaction():
             if self.tokens.made(scope, token) is not None:
                 return {"documentDetails": self._details(source, named)}
-            running = f"SELECT 1 FROM ingestion_jobs WHERE knowledge_base_id = ? AND {RUNNING}"  # noqa: S608 - a constant
-            if self.store.row(running, destination.knowledge_base_id):
+            if realm.running_jobs(self.store):
                 raise DIRECT_DURING_JOB.broken()
-            self.calls.begin(destination.knowledge_base_id)
+            seconds = DIRECT_DURATION.value + self._warming(realm, destination)
+            self.calls.begin(realm)
             self.tokens.remember(scope, token, source["id"])
             mark(status)
             accepted = {"documentDetails": self._details(source, named)}
-        number, begun = next(self._numbers), partial(mark, _BEGUN[status])
+        number = next(self._numbers)
+        life = _Life(realm=realm, seconds=seconds, begun=partial(mark, _BEGUN[status]))
         self._lives[number] = self.clock.spawn(
-            partial(self._live, number, destination, begun, work)
+            partial(self._live, number, life, partial(work, destination))
         )
         return accepted
 
-    def _live(
-        self,
-        number: int,
-        destination: Destination,
-        begun: Callable[[], None],
-        work: Callable[[Destination], None],
-    ) -> None:
+    def _warming(self, realm: Realm, destination: Destination) -> float:
+        """Rule managed.first-ingestion: AWS seconds more, before anything was ingested at all."""
+        begun = (
+            "SELECT 1 FROM documents d JOIN data_sources s ON s.id = d.data_source_id"
+            " WHERE s.knowledge_base_id = ?"
+        )
+        if not realm.is_managed or self.store.row(begun, destination.knowledge_base_id):
+            return 0
+        return MANAGED_FIRST_INGESTION.value
+
+    def _live(self, number: int, life: "_Life", work: Callable[[], None]) -> None:
         try:
-            if self.clock.wait(DIRECT_DURATION.value / 2, self._closing):
+            if self.clock.wait(life.seconds / 2, self._closing):
                 return
-            begun()
-            if not self.clock.wait(DIRECT_DURATION.value / 2, self._closing):
-                work(destination)
+            life.begun()
+            if not self.clock.wait(life.seconds / 2, self._closing):
+                work()
         except Stopped:
             logger.info("direct request stopped")
         except Exception as error:
             logger.warning("direct request failed", exc_info=error)
         finally:
-            self.calls.end(destination.knowledge_base_id)
+            self.calls.end(life.realm)
             self._lives.pop(number, None)
 
     def _index(self, destination: Destination, content: Content) -> None:
@@ -181,12 +189,19 @@ class Direct:
         return [detail(source, key, records.find(source["id"], key)) for key in keys]
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Life:
+    """Of an accepted request: `begun` is called in the middle of its AWS seconds."""
+
+    realm: Realm
+    seconds: float
+    begun: Callable[[], None]
+
+
 def _destination(source: Row) -> Destination:
     return Destination(
         knowledge_base_id=source["knowledge_base_id"],
         data_source_id=source["id"],
-        ingestion=VectorIngestion.configured(
-            loaded(source["body"]).get("vectorIngestionConfiguration")
-        ),
+        ingestion=ingestion_of(loaded(source["body"])),
         operation="IngestKnowledgeBaseDocuments",
     )

@@ -36,7 +36,7 @@ class Dispatcher:
         handler = self._handlers.get(f"{service}.{operation.name}")
         if handler is None:
             raise NOT_SIMULATED.broken(what=f"{operation.name} of {service}")
-        self._quotas.spend(operation.name)
+        self._quotas.spend(operation.name, parameters)
         validate(operation.input_shape, parameters)
         fault = self._faults.of_call(operation.name, parameters)
         if fault is None:

@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
+from stackroom_local.simulator.connectors import kind_in
 from stackroom_local.simulator.data_sources import data_source
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.identifiers import page
+from stackroom_local.simulator.indexes import is_managed
+from stackroom_local.simulator.knowledge_bases import knowledge_base
 from stackroom_local.simulator.records import Records
-from stackroom_local.simulator.rules import NOT_YET_SYNCED, WRONG_IDENTIFIER
+from stackroom_local.simulator.rules import MANAGED_LIST_PAGE, NOT_YET_SYNCED, WRONG_IDENTIFIER
 from stackroom_local.simulator.store import Row, Store, loaded, moment
 
 
@@ -26,8 +29,12 @@ class Documents:
 
     def list(self, parameters: Parameters) -> Parameters:
         source = usable_data_source(self.store, parameters)
+        home = knowledge_base(self.store, source["knowledge_base_id"])
+        if is_managed(home) and (parameters.get("maxResults") or 0) > MANAGED_LIST_PAGE.limit:
+            raise MANAGED_LIST_PAGE.broken()
+        size = MANAGED_LIST_PAGE.limit if is_managed(home) else 1000
         rows = list(self.records.known(source["id"]).values())
-        found, more = page(rows, parameters, lambda row: str(row["identifier"]), size=1000)
+        found, more = page(rows, parameters, lambda row: str(row["identifier"]), size=size)
         return {
             "documentDetails": [detail(source, row["identifier"], row) for row in found],
             **more,
@@ -44,7 +51,8 @@ def usable_data_source(store: Store, parameters: Parameters) -> Row:
 
 
 def kind_of(source: Row) -> str:
-    return str(loaded(source["body"])["dataSourceConfiguration"]["type"])
+    """S3 or CUSTOM."""
+    return kind_in(loaded(source["body"])["dataSourceConfiguration"])
 
 
 def key_of(source: Row, identifier: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from stackroom_local.simulator.objects import ObjectMissing, Objects, S3Object, 
 from stackroom_local.simulator.parsing import Parser
 from stackroom_local.simulator.rules import FILE_FORMAT, FILE_UNREADABLE
 from stackroom_local.simulator.sidecars import Attributes, parsed
-from stackroom_local.simulator.vector_ingestion import VectorIngestion, most_bytes
+from stackroom_local.simulator.vector_ingestion import VectorIngestion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +31,10 @@ class Drafts:
 
     def read(self, ingestion: VectorIngestion, found: S3Object, sidecar: S3Object | None) -> Draft:
         """From S3. Raises Unindexable; what it says is all that AWS would say."""
-        if found.format in ingestion.formats and found.size > most_bytes(found.format).limit:
-            raise Unindexable(most_bytes(found.format).message)
-        attributes, sidecar_etag = self.attributes(sidecar)
+        most = ingestion.most_bytes(found.format)
+        if found.format in ingestion.formats and found.size > most.limit:
+            raise Unindexable(most.message)
+        attributes, sidecar_etag = self.attributes(ingestion, sidecar)
         body, etag = self._body(found)
         return Draft(
             identifier=found.uri,
@@ -44,11 +45,13 @@ class Drafts:
             uri=found.uri,
         )
 
-    def attributes(self, sidecar: S3Object | None) -> tuple[Attributes, str | None]:
+    def attributes(
+        self, ingestion: VectorIngestion, sidecar: S3Object | None
+    ) -> tuple[Attributes, str | None]:
         if sidecar is None:
             return Attributes(), None
         body, etag = self._body(sidecar)
-        return parsed(body), etag
+        return parsed(body, ingestion.bounds), etag
 
     def pieces(self, ingestion: VectorIngestion, body: bytes, filename: str) -> tuple[str, ...]:
         """What is to be read in a file, page by page where it is looked at; raises Unindexable."""

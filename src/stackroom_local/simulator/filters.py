@@ -1,30 +1,35 @@
-"""Retrieval filters: what S3 Vectors takes of them, and which documents they mean."""
+"""Retrieval filters: what a knowledge base takes of them, and which documents they mean."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stackroom_local.simulator.filter_values import is_number, is_scalar, is_text, ranged
+from stackroom_local.simulator.filter_values import (
+    is_list_of_scalars,
+    is_number,
+    is_scalar,
+    is_text,
+    moment_of,
+    ranged,
+)
 from stackroom_local.simulator.memory_index import Owner
-from stackroom_local.simulator.metadata import DATA_SOURCE_ID, SOURCE_URI
+from stackroom_local.simulator.metadata import OF_VECTOR, OwnKeys
 from stackroom_local.simulator.rules import (
     FILTER_DEPTH,
     FILTER_GROUP,
     FILTER_OPERATOR,
     FILTER_UNION,
     FILTER_VALUE,
+    MANAGED_FILTER_OPERATOR,
+    Rule,
 )
 from stackroom_local.simulator.sidecars import Value
 
 Filter = dict[str, Any]
 
+Takes = Callable[[Any], bool]  # whether an operator accepts a value
+
 _GROUPS = ("andAll", "orAll")
-_REFUSED = {
-    "startsWith": "STARTS_WITH",
-    "stringContains": "STRING_CONTAINS",
-    "in": "IN",
-    "notIn": "NOT_IN",
-}
 
 
 def _equals(present: Value | None, wanted: Any) -> bool:
@@ -36,36 +41,64 @@ def _equals(present: Value | None, wanted: Any) -> bool:
     return bool(present == wanted)
 
 
-# Operator: which values it takes, and when an attribute (None where absent) satisfies it.
-_OPERATORS: dict[str, tuple[Callable[[Any], bool], Callable[[Value | None, Any], bool]]] = {
-    "equals": (is_scalar, _equals),
-    "notEquals": (is_scalar, lambda present, wanted: not _equals(present, wanted)),
-    "greaterThan": (is_number, ranged(lambda a, b: a > b)),
-    "greaterThanOrEquals": (is_number, ranged(lambda a, b: a >= b)),
-    "lessThan": (is_number, ranged(lambda a, b: a < b)),
-    "lessThanOrEquals": (is_number, ranged(lambda a, b: a <= b)),
-    "listContains": (
-        is_text,
-        lambda present, wanted: isinstance(present, list) and wanted in present,
-    ),
+# When an attribute, None where absent, satisfies an operator.
+_SATISFIES: dict[str, Callable[[Value | None, Any], bool]] = {
+    "equals": _equals,
+    "notEquals": lambda present, wanted: not _equals(present, wanted),
+    "greaterThan": ranged(lambda a, b: a > b),
+    "greaterThanOrEquals": ranged(lambda a, b: a >= b),
+    "lessThan": ranged(lambda a, b: a < b),
+    "lessThanOrEquals": ranged(lambda a, b: a <= b),
+    "in": lambda present, wanted: any(_equals(present, each) for each in wanted),
+    "notIn": lambda present, wanted: not any(_equals(present, each) for each in wanted),
+    "listContains": lambda present, wanted: isinstance(present, list) and wanted in present,
 }
 
 
-def check(condition: Filter, depth: int = 0) -> None:
-    """Raise ValidationException for a filter that Bedrock refuses on S3 Vectors."""
+@dataclass(frozen=True, kw_only=True)
+class Grammar:
+    """What a kind of knowledge base takes of filters, and as what it names what it refuses."""
+
+    takes: Mapping[str, Takes]
+    refused: Mapping[str, str]
+    refusal: Rule
+
+
+_SCALARS = dict.fromkeys(("equals", "notEquals"), is_scalar)
+_RANGES = ("greaterThan", "greaterThanOrEquals", "lessThan", "lessThanOrEquals")
+_SUBSTRINGS = {"startsWith": "STARTS_WITH", "stringContains": "STRING_CONTAINS"}
+
+S3_VECTORS = Grammar(
+    takes={**_SCALARS, **dict.fromkeys(_RANGES, is_number), "listContains": is_text},
+    refused={**_SUBSTRINGS, "in": "IN", "notIn": "NOT_IN"},
+    refusal=FILTER_OPERATOR,
+)
+MANAGED = Grammar(
+    takes={
+        **_SCALARS,
+        **dict.fromkeys(_RANGES, lambda value: is_number(value) or moment_of(value) is not None),
+        **dict.fromkeys(("in", "notIn"), is_list_of_scalars),
+        "listContains": is_text,
+    },
+    refused=_SUBSTRINGS,
+    refusal=MANAGED_FILTER_OPERATOR,
+)
+
+
+def check(condition: Filter, grammar: Grammar, depth: int = 0) -> None:
+    """Raise ValidationException for a filter that Bedrock refuses on such a knowledge base."""
     operator, operand = _single(condition)
-    if operator in _REFUSED:
-        raise FILTER_OPERATOR.broken(operator=_REFUSED[operator])
+    if operator in grammar.refused:
+        raise grammar.refusal.broken(operator=grammar.refused[operator])
     if operator in _GROUPS:
         if depth >= FILTER_DEPTH.limit:
             raise FILTER_DEPTH.broken()
         if not 2 <= len(operand) <= FILTER_GROUP.limit:
             raise FILTER_GROUP.broken()
         for member in operand:
-            check(member, depth + 1)
+            check(member, grammar, depth + 1)
         return
-    takes, _ = _OPERATORS[operator]
-    if not takes(operand.get("value")):
+    if not grammar.takes[operator](operand.get("value")):
         raise FILTER_VALUE.broken(operator=operator, key=operand.get("key"))
 
 
@@ -76,8 +109,7 @@ def matches(condition: Filter, metadata: dict[str, Value]) -> bool:
         return all(matches(member, metadata) for member in operand)
     if operator == "orAll":
         return any(matches(member, metadata) for member in operand)
-    _, satisfies = _OPERATORS[operator]
-    return satisfies(metadata.get(operand["key"]), operand["value"])
+    return _SATISFIES[operator](metadata.get(operand["key"]), operand["value"])
 
 
 @dataclass(frozen=True)
@@ -89,13 +121,14 @@ class Sought:
 
     condition: Filter | None
     implied: Filter | None = None
+    own: OwnKeys = OF_VECTOR
 
     def __call__(self, owner: Owner, attributes: dict[str, Value]) -> bool:
         demanded = [each for each in (self.condition, self.implied) if each is not None]
         if not demanded:
             return True
-        own: dict[str, Value] = {SOURCE_URI: owner[1], DATA_SOURCE_ID: owner[0]}
-        return all(matches(each, {**attributes, **own}) for each in demanded)
+        known = {**attributes, **self.own.of(owner)}
+        return all(matches(each, known) for each in demanded)
 
 
 def _single(condition: Filter) -> tuple[str, Any]:

@@ -14,6 +14,8 @@ from stackroom_local.simulator.citing import cited
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.extraction import Extraction
+from stackroom_local.simulator.indexes import is_managed
+from stackroom_local.simulator.knowledge_bases import knowledge_base
 from stackroom_local.simulator.messages import Conversation, Text, Turn
 from stackroom_local.simulator.model_endpoint import (
     EndpointBroke,
@@ -25,6 +27,7 @@ from stackroom_local.simulator.models import TITAN
 from stackroom_local.simulator.retrieval import Retrieval
 from stackroom_local.simulator.rules import (
     GENERATION_MODEL,
+    MANAGED_GENERATE,
     MODEL_BROKEN,
     MODEL_THROTTLED,
     MODEL_UNREACHABLE,
@@ -51,6 +54,8 @@ class Generation:
     def answer(self, parameters: Parameters) -> Parameters:
         """Under a guardrail, if one is named: rule generate.guardrail."""
         chosen = _configuration(parameters)
+        if is_managed(knowledge_base(self.store, chosen["knowledgeBaseId"])):
+            raise MANAGED_GENERATE.broken()
         generation = chosen.get("generationConfiguration") or {}
         template = prompts.template_of(generation)
         guard = self.screening.asked_for(generation)

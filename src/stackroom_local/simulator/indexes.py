@@ -1,4 +1,4 @@
-"""The vector index behind a knowledge base, or named in a request."""
+"""The vector index behind a knowledge base, its service's own or one of S3 Vectors."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,36 @@ class Index:
     non_filterable: tuple[str, ...]
     metric: str
     is_enhanced: bool
+    is_managed: bool = False
+
+
+# Before the id of a managed knowledge base: what its vectors are kept under, and no ARN.
+_MANAGED = "managed/"
+_MANAGED_DIMENSION = 1024  # rule managed.embedding; of the service's own model nothing is said
+
+
+def managed_index(knowledge_base_id: str) -> str:
+    """What stands in the place of an index's ARN where the service keeps the vectors."""
+    return f"{_MANAGED}{knowledge_base_id}"
+
+
+def is_managed(knowledge_base: Row) -> bool:
+    """Of a row of `knowledge_bases`."""
+    return str(knowledge_base["index_arn"]).startswith(_MANAGED)
 
 
 def index_of(store: Store, knowledge_base_id: str) -> Index | None:
     """None when the index was deleted under the knowledge base."""
+    home = store.row("SELECT index_arn FROM knowledge_bases WHERE id = ?", knowledge_base_id)
+    if home is not None and is_managed(home):
+        return Index(
+            arn=home["index_arn"],
+            dimension=_MANAGED_DIMENSION,
+            non_filterable=(),
+            metric="cosine",
+            is_enhanced=True,
+            is_managed=True,
+        )
     row = store.row(
         "SELECT i.arn, i.body FROM vector_indexes i"
         " JOIN knowledge_bases k ON k.index_arn = i.arn WHERE k.id = ?",

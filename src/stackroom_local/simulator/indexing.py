@@ -70,7 +70,7 @@ class Indexing:
         keyed = [(new_key(), chunk) for chunk in chunks]
         if not keyed:
             raise Unindexable(FILE_UNREADABLE.message)
-        refuse_excess(values, keyed[0][0])
+        refuse_excess(index, values, keyed[0][0])
         refusals = {
             key: refusal(index, owner, key, chunk.text, values, parent=chunk.parent)
             for key, chunk in keyed
@@ -119,7 +119,7 @@ class Indexing:
         index = self._index(destination)
         texts = self.vectors.texts(owner)
         if texts:
-            refuse_excess(values, next(iter(texts)))
+            refuse_excess(index, values, next(iter(texts)))
         refusals = {
             key: refusal(index, owner, key, text, values, parent=parent)
             for key, (text, parent) in texts.items()

@@ -3,22 +3,33 @@
 from dataclasses import dataclass
 from typing import Any
 
+from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.data_source_deletions import RUNNING
-from stackroom_local.simulator.data_sources import data_source, open_data_source
+from stackroom_local.simulator.data_sources import data_source, open_data_source, refuse_unavailable
 from stackroom_local.simulator.direct import DirectCalls
 from stackroom_local.simulator.dispatch import Parameters
+from stackroom_local.simulator.documents import kind_of
 from stackroom_local.simulator.identifiers import ClientTokens, new_id, page
+from stackroom_local.simulator.indexes import managed_index
 from stackroom_local.simulator.job_runs import JobRuns
+from stackroom_local.simulator.realms import Realm
 from stackroom_local.simulator.rules import (
     JOB_NOT_FOR_CUSTOM,
     JOB_NOT_RUNNING,
     JOBS_PER_ACCOUNT,
     JOBS_PER_KNOWLEDGE_BASE,
+    JOBS_PER_MANAGED,
+    JOBS_PER_SOURCE,
     NO_SUCH_RESOURCE,
 )
 from stackroom_local.simulator.store import Row, Store, dumped, loaded, moment
 from stackroom_local.simulator.tally import nothing_yet
+
+_RUNNING = (
+    "SELECT count(*) FROM ingestion_jobs j JOIN knowledge_bases k ON k.id = j.knowledge_base_id"  # noqa: S608 - a constant
+    f" WHERE j.{RUNNING}"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +39,7 @@ class IngestionJobs:
     tokens: ClientTokens
     direct: DirectCalls
     runs: JobRuns
+    assumptions: Assumptions
 
     def start(self, parameters: Parameters) -> Parameters:
         home = parameters["knowledgeBaseId"]
@@ -83,15 +95,30 @@ class IngestionJobs:
         return row
 
     def _admit(self, source: Row) -> None:
-        if loaded(source["body"])["dataSourceConfiguration"]["type"] != "S3":
+        if kind_of(source) != "S3":
             raise JOB_NOT_FOR_CUSTOM.broken()
-        self.direct.refuse_job(source["knowledge_base_id"])
-        running = f"SELECT count(*) FROM ingestion_jobs WHERE {RUNNING}"  # noqa: S608 - a constant
-        here = self.store.count(f"{running} AND knowledge_base_id = ?", source["knowledge_base_id"])
-        if here >= JOBS_PER_KNOWLEDGE_BASE.limit:
-            raise JOBS_PER_KNOWLEDGE_BASE.broken()
-        if self.store.count(running) >= JOBS_PER_ACCOUNT.limit:
+        realm = Realm.of(self.store, source)
+        refuse_unavailable(source)
+        self.direct.refuse_job(realm)
+        if realm.running_jobs(self.store):
+            raise (JOBS_PER_SOURCE if realm.is_managed else JOBS_PER_KNOWLEDGE_BASE).broken()
+        here = self.store.count(
+            f"{_RUNNING} AND j.knowledge_base_id = ?", source["knowledge_base_id"]
+        )
+        if realm.is_managed and here >= JOBS_PER_MANAGED.limit:
+            raise JOBS_PER_MANAGED.broken()
+        if self._account_is_full(is_managed=realm.is_managed):
             raise JOBS_PER_ACCOUNT.broken()
+
+    def _account_is_full(self, *, is_managed: bool) -> bool:
+        """Rules job.per-account and managed.jobs-in-account."""
+        if self.assumptions.managed_jobs_in_account:
+            return self.store.count(_RUNNING) >= JOBS_PER_ACCOUNT.limit
+        others = f"{_RUNNING} AND k.index_arn NOT LIKE ?"
+        return (
+            not is_managed
+            and self.store.count(others, managed_index("%")) >= JOBS_PER_ACCOUNT.limit
+        )
 
     def _insert(self, parameters: Parameters) -> str:
         now = self.clock.now().isoformat()

@@ -9,11 +9,12 @@ from typing import Any
 from stackroom_local.simulator.clock import Clock, Signal, Work
 from stackroom_local.simulator.errors import Stopped
 from stackroom_local.simulator.indexing import Destination, Indexing
+from stackroom_local.simulator.managed_ingestion import ingestion_of
 from stackroom_local.simulator.rules import JOB_FAILED, JOB_SHORTEST, JOB_STARTING, JOB_STOPPING
+from stackroom_local.simulator.sources import Source
 from stackroom_local.simulator.store import Row, Store, dumped, loaded
-from stackroom_local.simulator.synchronisation import Source, Synchronisation
+from stackroom_local.simulator.synchronisation import Synchronisation
 from stackroom_local.simulator.tally import Tally
-from stackroom_local.simulator.vector_ingestion import VectorIngestion
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +88,7 @@ class JobRuns:
         destination = Destination(
             knowledge_base_id=source["knowledge_base_id"],
             data_source_id=source["id"],
-            ingestion=VectorIngestion.configured(body.get("vectorIngestionConfiguration")),
+            ingestion=ingestion_of(body),
             operation="StartIngestionJob",
         )
         Synchronisation(

@@ -7,17 +7,22 @@ from typing import Any
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.identifiers import Arns, ClientTokens, new_id, page
-from stackroom_local.simulator.models import dimensions_of
+from stackroom_local.simulator.indexes import is_managed, managed_index
+from stackroom_local.simulator.knowledge_base_configurations import (
+    index_arn_of,
+    is_of_managed,
+    managed_configuration,
+)
 from stackroom_local.simulator.rules import (
-    INDEX_ARN_OR_NAME,
     KNOWLEDGE_BASE_CREATION,
     KNOWLEDGE_BASE_IMMUTABLE,
     KNOWLEDGE_BASE_NAME_TAKEN,
     KNOWLEDGE_BASES_PER_ACCOUNT,
+    MANAGED_CREATION,
+    MANAGED_DELETION,
+    MANAGED_PER_ACCOUNT,
     NO_SUCH_RESOURCE,
     NOT_SIMULATED,
-    VECTOR_INDEX_DIMENSION,
-    VECTOR_INDEX_MISSING,
 )
 from stackroom_local.simulator.store import Row, Store, dumped, loaded, moment
 
@@ -35,8 +40,8 @@ class KnowledgeBases:
         with self.store.transaction():
             made = self.tokens.made("CreateKnowledgeBase", token)
             if made is None:
-                self._admit(parameters["name"])
-                made = self._insert(parameters, index_arn=self._index_arn(parameters))
+                self._admit(parameters)
+                made = self._insert(parameters)
                 self.tokens.remember("CreateKnowledgeBase", token, made)
                 self._activate_later(made)
             return {"knowledgeBase": self._described(knowledge_base(self.store, made))}
@@ -54,8 +59,13 @@ class KnowledgeBases:
         with self.store.transaction():
             row = knowledge_base(self.store, parameters["knowledgeBaseId"])
             body = loaded(row["body"])
+            if parameters.get("metadataConfigurations"):
+                raise NOT_SIMULATED.broken(what="metadataConfigurations of a knowledge base")
+            if is_managed(row) and is_of_managed(parameters):
+                configuration = managed_configuration(parameters)
+                parameters = {**parameters, "knowledgeBaseConfiguration": configuration}
             for member in ("knowledgeBaseConfiguration", "storageConfiguration"):
-                if parameters.get(member, body[member]) != body[member]:
+                if parameters.get(member, body.get(member)) != body.get(member):
                     raise KNOWLEDGE_BASE_IMMUTABLE.broken()
             if parameters["name"] != row["name"]:
                 self._refuse_taken(parameters["name"])
@@ -73,66 +83,72 @@ class KnowledgeBases:
         """Its data sources go too, each by its own deletion policy."""
         with self.store.transaction():
             row = knowledge_base(self.store, parameters["knowledgeBaseId"])
-            if self.delete_data_sources(row["id"]):
-                self.store.write("DELETE FROM knowledge_bases WHERE id = ?", row["id"])
-            else:
+            if not self.delete_data_sources(row["id"]):
                 self._set_status(row["id"], "DELETE_UNSUCCESSFUL")
+            elif is_managed(row):
+                self._set_status(row["id"], "DELETING")
+                self.clock.later(MANAGED_DELETION.value, lambda: self._forget(row["id"]))
+            else:
+                self._forget(row["id"])
         return {"knowledgeBaseId": row["id"], "status": "DELETING"}
 
     def resume(self) -> None:
-        """After a restart, whatever was being created is ready."""
+        """After a restart, whatever was being created is ready, and what was to go is gone."""
         self.store.write("UPDATE knowledge_bases SET status = 'ACTIVE' WHERE status = 'CREATING'")
+        self.store.write("DELETE FROM knowledge_bases WHERE status = 'DELETING'")
 
-    def _admit(self, name: str) -> None:
-        self._refuse_taken(name)
-        count = self.store.count("SELECT count(*) FROM knowledge_bases")
-        if count >= KNOWLEDGE_BASES_PER_ACCOUNT.limit:
-            raise KNOWLEDGE_BASES_PER_ACCOUNT.broken()
+    def _forget(self, knowledge_base_id: str) -> None:
+        self.store.write("DELETE FROM knowledge_bases WHERE id = ?", knowledge_base_id)
+
+    def _admit(self, parameters: Parameters) -> None:
+        self._refuse_taken(parameters["name"])
+        limit = KNOWLEDGE_BASES_PER_ACCOUNT
+        alike = "SELECT count(*) FROM knowledge_bases WHERE index_arn NOT LIKE ?"
+        if is_of_managed(parameters):
+            limit = MANAGED_PER_ACCOUNT
+            alike = "SELECT count(*) FROM knowledge_bases WHERE index_arn LIKE ?"
+        if self.store.count(alike, managed_index("%")) >= limit.limit:
+            raise limit.broken()
 
     def _refuse_taken(self, name: str) -> None:
         if self.store.row("SELECT 1 FROM knowledge_bases WHERE name = ?", name):
             raise KNOWLEDGE_BASE_NAME_TAKEN.broken(name=name)
 
-    def _index_arn(self, parameters: Parameters) -> str:
-        """The ARN of the index that the request names, which must exist and fit the model."""
-        configuration = parameters["knowledgeBaseConfiguration"]
-        storage = parameters.get("storageConfiguration") or {}
-        vectors = storage.get("s3VectorsConfiguration")
-        if configuration["type"] != "VECTOR" or vectors is None:
-            raise NOT_SIMULATED.broken(what="knowledge bases other than VECTOR on S3_VECTORS")
-        arn = vectors.get("indexArn")
-        if bool(arn) == bool(vectors.get("vectorBucketArn")):
-            raise INDEX_ARN_OR_NAME.broken()
-        arn = arn or f"{vectors['vectorBucketArn']}/index/{vectors.get('indexName')}"
-        index = self.store.row("SELECT body FROM vector_indexes WHERE arn = ?", arn)
-        if index is None:
-            raise VECTOR_INDEX_MISSING.broken()
-        model = dimensions_of(configuration.get("vectorKnowledgeBaseConfiguration") or {})
-        dimension = loaded(index["body"])["dimension"]
-        if model != dimension:
-            raise VECTOR_INDEX_DIMENSION.broken(model=model, index=dimension)
-        return str(arn)
-
-    def _insert(self, parameters: Parameters, *, index_arn: str) -> str:
+    def _place(self, parameters: Parameters) -> Parameters:
+        """The row's members that say what it is and where its vectors are; checks the request."""
         knowledge_base_id = new_id()
-        kept = ("roleArn", "description", "knowledgeBaseConfiguration", "storageConfiguration")
+        if is_of_managed(parameters):
+            configuration = managed_configuration(parameters)
+            return {
+                "id": knowledge_base_id,
+                "index_arn": managed_index(knowledge_base_id),
+                "body": dumped(_kept({**parameters, "knowledgeBaseConfiguration": configuration})),
+            }
+        arn = index_arn_of(self.store, parameters)
+        return {"id": knowledge_base_id, "index_arn": arn, "body": dumped(_kept(parameters))}
+
+    def _insert(self, parameters: Parameters) -> str:
         now = self.clock.now().isoformat()
         row = {
-            "id": knowledge_base_id,
+            **self._place(parameters),
             "name": parameters["name"],
             "status": "CREATING",
-            "index_arn": index_arn,
-            "body": dumped({member: parameters.get(member) for member in kept}),
             "created_at": now,
             "updated_at": now,
         }
         self.store.insert("knowledge_bases", row)
-        return knowledge_base_id
+        return str(row["id"])
 
     def _activate_later(self, knowledge_base_id: str) -> None:
-        self.clock.later(
-            KNOWLEDGE_BASE_CREATION.value, lambda: self._set_status(knowledge_base_id, "ACTIVE")
-        )
+        row = knowledge_base(self.store, knowledge_base_id)
+        rule = MANAGED_CREATION if is_managed(row) else KNOWLEDGE_BASE_CREATION
+        self.clock.later(rule.value, lambda: self._activate(knowledge_base_id))
+
+    def _activate(self, knowledge_base_id: str) -> None:
+        with self.store.transaction():  # one that is deleted meanwhile stays so
+            row = self.store.row("SELECT * FROM knowledge_bases WHERE id = ?", knowledge_base_id)
+            if row is not None and row["status"] == "CREATING":
+                self._set_status(knowledge_base_id, "ACTIVE")
 
     def _set_status(self, knowledge_base_id: str, status: str) -> None:
         self.store.write(
@@ -156,6 +172,16 @@ def knowledge_base(store: Store, knowledge_base_id: str) -> Row:
     if row is None:
         raise NO_SUCH_RESOURCE.broken(what="Knowledge Base", id=knowledge_base_id)
     return row
+
+
+def _kept(parameters: Parameters) -> dict[str, Any]:
+    kept = {
+        member: parameters.get(member)
+        for member in ("roleArn", "description", "knowledgeBaseConfiguration")
+    }
+    if is_of_managed(parameters):  # rule managed.storage
+        return kept
+    return {**kept, "storageConfiguration": parameters.get("storageConfiguration")}
 
 
 def _summary(row: Row) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The metadata that S3 Vectors and Bedrock allow on a passage."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from stackroom_local.simulator.errors import Unindexable
@@ -27,9 +28,25 @@ BEDROCK_METADATA = "AMAZON_BEDROCK_METADATA"
 OWN_KEYS = frozenset({SOURCE_URI, CHUNK_ID, DATA_SOURCE_ID, BEDROCK_TEXT, BEDROCK_METADATA})
 
 
+@dataclass(frozen=True, kw_only=True)
+class OwnKeys:
+    """The names of the metadata that Bedrock adds to every passage by itself."""
+
+    source_uri: str
+    data_source_id: str
+
+    def of(self, owner: Owner) -> dict[str, Value]:
+        return {self.source_uri: owner[1], self.data_source_id: owner[0]}
+
+
+OF_VECTOR = OwnKeys(source_uri=SOURCE_URI, data_source_id=DATA_SOURCE_ID)
+# Rule managed.filter-keys.
+OF_MANAGED = OwnKeys(source_uri="_source_uri", data_source_id="_data_source_id")
+
+
 def own_keys(owner: Owner, key: str) -> dict[str, Value]:
-    """The metadata that Bedrock adds to every passage by itself."""
-    return {SOURCE_URI: owner[1], CHUNK_ID: key, DATA_SOURCE_ID: owner[0]}
+    """All of a VECTOR knowledge base's."""
+    return {**OF_VECTOR.of(owner), CHUNK_ID: key}
 
 
 def metadata_of(
@@ -52,8 +69,10 @@ def _written_by_bedrock(
     }
 
 
-def refuse_excess(attributes: dict[str, Value], key: str) -> None:
+def refuse_excess(index: Index, attributes: dict[str, Value], key: str) -> None:
     """Raise Unindexable for more custom metadata than Bedrock takes on S3 Vectors."""
+    if index.is_managed:  # rule managed.sidecar-size
+        return
     if len(attributes) > CUSTOM_METADATA_KEYS.limit:
         rule = CUSTOM_METADATA_KEYS
     elif _size(attributes) > CUSTOM_METADATA_SIZE.limit:
@@ -73,6 +92,8 @@ def refusal(
     parent: str | None,
 ) -> str | None:
     """Why S3 Vectors would refuse this passage; None when it takes it."""
+    if index.is_managed:
+        return None
     metadata = _written_by_bedrock(owner, key, text, attributes, parent)
     filterable = {name: metadata[name] for name in metadata if name not in index.non_filterable}
     for rule, part in ((FILTERABLE_METADATA_SIZE, filterable), (METADATA_SIZE, metadata)):

@@ -82,6 +82,7 @@ def _job_handlers(
         tokens=components.tokens,
         direct=calls,
         runs=runs,
+        assumptions=components.assumptions,
     )
     return {
         "bedrock-agent.StartIngestionJob": jobs.start,

@@ -1,10 +1,13 @@
-"""Request rates: a token bucket per operation, shared by all callers of the account."""
+"""Request rates: token buckets, shared by all callers of the account."""
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from stackroom_local.simulator.clock import Clock
-from stackroom_local.simulator.rules import RATE_EXCEEDED, RATES
+from stackroom_local.simulator.rates import Rate, Rates
+from stackroom_local.simulator.rules import RATE_EXCEEDED
 
 
 @dataclass
@@ -16,26 +19,26 @@ class _Bucket:
 class Quotas:
     """Raises ThrottlingException for a request that comes too soon, which takes no token."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, rates: Rates) -> None:
         self._clock = clock
+        self._rates = rates
         self._buckets: dict[str, _Bucket] = {}
         self._lock = threading.Lock()
 
-    def spend(self, operation: str) -> None:
-        rate = RATES.get(operation)
-        if rate is None:
-            return
+    def spend(self, operation: str, parameters: Mapping[str, Any]) -> None:
+        rates = self._rates.of(operation, parameters)
         with self._lock:
-            bucket = self._refilled(operation, rate)
-            if bucket.tokens < 1:
+            buckets = [self._refilled(rate) for rate in rates]
+            if any(bucket.tokens < 1 for bucket in buckets):
                 raise RATE_EXCEEDED.broken()
-            bucket.tokens -= 1
+            for bucket in buckets:
+                bucket.tokens -= 1
 
-    def _refilled(self, operation: str, rate: float) -> _Bucket:
-        # A burst of one second's worth; AWS documents the rate only.
-        size = max(1.0, rate)
+    def _refilled(self, rate: Rate) -> _Bucket:
         now = self._clock.elapsed()
-        bucket = self._buckets.setdefault(operation, _Bucket(tokens=size, filled_at=now))
-        bucket.tokens = min(size, bucket.tokens + (now - bucket.filled_at) * rate)
+        first = _Bucket(tokens=rate.burst, filled_at=now)
+        bucket = self._buckets.setdefault(rate.counted, first)
+        gained = (now - bucket.filled_at) * rate.per_second
+        bucket.tokens = min(rate.burst, bucket.tokens + gained)
         bucket.filled_at = now
         return bucket

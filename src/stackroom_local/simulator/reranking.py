@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stackroom_local.simulator.dispatch import Parameters
-from stackroom_local.simulator.embedding import Embedder
+from stackroom_local.simulator.embedding import Embedder, Vector, normalised
 from stackroom_local.simulator.rules import (
     NOT_SIMULATED,
     RERANK_MODEL,
@@ -58,6 +58,10 @@ class Reranking:
         limit = chosen.get("numberOfRerankedResults") or len(hits)
         return [replace(hits[at], score=score) for at, score in ranked[:limit]]
 
+    def meaning(self, question: str) -> Vector:
+        """What passages are compared with, of the length one."""
+        return normalised(self.embedder.embed(question))
+
     def _ranked(self, question: str, texts: list[str]) -> list[tuple[int, float]]:
         """Each text's place and relevance, most relevant first."""
         query, words = self.embedder.embed(question), _words(question)
@@ -66,6 +70,15 @@ class Reranking:
             for text in texts
         ]
         return sorted(enumerate(scores), key=lambda each: -each[1])
+
+
+def with_words(question: str, hits: list[Hit]) -> list[Hit]:
+    """Hits whose score is a similarity, by that and the question's words, best first."""
+    words = _words(question)
+    scored = [
+        replace(hit, score=_between(hit.score, _shared(words, _words(hit.text)))) for hit in hits
+    ]
+    return sorted(scored, key=lambda hit: -hit.score)
 
 
 def _check_model(configuration: dict[str, Any], operation: str) -> None:

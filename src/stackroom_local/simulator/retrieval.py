@@ -1,6 +1,6 @@
 """bedrock-agent-runtime's Retrieve."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,14 +8,16 @@ from stackroom_local.simulator import filters, implicit_filters
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.embedding import Embedder, normalised
-from stackroom_local.simulator.indexes import index_of
+from stackroom_local.simulator.indexes import index_of, is_managed
 from stackroom_local.simulator.knowledge_bases import knowledge_base
-from stackroom_local.simulator.metadata import own_keys
+from stackroom_local.simulator.managed_search import ManagedSearch
+from stackroom_local.simulator.metadata import OF_MANAGED, own_keys
 from stackroom_local.simulator.page_tokens import start_of, token_for
 from stackroom_local.simulator.reranking import Reranking
 from stackroom_local.simulator.rules import (
     DEFAULT_RESULTS,
     HYBRID_SEARCH,
+    MANAGED_USER_CONTEXT,
     MODEL_MISMATCH,
     NOT_SIMULATED,
     QUERY_LENGTH,
@@ -25,6 +27,7 @@ from stackroom_local.simulator.rules import (
     VECTOR_INDEX_MISSING,
 )
 from stackroom_local.simulator.screening import Screening, Side, action_of
+from stackroom_local.simulator.sidecars import Value
 from stackroom_local.simulator.store import Store, dumped
 from stackroom_local.simulator.vectors import Hit, Vectors
 
@@ -38,10 +41,15 @@ class Retrieval:
     screening: Screening
     reranking: Reranking
 
+    @property
+    def managed(self) -> ManagedSearch:
+        return ManagedSearch(vectors=self.vectors, reranking=self.reranking)
+
     def retrieve(self, parameters: Parameters) -> Parameters:
         """Under a guardrail, if one is named: rule retrieve.guardrail."""
+        home = knowledge_base(self.store, parameters["knowledgeBaseId"])
         if parameters.get("userContext"):
-            raise USER_CONTEXT.broken()
+            raise (MANAGED_USER_CONTEXT if is_managed(home) else USER_CONTEXT).broken()
         query = parameters["retrievalQuery"]
         if query.get("image") or query.get("type") == "IMAGE":
             raise NOT_SIMULATED.broken(what="images in Retrieve")
@@ -55,7 +63,8 @@ class Retrieval:
         start = start_of(parameters, clock=self.clock, rule=RETRIEVE_TOKEN)
         verdict = guard.judged(asked[1], Side.INPUT) if guard else None
         hits = [] if verdict and verdict.blocked else self.hits(*asked)
-        page = _page([{**reference(hit), "score": hit.score} for hit in hits[start:]])
+        shown = managed_result if is_managed(home) else reference
+        page = _page([{**shown(hit), "score": hit.score} for hit in hits[start:]])
         more, end = {}, start + len(page)
         if end < len(hits):
             token = token_for(parameters, end, clock=self.clock, rule=RETRIEVE_TOKEN)
@@ -64,7 +73,10 @@ class Retrieval:
 
     def check(self, knowledge_base_id: str, text: str, configuration: dict[str, Any]) -> None:
         """Raises ServiceError for what AWS refuses."""
-        knowledge_base(self.store, knowledge_base_id)
+        home = knowledge_base(self.store, knowledge_base_id)
+        if is_managed(home):
+            self.managed.check(home, text, configuration)
+            return
         if not text.strip() or len(text) > QUERY_LENGTH.limit:
             raise QUERY_LENGTH.broken()
         if configuration.get("managedSearchConfiguration"):
@@ -74,7 +86,7 @@ class Retrieval:
             raise HYBRID_SEARCH.broken(knowledge_base=knowledge_base_id)
         condition = search.get("filter")
         if condition is not None:
-            filters.check(condition)
+            filters.check(condition, filters.S3_VECTORS)
         if implicit := search.get("implicitFilterConfiguration"):
             implicit_filters.check(implicit)
         if reranking := search.get("rerankingConfiguration"):
@@ -82,6 +94,9 @@ class Retrieval:
 
     def hits(self, knowledge_base_id: str, text: str, configuration: dict[str, Any]) -> list[Hit]:
         """The best passages, best first, of a request that `check` let pass."""
+        home = knowledge_base(self.store, knowledge_base_id)
+        if is_managed(home):
+            return self.managed.hits(home, text, configuration)
         index = index_of(self.store, knowledge_base_id)
         if index is None:
             raise VECTOR_INDEX_MISSING.broken()
@@ -98,14 +113,23 @@ class Retrieval:
 
 def reference(hit: Hit) -> dict[str, Any]:
     """A passage as both Retrieve and RetrieveAndGenerate show it; S3 Vectors has no page key."""
-    source, identifier = hit.owner
+    return _result(hit, own_keys(hit.owner, hit.key))
+
+
+def managed_result(hit: Hit) -> dict[str, Any]:
+    """A passage of a managed knowledge base: rules managed.filter-keys, managed.document-id."""
+    return {**_result(hit, OF_MANAGED.of(hit.owner)), "documentId": hit.owner[1]}
+
+
+def _result(hit: Hit, own: Mapping[str, Value]) -> dict[str, Any]:
+    identifier = hit.owner[1]
     location: dict[str, Any] = {"type": "CUSTOM", "customDocumentLocation": {"id": identifier}}
     if identifier.startswith("s3://"):
         location = {"type": "S3", "s3Location": {"uri": identifier}}
     return {
         "content": {"type": "TEXT", "text": hit.text},
         "location": location,
-        "metadata": {**hit.attributes, **own_keys((source, identifier), hit.key)},
+        "metadata": {**hit.attributes, **own},
     }
 
 

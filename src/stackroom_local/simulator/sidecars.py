@@ -9,12 +9,13 @@ from stackroom_local.simulator.rules import (
     ATTRIBUTE_KEY_LENGTH,
     ATTRIBUTE_LIST_SIZE,
     ATTRIBUTE_TEXT_LENGTH,
+    MANAGED_SIDECAR_SIZE,
     SIDECAR_INVALID,
     SIDECAR_SIZE,
+    Rule,
 )
 
 SUFFIX = ".metadata.json"
-RESERVED = "x-amz-bedrock"
 
 Value = str | float | bool | list[str]
 
@@ -38,30 +39,39 @@ class Attributes:
         return "".join(f"{key}: {_shown(self.values[key])}\n" for key in self.embedded)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """What a kind of knowledge base takes: no keys that begin as its service's own do."""
+
+    sidecar_size: Rule
+    reserved: str
+
+
+OF_VECTOR = Bounds(sidecar_size=SIDECAR_SIZE, reserved="x-amz-bedrock")
+OF_MANAGED = Bounds(sidecar_size=MANAGED_SIDECAR_SIZE, reserved="_")  # rule managed.filter-keys
+
+
 class SidecarTooLarge(Unindexable):
     """The file is left out as if it were not there, so it gets no status."""
 
-    def __init__(self) -> None:
-        super().__init__(SIDECAR_SIZE.message)
 
-
-def parsed(body: bytes) -> Attributes:
+def parsed(body: bytes, bounds: Bounds) -> Attributes:
     """Raises SidecarTooLarge, or Unindexable for one that is malformed."""
-    if len(body) > SIDECAR_SIZE.limit:
-        raise SidecarTooLarge
+    if len(body) > bounds.sidecar_size.limit:
+        raise SidecarTooLarge(bounds.sidecar_size.message)
     try:
         given = json.loads(body)["metadataAttributes"]
-        return attributes(given.items())
+        return attributes(given.items(), bounds)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Unindexable(SIDECAR_INVALID.message) from error
 
 
-def attributes(given: Any) -> Attributes:
+def attributes(given: Any, bounds: Bounds) -> Attributes:
     """From pairs of key and value in either form; raises ValueError for what Bedrock refuses."""
     values: dict[str, Value] = {}
     embedded = []
     for key, value in given:
-        if not 1 <= len(key) <= ATTRIBUTE_KEY_LENGTH.limit or key.startswith(RESERVED):
+        if not 1 <= len(key) <= ATTRIBUTE_KEY_LENGTH.limit or key.startswith(bounds.reserved):
             raise ValueError(key)
         if isinstance(value, dict):
             if value.get("includeForEmbedding"):

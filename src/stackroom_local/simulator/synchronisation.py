@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from stackroom_local.simulator.changes import Change, too_many_to_parse
 from stackroom_local.simulator.clock import Clock, Signal
@@ -20,24 +19,10 @@ from stackroom_local.simulator.errors import Stopped, Unindexable
 from stackroom_local.simulator.indexing import Destination, Indexing
 from stackroom_local.simulator.rules import PARSE_FILES
 from stackroom_local.simulator.sidecars import SUFFIX, SidecarTooLarge
+from stackroom_local.simulator.sources import Source
 from stackroom_local.simulator.tally import Tally
 
 _AHEAD = 4  # documents read before the embedder needs them
-
-
-@dataclass(frozen=True, kw_only=True)
-class Source:
-    """The bucket of an S3 data source and the prefix under which its documents lie."""
-
-    bucket: str
-    prefix: str = ""
-
-    @staticmethod
-    def configured(configuration: dict[str, Any]) -> "Source":
-        """From a dataSourceConfiguration; the model allows one inclusion prefix."""
-        s3 = configuration["s3Configuration"]
-        prefixes = s3.get("inclusionPrefixes") or [""]
-        return Source(bucket=s3["bucketArn"].rpartition(":")[2], prefix=prefixes[0])
 
 
 class Reading:
@@ -99,7 +84,8 @@ class Synchronisation:
 
     def _planned(self) -> tuple[list[Change], list[str]]:
         known = self.indexing.records.known(self.destination.data_source_id)
-        objects = list(self.indexing.drafts.objects.under(self.source.bucket, self.source.prefix))
+        before = len(known)
+        objects = list(self.source.objects(self.indexing.drafts.objects))
         sidecars = {found.uri: found for found in objects if found.is_sidecar}
         changes = [
             Change(
@@ -108,12 +94,12 @@ class Synchronisation:
                 before=known.pop(found.uri, None),
             )
             for found in objects
-            if not found.is_sidecar and not found.key.endswith("/")
+            if not found.is_sidecar and not found.key.endswith("/") and self.source.takes(found)
         ]
         self._count(changes)
         unsettled = [change for change in changes if not change.is_settled]
         self._too_many = too_many_to_parse(unsettled, self.destination.ingestion)
-        return unsettled, list(known)
+        return unsettled, self.source.deletable(list(known), of=before)
 
     def _count(self, changes: list[Change]) -> None:
         self.tally.count("numberOfDocumentsScanned", len(changes))
@@ -171,7 +157,8 @@ class Synchronisation:
             self.tally.count("numberOfMetadataDocumentsModified")
 
     def _redescribe(self, change: Change) -> None:
-        attributes, etag = self.indexing.drafts.attributes(change.sidecar)
+        ingestion = self.destination.ingestion
+        attributes, etag = self.indexing.drafts.attributes(ingestion, change.sidecar)
         outcome = self.indexing.redescribe(
             self.destination, change.uri, attributes, etag=change.found.etag, sidecar=etag
         )

@@ -3,7 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from stackroom_local.simulator.filter_values import is_number, is_scalar, is_text, ranged
+from stackroom_local.simulator.filter_values import (
+    is_list_of_scalars,
+    is_number,
+    is_scalar,
+    is_text,
+    ranged,
+)
 from stackroom_local.simulator.indexes import Index
 from stackroom_local.simulator.rules import (
     VECTOR_FILTER_CONSTRAINTS,
@@ -18,10 +24,6 @@ Filter = Mapping[str, Any]
 Metadata = Mapping[str, Any]
 
 _GROUPS = ("$and", "$or")
-
-
-def _are_scalars(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(is_scalar(each) for each in value)
 
 
 def _is_truth(value: Any) -> bool:
@@ -54,8 +56,8 @@ _OPERATORS: dict[str, tuple[Callable[[Any], bool], Callable[[Any, Any], bool]]] 
         is_text,
         lambda present, wanted: isinstance(present, str) and present.startswith(wanted),
     ),
-    "$in": (_are_scalars, _is_in),
-    "$nin": (_are_scalars, lambda present, wanted: not _is_in(present, wanted)),
+    "$in": (is_list_of_scalars, _is_in),
+    "$nin": (is_list_of_scalars, lambda present, wanted: not _is_in(present, wanted)),
     "$exists": (_is_truth, lambda present, wanted: (present is not None) == wanted),
 }
 

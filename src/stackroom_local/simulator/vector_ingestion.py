@@ -22,6 +22,7 @@ from stackroom_local.simulator.rules import (
     PARSING_OF_MANAGED,
     Rule,
 )
+from stackroom_local.simulator.sidecars import OF_VECTOR, Bounds
 
 _OF_STRATEGY = {
     "FIXED_SIZE": "fixedSizeChunkingConfiguration",
@@ -37,6 +38,8 @@ class VectorIngestion:
 
     strategy: Strategy = field(default_factory=FixedSize)
     sees: bool = False
+    bounds: Bounds = OF_VECTOR
+    file_size: Rule = FILE_SIZE
 
     @classmethod
     def configured(cls, configuration: dict[str, Any] | None) -> Self:
@@ -57,10 +60,9 @@ class VectorIngestion:
         """Whether files of this kind are looked at, and not only their text taken."""
         return self.sees and extension in PARSED_FORMATS
 
-
-def most_bytes(extension: str) -> Rule:
-    """The rule that bounds files of this kind."""
-    return PARSE_IMAGE_SIZE if extension in IMAGE_FORMATS else FILE_SIZE
+    def most_bytes(self, extension: str) -> Rule:
+        """The rule that bounds files of this kind."""
+        return PARSE_IMAGE_SIZE if extension in IMAGE_FORMATS else self.file_size
 
 
 def check(configuration: dict[str, Any]) -> None:

@@ -18,6 +18,9 @@ from stackroom_local.simulator.rules.ingestion import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.invocations import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.jobs import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.limits import *  # noqa: F403 - as above
+from stackroom_local.simulator.rules.managed import *  # noqa: F403 - as above
+from stackroom_local.simulator.rules.managed_ingestion import *  # noqa: F403 - as above
+from stackroom_local.simulator.rules.managed_searches import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.requests import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.resources import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.rule import RULES, Rule
