@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.bedrock_entries import BedrockSettings
 from stackroom.aws.linked_entries import LinkedSettings
+from stackroom.aws.opensearch.settings import OpenSearchSettings
 from stackroom.aws.own_store_entries import OwnStoreSettings
 from stackroom.retrieval.budget import DEFAULT_BUDGET, Budget
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
@@ -91,6 +92,34 @@ def _by_retrieve(settings: LinkedSettings, client: Clients) -> KnowledgeBase:
     )
 
 
+def _in_opensearch(settings: LinkedSettings, client: Clients) -> KnowledgeBase:
+    from stackroom.aws import session
+    from stackroom.aws.opensearch.collection import Collection
+    from stackroom.aws.opensearch.knowledge_base import OpenSearchKnowledgeBase
+    from stackroom.aws.question_embeddings import embedding_cache, question_embeddings
+    from stackroom.ports.retrieval import Search
+
+    assert isinstance(settings, OpenSearchSettings), "it is asked for these alone"
+    is_hybrid = settings.override_search_type == "HYBRID"
+    return OpenSearchKnowledgeBase(
+        Collection(
+            settings.collection_endpoint,
+            credentials=session.credentials(),
+            region=session.region(),
+        ),
+        settings.index_name,
+        embeddings=question_embeddings(
+            client,
+            model=settings.embedding_model,
+            dimensions=settings.embedding_dimensions,
+            cache=embedding_cache(),
+        ),
+        fields=settings.fields,
+        search=Search.HYBRID if is_hybrid else Search.SEMANTIC,
+    )
+
+
 _STORES: Mapping[type[LinkedSettings], Callable[[LinkedSettings, Clients], KnowledgeBase]] = {
     BedrockSettings: _by_retrieve,
+    OpenSearchSettings: _in_opensearch,
 }

@@ -12,6 +12,7 @@ import pydantic
 
 from stackroom.aws.bedrock_entries import BedrockSettings
 from stackroom.aws.linked_entries import DEFAULT_TOOL, LinkedSettings, ToolsOwnSettings
+from stackroom.aws.opensearch.settings import OpenSearchSettings
 from stackroom.aws.own_store_entries import OwnStoreSettings
 
 AnyLinkedSettings = LinkedSettings | ToolsOwnSettings
@@ -59,6 +60,8 @@ def _kind_of(entry: Mapping[str, Any]) -> type[LinkedSettings] | type[ToolsOwnSe
     if entry.get("retrievalTool", DEFAULT_TOOL) != DEFAULT_TOOL:
         return ToolsOwnSettings
     store = entry.get("vectorStoreType")
+    if store == "OPENSEARCH_SERVERLESS" and "collectionEndpoint" in entry:
+        return OpenSearchSettings
     own_store = _OWN_STORES.get(store) if isinstance(store, str) else None
     return own_store or BedrockSettings
 

@@ -56,6 +56,15 @@ def _session() -> boto3.session.Session:
     return boto3.session.Session()
 
 
+def credentials() -> Any:
+    """botocore's, which renew themselves, for services that boto3 has no client of; or None."""
+    return _session().get_credentials()
+
+
+def region() -> str | None:
+    return _session().region_name
+
+
 def of_agents() -> dict[str, Any]:
     """What Strands' `BedrockModel` makes its client of: `BedrockModel(**of_agents(), ...)`."""
     return {"boto_session": _session(), "boto_client_config": _AGENTS}

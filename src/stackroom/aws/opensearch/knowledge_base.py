@@ -1,0 +1,187 @@
+"""
+A knowledge base in an index of OpenSearch Serverless.
+
+By meaning: one kNN search, the filter within it. By both, HYBRID: that and a search for words in
+one call, put in one order here, by reciprocal rank. OpenSearch's own hybrid query needs a search
+pipeline, which somebody who may write to the collection would have to make, and whose scores are
+normalised by page: the best of each would be 1.0 however bad it is, and no threshold would hold.
+https://docs.aws.amazon.com/opensearch-service/latest/developerguide/serverless-configure-neural-search.html
+"""
+
+import math
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stackroom.aws.opensearch import queries, spaces
+from stackroom.aws.opensearch.collection import Collection, refusal
+from stackroom.aws.opensearch.filters import Rendered, keys_of, rendered
+from stackroom.aws.opensearch.hits import Hit, answers_in, hits_in
+from stackroom.aws.opensearch.layout import Fields, Layout, layout_of
+from stackroom.aws.vector_filters import is_listed
+from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
+from stackroom.filters import Filter
+from stackroom.ports.embeddings import Embeddings, Vector
+from stackroom.ports.retrieval import Passage, Retrieved, Search
+from stackroom.retrieval.fusion import fused
+
+_MOST = 100  # asked for again, where what should be a list and isn't had to be left out
+# How long an attribute that nobody had is believed to be in no document: documents of a collection
+# for vectors can be found after about a minute [serverless-vector-search].
+_BELIEVED = 60.0  # seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Known:
+    layout: Layout
+    read_at: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    words: str
+    vector: Vector
+    within: Rendered | None
+    deadline: Deadline
+
+
+class OpenSearchKnowledgeBase:
+    """
+    A `KnowledgeBase` over one index; the index's mapping is read with the first question.
+
+    A passage's similarity is the cosine of its vector and the question's, its score (1 + cosine)
+    / 2. It is refused where the index's vectors are not those of the model by their number.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        index: str,
+        *,
+        embeddings: Embeddings,
+        fields: Fields | None = None,
+        search: Search = Search.SEMANTIC,
+    ) -> None:
+        assert search in (Search.SEMANTIC, Search.HYBRID), "there is no vector without its search"
+        self._collection = collection
+        self._index = index
+        self._embeddings = embeddings
+        self._fields = fields or Fields()
+        self._search = search
+        self._known: _Known | None = None
+        self._lock = threading.Lock()
+
+    def retrieve(
+        self,
+        query: str,
+        filter: Filter | None,  # noqa: A002 - the port's name
+        limit: int,
+        *,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Retrieved:
+        layout = self._layout(filter, deadline)
+        within = None if filter is None else rendered(filter, layout.attributes)
+        if within is not None and not layout.is_filtered_inside:
+            raise SearchRefused(
+                f"index {self._index!r} is of the engine nmslib, which takes no filter within a"
+                " search; make it anew with faiss"
+            )
+        deadline.check("InvokeModel")
+        vector = self._embeddings.embed(query)
+        asked = _Asked(words=query, vector=vector, within=within, deadline=deadline)
+        passages: list[Passage] = []
+        # What should be a list and isn't is left out, and then there may be more to find.
+        for most in (limit, _MOST):
+            found = self._found(asked, most, layout)
+            passages = [each for each in found if is_listed(filter, each.attributes)]
+            if len(passages) >= limit or len(found) < most or len(passages) == len(found):
+                break
+        return Retrieved(passages=tuple(passages[:limit]), search=self._search)
+
+    def _found(self, asked: _Asked, most: int, layout: Layout) -> list[Passage]:
+        near = queries.nearest(asked.vector, most, asked.within, self._fields)
+        if self._search is Search.SEMANTIC:
+            answer = self._collection.search(self._index, near, asked.deadline)
+            return [self._near(each, layout) for each in hits_in(answer, self._fields)]
+        worded = queries.best_by_words(asked.words, most, asked.within, self._fields)
+        answer = self._collection.multi_search(self._index, [near, worded], asked.deadline)
+        near_hits, worded_hits = (self._hits_of(each) for each in answers_in(answer, 2))
+        found = {each.id: self._near(each, layout) for each in near_hits}
+        for each in worded_hits:
+            found.setdefault(each.id, self._worded(each, asked.vector))
+        numbers = {key: number for number, key in enumerate(found)}
+        orders = [[numbers[each.id] for each in hits] for hits in (near_hits, worded_hits)]
+        passages = list(found.values())
+        return [passages[number] for number in fused(*orders)][:most]
+
+    def _hits_of(self, answer: object) -> list[Hit]:
+        """Of one of several searches, which may have failed by itself."""
+        status = answer.get("status", 200) if isinstance(answer, dict) else None
+        if isinstance(answer, dict) and status != 200:
+            raise refusal(status, answer, "MultiSearch", self._index)
+        return hits_in(answer, self._fields)
+
+    def _near(self, hit: Hit, layout: Layout) -> Passage:
+        return self._passage(hit, spaces.cosine(layout.space, hit.score))
+
+    def _worded(self, hit: Hit, vector: Vector) -> Passage:
+        if hit.vector is None or len(hit.vector) != len(vector):
+            raise SearchRefused(
+                f"index {self._index!r} doesn't give back {self._fields.vector!r}, which HYBRID"
+                " needs; keep it in _source, or search SEMANTIC"
+            )
+        return self._passage(hit, _cosine(vector, hit.vector))
+
+    def _passage(self, hit: Hit, similarity: float) -> Passage:
+        source = hit.attributes.get(self._fields.source)
+        told = source if isinstance(source, str) and source else None
+        is_address = told is not None and "://" in told
+        page = hit.attributes.get("page")
+        return Passage(
+            text=hit.text,
+            score=spaces.shown(similarity),
+            uri=told if is_address else None,
+            custom_id=None if is_address else told,
+            page=page if isinstance(page, int) and page > 0 else None,
+            attributes=hit.attributes,
+            similarity=similarity,
+        )
+
+    def _layout(self, condition: Filter | None, deadline: Deadline) -> Layout:
+        """Read once; and anew, after a while, for an attribute that nobody had until then."""
+        asked = () if condition is None else tuple(keys_of(condition))
+        with self._lock:
+            known = self._known
+        if known is not None and (
+            known.layout.attributes.keys() >= set(asked)
+            or time.monotonic() < known.read_at + _BELIEVED
+        ):
+            return known.layout
+        layout = self._read(deadline)
+        with self._lock:
+            self._known = _Known(layout=layout, read_at=time.monotonic())
+        return layout
+
+    def _read(self, deadline: Deadline) -> Layout:
+        """Raises SearchRefused for vectors of another length than the model's."""
+        answer = self._collection.mapping(self._index, deadline)
+        mappings = list(answer.values()) if isinstance(answer, dict) else []
+        mapping = mappings[0].get("mappings") if len(mappings) == 1 else None
+        if not isinstance(mapping, dict):
+            raise KnowledgeBaseUnavailable("GetMapping", "nonsense: not one index's mapping")
+        layout = layout_of(mapping, self._fields, index=self._index)
+        if layout.dimensions != self._embeddings.dimensions:
+            raise SearchRefused(
+                f"index {self._index!r} holds vectors of {layout.dimensions} dimensions, and"
+                f" {self._embeddings.model} makes them of {self._embeddings.dimensions}"
+            )
+        return layout
+
+
+def _cosine(vector: Sequence[float], other: Sequence[float]) -> float:
+    """Of the question's vector, which has length one, and another."""
+    length = math.hypot(*other)
+    product = math.fsum(one * two for one, two in zip(vector, other, strict=True))
+    return max(-1.0, min(1.0, product / length)) if length else 0.0
