@@ -117,14 +117,14 @@ def test_a_search_that_breaks_is_told_by_its_kind(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def broken(**request: Any) -> None:
-        raise KeyError(request["retrievalQuery"]["text"])
+        raise LookupError(request["retrievalQuery"]["text"])
 
     monkeypatch.setattr(asked_world.knowledge_bases, "retrieve", broken)
 
     asked_world.ask(data(SECRET))
 
     line = asked_world.printed.lines("a knowledge base broke")[0]
-    assert line["error_type"] == "KeyError"
+    assert line["error_type"] == "LookupError"
     assert "in broken" in line["raised_at"]
     assert SECRET not in written_by(asked_world, everything, capsys)
 

@@ -4,6 +4,8 @@ The composition root: from settings to use cases, for the functions, the CLI and
 A use case that is asked for is made once, with the adapters of aws/deployment.py, and its package
 imported then; so a function pays for what it uses. Where a new one belongs: a property here, or in
 aws/run_use_cases.py if a run's tasks call it.
+
+Over 200 lines: each use case is composed in one place, in a few lines.
 """
 
 from __future__ import annotations
@@ -83,23 +85,23 @@ class UseCases(RunUseCases):
         from stackroom.retrieval.place_cache import PlaceMapCache
         from stackroom.retrieval.search import Retrieval
 
-        least = self.deployment.settings.need("retrieve_least_score")
+        need = self.deployment.settings.need
+        least = need("retrieve_least_score")
+        budget = Budget(
+            max_tokens=need("retrieve_max_tokens"), prioritize_by=need("retrieve_prioritize_by")
+        )
+        measured = CALIBRATIONS[need("retrieve_calibration")]
         ids = [member.knowledge_base_id for member in self.deployment.pool]
         return Retrieval(
             pool={each: self.deployment.knowledge_base(each) for each in ids},
             # The control table is for opening catalogs; a search only reads them.
             catalogs=self.deployment.catalogs,
             place_maps=PlaceMapCache(self.deployment.place_maps),
-            min_score=self.deployment.settings.need("retrieve_min_score"),
-            budget=Budget(
-                max_tokens=self.deployment.settings.need("retrieve_max_tokens"),
-                prioritize_by=self.deployment.settings.need("retrieve_prioritize_by"),
-            ),
+            min_score=need("retrieve_min_score"),
+            budget=budget,
             # Who asks one catalog of the caller's has no use for the setting.
             sharing=getattr(self.deployment.settings, "retrieve_sharing", "off") == "on",
-            calibration=CALIBRATIONS[self.deployment.settings.need("retrieve_calibration")]
-            if least is None
-            else Calibration.of(least),
+            calibration=measured if least is None else Calibration.of(least),
         )
 
     @cached_property
