@@ -225,7 +225,9 @@ def test_of_two_spaces_none_stands_before_the_mark() -> None:
     [
         ("2026-06-30T00:00:00Z", "2026-06-29T00:00:00Z"),
         ("2026-06-30T01:00:00+02:00", "2026-06-29T22:59:59Z"),  # 23:00:00 before, in UTC
-        ("2026-06-30", "2026-06-29T23:59:59"),  # in UTC, where neither says
+        ("2026-06-30T00:00:00", "2026-06-29T23:59:59Z"),  # in UTC, if it doesn't say
+        ("2026-06-30T00:00:00Z", "2026-06-29T23:59:59"),
+        ("2026-06-30", "2026-06-29T23:59:59"),
         ("2999-01-01", "2026-06-30T23:59:59.999Z"),
     ],
 )
@@ -291,14 +293,16 @@ def test_a_caller_may_want_another_budget_and_the_rest_stays() -> None:
     )
 
 
-pieces = st.sampled_from(["a", "語", "é", " ", ".", "。", '"', "\n", "\n\n", "word", "x" * 97])
-texts = st.lists(pieces, max_size=400).map("".join)
+# Long enough that most budgets below hold a few of them, and cut one.
+long = [SENTENCE * 9, "word " * 30, "語" * 99 + "。", "x" * 97]
+pieces = st.sampled_from([*long, *long, "a", "é", " ", ".", '"', "\n", "\n\n"])
+texts = st.lists(pieces, min_size=8, max_size=30).map("".join)
 dates = st.one_of(st.none(), st.text(max_size=30), st.datetimes().map(datetime.isoformat))
 
 
 @given(
-    st.lists(st.tuples(texts, st.floats(), dates), max_size=8),
-    st.integers(min_value=1, max_value=600),
+    st.lists(st.tuples(texts, st.floats(), dates), max_size=6),
+    st.integers(min_value=1, max_value=900),
     st.sampled_from(Priority),
 )
 def test_whatever_is_found_the_budget_holds_and_nothing_is_lost(
