@@ -15,7 +15,7 @@ from stackroom.errors import (
 )
 from stackroom.model import Catalog
 from stackroom.retrieval.answers import Answering
-from stackroom.retrieval.budget import Budget
+from stackroom.retrieval.budget import Budget, Priority
 from stackroom.retrieval.cited import CatalogAnswer
 from stackroom.retrieval.search import Retrieval
 from stackroom.tenancy import Tenant
@@ -130,6 +130,20 @@ def test_a_source_is_the_whole_passage_whatever_of_it_was_shown(
     [(_, [shown])] = model.asked
     assert len(shown) < 404
     assert told(answer)[0][0] == passage
+
+
+def test_the_model_is_told_the_newest_first_where_that_is_configured(
+    answering: Answering, store: FakeKnowledgeBase, model: FakeWriter
+) -> None:
+    store.put("leave was 28 days", score=0.9, attributes={"uploaded_at": "2019-01-01T00:00:00Z"})
+    store.put("leave is 30 days", score=0.8, attributes={"uploaded_at": "2026-01-01T00:00:00Z"})
+    model.say(("30 days.", [1]))
+    budget = Budget(max_tokens=8, prioritize_by=Priority.RECENCY)
+    newest = replace(answering, retrieval=replace(answering.retrieval, budget=budget))
+
+    newest.ask("leave?", CATALOG)
+
+    assert model.asked == [("leave?", ["leave is 30 days"])]
 
 
 def test_where_no_passage_fits_no_model_is_asked_and_nobody_says_that_nothing_was_found(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackroom.ports.retrieval import Passage
+from stackroom.ports.retrieval import Passage, Place
 from stackroom.retrieval.budget import Budget, Priority
 from stackroom.retrieval.citations import cited
 from stackroom.retrieval.excerpts import Excerpt
@@ -253,6 +253,16 @@ def test_what_has_no_date_that_can_be_read_is_older_than_all(date: object) -> No
 
     assert order(found, Priority.RECENCY) == "zxy"
     assert order(found, Priority.BALANCED) == "xyz"  # all are nothing but their score
+
+
+@pytest.mark.parametrize("prioritize_by", [Priority.RECENCY, Priority.BALANCED])
+def test_a_table_of_contents_stays_behind_what_can_answer(prioritize_by: Priority) -> None:
+    contents_page = excerpt("t", 0.9, uploaded_at=days_ago(0))
+    at = Place(page=1, is_navigation=True)
+    contents_page = replace(contents_page, cited=replace(contents_page.cited, place=at))
+    found = [excerpt("a", 0.1, uploaded_at=days_ago(700)), contents_page, excerpt("b", 0.0)]
+
+    assert order(found, prioritize_by) == "abt"
 
 
 def test_what_lies_in_the_future_is_as_new_as_what_is_from_now() -> None:

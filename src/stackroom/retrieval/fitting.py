@@ -79,12 +79,15 @@ def _in_order(found: Sequence[Excerpt], budget: Budget) -> Sequence[Excerpt]:
     if budget.prioritize_by is Priority.SIMILARITY:
         return found
     now = budget.now()
-    ages = [_age(each.passage.attributes, now) for each in found]
-    places = range(len(found))
-    if budget.prioritize_by is Priority.RECENCY:
-        return [found[at] for at in sorted(places, key=ages.__getitem__)]
-    weights = [_weight(each.passage.score, age) for each, age in zip(found, ages, strict=True)]
-    return [found[at] for at in sorted(places, key=lambda at: -weights[at])]
+
+    def rank(excerpt: Excerpt) -> tuple[bool, float]:
+        age = _age(excerpt.passage.attributes, now)
+        is_newest_first = budget.prioritize_by is Priority.RECENCY
+        # A table of contents answers nothing, however new: it comes last as in every order.
+        comes_last = excerpt.cited.place.is_navigation
+        return comes_last, age if is_newest_first else -_weight(excerpt.passage.score, age)
+
+    return sorted(found, key=rank)
 
 
 def _weight(score: float, age: float) -> float:
