@@ -302,3 +302,15 @@ def _started(world: World, request: dict[str, str]) -> dict[str, str] | None:
     except world.agent.exceptions.ThrottlingException:
         return None
     return job
+
+
+def test_a_job_that_only_deletes_says_how_much(world: World) -> None:
+    knowledge_base = world.knowledge_base()
+    source = world.data_source(knowledge_base)
+    world.put("a.txt", "Apples are red.")
+    world.sync(knowledge_base, source)
+    world.drop("a.txt")
+
+    job = world.sync(knowledge_base, source)
+
+    assert job["statistics"]["numberOfDocumentsDeleted"] == 1

@@ -72,6 +72,7 @@ class Synchronisation:
         self._mark([change.uri for change in changes], "PENDING")
         try:
             self._remove(vanished)
+            self.report(self.tally)
             for change, reading in self._read_ahead(changes):
                 if self.stop.is_set():
                     raise Stopped
