@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from stackroom_local.simulator.rules import (
-    ACL_IMMUTABLE,
     CONNECTOR_CONNECTION,
     CONNECTOR_KINDS,
     CONNECTOR_TYPE,
@@ -117,12 +116,6 @@ def failure(configuration: Mapping[str, Any]) -> str | None:
     if not (isinstance(connection, dict) and connection.get("bucketName")):
         return CONNECTOR_CONNECTION.message.format(at="connectionConfiguration.bucketName")
     return None
-
-
-def refuse_other_access(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Raise ValidationException for an update that turns access lists on or off."""
-    if parameters_of(before)["aclEnabled"] != parameters_of(after)["aclEnabled"]:
-        raise ACL_IMMUTABLE.broken()
 
 
 def reads_pictures(configuration: Mapping[str, Any]) -> bool:

@@ -60,10 +60,6 @@ def refuse_changed(before: dict[str, Any], after: dict[str, Any]) -> None:
     member = "vectorIngestionConfiguration"
     if (after.get(member) or None) != (before.get(member) or None):
         raise CHUNKING_IMMUTABLE.broken()
-    if is_connector(before):
-        connectors.refuse_other_access(
-            *(each["dataSourceConfiguration"] for each in (before, after))
-        )
 
 
 def _of_managed(home: Row, body: dict[str, Any]) -> dict[str, Any]:

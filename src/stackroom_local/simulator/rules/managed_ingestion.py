@@ -17,12 +17,6 @@ MANAGED_PARSING = rule(
     " no more formats than of others; text assumed",
     message="The parsing strategy {strategy} is not supported for managed knowledge bases",
 )
-ACL_IMMUTABLE = rule(
-    "managed.acl-immutable",
-    "aclEnabled can't change",
-    "guide; text assumed",
-    message="aclEnabled can't be changed after the data source was created",
-)
 JOBS_PER_MANAGED = rule(
     "managed.jobs",
     "50 jobs at a time in a managed knowledge base, one in each data source",
