@@ -17,8 +17,8 @@ from benchmarks.simulated_time.executions import Execution
 from benchmarks.simulated_time.functions import Function, FunctionFailed
 from benchmarks.simulated_time.hub import Hub
 from stackroom.aws.slots import DynamoSlots
+from stackroom.capacity import CAPACITIES
 from stackroom.model import PoolMember
-from stackroom.runs.placement import OWN_SLOTS
 from stackroom_local.simulator.faults import Faults
 from tests.aws.stores import CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
 from tests.chaos import commands
@@ -28,6 +28,7 @@ from tests.chaos.kills import Kills
 from tests.chaos.wire import Wire
 from tests.workflow.machine import DEFINITION
 
+_OWN_SLOTS = CAPACITIES["BEDROCK"].own_sources
 _SWEEP = 300.0  # seconds [infra/runs.py]
 _TIMEOUTS = {  # seconds [infra/pipeline_functions.py]
     "upload_handler": 60.0,
@@ -141,7 +142,7 @@ class Deployment:
         self.pool.append(
             PoolMember(knowledge_base_id=knowledge_base_id, data_source_id=data_source_id)
         )
-        self._let_strangers_in(knowledge_base_id, OWN_SLOTS - self.terms.own_slots)
+        self._let_strangers_in(knowledge_base_id, _OWN_SLOTS - self.terms.own_slots)
         self.hub.run(until=self.hub.time + 5)
         for name, seconds in _TIMEOUTS.items():
             handler = partial(self._handle, name)
@@ -171,7 +172,7 @@ class Deployment:
                     "s3Configuration": {"bucketArn": "arn:aws:s3:::handbooks"},
                 },
             )
-            slots.take(knowledge_base_id, name, limit=OWN_SLOTS)
+            slots.take(knowledge_base_id, name, limit=_OWN_SLOTS)
             slots.exhaust(knowledge_base_id, name)
 
     def _handle(self, name: str, event: Any) -> Any:

@@ -15,9 +15,9 @@ from stackroom.aws import session
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.slots import DynamoSlots
+from stackroom.capacity import CAPACITIES
 from stackroom.keys import Location, locate
 from stackroom.model import Document
-from stackroom.runs.placement import OWN_SLOTS
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.lambda_context import Context
 from tests.workflow.bedrock import Bedrock
@@ -29,6 +29,7 @@ FUNCTIONS: dict[str, Any] = {
 }
 KEY = "alice/research/report.txt"
 _numbers = count(1)
+_OWN_SLOTS = CAPACITIES["BEDROCK"].own_sources
 
 Event = dict[str, Any]
 
@@ -105,9 +106,9 @@ class Pipeline:
     def fill_slots(self) -> None:
         """From now on catalogs have no data sources of their own."""
         slots = DynamoSlots(client=session.client("dynamodb"), table=CONTROL_TABLE)
-        for number in range(OWN_SLOTS):
+        for number in range(_OWN_SLOTS):
             for member in json.loads(os.environ["KB_POOL"]):
-                slots.take(member["knowledge_base_id"], f"another-{number}", limit=OWN_SLOTS)
+                slots.take(member["knowledge_base_id"], f"another-{number}", limit=_OWN_SLOTS)
 
     def over(self) -> Event:
         """The live run with its job at its end."""

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 
 from stackroom.admission.admission import Admission
+from stackroom.admission.limits import Limits
+from stackroom.capacity import capacity_of
 from stackroom.ingestion.by_job import JobRounds
 from stackroom.ingestion.direct import DirectRounds
 from stackroom.ingestion.direct_calls import DirectCalls
@@ -94,6 +96,9 @@ class Pipeline:
             book=self.book,
             task_tokens=self.task_tokens,
             pool=[member.knowledge_base_id for member in self.pool],
+            limits=Limits(
+                jobs_in_one={each.knowledge_base_id: capacity_of(each).jobs for each in self.pool}
+            ),
             now=self.clock,
             pause=lambda _: None,
         )

@@ -223,6 +223,23 @@ def test_direct_calls_wait_for_the_job_that_has_the_knowledge_base(
     assert seen.eta_seconds == 20 - 1 + 6  # it was granted a second ago
 
 
+def test_a_job_beside_others_of_a_managed_knowledge_base_waits_for_starts_alone(
+    pipeline: Pipeline, estimate: Estimates
+) -> None:
+    pipeline.drop()
+    pipeline.catalogs.place(CATALOG, OWN)
+    for number in range(3):  # one at work, the next one's start reserved, and one that waits
+        queue_up(pipeline, f"cat-{number}", Mode.EXCLUSIVE)
+    beside = replace(estimate, limits=Limits(jobs_in_one={"KB1": 50}))
+    pipeline.admission.dispatch()
+
+    alone = of(estimate, pipeline)
+    among = of(beside, pipeline)
+
+    assert alone.eta_seconds == 8 + 20 + 2 * 20 + 20
+    assert among.eta_seconds == 8 + 2 * 10 + 20  # two starts before its own
+
+
 def test_a_job_that_waits_for_a_large_document_is_told_what_is_left_of_it(
     pipeline: Pipeline, estimate: Estimates
 ) -> None:

@@ -17,6 +17,9 @@ def two_knowledge_bases() -> Pipeline:
     )
 
 
+MANAGED = PoolMember(knowledge_base_id="KB9", data_source_id="SHARED9", type="MANAGED")
+
+
 def place(pipeline: Pipeline, key: str = KEY) -> Placement:
     pipeline.drop(key)
     placement, _ = pipeline.placements.ensure(pipeline.catalogs.kept[place_of(key).catalog_id])
@@ -73,6 +76,28 @@ def test_catalogs_go_to_the_emptiest_knowledge_base() -> None:
         place(pipeline, f"alice/shelf {number}/a.txt")
 
     assert homes(pipeline) == ["KB1", "KB2", "KB1", "KB2"]
+
+
+def test_a_managed_knowledge_base_has_sources_of_their_own_for_199_catalogs() -> None:
+    pipeline = Pipeline(pool=(MANAGED,))
+    pipeline.bedrock.source_limit = 199  # the 200th is the shared one
+
+    for number in range(201):
+        place(pipeline, f"user-{number}/shelf/a.txt")
+
+    types = [each.data_source_type for each in pipeline.catalogs.kept.values()]
+    assert types == [DataSourceType.S3] * 199 + [DataSourceType.CUSTOM] * 2
+
+
+def test_in_a_mixed_pool_the_emptiest_has_the_least_share_of_its_slots_taken() -> None:
+    vector = PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1")
+    pipeline = Pipeline(pool=(vector, MANAGED))
+    pipeline.bedrock.source_limit = 199
+    for number in range(52):
+        place(pipeline, f"user-{number}/shelf/a.txt")
+
+    # One of the one's 4 slots is a larger share than 49 of the other's 199, and less than 50.
+    assert homes(pipeline) == ["KB1", *["KB9"] * 50, "KB1"]
 
 
 def test_a_data_source_whose_id_a_crash_lost_is_adopted_by_name(pipeline: Pipeline) -> None:

@@ -187,6 +187,40 @@ def test_an_account_runs_five_jobs() -> None:
     assert len(schedule.grant()) == 5
 
 
+def test_a_managed_knowledge_base_runs_jobs_beside_each_other_and_beside_no_direct_call() -> None:
+    limits = Limits(seconds_between_starts=0, jobs_in_one={"KB1": 3})
+    jobs = [a_job(f"j{number}", 20 - number) for number in range(4)]
+
+    schedule = a_schedule(*jobs, a_waiter("direct", 5), limits=limits)
+
+    assert names(schedule.grant()) == ["j0", "j1", "j2"]
+
+
+def test_jobs_that_came_after_a_direct_call_let_it_in_though_there_is_room_for_them() -> None:
+    limits = Limits(seconds_between_starts=0, jobs_in_one={"KB1": 3})
+    first = a_schedule(a_job("first", 30), limits=limits)
+    first.grant()
+    later = NOW + timedelta(seconds=60)
+    waiters = (a_waiter("direct", -10), a_job("late", -20))
+
+    beside = a_schedule(*waiters, ledger=first.ledger, now=later, limits=limits)
+    over = a_schedule(*waiters, now=later, limits=limits)
+
+    assert beside.grant() == []
+    assert names(over.grant()) == ["direct"]
+
+
+def test_the_accounts_five_jobs_bind_a_managed_knowledge_base_unless_configured() -> None:
+    in_one = {"KB1": 50}
+    jobs = [a_job(f"j{number}", 70 - number) for number in range(60)]
+
+    bound = a_schedule(*jobs, limits=Limits(seconds_between_starts=0, jobs_in_one=in_one))
+    free = a_schedule(*jobs, limits=Limits(jobs=99, seconds_between_starts=0, jobs_in_one=in_one))
+
+    assert len(bound.grant()) == 5
+    assert len(free.grant()) == 50
+
+
 def test_a_grant_ends_after_a_while_if_others_wait_and_only_then() -> None:
     busy = a_schedule(a_waiter("at work", 1, calls=10))
     busy.grant()
@@ -362,11 +396,12 @@ waiters = st.lists(
 def test_no_limit_is_ever_overrun_and_no_knowledge_base_used_both_ways(
     first: list[Waiter], second: list[Waiter], later: float
 ) -> None:
-    limits = Limits()
-    before = a_schedule(*first)
+    limits = Limits(seconds_between_starts=5, jobs_in_one={"KB2": 2})
+    before = a_schedule(*first, limits=limits)
     before.grant()
 
-    after = a_schedule(*second, ledger=before.ledger, now=NOW + timedelta(seconds=later))
+    now = NOW + timedelta(seconds=later)
+    after = a_schedule(*second, ledger=before.ledger, now=now, limits=limits)
     after.grant()
 
     for grants in (before.ledger.grants, after.ledger.grants):
@@ -377,7 +412,7 @@ def test_no_limit_is_ever_overrun_and_no_knowledge_base_used_both_ways(
         for base in ("KB1", "KB2", "KB3"):
             alone = [each for each in jobs if each.knowledge_base_id == base]
             together = [each for each in shared if each.knowledge_base_id == base]
-            assert len(alone) <= 1
+            assert len(alone) <= limits.jobs_in(base)
             assert not (alone and together)
             assert sum(each.is_large for each in together) <= 1
 

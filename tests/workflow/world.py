@@ -12,18 +12,19 @@ from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.slots import DynamoSlots
+from stackroom.capacity import CAPACITIES
 from stackroom.clock import utc_now
 from stackroom.keys import Location, locate
 from stackroom.model import Catalog, Document
 from stackroom.ports.admission import Grant, Mode
 from stackroom.ports.runs import Lease
-from stackroom.runs.placement import OWN_SLOTS
 from tests.aws.stores import BUCKET
 from tests.workflow.bedrock import Bedrock
 from tests.workflow.functions import Functions
 from tests.workflow.machine import Execution, Machine
 
 _STRANGER = "cat-of-a-stranger"
+_OWN_SLOTS = CAPACITIES["BEDROCK"].own_sources
 _messages = count(1)
 
 
@@ -104,10 +105,10 @@ class World:
         """The catalogs that have one."""
         return [each.catalog_id for each in self.book.read().grants]
 
-    def fill(self, knowledge_base_id: str) -> None:
+    def fill(self, knowledge_base_id: str, *, slots: int = _OWN_SLOTS) -> None:
         """Other catalogs have all of its slots."""
-        for number in range(OWN_SLOTS):
-            self.slots.take(knowledge_base_id, f"cat-{number}", limit=OWN_SLOTS)
+        for number in range(slots):
+            self.slots.take(knowledge_base_id, f"cat-{number}", limit=slots)
 
     def ingest(self, event: dict[str, Any]) -> Any:
         reply = self.functions.invoke("ingest", event)

@@ -1,10 +1,10 @@
 """
 Who may use a knowledge base.
 
-Bedrock runs one ingestion job at a time in a knowledge base and no direct call beside it, five jobs
-and ten direct calls in an account, and starts a job every ten seconds. So a run waits in a queue
-until a grant falls to it, claims it when it is woken, and gives it back; whoever gives one back, or
-comes too late for one, hands out what is free.
+Bedrock runs one ingestion job at a time in a knowledge base (in a MANAGED one more) and no direct
+call beside it, five jobs and ten direct calls in an account, and starts a job every ten seconds. So
+a run waits in a queue until a grant falls to it, claims it when it is woken, and gives it back;
+whoever gives one back, or comes too late for one, hands out what is free.
 
 Nothing here decides what Bedrock allows: a grant that was lost, or given twice, meets Bedrock's own
 refusal, which is waited out.

@@ -58,7 +58,7 @@ class Dispatch:
         self, ledger: Ledger, *, leaving: frozenset[tuple[str, int]] = frozenset()
     ) -> Schedule:
         """As it stands with that ledger; reads who waits."""
-        at_most = self.limits.direct_calls + 1
+        at_most = max(self.limits.direct_calls, self.limits.jobs) + 1
         return Schedule(
             ledger=ledger,
             waiters=self.waiting(limit=at_most),

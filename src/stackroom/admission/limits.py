@@ -1,7 +1,8 @@
 """What Bedrock allows the account at a time, and how that is shared out."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 
@@ -10,12 +11,17 @@ class Limits:
     """
     Of the account [AWS General Reference: Amazon Bedrock quotas, none adjustable]: ingestion jobs
     at a time, direct calls (Ingest- and DeleteKnowledgeBaseDocuments) at a time, and seconds
-    between two StartIngestionJob (0.1 a second).
+    between two StartIngestionJob (0.1 a second). Of the knowledge bases named in `jobs_in_one`:
+    jobs at a time there; any other runs one.
     """
 
     jobs: int = 5
     direct_calls: int = 10
     seconds_between_starts: float = 10.0
+    jobs_in_one: Mapping[str, int] = field(default_factory=dict)
+
+    def jobs_in(self, knowledge_base_id: str) -> int:
+        return self.jobs_in_one.get(knowledge_base_id, 1)
 
 
 # Slots that a run gets though others wait, and for how many it waits if there are fewer. Its

@@ -1,10 +1,11 @@
 """
 Who is next: the rules of admission, worked out on what is known at one moment.
 
-Oldest first. A knowledge base is shared by direct calls or held by one job; where both wait, the
-older one decides. When a job is next, no new direct call is let in, those at work finish,
-and then every job that waited at that moment runs, one after another (there are at most four, one
-per data source), so that the change costs once. After that the oldest direct call is the older.
+Oldest first. A knowledge base is shared by direct calls or held by jobs, as many at a time as one
+of its type runs; where both wait, the older one decides. When a job is next, no new direct call is
+let in, those at work finish, and then every job that waited at that moment runs (there are at most
+as many as data sources), so that the change costs once. After that the oldest direct call is the
+older.
 
 A direct call can't be stopped, so a large document holds up every job of its knowledge base. It
 queues up as if it had come PATIENCE later, and one at a time is at work in a knowledge base: a job
@@ -78,11 +79,12 @@ class Schedule:
             for each in self.ledger.grants
             if each.knowledge_base_id == waiter.knowledge_base_id
         ]
-        if any(each.mode is Mode.EXCLUSIVE for each in here):
-            return None
+        modes = {each.mode for each in here}
         if waiter.mode is Mode.SHARED:
-            return self._shared_grant(waiter)
-        return self._exclusive_grant(waiter) if not here else None
+            return None if Mode.EXCLUSIVE in modes else self._shared_grant(waiter)
+        if Mode.SHARED in modes or len(here) >= self.limits.jobs_in(waiter.knowledge_base_id):
+            return None
+        return self._exclusive_grant(waiter)
 
     def _exclusive_grant(self, waiter: Waiter) -> Grant | None:
         if not self._is_next(waiter) or not self._may_start():

@@ -20,6 +20,7 @@ from stackroom.aws import knowledge_bases
 from stackroom.aws.answer_prompt import checked
 from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.vector_ingestion import VectorIngestion
+from stackroom.capacity import capacity_of
 from stackroom.model import PoolMember
 from stackroom.retrieval.budget import DEFAULT_BUDGET, MOST_TOKENS, Budget, Priority
 from stackroom.retrieval.calibrations import CALIBRATIONS
@@ -94,7 +95,14 @@ class LimitSettings(Settings):
             jobs=self.admission_jobs,
             direct_calls=self.admission_direct_calls,
             seconds_between_starts=self.admission_seconds_between_starts,
+            jobs_in_one={each.knowledge_base_id: capacity_of(each).jobs for each in self._pool},
         )
+
+    @property
+    def _pool(self) -> tuple[PoolMember, ...]:
+        """Of a function that knows of the pool."""
+        pool: tuple[PoolMember, ...] = getattr(self, "kb_pool", ())
+        return pool
 
 
 class AdmissionSettings(LimitSettings):

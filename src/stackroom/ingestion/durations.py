@@ -4,7 +4,7 @@ About how long work takes, and how long until its turn comes: by what finished w
 Of what nothing like it has been measured, nothing is said; nor of what takes longer than it should.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -50,10 +50,16 @@ class Durations:
         # Where a job is among them, calls at work end first.
         modes = {mode, *(each.mode for each in waiters)}
         in_the_way = [each for each in here if Mode.EXCLUSIVE in (*modes, each.mode)]
+        if modes == {Mode.EXCLUSIVE} and self._takes_another_job(home, here):
+            in_the_way = [each for each in here if each.mode is Mode.SHARED]
         if Mode.EXCLUSIVE not in modes:
             in_the_way += self._that_take_all_calls()
         held_up = longest(self._left_of(each) for each in in_the_way)
         return total([held_up, *(self._beside(each) for each in waiters)])
+
+    def _takes_another_job(self, home: str, here: Sequence[Grant]) -> bool:
+        jobs = sum(each.mode is Mode.EXCLUSIVE for each in here)
+        return jobs < self.limits.jobs_in(home)
 
     def _that_take_all_calls(self) -> list[Grant]:
         holders = [each for each in self.ledger.grants if each.mode is Mode.SHARED]
@@ -65,8 +71,15 @@ class Durations:
         return self.left(grant.mode, grant.size, since=grant.start_at or grant.granted_at)
 
     def _beside(self, waiter: Waiter) -> float | None:
-        """Of small direct calls, as many as the account has are at work beside each other."""
+        """
+        Of small direct calls, as many as the account has are at work beside each other, and of jobs
+        as many as the knowledge base runs, begun one after another.
+        """
         whole, least = self.of(waiter.mode, waiter.size), self.of(waiter.mode, 0)
+        beside = self.limits.jobs_in(waiter.knowledge_base_id)
+        if whole is not None and waiter.mode is Mode.EXCLUSIVE and beside > 1:
+            at_a_time = min(beside, self.limits.jobs)
+            return max(whole / at_a_time, self.limits.seconds_between_starts)
         if whole is None or least is None or waiter.mode is Mode.EXCLUSIVE or waiter.is_large:
             return whole
         return whole - least + least * waiter.calls / self.limits.direct_calls

@@ -1,9 +1,9 @@
 """
 Placing a catalog: giving it a data source of its own while there are any, else a shared one.
 
-A knowledge base has five data sources, not adjustable [AWS General Reference: Amazon Bedrock
-quotas]. Four are for catalogs; the fifth is the shared CUSTOM data source, where every other
-catalog lives. Where a catalog was placed it stays, whatever becomes of the pool.
+How many data sources a knowledge base has goes by its type (stackroom.capacity). All but one are
+for catalogs; the last is the shared CUSTOM data source, where every other catalog lives. Where a
+catalog was placed it stays, whatever becomes of the pool.
 """
 
 import hashlib
@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from stackroom.capacity import capacity_of
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled
 from stackroom.model import Catalog, DataSource, DataSourceType, PoolMember
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.data_sources import DataSources, Slots
-
-OWN_SLOTS = 4
 
 
 class Placement(StrEnum):
@@ -45,12 +44,10 @@ class Placements:
         return source
 
     def _own(self, catalog: Catalog) -> DataSource | None:
-        for knowledge_base_id in self._candidates(catalog.catalog_id):
-            if not (
-                self._takes_slot(knowledge_base_id, catalog)
-                or self._takes_lost_slot(knowledge_base_id, catalog)
-            ):
+        for member in self._candidates(catalog.catalog_id):
+            if not (self._takes_slot(member, catalog) or self._takes_lost_slot(member, catalog)):
                 continue
+            knowledge_base_id = member.knowledge_base_id
             try:
                 return self._adopt_or_create(knowledge_base_id, catalog)
             except DataSourceLimit:
@@ -58,21 +55,23 @@ class Placements:
                 self.slots.exhaust(knowledge_base_id, catalog.catalog_id)
         return None
 
-    def _takes_slot(self, knowledge_base_id: str, catalog: Catalog) -> bool:
-        return self.slots.take(knowledge_base_id, catalog.catalog_id, limit=OWN_SLOTS)
+    def _takes_slot(self, member: PoolMember, catalog: Catalog) -> bool:
+        limit = capacity_of(member).own_sources
+        return self.slots.take(member.knowledge_base_id, catalog.catalog_id, limit=limit)
 
-    def _takes_lost_slot(self, knowledge_base_id: str, catalog: Catalog) -> bool:
+    def _takes_lost_slot(self, member: PoolMember, catalog: Catalog) -> bool:
         """
         A data source of its own needs no room. It is there where the tables were lost: slots were
         then counted lost for the data sources of catalogs that had yet to come back.
         """
+        knowledge_base_id = member.knowledge_base_id
         lost = sorted(self.slots.lost(knowledge_base_id))
         name = data_source_name(catalog.catalog_id)
         if not lost or self.data_sources.find(knowledge_base_id, name) is None:
             return False
         for each in lost:
             self.slots.free(knowledge_base_id, each)
-            if self._takes_slot(knowledge_base_id, catalog):
+            if self._takes_slot(member, catalog):
                 return True
         return False
 
@@ -85,11 +84,16 @@ class Placements:
             type=DataSourceType.CUSTOM,
         )
 
-    def _candidates(self, catalog_id: str) -> list[str]:
+    def _candidates(self, catalog_id: str) -> list[PoolMember]:
         """The knowledge base where a crash left the catalog's slot, then the emptiest first."""
-        members = [member.knowledge_base_id for member in self.pool]
-        holder = self.slots.holder_of(catalog_id, members)
-        return sorted(members, key=lambda each: (each != holder, self.slots.taken(each)))
+        holder = self.slots.holder_of(catalog_id, [each.knowledge_base_id for each in self.pool])
+        return sorted(
+            self.pool, key=lambda each: (each.knowledge_base_id != holder, self._fullness(each))
+        )
+
+    def _fullness(self, member: PoolMember) -> float:
+        """The share of its slots that are taken: in a mixed pool some have fifty times as many."""
+        return self.slots.taken(member.knowledge_base_id) / capacity_of(member).own_sources
 
     def _adopt_or_create(self, knowledge_base_id: str, catalog: Catalog) -> DataSource:
         name = data_source_name(catalog.catalog_id)

@@ -8,9 +8,9 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from stackroom.capacity import capacity_of
 from stackroom.model import Catalog, PoolMember
 from stackroom.ports.admission import Grant, Mode, Waiter
-from stackroom.runs.placement import OWN_SLOTS
 from stackroom_local.cli.console import console
 from stackroom_local.product import Product
 from stackroom_local.records import Records
@@ -48,7 +48,8 @@ def _own(product: Product, member: PoolMember, names: dict[str, str]) -> str:
     holders = product.stores.slots.holders(member.knowledge_base_id)
     taken = product.stores.slots.taken(member.knowledge_base_id)
     lost = f", {taken - len(holders)} of them lost" if taken > len(holders) else ""
-    return f"{taken} of {OWN_SLOTS}{lost}{_listed([names.get(each, each) for each in holders])}"
+    most = capacity_of(member).own_sources
+    return f"{taken} of {most}{lost}{_listed([names.get(each, each) for each in holders])}"
 
 
 def _shared(member: PoolMember, catalogs: Sequence[Catalog], names: dict[str, str]) -> str:

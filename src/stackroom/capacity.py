@@ -1,0 +1,37 @@
+"""
+What one knowledge base of the pool takes, by its type.
+
+The numbers are AWS's, none of them adjustable [AWS General Reference: Amazon Bedrock endpoints and
+quotas, rows "(Knowledge Bases)" and "(Managed Knowledge Bases)"; user guide: kb-managed-quotas].
+Of MANAGED knowledge bases AWS leaves two things open, and these are our assumptions:
+
+- A job and direct calls exclude each other in the whole knowledge base, as in one of type VECTOR.
+  "Don't submit an IngestKnowledgeBaseDocuments and StartIngestionJob request at the same time" says
+  the user guide (kb-direct-ingestion), and names no type. If it allows more, waiting costs time and
+  nothing else (stackroom.admission.schedule).
+- The account's five jobs, its ten direct calls and its ten seconds between two starts bind them,
+  too, unless the deployment is configured otherwise (stackroom.admission.limits).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from stackroom.model import PoolMember
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capacity:
+    """`own_sources` are for catalogs, beside the shared data source; `jobs` run at a time."""
+
+    own_sources: int
+    jobs: int
+
+
+CAPACITIES: Mapping[str, Capacity] = {
+    "BEDROCK": Capacity(own_sources=4, jobs=1),  # of 5 data sources
+    "MANAGED": Capacity(own_sources=199, jobs=50),  # of 200 data sources
+}
+
+
+def capacity_of(member: PoolMember) -> Capacity:
+    return CAPACITIES[member.type]
