@@ -102,7 +102,7 @@ class UseCases:
 
     @cached_property
     def ingestion(self) -> RunTasks:
-        sources = BedrockDataSources(client=self._agent, bucket_arn="arn:aws:s3:::docs")
+        sources = BedrockDataSources(client=self._agent, bucket="docs")
         return RunTasks(
             catalogs=self._catalogs,
             documents=self._documents,

@@ -216,13 +216,18 @@ class PoolMember(Record):
     """
     A knowledge base of the pool: element of the `KB_POOL` JSON list.
 
-    `type` is a name in the table of aws/knowledge_bases.py. Whoever deploys may say more of it than
-    is read here.
+    `type` is a name in the tables of aws/knowledge_bases.py and of stackroom.capacity. Whoever
+    deploys may say more of it than is read here.
     """
 
     model_config = ConfigDict(extra="ignore")
 
     knowledge_base_id: str
     data_source_id: str  # the shared CUSTOM data source
-    type: str = "BEDROCK"
+    type: str = "BEDROCK"  # in Bedrock's words, VECTOR
     index: str | None = None  # the ARN of its index in S3 Vectors, if it has one
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether Bedrock keeps its vectors itself: of Bedrock's type MANAGED, and not VECTOR."""
+        return self.type == "MANAGED"

@@ -40,7 +40,14 @@ CREATION = {
 
 @pytest.fixture
 def data_sources(bedrock_agent: Any) -> BedrockDataSources:
-    return BedrockDataSources(client=bedrock_agent, bucket_arn="arn:aws:s3:::docs")
+    return BedrockDataSources(client=bedrock_agent, bucket="docs")
+
+
+@pytest.fixture
+def managed(bedrock_agent: Any) -> BedrockDataSources:
+    return BedrockDataSources(
+        client=bedrock_agent, bucket="docs", managed={KB}, bucket_owner="123456789012"
+    )
 
 
 def create(data_sources: BedrockDataSources) -> str:
@@ -86,7 +93,7 @@ def test_a_data_source_is_read_and_cut_as_the_deployment_says(
     )
     told = BedrockDataSources(
         client=bedrock_agent,
-        bucket_arn="arn:aws:s3:::docs",
+        bucket="docs",
         ingestion=VectorIngestion.model_validate(ingestion),
     )
 
@@ -100,6 +107,52 @@ def test_a_data_source_is_created_over_the_catalogs_prefix_alone(
     bedrock.add_response("create_data_source", a_source("CREATING"), CREATION)
 
     assert create(data_sources) == "DS12345678"
+
+
+def test_on_a_managed_knowledge_base_it_is_a_connector_that_holds_no_deletion_back(
+    managed: BedrockDataSources, bedrock: Stubber
+) -> None:
+    connector = {
+        "deletionProtectionConfiguration": {"deletionProtectionStatus": "DISABLED"},
+        "connectorParameters": {
+            "type": "S3",
+            "version": "1",
+            "connectionConfiguration": {
+                "bucketName": "docs",
+                "bucketOwnerAccountId": "123456789012",
+            },
+            "filterConfiguration": {"inclusionPrefixes": ["alice/Research 1/"]},
+        },
+    }
+    described = {
+        "type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR",
+        "managedKnowledgeBaseConnectorConfiguration": connector,
+    }
+    asked = {**CREATION, "dataSourceConfiguration": described}
+    bedrock.add_response("create_data_source", a_source("CREATING"), asked)
+
+    assert create(managed) == "DS12345678"
+
+
+def test_only_that_of_a_managed_knowledge_base_is_a_connector(
+    bedrock_agent: Any, bedrock: Stubber
+) -> None:
+    mixed = BedrockDataSources(
+        client=bedrock_agent, bucket="docs", managed={"ANOTHER"}, bucket_owner="123456789012"
+    )
+    bedrock.add_response("create_data_source", a_source(), CREATION)
+
+    assert create(mixed) == "DS12345678"
+
+
+def test_a_managed_one_that_could_not_be_deleted_is_deleted_again_and_retains_nothing(
+    managed: BedrockDataSources, bedrock: Stubber
+) -> None:
+    bedrock.add_response("get_data_source", a_source("DELETE_UNSUCCESSFUL"))
+    bedrock.add_response("delete_data_source", {**BOTH_IDS, "status": "DELETING"}, BOTH_IDS)
+
+    assert not managed.remove(KB, "DS12345678")
+    bedrock.assert_no_pending_responses()
 
 
 def test_a_full_knowledge_base_is_told_apart(

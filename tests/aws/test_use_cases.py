@@ -20,6 +20,7 @@ from functions.upload_handler.handler import UploadSettings
 from stackroom.aws import knowledge_bases
 from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
+from stackroom.aws.knowledge_bases import TYPES, answers_of_pool
 from stackroom.aws.reconciliation import reconciliation_of
 from stackroom.aws.settings import (
     AnswerSettings,
@@ -32,6 +33,7 @@ from stackroom.aws.settings import (
 )
 from stackroom.aws.use_cases import UseCases
 from stackroom.aws.vector_index import S3VectorsKnowledgeBase
+from stackroom.capacity import CAPACITIES
 from stackroom.model import PoolMember
 from stackroom.retrieval.answers import Answering
 from stackroom.retrieval.store_answers import StoreAnswering
@@ -165,7 +167,7 @@ def test_an_unknown_type_is_named_with_those_that_are_allowed() -> None:
 
     [problem] = refused.value.errors(include_input=False)
     assert problem["loc"] == ("kb_pool",)
-    assert "a knowledge base of type 'SHELF'; allowed: 'BEDROCK'" in problem["msg"]
+    assert "a knowledge base of type 'SHELF'; allowed: 'BEDROCK', 'MANAGED'" in problem["msg"]
 
 
 def test_a_member_may_be_told_with_more_than_is_read_of_it() -> None:
@@ -289,3 +291,42 @@ def test_settings_of_answers_that_can_not_work_are_named(given: dict[str, str], 
 
 def test_a_guardrail_is_optional() -> None:
     assert GuardrailSettings.from_env({}).guardrail is None
+
+
+@pytest.mark.parametrize("via", [None, "bedrock", "s3vectors"])
+def test_a_managed_knowledge_base_is_searched_by_retrieve_however_others_are(
+    via: str | None,
+) -> None:
+    found = searched_by(RetrieveSettings, via, type="MANAGED")
+
+    assert isinstance(found, BedrockKnowledgeBase)
+    assert "managedSearchConfiguration" in found._options.configuration(5, None)
+
+
+def test_a_managed_knowledge_base_has_no_answers_of_its_own() -> None:
+    pool = json.dumps([MEMBER, {**MEMBER, "knowledge_base_id": "KB9", "type": "MANAGED"}])
+    settings = CatalogToolsSettings.from_env({**VARIABLES, "KB_POOL": pool})
+    made = UseCases.of(settings, client=lambda service: service)
+
+    assert list(answers_of_pool(made.deployment)) == [MEMBER["knowledge_base_id"]]
+
+
+def test_every_type_of_a_pool_says_what_it_takes() -> None:
+    assert CAPACITIES.keys() == TYPES.keys()
+
+
+def test_jobs_at_a_time_are_those_of_each_members_type() -> None:
+    pool = json.dumps([MEMBER, {**MEMBER, "knowledge_base_id": "KB9", "type": "MANAGED"}])
+    limits = IngestSettings.from_env(
+        {**VARIABLES, "KB_POOL": pool, "KB_DOCS_OWNER": "123456789012"}
+    ).limits
+
+    assert limits.jobs_in(MEMBER["knowledge_base_id"]) == 1
+    assert limits.jobs_in("KB9") == 50
+
+
+def test_a_managed_knowledge_base_needs_the_account_that_has_the_bucket() -> None:
+    pool = json.dumps([{**MEMBER, "type": "MANAGED"}])
+
+    with pytest.raises(ValidationError, match="KB_DOCS_OWNER goes with a knowledge base"):
+        IngestSettings.from_env({**VARIABLES, "KB_POOL": pool})

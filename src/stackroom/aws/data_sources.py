@@ -1,10 +1,11 @@
 """Catalogs' own data sources on Bedrock knowledge bases."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.back_pressure import means_work_under_way
+from stackroom.aws.source_configurations import managed_over_prefix, over_prefix
 from stackroom.aws.translation import knowledge_base_errors
 from stackroom.aws.vector_ingestion import VectorIngestion
 from stackroom.errors import DataSourceBroken, DataSourceLimit, KnowledgeBaseThrottled
@@ -30,11 +31,17 @@ _KEPT = (
 
 @dataclass(frozen=True, kw_only=True)
 class BedrockDataSources:
-    """`ingestion` is of those that are made from now on; None leaves it to Bedrock's defaults."""
+    """
+    `ingestion` is of those that are made from now on; None leaves it to Bedrock's defaults. Those
+    of the knowledge bases in `managed` read the bucket through a connector, which is told the
+    account that has it, `bucket_owner`.
+    """
 
     client: "AgentsforBedrockClient"
-    bucket_arn: str
+    bucket: str
     ingestion: VectorIngestion | None = None
+    managed: Container[str] = frozenset()
+    bucket_owner: str | None = None
 
     def find(self, knowledge_base_id: str, name: str) -> str | None:
         """One that is being deleted is none: it takes no job, and its name is free again soon."""
@@ -60,13 +67,7 @@ class BedrockDataSources:
                     clientToken=token,
                     description="a catalog of Stackroom",
                     dataDeletionPolicy="DELETE",
-                    dataSourceConfiguration={
-                        "type": "S3",
-                        "s3Configuration": {
-                            "bucketArn": self.bucket_arn,
-                            "inclusionPrefixes": [prefix],
-                        },
-                    },
+                    **self._described(knowledge_base_id, prefix),
                     **ingestion,
                 )
         except self.client.exceptions.ServiceQuotaExceededException as error:
@@ -92,7 +93,8 @@ class BedrockDataSources:
         try:
             with knowledge_base_errors():
                 found = self._get(knowledge_base_id, data_source_id)
-                if found["status"] == _STUCK:
+                # A MANAGED knowledge base knows no other policy than DELETE: it tries again.
+                if found["status"] == _STUCK and knowledge_base_id not in self.managed:
                     self._retain_vectors(found)
                 if found["status"] != _DELETING:
                     self.client.delete_data_source(
@@ -112,6 +114,13 @@ class BedrockDataSources:
     def all(self, knowledge_base_id: str) -> dict[str, str]:
         found = self._summaries(knowledge_base_id)
         return {str(each["name"]): str(each["dataSourceId"]) for each in found}
+
+    def _described(self, knowledge_base_id: str, prefix: str) -> dict[str, Any]:
+        if knowledge_base_id not in self.managed:
+            return {"dataSourceConfiguration": over_prefix(self.bucket, prefix)}
+        assert self.bucket_owner is not None, "known where a pool has a MANAGED knowledge base"
+        described = managed_over_prefix(self.bucket, prefix, owner=self.bucket_owner)
+        return {"dataSourceConfiguration": described}
 
     def _retain_vectors(self, found: "DataSourceTypeDef") -> None:
         """As AWS advises where its vectors can't be deleted [user guide: kb-ds-delete]."""

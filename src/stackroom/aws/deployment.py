@@ -204,9 +204,11 @@ class Deployment:
 
         return BedrockDataSources(
             client=self.client("bedrock-agent"),
-            bucket_arn=f"arn:aws:s3:::{self._bucket_name}",
+            bucket=self._bucket_name,
             # Of the one function that makes them; the others find and remove.
             ingestion=getattr(self.settings, "vector_ingestion", None),
+            managed={each.knowledge_base_id for each in self.pool if each.is_managed},
+            bucket_owner=getattr(self.settings, "kb_docs_owner", None),
         )
 
     @cached_property

@@ -10,8 +10,9 @@ from stackroom.aws.catalogs import METADATA, to_catalog
 from stackroom.aws.document_details import ids, to_detail
 from stackroom.aws.documents import to_document
 from stackroom.aws.items import from_item, to_item
+from stackroom.aws.source_configurations import prefix_in, type_in
 from stackroom.aws.translation import knowledge_base_errors, store_errors
-from stackroom.model import Catalog, DataSource, DataSourceType, Document
+from stackroom.model import Catalog, DataSource, Document
 from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, Page
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
         KnowledgeBaseDocumentDetailTypeDef,
     )
 
-# Those of other types are somebody else's.
-_TYPES = frozenset(DataSourceType)
 # ListKnowledgeBaseDocuments.maxResults, at most [API model]
 _MOST_DOCUMENTS = 1000
 
@@ -74,7 +73,7 @@ class AwsInventory:
 
     def source_ids(self, knowledge_base_id: str) -> list[str]:
         with knowledge_base_errors():
-            # All of them: a page holds 1,000, a knowledge base five.
+            # All of them: a page holds 1,000, a knowledge base 200 at most.
             answer = self.bedrock_agent.list_data_sources(knowledgeBaseId=knowledge_base_id)
         return [str(each["dataSourceId"]) for each in answer["dataSourceSummaries"]]
 
@@ -86,8 +85,7 @@ class AwsInventory:
                 )
         except self.bedrock_agent.exceptions.ResourceNotFoundException:
             return None  # its deletion has just ended
-        found = answer["dataSource"]
-        return _to_source(found) if found["dataSourceConfiguration"]["type"] in _TYPES else None
+        return _to_source(answer["dataSource"])
 
     def indexed(self, source: DataSource, cursor: str | None) -> Page[ListedDocument] | None:
         more = {"nextToken": cursor} if cursor is not None else {}
@@ -108,18 +106,20 @@ def _to_record(values: dict[str, Any]) -> Catalog | Document:
     return to_catalog(values) if values["sk"] == METADATA else to_document(values)
 
 
-def _to_source(found: "DataSourceTypeDef") -> KnownSource:
+def _to_source(found: "DataSourceTypeDef") -> KnownSource | None:
     configuration = found["dataSourceConfiguration"]
-    prefixes = configuration.get("s3Configuration", {}).get("inclusionPrefixes") or [""]
+    kind = type_in(configuration)
+    if kind is None:
+        return None
     return KnownSource(
         source=DataSource(
             knowledge_base_id=found["knowledgeBaseId"],
             data_source_id=found["dataSourceId"],
-            type=DataSourceType(configuration["type"]),
+            type=kind,
         ),
         name=found["name"],
         status=found["status"],
-        prefix=prefixes[0],
+        prefix=prefix_in(configuration),
         reasons=tuple(found.get("failureReasons", ())),
     )
 

@@ -43,6 +43,23 @@ def _bedrock(deployment: Deployment, member: PoolMember) -> KnowledgeBase:
     return _reranked(deployment, found)
 
 
+def _managed(deployment: Deployment, member: PoolMember) -> KnowledgeBase:
+    """There is no index to search in its place; its scores are of its own making."""
+    from stackroom.aws.knowledge_base import BedrockKnowledgeBase
+    from stackroom.aws.retrieve_options import RetrieveOptions
+
+    found = BedrockKnowledgeBase(
+        deployment.client("bedrock-agent-runtime"),
+        member.knowledge_base_id,
+        first_page=_first_page(deployment),
+        guardrail=_guardrail(deployment),
+        options=RetrieveOptions(is_managed=True, has_cosine_scores=False),
+    )
+    if getattr(deployment.settings, "retrieve_via", None) is None:
+        return found
+    return _reranked(deployment, found)
+
+
 def _reranked(deployment: Deployment, knowledge_base: KnowledgeBase) -> KnowledgeBase:
     """By the model that whoever deploys has chosen, if any."""
     model_arn = getattr(deployment.settings, "rerank_model_arn", None)
@@ -102,7 +119,11 @@ def _bedrock_answers(deployment: Deployment, member: PoolMember) -> Answers:
     )
 
 
-TYPES: Mapping[str, Callable[[Deployment, PoolMember], KnowledgeBase]] = {"BEDROCK": _bedrock}
+TYPES: Mapping[str, Callable[[Deployment, PoolMember], KnowledgeBase]] = {
+    "BEDROCK": _bedrock,
+    "MANAGED": _managed,
+}
+# RetrieveAndGenerate takes no MANAGED knowledge base [API model bedrock-agent-runtime].
 ANSWERS: Mapping[str, Callable[[Deployment, PoolMember], Answers]] = {"BEDROCK": _bedrock_answers}
 # How a store searches by itself when it answers, where that is another way than the table's.
 _BY_THEMSELVES: Mapping[str, Callable[[Deployment, PoolMember], KnowledgeBase]] = {

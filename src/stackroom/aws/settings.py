@@ -116,10 +116,19 @@ class DataSourceSettings(Settings):
     Of the function that makes the catalogs' own data sources.
 
     JSON of the API's vectorIngestionConfiguration; without it Bedrock reads text and cuts it as it
-    does by default.
+    does by default. The account that owns the documents' bucket must be known if a knowledge base
+    of the pool is MANAGED.
     """
 
     vector_ingestion: Annotated[VectorIngestion | None, BeforeValidator(_from_json)] = None
+    kb_docs_owner: Annotated[str, StringConstraints(pattern=r"^[0-9]{12}$")] | None = None
+
+    @model_validator(mode="after")
+    def _knows_the_owner(self) -> Self:
+        pool: tuple[PoolMember, ...] = getattr(self, "kb_pool", ())
+        if any(each.is_managed for each in pool) and self.kb_docs_owner is None:
+            raise ValueError("KB_DOCS_OWNER goes with a knowledge base of type 'MANAGED'")
+        return self
 
 
 class FittingSettings(Settings):

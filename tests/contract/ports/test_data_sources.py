@@ -48,8 +48,7 @@ def pool(request: pytest.FixtureRequest) -> Pool:
     if request.param == "fake":
         return FakePool(FakeBedrock(FakeClock(), source_limit=LIMIT))
     world: World = request.getfixturevalue("simulated")
-    arn = f"arn:aws:s3:::{world.bucket}"
-    return SimulatedPool(BedrockDataSources(client=world.agent, bucket_arn=arn), world)
+    return SimulatedPool(BedrockDataSources(client=world.agent, bucket=world.bucket), world)
 
 
 def create(pool: Pool, knowledge_base: str, catalog_id: str, token: str = "first") -> str:
