@@ -10,6 +10,7 @@ from constructs import Construct
 from infra.answers import AnswerModel, Guardrail
 from infra.fitting import Fitting
 from infra.ingestion import Ingestion
+from infra.pool_type import MANAGED, pool_type
 
 # The longest name made of it is a role's, `{project}-identity-interceptor-{region}`: 64 at most.
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
@@ -70,10 +71,12 @@ class Deployment:
 
     project: str
     pool_size: int
+    pool_type: str  # "vector" or "managed" [infra/pool_type.py]
     admission: Admission
     answer_model: AnswerModel
     guardrail: Guardrail | None
-    retrieve_via: str  # "s3vectors": an index is searched itself; "bedrock": by Retrieve
+    retrieve_via: str  # "s3vectors": an index is searched itself; "bedrock": by Retrieve, as is
+    # whatever has no index of ours
     retrieve_least_score: str  # that the best passage must have; "": as calibrated
     fitting: Fitting
     rerank_model: str  # that puts in order what was found; "": none does
@@ -117,10 +120,11 @@ class Deployment:
         return cls(
             project=project,
             pool_size=pool_size,
+            pool_type=pool_type(app),
             admission=Admission.from_context(app),
             answer_model=AnswerModel.from_context(app),
             guardrail=Guardrail.from_context(app),
-            retrieve_via=via,
+            retrieve_via="bedrock" if pool_type(app) == MANAGED else via,
             retrieve_least_score=least,
             fitting=Fitting.from_context(app),
             rerank_model=rerank_model,
@@ -130,6 +134,10 @@ class Deployment:
             prewarm_minutes=prewarm,
             with_dependencies=bundling == "full",
         )
+
+    @property
+    def is_managed(self) -> bool:
+        return self.pool_type == MANAGED
 
     def bucket_name(self, kind: str) -> str:
         return f"{self.project}-{kind}-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}"

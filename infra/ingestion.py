@@ -8,6 +8,7 @@ from typing import Any, Self
 import aws_cdk as cdk
 from constructs import Construct
 
+from infra.pool_type import store_of
 from stackroom_constructs.chunking import Chunking
 from stackroom_constructs.ingestion import vector_ingestion
 from stackroom_constructs.parsing import Parsing
@@ -36,11 +37,13 @@ class Ingestion:
 
     @classmethod
     def from_context(cls, app: cdk.App) -> Self:
+        store = store_of(app)
         try:
             chunking = _chunking(app)
-            chunking.check_store("S3_VECTORS")
+            chunking.check_store(store)
             model = str(app.node.get_context("parsing_model"))
             parsing = Parsing(parser=app.node.get_context("parsing"), model=model or None)
+            parsing.check_store(store)
         except InvalidArgument as error:
             name = _CALLED[error.argument]
             raise ValueError(f"context {name} {error.value!r} must be {error.allowed}") from error

@@ -1,14 +1,16 @@
 """
-The pool of Bedrock knowledge bases, each with an S3 Vectors index of its own.
+The pool of Bedrock knowledge bases, each with an S3 Vectors index of its own; or MANAGED ones, for
+which Bedrock keeps everything itself, and for which no index, bucket or function is made.
 
-Of a knowledge base's five data sources the shared one is made here, so that no catalog can take
-its slot; the product makes the others, one per catalog at its first ingestion. Nothing is deleted
-with the stack, since an index is the result of paid work.
+Of a knowledge base's data sources the shared one is made here, so that no catalog can take its
+slot; the product makes the others, one per catalog at its first ingestion. Nothing is deleted with
+the stack, since an index is the result of paid work.
 """
 
 import hashlib
 import json
 from dataclasses import dataclass
+from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import aws_s3 as s3
@@ -16,9 +18,12 @@ from aws_cdk import aws_s3vectors as s3vectors
 from constructs import Construct
 
 from infra.deployment import Deployment
+from infra.pool_type import only_where_there_are_managed_ones
 from infra.search_index import SearchIndexes
 from stackroom_constructs import BedrockKnowledgeBase, KnowledgeBaseCreation
+from stackroom_constructs.bedrock_knowledge_base import Store
 from stackroom_constructs.created import CreatedKnowledgeBase
+from stackroom_constructs.creation import MANAGED_MODEL
 from stackroom_constructs.model import BedrockModel
 
 _MODEL = "amazon.titan-embed-text-v2:0"
@@ -30,7 +35,7 @@ class PoolMember:
     knowledge_base_id: str
     knowledge_base_arn: str
     data_source_id: str  # of the shared CUSTOM data source
-    index_arn: str
+    index_arn: str | None  # None of a MANAGED one
 
 
 class KnowledgeBaseStack(cdk.Stack):
@@ -40,25 +45,21 @@ class KnowledgeBaseStack(cdk.Stack):
         super().__init__(scope, construct_id)
         self._deployment = deployment
         self._documents = documents
-        self._vectors = s3vectors.CfnVectorBucket(
-            self,
-            "Vectors",
-            vector_bucket_name=deployment.bucket_name("vectors"),
-            encryption_configuration=s3vectors.CfnVectorBucket.EncryptionConfigurationProperty(
-                sse_type="AES256"
-            ),
-        )
-        self._vectors.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
-        self.pool = [self._member(number) for number in range(1, deployment.pool_size + 1)]
-        SearchIndexes(
-            self,
-            "SearchIndex",
-            deployment=deployment,
-            bucket_arn=self._vectors.attr_vector_bucket_arn,
-            index_arns=self.index_arns,
-        )
-
-        cdk.CfnOutput(self, "VectorBucketArn", value=self._vectors.attr_vector_bucket_arn)
+        numbers = range(1, deployment.pool_size + 1)
+        if deployment.is_managed:
+            only_where_there_are_managed_ones(self)
+            self.pool = [self._managed_member(number) for number in numbers]
+        else:
+            vectors = self._vectors().attr_vector_bucket_arn
+            self.pool = [self._member(number, vectors) for number in numbers]
+            SearchIndexes(
+                self,
+                "SearchIndex",
+                deployment=deployment,
+                bucket_arn=vectors,
+                index_arns=self.index_arns,
+            )
+            cdk.CfnOutput(self, "VectorBucketArn", value=vectors)
         cdk.CfnOutput(self, "KnowledgeBasePool", value=self.pool_json)
 
     @property
@@ -67,16 +68,7 @@ class KnowledgeBaseStack(cdk.Stack):
         `KB_POOL`: what the functions know of the pool. Written by hand rather than with
         `to_json_string`, which would nest every reference in a JSON string of its own.
         """
-        return json.dumps(
-            [
-                {
-                    "knowledge_base_id": member.knowledge_base_id,
-                    "data_source_id": member.data_source_id,
-                    "index": member.index_arn,
-                }
-                for member in self.pool
-            ]
-        )
+        return json.dumps([_described(member) for member in self.pool])
 
     @property
     def knowledge_base_arns(self) -> list[str]:
@@ -84,7 +76,8 @@ class KnowledgeBaseStack(cdk.Stack):
 
     @property
     def index_arns(self) -> list[str]:
-        return [member.index_arn for member in self.pool]
+        """Empty if all are MANAGED."""
+        return [member.index_arn for member in self.pool if member.index_arn is not None]
 
     @property
     def embedding_model_arn(self) -> str:
@@ -92,46 +85,99 @@ class KnowledgeBaseStack(cdk.Stack):
 
     @property
     def embedding_environment(self) -> dict[str, str]:
-        """What documents are embedded with, for who embeds a question."""
+        """What documents are embedded with, for who embeds a question, if anybody does."""
+        if self._deployment.is_managed:
+            return {}
         return {"EMBEDDING_MODEL": _MODEL, "EMBEDDING_DIMENSIONS": str(_DIMENSIONS)}
 
-    def _member(self, number: int) -> PoolMember:
+    @property
+    def bucket_environment(self) -> dict[str, str]:
+        """For who makes data sources: a connector wants to know the account of its bucket."""
+        return {"KB_DOCS_OWNER": self.account} if self._deployment.is_managed else {}
+
+    def _vectors(self) -> s3vectors.CfnVectorBucket:
+        vectors = s3vectors.CfnVectorBucket(
+            self,
+            "Vectors",
+            vector_bucket_name=self._deployment.bucket_name("vectors"),
+            encryption_configuration=s3vectors.CfnVectorBucket.EncryptionConfigurationProperty(
+                sse_type="AES256"
+            ),
+        )
+        vectors.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
+        return vectors
+
+    def _managed_member(self, number: int) -> PoolMember:
+        """
+        With the embedding model that Bedrock chooses, which is its default.
+        https://docs.aws.amazon.com/bedrock/latest/userguide/kb-managed-create.html
+        """
+        member = self._made(number, "MANAGED", embedding_model=MANAGED_MODEL)
+        return _pool_member(member, number, index_arn=None)
+
+    def _member(self, number: int, vector_bucket_arn: str) -> PoolMember:
+        member = self._made(
+            number,
+            "S3_VECTORS",
+            embedding_model=_MODEL,
+            dimensions=_DIMENSIONS,
+            vector_bucket_arn=vector_bucket_arn,
+            index_name=self._name(number),
+        )
+        assert member.created is not None, "it has `create`"
+        index = member.created.index
+        assert index is not None, "its vectors are in S3 Vectors"
+        index.override_logical_id(f"Index{number}")
+        return _pool_member(member, number, index_arn=index.attr_index_arn)
+
+    def _made(self, number: int, store: Store, **chosen: Any) -> BedrockKnowledgeBase:
         """
         Of its data sources the one made here is where catalogs live that got none of their own, by
         direct ingestion. All are cut and read as the deployment says; that can't be changed later.
         """
-        name = f"{self._deployment.project}-{number}"
-        member = BedrockKnowledgeBase(
+        return BedrockKnowledgeBase(
             self,
             f"Member{number}",
-            name=name,
+            name=self._name(number),
             description=f"Member {number} of the pool of {self._deployment.project}.",
+            vector_store_type=store,
             create=KnowledgeBaseCreation(
                 bucket=self._documents,
                 data_source_type="CUSTOM",
                 data_source_name="shared",  # a catalog's own is called `ds-...`
                 data_source_description="Documents of catalogs without a data source of their own.",
                 readable_objects=self._deployment.document_arns(self, "*"),
-                embedding_model=_MODEL,
-                dimensions=_DIMENSIONS,
-                vector_bucket_arn=self._vectors.attr_vector_bucket_arn,
-                index_name=name,
                 **self._deployment.ingestion.arguments,
+                **chosen,
             ),
         )
-        made = member.created
-        assert made is not None, "it has `create`"
-        assert made.index is not None, "its vectors are in S3 Vectors"
-        _keep_ids(made, number)
-        return PoolMember(
-            knowledge_base_id=member.knowledge_base_id,
-            knowledge_base_arn=member.knowledge_base_arn,
-            data_source_id=member.data_source_id,
-            index_arn=made.index.attr_index_arn,
-        )
+
+    def _name(self, number: int) -> str:
+        return f"{self._deployment.project}-{number}"
 
     def _model_arn(self) -> str:
         return BedrockModel.of(_MODEL).arn(self)
+
+
+def _described(member: PoolMember) -> dict[str, str]:
+    ids = {
+        "knowledge_base_id": member.knowledge_base_id,
+        "data_source_id": member.data_source_id,
+    }
+    if member.index_arn is None:
+        return {**ids, "type": "MANAGED"}
+    return {**ids, "index": member.index_arn}
+
+
+def _pool_member(member: BedrockKnowledgeBase, number: int, *, index_arn: str | None) -> PoolMember:
+    assert member.created is not None, "it has `create`"
+    _keep_ids(member.created, number)
+    return PoolMember(
+        knowledge_base_id=member.knowledge_base_id,
+        knowledge_base_arn=member.knowledge_base_arn,
+        data_source_id=member.data_source_id,
+        index_arn=index_arn,
+    )
 
 
 def _keep_ids(made: CreatedKnowledgeBase, number: int) -> None:
@@ -145,7 +191,5 @@ def _keep_ids(made: CreatedKnowledgeBase, number: int) -> None:
     path = f"Role{number}/Resource"  # the CDK makes an id of it, with the beginning of its hash
     shortened = hashlib.md5(path.encode(), usedforsecurity=False).hexdigest()[:8].upper()
     role.override_logical_id(f"Role{number}{shortened}")
-    assert made.index is not None, "the pool's vectors are in S3 Vectors"
-    made.index.override_logical_id(f"Index{number}")
     made.knowledge_base.override_logical_id(f"KnowledgeBase{number}")
     made.data_source.override_logical_id(f"SharedDataSource{number}")

@@ -67,6 +67,7 @@ class PipelineFunctions:
                 **self._running(),
                 **self._admitting(),
                 **self.rights.deployment.ingestion.of_data_sources(self.rights.scope),
+                **self.knowledge_base.bucket_environment,
             },
         )
         self._let_settle(handler)
@@ -127,7 +128,8 @@ class PipelineFunctions:
             "bedrock:Retrieve",
             on=self.knowledge_base.knowledge_base_arns,
         )
-        handler.allow("s3vectors:GetIndex", on=self.knowledge_base.index_arns)
+        if self.knowledge_base.index_arns:
+            handler.allow("s3vectors:GetIndex", on=self.knowledge_base.index_arns)
         self.rights.run(handler)
         return handler
 

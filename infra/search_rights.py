@@ -62,4 +62,5 @@ def _calibration(deployment: Deployment) -> str:
     chunks as Bedrock makes them by default.
     """
     is_measured = deployment.search_language == "en" and deployment.ingestion.is_default_chunking
-    return "titan-v2-english" if is_measured else "none"
+    # A MANAGED knowledge base embeds with a model of its own choice.
+    return "titan-v2-english" if is_measured and not deployment.is_managed else "none"

@@ -13,6 +13,7 @@ from tests.infra.assembly import Assembly
 RIGHT: dict[str, object] = {
     "project": "stackroom",
     "knowledge_base_pool_size": 1,
+    "knowledge_base_type": "vector",
     "admission_jobs": 5,
     "admission_direct_calls": 10,
     "admission_seconds_between_starts": 10,
@@ -57,6 +58,8 @@ def test_the_script_writes_what_pytest_sees(assembly: Assembly, tmp_path: Path) 
         ("project", "a-name-that-is-far-too-long"),
         ("knowledge_base_pool_size", 0),
         ("knowledge_base_pool_size", 101),
+        ("knowledge_base_type", "MANAGED"),
+        ("knowledge_base_type", ""),
         ("bundling", "docker"),
         ("rerank_model", "titan"),
         ("retrieve_least_score", "42"),
@@ -133,6 +136,24 @@ def test_wrong_numbers_of_chunks_are_named_as_they_were_set(
     app = cdk.App(context={**RIGHT, **context})
 
     with pytest.raises(ValueError, match=f"^context {named}.*must be"):
+        Deployment.from_context(app)
+
+
+@pytest.mark.parametrize(
+    ("context", "named"),
+    [
+        ({"answer_via": "retrieve_and_generate"}, "answer_via 'retrieve_and_generate' "),
+        ({"chunking": "semantic"}, "chunking 'semantic' "),
+        ({"chunking": "hierarchical", "retrieve_via": "bedrock"}, "chunking 'hierarchical' "),
+        ({"parsing": "bedrock_data_automation"}, "parsing 'bedrock_data_automation' "),
+    ],
+)
+def test_what_managed_knowledge_bases_cannot_do_is_refused(
+    context: dict[str, object], named: str
+) -> None:
+    app = cdk.App(context={**RIGHT, **context, "knowledge_base_type": "managed"})
+
+    with pytest.raises(ValueError, match=f"^context {named}.*must be .*(managed|MANAGED)"):
         Deployment.from_context(app)
 
 

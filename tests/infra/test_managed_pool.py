@@ -1,0 +1,147 @@
+"""A pool of MANAGED knowledge bases: what is made for it, and what no longer is."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.pool_type import REGIONS, only_where_there_are_managed_ones
+from stackroom.aws.knowledge_bases import TYPES
+from stackroom.model import PoolMember
+from tests.infra.assembly import Assembly
+
+
+@pytest.fixture(scope="module")
+def managed(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
+    """With all that searches; a finding of cdk-nag without acknowledgment fails it."""
+    import aws_cdk as cdk  # noqa: PLC0415 - starts a Node process
+    from cdk_nag import AwsSolutionsChecks  # noqa: PLC0415
+
+    from infra.app import build_app  # noqa: PLC0415
+
+    directory: Path = tmp_path_factory.mktemp("managed")
+    app = build_app(str(directory), {"knowledge_base_type": "managed", "prewarm_minutes": 15})
+    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    app.synth()
+    return Assembly(directory)
+
+
+def test_bedrock_keeps_what_it_makes_and_chooses_how_to_embed(managed: Assembly) -> None:
+    knowledge_base = managed.one("knowledge-base", "AWS::Bedrock::KnowledgeBase").properties
+
+    assert knowledge_base["KnowledgeBaseConfiguration"] == {
+        "Type": "MANAGED",
+        "ManagedKnowledgeBaseConfiguration": {"EmbeddingModelType": "MANAGED"},
+    }
+    assert "StorageConfiguration" not in knowledge_base
+
+
+def test_the_shared_data_source_is_a_connector_that_takes_documents_directly(
+    managed: Assembly,
+) -> None:
+    source = managed.one("knowledge-base", "AWS::Bedrock::DataSource").properties
+
+    assert source["Name"] == "shared"
+    assert source["DataDeletionPolicy"] == "DELETE"
+    assert source["DataSourceConfiguration"] == {
+        "Type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR",
+        "ManagedKnowledgeBaseConnectorConfiguration": {
+            "ConnectorParameters": {"type": "CUSTOM", "version": "1"}
+        },
+    }
+
+
+def test_there_are_no_vectors_of_ours_and_nobody_may_touch_any(managed: Assembly) -> None:
+    whole = {stack: json.dumps(managed.template(stack)) for stack in managed.stacks}
+
+    assert [stack for stack, text in whole.items() if "s3vectors:" in text] == []
+    assert [stack for stack, text in whole.items() if "AWS::S3Vectors" in text] == []
+    assert "Custom::SearchIndex" not in whole["knowledge-base"]
+    assert "titan" not in "".join(whole.values())
+
+
+def test_a_knowledge_bases_role_reads_documents_and_nothing_else(managed: Assembly) -> None:
+    role = managed.one("knowledge-base", "AWS::IAM::Role", "Role1").properties
+
+    [policy] = role["Policies"]
+
+    actions = [each["Action"] for each in policy["PolicyDocument"]["Statement"]]
+    assert actions == ["s3:ListBucket", "s3:GetObject"]
+
+
+def test_the_pool_says_of_which_type_it_is(managed: Assembly) -> None:
+    told = {
+        each.properties["FunctionName"]: each.properties["Environment"]["Variables"]["KB_POOL"]
+        for stack in ("pipeline", "gateway")
+        for each in managed.all(stack, "AWS::Lambda::Function")
+        if "KB_POOL" in each.properties["Environment"]["Variables"]
+    }
+
+    pools = {PoolMember.model_validate(*json.loads(each)) for each in told.values()}
+    assert len(told) == 6
+    [member] = pools
+    assert member.is_managed
+    assert member.type in TYPES
+    assert member.index is None
+
+
+def test_only_who_makes_data_sources_is_told_whose_the_bucket_is(managed: Assembly) -> None:
+    told = {
+        each.properties["FunctionName"]: each.properties["Environment"]["Variables"]
+        for stack in ("pipeline", "gateway")
+        for each in managed.all(stack, "AWS::Lambda::Function")
+    }
+
+    owners = {name: each["KB_DOCS_OWNER"] for name, each in told.items() if "KB_DOCS_OWNER" in each}
+    assert owners == {"stackroom-ingest": "{account}"}
+
+
+@pytest.mark.parametrize("function", ["retrieve", "catalog-tools", "prewarm"])
+def test_whoever_searches_asks_retrieve_and_believes_no_calibration(
+    managed: Assembly, function: str
+) -> None:
+    [variables] = [
+        each.properties["Environment"]["Variables"]
+        for each in managed.all("gateway", "AWS::Lambda::Function")
+        if each.properties["FunctionName"] == f"stackroom-{function}"
+    ]
+
+    assert (variables["RETRIEVE_VIA"], variables["RETRIEVE_CALIBRATION"]) == ("bedrock", "none")
+    assert not any(name.startswith("EMBEDDING_") for name in variables)
+
+
+def test_what_is_kept_has_the_ids_that_a_vector_pool_gives_it(managed: Assembly) -> None:
+    retained = {
+        each.logical_id
+        for each in managed.all("knowledge-base")
+        if each.raw.get("DeletionPolicy") == "Retain"
+    }
+
+    assert retained == {"Role13A5C70C1", "KnowledgeBase1", "SharedDataSource1"}
+
+
+def test_cloudformation_refuses_it_where_there_are_none(managed: Assembly) -> None:
+    [assertion] = managed.template("knowledge-base")["Rules"]["Region"]["Assertions"]
+
+    assert assertion["Assert"] == {"Fn::Contains": [list(REGIONS), {"Ref": "AWS::Region"}]}
+    assert "ap-northeast-2" not in REGIONS
+
+
+def a_stack_in(region: str) -> Any:
+    import aws_cdk as cdk  # noqa: PLC0415 - starts a Node process
+
+    return cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(region=region))
+
+
+def test_a_region_that_is_known_and_has_none_is_refused_before_anything_is_written() -> None:
+    with pytest.raises(ValueError, match="region 'ap-northeast-2' must be a region with MANAGED"):
+        only_where_there_are_managed_ones(a_stack_in("ap-northeast-2"))
+
+
+def test_one_that_is_known_to_have_them_needs_no_rule() -> None:
+    stack = a_stack_in("eu-west-1")
+
+    only_where_there_are_managed_ones(stack)
+
+    assert stack.node.children == []
