@@ -53,6 +53,9 @@ MEANINGS = {
         "JSON of the API's `vectorIngestionConfiguration` for the data sources it makes: how their"
         " documents are read and cut"
     ),
+    "KB_DOCS_OWNER": (
+        "the AWS account that has that bucket; where a knowledge base of the pool is `MANAGED`"
+    ),
     "PARSES_IMAGES": "`true`: the knowledge bases read images, so a PDF of scans is no defect",
     "INSPECT_SECONDS_PER_FILE": "how long one file may be looked at",
     "RETRIEVE_MIN_SCORE": "passages below are left out, unless the caller says otherwise",

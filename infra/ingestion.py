@@ -34,6 +34,7 @@ _CALLED = {
 class Ingestion:
     chunking: Chunking
     parsing: Parsing
+    store: str
 
     @classmethod
     def from_context(cls, app: cdk.App) -> Self:
@@ -55,7 +56,12 @@ class Ingestion:
                 "context chunking 'hierarchical' must be with retrieve_via 'bedrock': a search of"
                 " the index itself would show the small chunks, and not the larger ones around them"
             )
-        return cls(chunking=chunking, parsing=parsing)
+        if store == "MANAGED" and chunking.strategy != "default":
+            raise ValueError(
+                f"context chunking {chunking.strategy!r} must be empty with knowledge_base_type"
+                " 'managed': users report that one which chooses its embedding model refuses any"
+            )
+        return cls(chunking=chunking, parsing=parsing, store=store)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -82,8 +88,13 @@ class Ingestion:
 
     @property
     def of_inspection(self) -> dict[str, str]:
-        """For the function that calls a PDF without text defect, unless its pictures are read."""
-        return {} if self.parsing.parser == "default" else {"PARSES_IMAGES": "true"}
+        """
+        For the function that calls a PDF without text defect, unless its pictures are read, as
+        MANAGED knowledge bases do by themselves.
+        https://docs.aws.amazon.com/bedrock/latest/userguide/kb-managed-customize-ingestion.html
+        """
+        sees = self.store == "MANAGED" or self.parsing.parser != "default"
+        return {"PARSES_IMAGES": "true"} if sees else {}
 
 
 def _chunking(app: cdk.App) -> Chunking:

@@ -249,3 +249,17 @@ def test_throttled_reads_are_tried_again_later(
         jobs.details(SOURCE, ["s3://docs/a.txt"])
     with pytest.raises(KnowledgeBaseThrottled, match="ListKnowledgeBaseDocuments"):
         jobs.details(SOURCE, [f"s3://docs/{number}.txt" for number in range(51)])
+
+
+@pytest.mark.parametrize(
+    ("managed", "most"), [(frozenset(), 1000), ({SOURCE.knowledge_base_id}, 100)]
+)
+def test_a_managed_knowledge_base_lists_shorter_pages(
+    bedrock_agent: Any, bedrock: Stubber, managed: Any, most: int
+) -> None:
+    asked = {**IDS, "maxResults": most}
+    bedrock.add_response("list_knowledge_base_documents", {"documentDetails": []}, asked)
+    jobs = BedrockIngestionJobs(client=bedrock_agent, managed=managed)
+
+    assert jobs.details(SOURCE, [f"s3://docs/{number}" for number in range(51)]) == {}
+    bedrock.assert_no_pending_responses()

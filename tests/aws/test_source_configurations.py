@@ -1,5 +1,6 @@
 """What is read out of a data source's configuration, whichever way it describes itself."""
 
+import json
 from typing import Any
 
 import pytest
@@ -18,6 +19,14 @@ def connector(parameters: dict[str, Any]) -> dict[str, Any]:
         "type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR",
         "managedKnowledgeBaseConnectorConfiguration": {"connectorParameters": parameters},
     }
+
+
+def test_parameters_may_be_answered_as_a_text_of_json() -> None:
+    chosen = {"type": "S3", "filterConfiguration": {"inclusionPrefixes": ["alice/research/"]}}
+    told = connector({})
+    told["managedKnowledgeBaseConnectorConfiguration"]["connectorParameters"] = json.dumps(chosen)
+
+    assert (type_in(told), prefix_in(told)) == (DataSourceType.S3, "alice/research/")
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,7 @@ def test_wrong_numbers_of_chunks_are_named_as_they_were_set(
     [
         ({"answer_via": "retrieve_and_generate"}, "answer_via 'retrieve_and_generate' "),
         ({"chunking": "semantic"}, "chunking 'semantic' "),
+        ({"chunking": "fixed"}, "chunking 'fixed' "),
         ({"chunking": "hierarchical", "retrieve_via": "bedrock"}, "chunking 'hierarchical' "),
         ({"parsing": "bedrock_data_automation"}, "parsing 'bedrock_data_automation' "),
     ],

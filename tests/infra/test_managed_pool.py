@@ -86,6 +86,16 @@ def test_the_pool_says_of_which_type_it_is(managed: Assembly) -> None:
     assert member.index is None
 
 
+def test_a_scan_is_no_defect_for_its_pages_are_read(managed: Assembly) -> None:
+    [inspect] = [
+        each.properties["Environment"]["Variables"]
+        for each in managed.all("pipeline", "AWS::Lambda::Function")
+        if each.properties["FunctionName"] == "stackroom-inspect"
+    ]
+
+    assert inspect["PARSES_IMAGES"] == "true"
+
+
 def test_only_who_makes_data_sources_is_told_whose_the_bucket_is(managed: Assembly) -> None:
     told = {
         each.properties["FunctionName"]: each.properties["Environment"]["Variables"]

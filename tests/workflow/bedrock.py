@@ -181,10 +181,13 @@ class Bedrock:
             self.calls.append(Call(operation=operation.name, asked=asked, error=error))
 
 
-def pool(shared: Mapping[str, str]) -> str:
-    """The setting of that name, from shared data sources by knowledge base."""
+def pool(shared: Mapping[str, str], **more: str) -> str:
+    """The setting of that name, from shared data sources by knowledge base; `more` is of each."""
     return json.dumps(
-        [{"knowledge_base_id": home, "data_source_id": each} for home, each in shared.items()]
+        [
+            {"knowledge_base_id": home, "data_source_id": each, **more}
+            for home, each in shared.items()
+        ]
     )
 
 

@@ -181,6 +181,7 @@ class Deployment:
             bedrock_agent=self.client("bedrock-agent"),
             bucket=self._bucket_name,
             catalog_table=self._catalog_table,
+            managed=self._managed,
         )
 
     @cached_property
@@ -207,7 +208,7 @@ class Deployment:
             bucket=self._bucket_name,
             # Of the one function that makes them; the others find and remove.
             ingestion=getattr(self.settings, "vector_ingestion", None),
-            managed={each.knowledge_base_id for each in self.pool if each.is_managed},
+            managed=self._managed,
             bucket_owner=getattr(self.settings, "kb_docs_owner", None),
         )
 
@@ -215,7 +216,7 @@ class Deployment:
     def jobs(self) -> BedrockIngestionJobs:
         from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
 
-        return BedrockIngestionJobs(client=self.client("bedrock-agent"))
+        return BedrockIngestionJobs(client=self.client("bedrock-agent"), managed=self._managed)
 
     @cached_property
     def direct_documents(self) -> BedrockDirectDocuments:
@@ -232,6 +233,10 @@ class Deployment:
         from stackroom.aws.knowledge_bases import of_pool
 
         return of_pool(self, knowledge_base_id)
+
+    @property
+    def _managed(self) -> frozenset[str]:
+        return frozenset(each.knowledge_base_id for each in self.pool if each.is_managed)
 
     @property
     def _dynamodb(self) -> Any:

@@ -1,5 +1,6 @@
 """What calls about a knowledge base's documents have in common."""
 
+from collections.abc import Container
 from typing import TYPE_CHECKING, TypedDict
 
 from stackroom.model import DataSource
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
 # KnowledgeBaseDocuments and DocumentIdentifiers, at most [API model bedrock-agent]; the quota of 25
 # documents a call [AWS General Reference: Amazon Bedrock quotas] is beyond what the model takes.
 MOST_IDENTIFIERS = 10
+# ListKnowledgeBaseDocuments.maxResults, at most [API model bedrock-agent]
+_MOST_LISTED = 1000
+# "maxResults must be less than or equal to 100", answer MANAGED knowledge bases, as users report.
+_MOST_LISTED_OF_MANAGED = 100
 
 
 class Ids(TypedDict):
@@ -22,6 +27,11 @@ class Ids(TypedDict):
 
 def ids(source: DataSource) -> Ids:
     return Ids(knowledgeBaseId=source.knowledge_base_id, dataSourceId=source.data_source_id)
+
+
+def most_listed(source: DataSource, managed: Container[str]) -> int:
+    """Documents of a page; `managed` are the ids of knowledge bases of that type."""
+    return _MOST_LISTED_OF_MANAGED if source.knowledge_base_id in managed else _MOST_LISTED
 
 
 def to_detail(detail: "KnowledgeBaseDocumentDetailTypeDef") -> DocumentDetail:

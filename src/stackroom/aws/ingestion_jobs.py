@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from stackroom.aws.back_pressure import back_pressure
-from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, to_detail
+from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, most_listed, to_detail
 from stackroom.aws.translation import knowledge_base_errors
 from stackroom.model import DataSource
 from stackroom.ports.ingestion import Busy, DocumentDetail, Job, JobState
@@ -29,7 +29,6 @@ _STATES = {
     "FAILED": JobState.FAILED,
     "STOPPED": JobState.STOPPED,
 }
-_PAGE = 1000  # ListKnowledgeBaseDocuments.maxResults, at most [API model]
 # Both calls share 5 requests/s; past so many documents, one listing is the cheaper way.
 _LIST_ABOVE = 50
 # S3BucketUri [API model]: the identifiers of a get are that short, bucket name included. A listing
@@ -39,7 +38,10 @@ _IDENTIFIABLE = re.compile(r"s3://.{1,128}")
 
 @dataclass(frozen=True, kw_only=True)
 class BedrockIngestionJobs:
+    """`managed` are the MANAGED knowledge bases."""
+
     client: "AgentsforBedrockClient"
+    managed: Container[str] = frozenset()
 
     def start(self, source: DataSource, *, token: str, description: str) -> Job | Busy:
         try:
@@ -107,7 +109,7 @@ class BedrockIngestionJobs:
         pages = self.client.get_paginator("list_knowledge_base_documents").paginate(
             # Handed on to each call, which the paginator's own type doesn't know.
             **ids(source),
-            maxResults=_PAGE,  # type: ignore[call-arg]
+            maxResults=most_listed(source, self.managed),  # type: ignore[call-arg]
         )
         for page in pages:
             yield from page["documentDetails"]

@@ -1,13 +1,14 @@
 """All there is in bucket, tables and knowledge bases, page by page."""
 
 import json
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from stackroom.aws.catalogs import METADATA, to_catalog
-from stackroom.aws.document_details import ids, to_detail
+from stackroom.aws.document_details import ids, most_listed, to_detail
 from stackroom.aws.documents import to_document
 from stackroom.aws.items import from_item, to_item
 from stackroom.aws.source_configurations import prefix_in, type_in
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
         KnowledgeBaseDocumentDetailTypeDef,
     )
 
-# ListKnowledgeBaseDocuments.maxResults, at most [API model]
-_MOST_DOCUMENTS = 1000
-
 
 @dataclass(frozen=True, kw_only=True)
 class AwsInventory:
-    """`page` bounds the objects and records of a page; S3 gives at most 1,000 objects."""
+    """
+    `page` bounds the objects and records of a page; S3 gives at most 1,000 objects. `managed` are
+    the MANAGED knowledge bases.
+    """
 
     s3: Any
     dynamodb: Any
@@ -35,6 +36,7 @@ class AwsInventory:
     bucket: str
     catalog_table: str
     page: int = 1000
+    managed: Container[str] = frozenset()
 
     def objects(self, *, after: str = "", prefix: str = "") -> Page[ListedObject]:
         with store_errors():
@@ -92,7 +94,7 @@ class AwsInventory:
         try:
             with knowledge_base_errors():
                 answer = self.bedrock_agent.list_knowledge_base_documents(
-                    **ids(source), maxResults=_MOST_DOCUMENTS, **more
+                    **ids(source), maxResults=most_listed(source, self.managed), **more
                 )
         except self.bedrock_agent.exceptions.ValidationException:
             # The request itself is well-formed; so it is the data source, which was never synced

@@ -4,6 +4,7 @@ connector, the one type that such a knowledge base takes.
 https://docs.aws.amazon.com/bedrock/latest/userguide/kb-managed-connect-ds.html
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -63,5 +64,7 @@ def prefix_in(configuration: Mapping[str, Any]) -> str:
 
 
 def _parameters(configuration: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = configuration.get(_SETTINGS, {}).get(_PARAMETERS, {})
+    """An object in the API model; users report that answers have a text of JSON in its place."""
+    told = configuration.get(_SETTINGS, {}).get(_PARAMETERS, {})
+    found: Mapping[str, Any] = json.loads(told) if isinstance(told, str) else told
     return found

@@ -59,6 +59,8 @@ class Simulator:
             made = maker.create(request)
         elif isinstance(maker, Guardrails):
             maker.update(made, request)
+        if isinstance(maker, KnowledgeBases | DataSources):
+            maker.wait(made)  # a MANAGED one takes a while, and what needs it comes next
         return maker.attributes(made)
 
 

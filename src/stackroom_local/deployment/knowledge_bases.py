@@ -63,6 +63,15 @@ class DataSources:
         made = self.bedrock_agent.create_data_source(**request)["dataSource"]
         return f"{made['knowledgeBaseId']}|{made['dataSourceId']}"
 
+    def wait(self, physical_id: str) -> None:
+        """Returns once it takes documents; raises `NotStabilised` if it doesn't."""
+        names = _names(physical_id)
+        until_active(
+            f"data source {names['dataSourceId']}",
+            lambda: dict(self.bedrock_agent.get_data_source(**names)["dataSource"]),
+            active="AVAILABLE",
+        )
+
     def known(self, request: Request) -> str | None:
         base = request["knowledgeBaseId"]
         pages = self.bedrock_agent.get_paginator("list_data_sources").paginate(knowledgeBaseId=base)

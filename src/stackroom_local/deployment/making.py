@@ -10,7 +10,7 @@ from stackroom_local.problems import NotStabilised
 Request = dict[str, Any]  # the members of an API call
 
 _POLL_SECONDS = 0.02
-_DEADLINE_SECONDS = 60.0
+_DEADLINE_SECONDS = 180.0  # AWS makes a MANAGED knowledge base in about 73 [simulator/rules]
 
 
 class Maker(Protocol):
@@ -67,10 +67,10 @@ def until_gone(what: str, get: Callable[[], dict[str, Any]], gone: type[Exceptio
         time.sleep(_POLL_SECONDS)
 
 
-def until_active(what: str, get: Callable[[], dict[str, Any]]) -> None:
-    """Returns once it can be used; raises `NotStabilised` if it can't."""
+def until_active(what: str, get: Callable[[], dict[str, Any]], *, active: str = "ACTIVE") -> None:
+    """Returns once it can be used, which that status says; raises `NotStabilised` if it can't."""
     deadline = time.monotonic() + _DEADLINE_SECONDS
-    while (found := get())["status"] != "ACTIVE":
+    while (found := get())["status"] != active:
         if found["status"] != "CREATING" or time.monotonic() > deadline:
             reasons = found.get("failureReasons", [])
             raise NotStabilised(what, "created", found["status"], reasons)
