@@ -9,7 +9,11 @@ from typing import Any
 from stackroom_local.simulator.disturbances import Kind
 from stackroom_local.simulator.errors import ConnectionDropped, ServiceError
 from stackroom_local.simulator.faults import Fault
-from stackroom_local.simulator.rules import DATA_SOURCES_PER_KNOWLEDGE_BASE, DIRECT_DURATION
+from stackroom_local.simulator.rules import (
+    DATA_SOURCES_PER_KNOWLEDGE_BASE,
+    DIRECT_DURATION,
+    MANAGED_SOURCE_CREATION,
+)
 from tests.simulator.world import data_source_request
 from tests.workflow.answering import Members, answered
 from tests.workflow.simulator import Simulator
@@ -55,6 +59,24 @@ class Bedrock:
         home = self._simulator.knowledge_base(f"passages-{len(self.shared)}")
         shared: Members = {"name": "shared", "dataSourceConfiguration": {"type": "CUSTOM"}}
         made = self._simulator.ask("CreateDataSource", knowledgeBaseId=home, **shared)
+        self.shared[home] = str(made["dataSource"]["dataSourceId"])
+        return home
+
+    def provision_managed(self) -> str:
+        """The same of type MANAGED, ready for documents."""
+        home = self._simulator.managed_knowledge_base(f"managed-{len(self.shared)}")
+        made = self._simulator.ask(
+            "CreateDataSource",
+            knowledgeBaseId=home,
+            name="shared",
+            dataSourceConfiguration={
+                "type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR",
+                "managedKnowledgeBaseConnectorConfiguration": {
+                    "connectorParameters": {"type": "CUSTOM", "version": "1"}
+                },
+            },
+        )
+        self.pass_time(MANAGED_SOURCE_CREATION.value)
         self.shared[home] = str(made["dataSource"]["dataSourceId"])
         return home
 

@@ -18,8 +18,9 @@ from stackroom_local.simulator.components import Components
 from stackroom_local.simulator.errors import ServiceError
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.identifiers import Arns
+from stackroom_local.simulator.rules import MANAGED_CREATION
 from stackroom_local.simulator.store import Store
-from tests.simulator.world import knowledge_base_request
+from tests.simulator.world import ROLE, knowledge_base_request
 from tests.workflow.answering import Members
 from tests.workflow.bucket import TroubledBucket
 from tests.workflow.timeline import StampingClock, Timeline
@@ -71,6 +72,17 @@ class Simulator:
             distanceMetric="cosine",
         )
         made = self.ask("CreateKnowledgeBase", **knowledge_base_request(index["indexArn"]))
+        return str(made["knowledgeBase"]["knowledgeBaseId"])
+
+    def managed_knowledge_base(self, name: str) -> str:
+        """A new one of type MANAGED; answers its id once something can be connected to it."""
+        made = self.ask(
+            "CreateKnowledgeBase",
+            name=name,
+            roleArn=ROLE,
+            knowledgeBaseConfiguration={"type": "MANAGED"},
+        )
+        self.pass_time(MANAGED_CREATION.value)
         return str(made["knowledgeBase"]["knowledgeBaseId"])
 
     def pass_time(self, seconds: float) -> None:
