@@ -73,6 +73,7 @@ MEANINGS = {
     "RETRIEVE_VIA": "`s3vectors`: search each index itself; `bedrock`: through Retrieve",
     "EMBEDDING_MODEL": "model of the documents' vectors, and so of the questions'",
     "EMBEDDING_DIMENSIONS": "how many numbers such a vector has",
+    "REDIS_URL": "Valkey or Redis, where questions' vectors are kept; in the process if not set",
     "RETRIEVE_FIRST_PAGE": "the number that Bedrock gives a document's first page",
     "SEARCH_INDEXES": "JSON list of the indexes that are to be searched by words",
     "SEARCH_LANGUAGE": "the language of their words, or `none`",

@@ -560,6 +560,7 @@ def test_an_index_is_asked_itself_and_a_question_embedded_once(
     told = [each["results"][0]["content"] for each in responses]
     assert told == ["annual leave is 30 days"] * 2
     assert {each["metadata"]["search"] for each in responses} == {"hybrid"}
+    assert [each["metadata"]["embedding_cached"] for each in responses] == [False, True]
     lines = [line for line in printed() if "EmbeddingCacheHits" in line]
     assert [line["EmbeddingCacheMisses"] for line in lines] == [[1.0], [0.0]]
     assert [line["EmbeddingCacheHits"] for line in lines] == [[0.0], [1.0]]

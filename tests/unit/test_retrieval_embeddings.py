@@ -10,10 +10,16 @@ from dataclasses import dataclass, field
 import pytest
 
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.ports.embeddings import Vector
-from stackroom.retrieval.embeddings import CachedEmbeddings, CacheTally, MemoryEmbeddingCache
+from stackroom.ports.embeddings import Kept, Vector
+from stackroom.retrieval.embeddings import (
+    CachedEmbeddings,
+    CacheTally,
+    MemoryEmbeddingCache,
+    asked_by,
+)
 
 KEY = "embedding:bedrock:titan:2:"
+KEPT = Kept(vector=(1.0,))
 
 
 @dataclass(kw_only=True)
@@ -72,10 +78,10 @@ def test_the_key_is_the_same_wherever_it_is_kept_and_holds_no_word_of_the_questi
     kept: dict[str, Vector] = {}
 
     class Shelf:
-        def get(self, key: str) -> Vector | None:
-            return kept.get(key)
+        def get(self, key: str, asker: str | None = None) -> Kept | None:
+            return Kept(vector=kept[key]) if key in kept else None
 
-        def put(self, key: str, vector: Vector) -> None:
+        def put(self, key: str, vector: Vector, asker: str | None = None) -> None:
             kept[key] = vector
 
     CachedEmbeddings(embeddings=Lengths(), cache=Shelf()).embed("leave")
@@ -108,7 +114,7 @@ def test_no_more_is_kept_than_there_is_room_for() -> None:
     for name in ("a", "b", "c"):
         cache.put(name, (1.0,))
 
-    assert [cache.get(name) for name in ("a", "b", "c")] == [None, (1.0,), (1.0,)]
+    assert [cache.get(name) for name in ("a", "b", "c")] == [None, KEPT, KEPT]
 
 
 def test_of_several_at_once_one_asks_the_model() -> None:
@@ -149,3 +155,72 @@ def test_a_throttle_is_told_to_all_who_waited_and_kept_for_nobody_else() -> None
     assert [type(each) for each in errors] == [KnowledgeBaseThrottled] * 3
     assert embeddings.embed("leave") == (5.0, 0.0)
     assert lengths.asked == ["leave", "leave"]
+
+
+def told(embeddings: CachedEmbeddings, tenant: str | None, *texts: str) -> bool | None:
+    with asked_by(tenant) as asking:
+        for text in texts:
+            embeddings.embed(text)
+    return asking.is_cached
+
+
+@pytest.fixture
+def cached() -> CachedEmbeddings:
+    return CachedEmbeddings(embeddings=Lengths(), cache=MemoryEmbeddingCache())
+
+
+def test_a_tenant_is_told_of_what_this_tenant_asked_before(cached: CachedEmbeddings) -> None:
+    assert [told(cached, "alice", "leave") for _ in range(2)] == [False, True]
+
+
+def test_what_another_asked_is_used_and_not_told(cached: CachedEmbeddings) -> None:
+    told(cached, "alice", "leave")
+
+    assert [told(cached, "bob", "leave") for _ in range(2)] == [False, True]
+    assert cached.tally.taken() == (2, 1)
+
+
+def test_nobody_is_told_nothing(cached: CachedEmbeddings) -> None:
+    assert [told(cached, None, "leave") for _ in range(2)] == [None, None]
+
+
+def test_where_nothing_is_embedded_there_is_nothing_to_tell(cached: CachedEmbeddings) -> None:
+    assert told(cached, "alice") is None
+
+
+def test_of_several_vectors_all_must_be_known(cached: CachedEmbeddings) -> None:
+    told(cached, "alice", "leave")
+
+    assert told(cached, "alice", "leave", "sick leave") is False
+
+
+def test_a_vector_made_anew_for_another_tells_nothing_of_them() -> None:
+    # Alice asked once, hers was dropped, and only Bob's question keeps one there.
+    cached = CachedEmbeddings(embeddings=Lengths(), cache=MemoryEmbeddingCache(size=1))
+    told(cached, "alice", "leave")
+    told(cached, "bob", "another")
+    told(cached, "bob", "leave")
+
+    assert told(cached, "alice", "leave") is False
+
+
+def test_a_question_that_failed_is_not_one_asked_before() -> None:
+    def throttled() -> None:
+        if len(lengths.asked) == 1:
+            raise KnowledgeBaseThrottled("InvokeModel")
+
+    lengths = Lengths(before=throttled)
+    cached = CachedEmbeddings(embeddings=lengths, cache=MemoryEmbeddingCache())
+    with pytest.raises(KnowledgeBaseThrottled):
+        told(cached, "alice", "leave")
+    told(cached, "bob", "leave")
+
+    assert told(cached, "alice", "leave") is False
+
+
+def test_a_kept_vector_of_another_length_is_made_anew() -> None:
+    class Odd(MemoryEmbeddingCache):
+        def get(self, key: str, asker: str | None = None) -> Kept | None:
+            return Kept(vector=(1.0, 0.0, 0.0))
+
+    assert CachedEmbeddings(embeddings=Lengths(), cache=Odd()).embed("leave") == (5.0, 0.0)

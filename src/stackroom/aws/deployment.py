@@ -149,13 +149,13 @@ class Deployment:
     @cached_property
     def embeddings(self) -> CachedEmbeddings:
         """Of questions, each kept for when it is asked again."""
-        from stackroom.aws.question_embeddings import embedding_cache, question_embeddings
+        from stackroom.aws.question_embeddings import cache_at, question_embeddings
 
         return question_embeddings(
             self.client,
             model=self.settings.need("embedding_model"),
             dimensions=self.settings.need("embedding_dimensions"),
-            cache=embedding_cache(),
+            cache=cache_at(self.settings.need("redis_url")),
             tally=self.cache_tally,
         )
 

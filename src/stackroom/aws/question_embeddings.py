@@ -1,11 +1,31 @@
-"""The vectors of questions, for whoever searches a store itself."""
+"""
+The vectors of questions, for whoever searches a store itself.
+
+    get_embedding("annual leave", "amazon.titan-embed-text-v2:0", "bedrock", tenant="alice")
+"""
 
 from collections.abc import Callable
-from typing import Any
+from functools import cache as once
+from typing import Any, TypedDict
 
+from stackroom.aws import session
 from stackroom.aws.embeddings import BedrockEmbeddings
+from stackroom.aws.redis_url import redis_url
+from stackroom.errors import SearchRefused
 from stackroom.ports.embeddings import EmbeddingCache
-from stackroom.retrieval.embeddings import CachedEmbeddings, CacheTally, MemoryEmbeddingCache
+from stackroom.retrieval.embeddings import (
+    CachedEmbeddings,
+    CacheTally,
+    MemoryEmbeddingCache,
+    asked_by,
+)
+
+
+class Embedding(TypedDict):
+    """`cached` if the vector was there, and had been given to the same tenant before."""
+
+    embedding: list[float]
+    cached: bool
 
 
 def question_embeddings(
@@ -31,5 +51,60 @@ def question_embeddings(
 
 
 def embedding_cache() -> EmbeddingCache:
-    """Of a process that searches: its keys tell models apart."""
-    return MemoryEmbeddingCache()
+    """
+    Of a process that searches, for all its models: its keys tell them apart. It is where REDIS_URL
+    says; raises ValueError for a variable that is no URL.
+    """
+    return cache_at(redis_url())
+
+
+def cache_at(url: str | None) -> EmbeddingCache:
+    """
+    In Valkey or Redis, and there alone; without a URL in the process.
+
+    With another one in front, a week would begin anew in each process, what an operator deletes
+    would live on in some, and it would save little: Redis takes a small part of the time that
+    embedding takes.
+    """
+    return MemoryEmbeddingCache() if url is None else _in_redis(url)
+
+
+def get_embedding(
+    text: str,
+    model: str,
+    provider: str = "bedrock",
+    *,
+    client: Callable[[str], Any] = session.client,
+    dimensions: int = 1024,
+    tenant: str | None = None,
+) -> Embedding:
+    """
+    The text's vector, of length one, for programs that search by themselves.
+
+    Without a tenant `cached` is never true, since it would tell what others have asked. Raises
+    KnowledgeBaseThrottled, KnowledgeBaseUnavailable, or SearchRefused for what asking again won't
+    mend.
+    """
+    if provider != "bedrock":
+        raise SearchRefused(f"{provider!r} provides no embeddings; allowed: 'bedrock'")
+    embeddings = question_embeddings(
+        client, model=model, dimensions=dimensions, cache=_of_process(redis_url())
+    )
+    with asked_by(tenant) as told:
+        vector = embeddings.embed(text)
+    return {"embedding": list(vector), "cached": told.is_cached is True}
+
+
+@once
+def _of_process(url: str | None) -> EmbeddingCache:
+    """The same one at each call."""
+    return cache_at(url)
+
+
+@once
+def _in_redis(url: str) -> EmbeddingCache:
+    """One connection, however many knowledge bases are searched."""
+    # Imported where there is a URL alone: it takes a tenth of a second.
+    from stackroom.aws.embedding_cache import RedisEmbeddingCache  # noqa: PLC0415 - see above
+
+    return RedisEmbeddingCache(url)

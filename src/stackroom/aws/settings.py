@@ -19,6 +19,7 @@ from stackroom.admission.limits import Limits
 from stackroom.aws import knowledge_bases
 from stackroom.aws.answer_prompt import checked
 from stackroom.aws.guardrail import Guardrail
+from stackroom.aws.redis_url import RedisUrl
 from stackroom.aws.vector_ingestion import VectorIngestion
 from stackroom.capacity import capacity_of
 from stackroom.model import PoolMember
@@ -169,7 +170,7 @@ class SearchSettings(Settings):
 
     Model and dimensions are those that the knowledge bases' documents were embedded with; the
     calibration is a name in retrieval/calibrations.py, and a least score takes its place. Without a
-    model to rerank, none does.
+    model to rerank, none does. Questions' vectors are kept at the URL, or else in the process.
     """
 
     retrieve_via: Literal["s3vectors", "bedrock"] = "bedrock"
@@ -178,6 +179,7 @@ class SearchSettings(Settings):
     rerank_model_arn: str | None = None
     embedding_model: str = "amazon.titan-embed-text-v2:0"
     embedding_dimensions: int = 1024
+    redis_url: RedisUrl = None
 
 
 class AnswerSettings(GuardrailSettings):

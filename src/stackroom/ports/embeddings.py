@@ -1,5 +1,6 @@
 """What a text means, as a vector, and the vectors of texts that were asked before."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
 Vector = tuple[float, ...]
@@ -30,13 +31,22 @@ class Embeddings(Protocol):
         ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A vector; `is_known_to_asker` if whoever asks was given this very one before."""
+
+    vector: Vector
+    is_known_to_asker: bool = False
+
+
 class EmbeddingCache(Protocol):
     """
     Vectors by key, each kept for a while. It must be safe to call from several threads at once.
 
-    It never raises: a cache that is down has nothing, and keeps nothing.
+    It never raises: a cache that is down has nothing, and keeps nothing. Both methods note that the
+    asker was given the vector; `asker` is a hash that tells nobody's name, and None is nobody.
     """
 
-    def get(self, key: str) -> Vector | None: ...
+    def get(self, key: str, asker: str | None = None) -> Kept | None: ...
 
-    def put(self, key: str, vector: Vector) -> None: ...
+    def put(self, key: str, vector: Vector, asker: str | None = None) -> None: ...

@@ -19,6 +19,7 @@ from stackroom.errors import (
 )
 from stackroom.filters import Conditions
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Search
+from stackroom.retrieval.embeddings import asked_by
 from stackroom.retrieval.scope import Query, Scope
 from stackroom.tenancy import Member
 
@@ -31,7 +32,12 @@ _MAX_PARALLEL = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """To one query: what of it the caller may see, best first, and what not."""
+    """
+    To one query: what of it the caller may see, best first, and what not.
+
+    `is_embedding_cached` if the question's vector was there, and the same caller's before; None
+    where the store embeds it itself, or nobody asks.
+    """
 
     target: str
     passages: tuple[Passage, ...]
@@ -41,6 +47,7 @@ class Reply:
     is_reranked: bool
     notice: str | None
     milliseconds: float = 0.0
+    is_embedding_cached: bool | None = None
 
 
 # A store that can't be asked, and one that can't be asked this.
@@ -63,6 +70,12 @@ class Replies:
     def is_reranked(self) -> bool:
         """Whether a model put in order all that was found."""
         return bool(self.given) and all(reply.is_reranked for reply in self.given)
+
+    @property
+    def is_embedding_cached(self) -> bool | None:
+        """Of all those for which the question was embedded."""
+        told = [each for reply in self.given if (each := reply.is_embedding_cached) is not None]
+        return all(told) if told else None
 
     @property
     def notices(self) -> dict[str, str]:
@@ -94,9 +107,10 @@ def ask_all(
             return KnowledgeBaseUnavailable("Retrieve", "not in the pool")
         started = time.perf_counter()
         try:
-            found = knowledge_base.retrieve(
-                question, query.view.filter(conditions), limits[query.target], deadline=deadline
-            )
+            with asked_by(scope.asker) as embedded:
+                found = knowledge_base.retrieve(
+                    question, query.view.filter(conditions), limits[query.target], deadline=deadline
+                )
             proven = query.view.proven(found.passages, owner_of=scope.owner_of)
         except (SearchRefused, Unavailable) as error:
             return error
@@ -117,6 +131,7 @@ def ask_all(
             is_reranked=found.is_reranked,
             notice=found.notice,
             milliseconds=(time.perf_counter() - started) * 1000,
+            is_embedding_cached=embedded.is_cached,
         )
 
     replies = _in_parallel(ask, scope.queries, deadline)

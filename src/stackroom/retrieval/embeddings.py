@@ -1,21 +1,30 @@
 """
 Questions' vectors kept for when they are asked again, by whomever: a vector tells nobody anything.
 
-Whether one was kept is not shown to callers, since it would tell what others have asked.
+Whether one was kept would tell what others have asked, so a caller is told only of a vector that
+was made, or taken, for this same caller before. Whose question is being embedded, the search says:
+
+    with asked_by("alice") as told:
+        knowledge_base.retrieve("how many days of leave?", ...)  # some way down: embeddings.embed
+    told.is_cached  # None if nothing was embedded
 """
 
 import hashlib
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import count
 from threading import Lock
 
 from cachetools import TTLCache
 
-from stackroom.ports.embeddings import EmbeddingCache, Embeddings, Vector
+from stackroom.ports.embeddings import EmbeddingCache, Embeddings, Kept, Vector
 
-_WEEK = 604_800.0  # seconds
+WEEK = 604_800  # seconds
 
 
 class MemoryEmbeddingCache:
@@ -29,19 +38,34 @@ class MemoryEmbeddingCache:
         self,
         *,
         size: int = 256,
-        seconds: float = _WEEK,
+        seconds: float = WEEK,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._kept: TTLCache[str, Vector] = TTLCache(size, seconds, timer=now)
+        # Each vector has a number, and of each asker the number of the vector is kept that was
+        # given: one that was made anew meanwhile, for somebody else, is another.
+        self._kept: TTLCache[str, tuple[int, Vector]] = TTLCache(size, seconds, timer=now)
+        self._askers: TTLCache[str, int] = TTLCache(8 * size, seconds, timer=now)
+        self._numbers = count()
         self._lock = Lock()
 
-    def get(self, key: str) -> Vector | None:
+    def get(self, key: str, asker: str | None = None) -> Kept | None:
         with self._lock:
-            return self._kept.get(key)
+            found = self._kept.get(key)
+            if found is None:
+                return None
+            number, vector = found
+            if asker is None:
+                return Kept(vector=vector)
+            is_known = self._askers.get(asker) == number
+            self._askers[asker] = number
+        return Kept(vector=vector, is_known_to_asker=is_known)
 
-    def put(self, key: str, vector: Vector) -> None:
+    def put(self, key: str, vector: Vector, asker: str | None = None) -> None:
         with self._lock:
-            self._kept[key] = vector
+            number = next(self._numbers)
+            self._kept[key] = number, vector
+            if asker is not None:
+                self._askers[asker] = number
 
 
 class CacheTally:
@@ -62,6 +86,42 @@ class CacheTally:
             counted = self._hits, self._misses
             self._hits = self._misses = 0
         return counted
+
+
+@dataclass
+class Told:
+    """What may be said to a tenant of the vectors that were asked for; nobody is told nothing."""
+
+    tenant: str | None
+    were_known: list[bool] = field(default_factory=list)
+
+    @property
+    def is_cached(self) -> bool | None:
+        """Whether all of them had been there, and this tenant's before."""
+        return all(self.were_known) if self.were_known else None
+
+    def asker(self, key: str) -> str | None:
+        if self.tenant is None:
+            return None
+        return hashlib.sha256(json.dumps([self.tenant, key]).encode()).hexdigest()
+
+    def tell(self, *, is_known: bool) -> None:
+        if self.tenant is not None:
+            self.were_known.append(is_known)
+
+
+_told: ContextVar[Told | None] = ContextVar("_told", default=None)
+
+
+@contextmanager
+def asked_by(tenant: str | None) -> Iterator[Told]:
+    """Within, and in this thread, `CachedEmbeddings` embed what this tenant asks."""
+    told = Told(tenant)
+    token = _told.set(told)
+    try:
+        yield told
+    finally:
+        _told.reset(token)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,22 +149,27 @@ class CachedEmbeddings:
     def embed(self, text: str) -> Vector:
         """A question is put to several knowledge bases at once: all get what the first is told."""
         key = self._key(text)
-        vector = self.cache.get(key)
-        if vector is not None:
+        told = _told.get() or Told(None)
+        asker = told.asker(key)
+        kept = self.cache.get(key, asker)
+        if kept is not None and len(kept.vector) == self.dimensions:
             self.tally.count(hit=True)
-            return vector
+            told.tell(is_known=kept.is_known_to_asker)
+            return kept.vector
         with self._lock:
             making = self._making.get(key)
             mine = Future[Vector]()
             if making is None:
                 self._making[key] = mine
         self.tally.count(hit=making is not None)
-        return self._made(key, text, mine) if making is None else making.result()
+        vector = self._made(key, text, asker, mine) if making is None else making.result()
+        told.tell(is_known=False)
+        return vector
 
-    def _made(self, key: str, text: str, told: "Future[Vector]") -> Vector:
+    def _made(self, key: str, text: str, asker: str | None, told: "Future[Vector]") -> Vector:
         try:
             vector = self.embeddings.embed(text)
-            self.cache.put(key, vector)
+            self.cache.put(key, vector, asker)
             told.set_result(vector)
         except BaseException as error:
             told.set_exception(error)

@@ -54,7 +54,8 @@ class Answer:
     There are no results, and `best_score_below` is the best score, if that was too low for any
     passage to answer the question. They were found in the ways `searches`, and put in order by a
     model if it `is_reranked`. `notices` say, by id, why a knowledge base was searched in
-    another way than is configured.
+    another way than is configured. `is_embedding_cached` if the question's vector had been kept and
+    this caller asked before; None where nothing here embeds it.
     """
 
     results: tuple[Result, ...]
@@ -66,6 +67,7 @@ class Answer:
     guardrail_action: str
     searches: tuple[Search, ...] = ()
     is_reranked: bool = False
+    is_embedding_cached: bool | None = None
     best_score_below: float | None = None
     failures: Mapping[str, str] = field(default_factory=dict)
     notices: Mapping[str, str] = field(default_factory=dict)
@@ -106,6 +108,7 @@ def answer_of(
         guardrail_action=replies.guardrail_action,
         searches=chosen.searches,
         is_reranked=replies.is_reranked,
+        is_embedding_cached=replies.is_embedding_cached,
         best_score_below=chosen.best_score_below,
         failures=replies.failures,
         notices=replies.notices,

@@ -22,10 +22,15 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """What to ask, the caller's own documents first, and who owns a catalog."""
+    """
+    What to ask, the caller's own documents first, and who owns a catalog.
+
+    `asker` is the user id of whoever asks; None where nobody says so.
+    """
 
     queries: tuple[Query, ...]
     owner_of: OwnerOf
+    asker: str | None = None
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -68,6 +73,7 @@ def scope_of(
     return Scope(
         queries=tuple(_within(asked.knowledge_base_id, queries, pool)),
         owner_of=_owners(read, catalogs),
+        asker=caller.user_id,
     )
 
 
@@ -75,7 +81,8 @@ def scope_of_catalog(catalog: Catalog) -> Scope:
     """Where one catalog is, for its owner; nowhere if nothing of it was ever ingested."""
     home = catalog.knowledge_base_id
     queries = (Query(target=home, view=Tenant.of(catalog)),) if home is not None else ()
-    return Scope(queries=queries, owner_of={catalog.catalog_id: catalog.user_id}.get)
+    owners = {catalog.catalog_id: catalog.user_id}
+    return Scope(queries=queries, owner_of=owners.get, asker=catalog.user_id)
 
 
 def _own(catalog_id: str, caller: Caller, catalogs: Catalogs) -> Catalog:

@@ -80,6 +80,7 @@ def success(answer: Answer) -> Response:
         "guardrail_action": answer.guardrail_action,
         "search": ", ".join(answer.searches) + ("+rerank" if answer.is_reranked else ""),
         **({"truncated": True} if any(each.is_cut for each in answer.results) else {}),
+        **_embedded(answer),
         **_unanswered(answer),
         **_failed(answer.failures),
         **({"withheld_results": answer.withheld} if answer.withheld else {}),
@@ -131,6 +132,12 @@ def _metadata(result: Result) -> dict[str, object]:
 def _others(result: Result) -> dict[str, object]:
     others = [dict(vars(source)) for source in result.other_sources]
     return {"other_sources": others} if others else {}
+
+
+def _embedded(answer: Answer) -> dict[str, object]:
+    if answer.is_embedding_cached is None:
+        return {}
+    return {"embedding_cached": answer.is_embedding_cached}
 
 
 def _unanswered(answer: Answer) -> dict[str, object]:
