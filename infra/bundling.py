@@ -39,6 +39,7 @@ class Group:
 
 
 CORE = Group("core")
+CACHED = Group("cached", extras=("redis",))
 INSPECT = Group("inspect", extras=("extraction",))
 IDENTITY = Group("identity", extras=("identity",))
 

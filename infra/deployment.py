@@ -11,6 +11,7 @@ from infra.answers import AnswerModel, Guardrail
 from infra.fitting import Fitting
 from infra.ingestion import Ingestion
 from infra.pool_type import MANAGED, pool_type
+from infra.vector_cache import VectorCache
 
 # The longest name made of it is a role's, `{project}-identity-interceptor-{region}`: 64 at most.
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
@@ -81,6 +82,7 @@ class Deployment:
     fitting: Fitting
     rerank_model: str  # that puts in order what was found; "": none does
     retrieve_sharing: str  # "on": callers find what others share with their groups, too
+    vector_cache: VectorCache | None  # None: each function keeps questions' vectors to itself
     ingestion: Ingestion
     search_language: str  # of the documents, for search by words; "none": of no language
     prewarm_minutes: int  # that a knowledge base may be idle before it is asked; 0: it never is
@@ -129,6 +131,7 @@ class Deployment:
             fitting=Fitting.from_context(app),
             rerank_model=rerank_model,
             retrieve_sharing=sharing,
+            vector_cache=VectorCache.from_context(app),
             ingestion=Ingestion.from_context(app),
             search_language=language,
             prewarm_minutes=prewarm,

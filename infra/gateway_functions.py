@@ -15,7 +15,7 @@ from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.rights import Rights
-from infra.search_rights import may_rerank, may_search
+from infra.search_rights import bundle_of_search, may_keep_vectors, may_rerank, may_search
 from infra.sign_in import SignIn
 
 
@@ -37,6 +37,7 @@ class GatewayFunctions:
             package="retrieve",
             timeout=cdk.Duration.seconds(30),
             memory_size=1024,
+            group=bundle_of_search(self.deployment),
             environment={
                 "KB_CATALOG_TABLE": self.data.catalog_table.table_name,
                 "KB_DOCS_BUCKET": self.data.bucket.bucket_name,
@@ -51,6 +52,7 @@ class GatewayFunctions:
         handler.allow("dynamodb:Query", on=self.data.catalog_table.by_user_arn)
         may_search(handler, deployment=self.deployment, knowledge_base=self.knowledge_base)
         may_rerank(handler, deployment=self.deployment)
+        may_keep_vectors(handler, deployment=self.deployment)
         # ListBucket, or a place map that doesn't exist answers 403 instead of 404.
         handler.allow("s3:ListBucket", on=self.data.bucket.bucket_arn)
         handler.allow(
@@ -70,6 +72,7 @@ class GatewayFunctions:
             package="catalog_tools",
             timeout=cdk.Duration.minutes(5),  # to purge a catalog of some ten thousand documents
             memory_size=1024,
+            group=bundle_of_search(self.deployment),
             environment={
                 **rights.stores(),
                 **self.deployment.admission.environment,
@@ -94,6 +97,7 @@ class GatewayFunctions:
         rights.run(handler)
         may_search(handler, deployment=self.deployment, knowledge_base=self.knowledge_base)
         may_rerank(handler, deployment=self.deployment)
+        may_keep_vectors(handler, deployment=self.deployment)
         may_answer(
             handler,
             deployment=self.deployment,

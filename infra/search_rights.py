@@ -1,10 +1,13 @@
 """What a function may do that searches for somebody, or keeps ready what they will search."""
 
 import aws_cdk as cdk
+from aws_cdk import aws_lambda as lambda_
 
+from infra.bundling import CACHED, CORE, Group
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
+from stackroom_constructs.network import AgentNetwork
 
 
 def may_search(
@@ -54,6 +57,27 @@ def may_rerank(handler: HandlerFunction, *, deployment: Deployment) -> None:
         "bedrock:Rerank", on="*", because="The action has no resource type; the model has, below."
     )
     handler.allow("bedrock:InvokeModel", on=model_arn)
+
+
+def bundle_of_search(deployment: Deployment) -> Group:
+    """Redis is in the zip where it is used: it adds a megabyte, and imports a tenth of a second."""
+    return CORE if deployment.vector_cache is None else CACHED
+
+
+def may_keep_vectors(handler: HandlerFunction, *, deployment: Deployment) -> None:
+    """Nothing, if the deployment has no cache; in its VPC, if it is in one."""
+    cache = deployment.vector_cache
+    if cache is None:
+        return
+    for name, value in cache.environment.items():
+        handler.function.add_environment(name, value)
+    if cache.subnet_ids:
+        made = handler.function.node.default_child
+        assert isinstance(made, lambda_.CfnFunction), "a Function is one of these"
+        made.vpc_config = lambda_.CfnFunction.VpcConfigProperty(
+            subnet_ids=list(cache.subnet_ids), security_group_ids=list(cache.security_group_ids)
+        )
+        AgentNetwork.allow(handler.role)
 
 
 def _calibration(deployment: Deployment) -> str:
