@@ -32,6 +32,10 @@ _UNKNOWN_TO = {
     "S3_VECTORS_DIRECT": ("stringContains",),
 }
 _LONGEST_KEY = 100  # FilterKey
+_ORDERS = ("greaterThan", "greaterThanOrEquals", "lessThan", "lessThanOrEquals")
+# Constraints of one query of S3 Vectors, less those of an owner and of five groups.
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-index-mode.html
+_MOST_CONSTRAINTS = 100 - 6
 
 
 def check_filter(owner: Owner, condition: Any, *, store: str, is_narrowed: bool) -> None:
@@ -43,6 +47,10 @@ def check_filter(owner: Owner, condition: Any, *, store: str, is_narrowed: bool)
     if condition is None:
         return
     wrong = _wrong(condition, store, depth=0)
+    if wrong is None and store == "S3_VECTORS_DIRECT":
+        wrong = _not_for_s3_vectors(condition)
+        if wrong is None and (count := _constraints(condition)) > _MOST_CONSTRAINTS:
+            wrong = f"one of at most {_MOST_CONSTRAINTS} values for S3 Vectors, and has {count}"
     if wrong is None and is_narrowed and not _has_room(condition):
         wrong = (
             "a filter that leaves room for what enable_acl adds: an orAll must not hold"
@@ -85,6 +93,30 @@ def _wrong_attribute(operator: str, operand: Any) -> str | None:
         wanted = "a list of texts or numbers" if operator in _OF_SEVERAL else "one value"
         return f"one whose {operator!r} of {key!r} has {wanted}"
     return None
+
+
+def _not_for_s3_vectors(condition: Mapping[str, Any]) -> str | None:
+    """https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-metadata-filtering.html"""
+    if _is_group(condition):
+        return next(filter(None, map(_not_for_s3_vectors, _members(condition))), None)
+    [(operator, operand)] = condition.items()
+    key, value = operand["key"], operand["value"]
+    if key.startswith("$"):
+        return f"one whose {operator!r} has a key that doesn't begin with $"
+    if operator in _ORDERS and (isinstance(value, bool) or not isinstance(value, int | float)):
+        return f"one whose {operator!r} of {key!r} has a number"
+    if operator == "startsWith" and not isinstance(value, str):
+        return f"one whose {operator!r} of {key!r} has a text"
+    return None
+
+
+def _constraints(condition: Mapping[str, Any]) -> int:
+    """As S3 Vectors counts; one more where what is absent is asked for, too."""
+    if _is_group(condition):
+        return sum(map(_constraints, _members(condition)))
+    [(operator, operand)] = condition.items()
+    values = len(operand["value"]) if operator in _OF_SEVERAL else 1
+    return values + (operator in ("notEquals", "notIn"))
 
 
 def _is_value(value: Any) -> bool:

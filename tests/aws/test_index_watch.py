@@ -191,7 +191,7 @@ def test_the_operator_is_told_once_in_a_while_and_of_each_reason(
         "it is in CLASSIC mode, not ENHANCED",
     ]
     assert [each.getMessage() for each in caplog.records] == [
-        f"index {ARN!r} is searched through Retrieve: {reason}" for reason in reasons
+        f"index {ARN!r} is not searched as is meant: {reason}" for reason in reasons
     ]
 
 

@@ -1,10 +1,12 @@
 """Filters in the words of S3 Vectors, and what is left to look at in the answer."""
 
+from typing import Any
+
 import pytest
 
-from stackroom.aws.vector_filters import is_listed, rendered
+from stackroom.aws.vector_filters import MOST_CONSTRAINTS, constraints_of, is_listed, rendered
 from stackroom.errors import SearchRefused
-from stackroom.filters import Has, any_of
+from stackroom.filters import AllOf, Compares, Comparison, Filter, Has, any_of
 from stackroom.identity import Caller
 from stackroom.narrowing import conditions
 from stackroom.tenancy import Member, Tenant
@@ -65,3 +67,78 @@ def test_only_a_list_lists(shared: object, expected: bool) -> None:
 
 def test_of_anything_else_the_stores_word_stands() -> None:
     assert is_listed(any_of([Has("city", "Rome"), Has("city", "Paris")]), {"city": "Oslo"})
+
+
+def absent_or(operator: str, value: object) -> dict[str, Any]:
+    return {"$or": [{"lang": {"$exists": False}}, {"lang": {operator: value}}]}
+
+
+@pytest.mark.parametrize(
+    ("comparison", "value", "expected"),
+    [
+        ("notEquals", "en", absent_or("$ne", "en")),
+        ("notIn", ("en", "fr"), absent_or("$nin", ["en", "fr"])),
+        ("in", ("en", "fr"), {"$or": [{"lang": {"$eq": "en"}}, {"lang": {"$eq": "fr"}}]}),
+        ("greaterThan", 1, {"lang": {"$gt": 1}}),
+        ("greaterThanOrEquals", 1.5, {"lang": {"$gte": 1.5}}),
+        ("lessThan", 1, {"lang": {"$lt": 1}}),
+        ("lessThanOrEquals", -1, {"lang": {"$lte": -1}}),
+        ("startsWith", "e", {"lang": {"$startsWith": "e"}}),
+    ],
+)
+def test_a_comparison_is_said_with_nothing_left_to_what_aws_does_not_tell(
+    comparison: str, value: Any, expected: dict[str, Any]
+) -> None:
+    assert rendered(Compares("lang", Comparison(comparison), value)) == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "why"),
+    [
+        (
+            Compares("a", Comparison.STRING_CONTAINS, "b"),
+            "stringContains, which S3 Vectors doesn't",
+        ),
+        (Compares("a", Comparison.GREATER, "b"), "greaterThan of what is no number"),
+        (Compares("a", Comparison.LESS_OR_EQUAL, True), "lessThanOrEquals of what is no number"),
+        (Compares("a", Comparison.STARTS_WITH, 7), "startsWith of what is no text"),
+        (Compares("$a", Comparison.NOT_EQUALS, "b"), "begins with"),
+        (Compares("a", Comparison.IN, tuple(range(101))), "constraints, and S3 Vectors takes 100"),
+        (
+            Compares("a", Comparison.NOT_IN, tuple(range(100))),
+            "constraints, and S3 Vectors takes 100",
+        ),
+        (
+            AllOf((*[Has("a", 1)] * 60, any_of([Has("b", 2)] * 41))),
+            "constraints, and S3 Vectors takes 100",
+        ),
+    ],
+)
+def test_what_s3_vectors_can_not_say_is_refused_and_never_left_out(
+    condition: Filter, why: str
+) -> None:
+    with pytest.raises(SearchRefused, match=why):
+        rendered(condition)
+    with pytest.raises(SearchRefused, match=why):
+        rendered(AllOf((Has("user_id", "alice"), condition)))
+
+
+def test_as_many_constraints_as_s3_vectors_takes_are_rendered() -> None:
+    most = Compares("a", Comparison.IN, tuple(range(MOST_CONSTRAINTS)))
+
+    assert constraints_of(most) == 100
+    assert len(rendered(most)["$or"]) == 100
+
+
+@pytest.mark.parametrize(
+    ("present", "expected"),
+    [("fr", True), (None, True), (["fr"], True), ("en", False), (["fr", "en"], False)],
+)
+@pytest.mark.parametrize(
+    "condition",
+    [Compares("lang", Comparison.NOT_EQUALS, "en"), Compares("lang", Comparison.NOT_IN, ("en",))],
+)
+def test_what_is_excluded_is_left_out_whatever_the_store_says(
+    condition: Filter, present: object, expected: bool
+) -> None:
+    assert is_listed(condition, {"lang": present}) is expected

@@ -14,6 +14,7 @@ from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.index_watch import IndexWatch
 from stackroom.aws.question_guard import QuestionGuard
 from stackroom.aws.vector_index import S3VectorsKnowledgeBase, words_in
+from stackroom.aws.vector_passages import VectorReading
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
 from stackroom.filters import Has
 from stackroom.identity import Caller
@@ -199,16 +200,19 @@ def test_a_document_without_an_object_is_known_by_its_id(made: Made, s3vectors: 
     assert (passage.uri, passage.custom_id) == (None, "doc-1")
 
 
-def test_a_sparse_answer_is_read_with_what_it_has(made: Made, s3vectors: Stubber) -> None:
+def test_a_vector_without_a_text_is_none_and_made_up_for(made: Made, s3vectors: Stubber) -> None:
     bare = {"key": "1"}
-    odd = {"key": "2", "metadata": {"AMAZON_BEDROCK_TEXT": 5, "x-amz-bedrock-kb-source-uri": 7}}
-    s3vectors.add_response("query_vectors", answer(bare, odd))
+    odd = {"key": "2", "metadata": {"AMAZON_BEDROCK_TEXT": 5}}
+    sourceless = {"key": "3", "metadata": {"AMAZON_BEDROCK_TEXT": "so", "user_id": "alice"}}
+    asked = expected(**BY_MEANING, **by_words("annual leave"))
+    s3vectors.add_response("query_vectors", answer(bare, odd, sourceless, bare, bare), asked)
+    s3vectors.add_response("query_vectors", answer(sourceless, a_vector()), {**asked, "topK": 100})
 
     passages = made().retrieve("annual leave", ALICE, 5).passages
 
     assert [(each.text, each.uri, each.custom_id, each.score) for each in passages] == [
-        ("", None, None, 0),
-        ("", None, None, 0),
+        ("so", None, None, 0),
+        ("30 days", "s3://docs/alice/cat-1/a.pdf", None, 0),
     ]
 
 
@@ -218,7 +222,8 @@ def test_pages_that_bedrock_counts_from_zero_are_counted_from_one(
     metadata = {"x-amz-bedrock-kb-document-page-number": 0.0}
     s3vectors.add_response("query_vectors", answer(a_vector(metadata=metadata)))
 
-    [passage] = made(first_page=0).retrieve("annual leave", ALICE, 5).passages
+    reading = VectorReading(first_page=0)
+    [passage] = made(reading=reading).retrieve("annual leave", ALICE, 5).passages
 
     assert passage.page == 1
 

@@ -11,7 +11,12 @@ import pytest
 from stackroom.aws.bedrock_entries import STORES as READ
 from stackroom.aws.bedrock_entries import BedrockSettings
 from stackroom.aws.linked_filters import checked
-from stackroom.aws.linked_settings import LinkedKnowledgeBasesInvalid, linked_settings
+from stackroom.aws.linked_settings import (
+    _OWN_STORES,
+    LinkedKnowledgeBasesInvalid,
+    linked_settings,
+)
+from stackroom.aws.vector_index_entries import VectorIndexSettings
 from stackroom.retrieval import budget
 from stackroom.retrieval.budget import DEFAULT_BUDGET, Priority
 from stackroom_constructs import (
@@ -21,13 +26,16 @@ from stackroom_constructs import (
     InvalidArgument,
     MetadataAttribute,
     Reranking,
+    VectorIndexKnowledgeBase,
 )
 from stackroom_constructs.agent_definition import MOST_TOKENS, PRIORITIES
+from stackroom_constructs.own_store import OwnStoreKnowledgeBase
 from stackroom_constructs.retrieval_filters import check_filter
 from stackroom_constructs.searching import STORES
-from stackroom_constructs.served import MEMBERS
+from stackroom_constructs.served import MEMBERS, OF_STORES, check_entry, members_of
 
 LEAF = {"equals": {"key": "lang", "value": "en"}}
+INDEX = "arn:aws:s3vectors:us-east-1:123456789012:bucket/parts/index/chunks"
 CLAUDE = "anthropic.claude-haiku-4-5-20251001-v1:0"
 
 
@@ -36,8 +44,22 @@ def exported(stack: cdk.Stack, **arguments: Any) -> str:
     return json.dumps([made.export_configuration()])
 
 
+# Classes for stores that are searched in themselves, and what is the least that each is told.
+OWN_STORES: Mapping[type[OwnStoreKnowledgeBase], Mapping[str, Any]] = {
+    VectorIndexKnowledgeBase: {"index_arn": INDEX},
+}
+
+
+def in_its_store(
+    stack: cdk.Stack, made: type[OwnStoreKnowledgeBase], **arguments: Any
+) -> OwnStoreKnowledgeBase:
+    needed: dict[str, Any] = {**OWN_STORES[made], "tenancy": "shared"}
+    return made(stack, "Parts", **{**needed, **arguments})
+
+
 def test_every_store_is_known_to_both() -> None:
     assert STORES == READ
+    assert set(OF_STORES) == set(_OWN_STORES)
 
 
 def test_a_budget_is_the_same_to_both() -> None:
@@ -51,6 +73,11 @@ def test_a_budget_is_the_same_to_both() -> None:
 
 def test_every_member_is_known_to_both() -> None:
     assert set(MEMBERS) == {each.alias for each in BedrockSettings.model_fields.values()}
+    assert OF_STORES
+    for store in OF_STORES:
+        settings = _OWN_STORES[store]
+        members = members_of({"vectorStoreType": store})
+        assert set(members) == {each.alias for each in settings.model_fields.values()}
 
 
 def test_an_agent_reads_what_is_exported(stack: cdk.Stack) -> None:
@@ -83,6 +110,121 @@ def test_an_agent_reads_what_is_exported(stack: cdk.Stack) -> None:
     assert entry.reranking.fields_to_include == ("title",)
     assert entry.reranking.additional_model_request_fields == {"top": 1}
     assert entry.implicit_filter is not None
+
+
+def test_an_agent_reads_what_is_exported_of_an_index(stack: cdk.Stack) -> None:
+    made = in_its_store(
+        stack,
+        VectorIndexKnowledgeBase,
+        tenancy="user",
+        tenant_key="customer",
+        text_key="body",
+        source_key="url",
+        embedding_dimensions=512,
+        override_search_type="SEMANTIC",
+        min_score=0.5,
+        enable_acl=True,
+        retrieval_filter={"andAll": [LEAF, {"in": {"key": "year", "value": [2025, 2026]}}]},
+        reranking=Reranking(model="amazon.rerank-v1:0", number_of_results=3),
+        guardrail_id="gr123",
+    )
+
+    [entry] = linked_settings(json.dumps([made.export_configuration()]))
+
+    assert isinstance(entry, VectorIndexSettings)
+    assert (entry.index_arn, entry.text_key, entry.source_key) == (INDEX, "body", "url")
+    assert (entry.owner_in, entry.groups_in) == ("customer", "allowed_groups")
+    assert (entry.embedding_dimensions, entry.min_score) == (512, 0.5)
+    assert entry.override_search_type == "SEMANTIC"
+    assert entry.fixed_filter is not None
+    assert entry.reranking is not None
+    assert entry.reranking.number_of_reranked_results == 3
+    assert entry.guardrail is not None
+
+
+@pytest.mark.parametrize("made", OWN_STORES)
+def test_an_agent_reads_the_least_that_is_exported_of_a_store(
+    stack: cdk.Stack, made: type[OwnStoreKnowledgeBase]
+) -> None:
+    entry = in_its_store(stack, made).export_configuration()
+    check_entry(stack, entry)
+
+    [read] = linked_settings(json.dumps([entry]))
+
+    exported = {name: value for name, value in entry.items() if value is not None}
+    known = read.model_dump(by_alias=True, mode="json")
+    assert {name: known[name] for name in exported} == exported
+
+
+@pytest.mark.parametrize("made", OWN_STORES)
+@pytest.mark.parametrize(
+    ("argument", "member", "value"),
+    [
+        ("name", "name", ""),
+        ("number_of_results", "numberOfResults", 101),
+        ("enable_acl", "enableAcl", "yes"),
+        ("acl_metadata_field", "aclMetadataField", "user_id"),
+        ("guardrail_id", "guardrailId", "Not One"),
+        ("override_search_type", "overrideSearchType", "TEXT"),
+        ("min_score", "minScore", 1.5),
+        ("retrieval_filter", "retrievalFilter", {}),
+        ("knowledge_base_id", "knowledgeBaseId", " "),
+        ("tenancy", "tenancy", None),
+        ("tenancy", "tenancy", "everybody"),
+        ("tenant_key", "tenantKey", ""),
+        ("tenant_key", "tenantKey", " "),
+        ("tenant_key", "tenantKey", "k" * 101),
+        ("tenant_key", "tenantKey", "x-amz-bedrock-kb-source-uri"),
+        ("embedding_model", "embeddingModel", "cohere.embed-v4:0"),
+        ("embedding_dimensions", "embeddingDimensions", 768),
+        ("embedding_dimensions", "embeddingDimensions", "1024"),
+        ("embedding_dimensions", "embeddingDimensions", True),
+    ],
+)
+def test_of_any_store_one_refuses_what_the_other_does(
+    stack: cdk.Stack, made: type[OwnStoreKnowledgeBase], argument: str, member: str, value: Any
+) -> None:
+    right = in_its_store(stack, made).export_configuration()
+
+    with pytest.raises(LinkedKnowledgeBasesInvalid, match=member):
+        linked_settings(json.dumps([{**right, member: value}]))
+    with pytest.raises(InvalidArgument, match=argument):
+        in_its_store(cdk.Stack(), made, **{argument: value})
+
+
+@pytest.mark.parametrize(
+    ("argument", "member", "value"),
+    [
+        ("index_arn", "indexArn", "chunks"),
+        ("index_arn", "indexArn", f"{INDEX}/"),
+        ("text_key", "textKey", " "),
+        ("text_key", "textKey", "t" * 64),
+        ("source_key", "sourceKey", ""),
+        ("source_key", "sourceKey", "s" * 64),
+    ],
+)
+def test_of_an_index_one_refuses_what_the_other_does(
+    stack: cdk.Stack, argument: str, member: str, value: Any
+) -> None:
+    right = in_its_store(stack, VectorIndexKnowledgeBase).export_configuration()
+
+    with pytest.raises(LinkedKnowledgeBasesInvalid, match=member):
+        linked_settings(json.dumps([{**right, member: value}]))
+    with pytest.raises(InvalidArgument, match=argument):
+        in_its_store(cdk.Stack(), VectorIndexKnowledgeBase, **{argument: value})
+
+
+@pytest.mark.parametrize("made", OWN_STORES)
+def test_whose_documents_a_store_has_must_be_said_by_whoever_configures_it(
+    stack: cdk.Stack, made: type[OwnStoreKnowledgeBase]
+) -> None:
+    entry = in_its_store(stack, made).export_configuration()
+    del entry["tenancy"]
+
+    with pytest.raises(LinkedKnowledgeBasesInvalid, match="tenancy"):
+        linked_settings(json.dumps([entry]))
+    with pytest.raises(InvalidArgument, match="tenancy None must be one of shared, user"):
+        check_entry(stack, entry)
 
 
 @pytest.mark.parametrize(
@@ -172,6 +314,46 @@ def test_a_filter_is_refused_by_both_or_neither(store: str, narrowed: bool) -> N
     }
 
     assert len({one for one, _ in verdicts.values()}) == 2  # some are refused, and some are not
+    assert {text: both for text, both in verdicts.items() if both[0] != both[1]} == {}
+
+
+def of_indexes() -> Iterator[Any]:
+    """Beside those: values that S3 Vectors doesn't order, keys it doesn't take, too many."""
+    yield from filters()
+    for value in ("2026", 2026, 20.5, True, ["2026"]):
+        for operator in ("greaterThan", "lessThanOrEquals", "startsWith", "notEquals"):
+            yield {operator: {"key": "year", "value": value}}
+    for operator in ("in", "notIn"):
+        for count in (1, 93, 94, 95, 200):
+            yield {operator: {"key": "year", "value": list(range(count))}}
+    yield {"equals": {"key": "$year", "value": 2026}}
+    yield {"orAll": [LEAF, {"andAll": [LEAF, {"startsWith": {"key": "$or", "value": "a"}}]}]}
+    yield {"andAll": [LEAF, *[{"in": {"key": "year", "value": list(range(31))}}] * 3]}
+
+
+@pytest.mark.parametrize("narrowed", [False, True])
+def test_a_filter_of_an_index_is_refused_by_both_or_neither(
+    stack: cdk.Stack, narrowed: bool
+) -> None:
+    right = in_its_store(stack, VectorIndexKnowledgeBase, enable_acl=narrowed)
+    entry = right.export_configuration()
+
+    def is_taken(condition: Any) -> bool:
+        try:
+            linked_settings(json.dumps([{**entry, "retrievalFilter": condition}]))
+        except LinkedKnowledgeBasesInvalid:
+            return False
+        return True
+
+    verdicts = {
+        json.dumps(each): (
+            is_refused(each, "S3_VECTORS_DIRECT", narrowed=narrowed),
+            not is_taken(each),
+        )
+        for each in of_indexes()
+    }
+
+    assert len({one for one, _ in verdicts.values()}) == 2
     assert {text: both for text, both in verdicts.items() if both[0] != both[1]} == {}
 
 

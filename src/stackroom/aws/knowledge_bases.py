@@ -87,6 +87,7 @@ def _s3vectors(deployment: Deployment, index: str, *, fallback: KnowledgeBase) -
     from stackroom.aws.index_watch import IndexWatch
     from stackroom.aws.question_guard import QuestionGuard
     from stackroom.aws.vector_index import S3VectorsKnowledgeBase
+    from stackroom.aws.vector_passages import VectorReading
     from stackroom.ports.retrieval import Search
 
     client, embeddings = deployment.client("s3vectors"), deployment.embeddings
@@ -101,7 +102,7 @@ def _s3vectors(deployment: Deployment, index: str, *, fallback: KnowledgeBase) -
         embeddings=embeddings,
         fallback=fallback,
         search=search,
-        first_page=_first_page(deployment),
+        reading=VectorReading(first_page=_first_page(deployment)),
         lets_through=guard.lets_through if guard else None,
     )
 

@@ -16,6 +16,7 @@ from stackroom.aws.bedrock_entries import BedrockSettings
 from stackroom.aws.linked_entries import LinkedSettings
 from stackroom.aws.opensearch.settings import OpenSearchSettings
 from stackroom.aws.own_store_entries import OwnStoreSettings
+from stackroom.aws.vector_index_entries import VectorIndexSettings
 from stackroom.retrieval.budget import DEFAULT_BUDGET, Budget
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
 
@@ -119,7 +120,41 @@ def _in_opensearch(settings: LinkedSettings, client: Clients) -> KnowledgeBase:
     )
 
 
+def _by_query_vectors(settings: LinkedSettings, client: Clients) -> KnowledgeBase:
+    from stackroom.aws.index_watch import IndexWatch
+    from stackroom.aws.question_embeddings import embedding_cache, question_embeddings
+    from stackroom.aws.vector_index import S3VectorsKnowledgeBase
+    from stackroom.aws.vector_passages import VectorReading
+    from stackroom.ports.retrieval import Search
+
+    assert isinstance(settings, VectorIndexSettings), "it is asked for these alone"
+    vectors = client("s3vectors")
+    by_meaning = settings.override_search_type == "SEMANTIC"
+    search = Search.SEMANTIC if by_meaning else Search.HYBRID
+    return S3VectorsKnowledgeBase(
+        vectors,
+        settings.index_arn,
+        watch=IndexWatch(
+            vectors,
+            settings.index_arn,
+            search=search,
+            dimensions=settings.embedding_dimensions,
+            text_key=settings.text_key,
+            metrics=("cosine", "euclidean"),
+        ),
+        embeddings=question_embeddings(
+            client,
+            model=settings.embedding_model,
+            dimensions=settings.embedding_dimensions,
+            cache=embedding_cache(),
+        ),
+        search=search,
+        reading=VectorReading(text_key=settings.text_key, source_key=settings.source_key),
+    )
+
+
 _STORES: Mapping[type[LinkedSettings], Callable[[LinkedSettings, Clients], KnowledgeBase]] = {
     BedrockSettings: _by_retrieve,
     OpenSearchSettings: _in_opensearch,
+    VectorIndexSettings: _by_query_vectors,
 }

@@ -16,6 +16,11 @@ from stackroom.errors import SearchRefused
 from stackroom.filters import Filter
 from stackroom.tenancy import STORE_PREFIX, USER
 
+# What stackroom.aws.embeddings can ask, and how long the vectors are that it makes.
+# https://docs.aws.amazon.com/bedrock/latest/userguide/titan-embedding-models.html
+_TITAN = "amazon.titan-embed-text-v2:0"
+_DIMENSIONS = (256, 512, 1024)
+
 
 class OwnRerankingSettings(Entry):
     """By Bedrock's Rerank, of what was found; the best `number_of_reranked_results` are kept."""
@@ -35,7 +40,7 @@ class OwnStoreSettings(LinkedSettings):
 
     tenancy: Literal["shared", "user"]
     tenant_key: Annotated[str, Field(min_length=1, max_length=100)] = USER
-    embedding_model: Said = "amazon.titan-embed-text-v2:0"
+    embedding_model: Said = _TITAN
     embedding_dimensions: Annotated[int, Field(strict=True, ge=1, le=4096)] = 1024
     reranking: OwnRerankingSettings | None = None
 
@@ -48,6 +53,23 @@ class OwnStoreSettings(LinkedSettings):
                 f" name that isn't blank and doesn't begin with {STORE_PREFIX}"
             )
         return name
+
+    @pydantic.field_validator("embedding_model")
+    @classmethod
+    def _can_embed(cls, model: str) -> str:
+        if model != _TITAN:
+            raise ValueError(
+                f"{model!r} is no model that questions are embedded by; allowed: {_TITAN}"
+            )
+        return model
+
+    @pydantic.field_validator("embedding_dimensions")
+    @classmethod
+    def _is_made(cls, dimensions: int) -> int:
+        if dimensions not in _DIMENSIONS:
+            allowed = ", ".join(map(str, _DIMENSIONS))
+            raise ValueError(f"{dimensions} is not what {_TITAN} makes; allowed: {allowed}")
+        return dimensions
 
     @model_validator(mode="after")
     def _can_be_asked(self) -> Self:

@@ -8,17 +8,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from stackroom.errors import SearchRefused
-from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
+from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists, Scalar
 
-_OPERATORS: Mapping[Comparison, str] = {
-    Comparison.NOT_EQUALS: "$ne",
+# Where each value of an $in or $nin counts.
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-index-mode.html
+MOST_CONSTRAINTS = 100
+
+_ORDERS: Mapping[Comparison, str] = {
     Comparison.GREATER: "$gt",
     Comparison.GREATER_OR_EQUAL: "$gte",
     Comparison.LESS: "$lt",
     Comparison.LESS_OR_EQUAL: "$lte",
-    Comparison.IN: "$in",
-    Comparison.NOT_IN: "$nin",
 }
+_EXCLUDES: Mapping[Comparison, str] = {Comparison.NOT_EQUALS: "$ne", Comparison.NOT_IN: "$nin"}
 
 
 def rendered(condition: Filter) -> dict[str, Any]:
@@ -26,38 +28,87 @@ def rendered(condition: Filter) -> dict[str, Any]:
     Of attributes that are lists, `$eq` compares each element. So it lets through whatever `Lists`
     means, and attributes that are the bare text, too: those `is_listed` is for.
 
-    Raises SearchRefused for a key that S3 Vectors would take for an operator.
+    What `$ne` and `$nin` mean for an attribute that is absent AWS doesn't say, nor what `$in` means
+    for one that is a list: here neither is left to it.
+
+    Raises SearchRefused for what S3 Vectors can't express, or wouldn't take.
     """
+    found = _rendered(condition)
+    if (count := constraints_of(condition)) > MOST_CONSTRAINTS:
+        raise SearchRefused(
+            f"a filter of {count} constraints, and S3 Vectors takes {MOST_CONSTRAINTS}"
+        )
+    return found
+
+
+def constraints_of(condition: Filter) -> int:
+    """How many of them S3 Vectors counts in what is rendered."""
     match condition:
-        case Has(key, value) | Lists(key, value):
-            _check(key)
-            return {key: {"$eq": value}}
-        case Compares(key, comparison, value):
-            if comparison not in _OPERATORS:
-                raise SearchRefused(f"a filter with {comparison}, which S3 Vectors doesn't know")
-            _check(key)
-            demanded = list(value) if isinstance(value, tuple) else value
-            return {key: {_OPERATORS[comparison]: demanded}}
-        case AnyOf(choices):
-            return {"$or": [rendered(choice) for choice in choices]}
-        case AllOf(conditions):
-            return {"$and": [rendered(member) for member in conditions]}
-
-
-def _check(key: str) -> None:
-    if key.startswith("$"):
-        raise SearchRefused("a filter on a key that begins with $")
+        case AnyOf(members) | AllOf(members):
+            return sum(map(constraints_of, members))
+        case Compares(_, comparison, value):
+            return len(_values(value)) + (comparison in _EXCLUDES)
+        case _:
+            return 1
 
 
 def is_listed(condition: Filter | None, attributes: Mapping[str, object]) -> bool:
-    """Whether what is found is right where a list is demanded; all else is the store's to say."""
+    """
+    Whether what is found is right where a list is demanded, or a value is excluded from lists; all
+    else is the store's to say.
+    """
     match condition:
-        case None | Has() | Compares():
-            return True
         case Lists(key, value):
             listed = attributes.get(key)
             return isinstance(listed, list) and value in listed
+        case Compares(key, comparison, value) if comparison in _EXCLUDES:
+            listed = attributes.get(key)
+            present = listed if isinstance(listed, list) else [listed]
+            return not any(each in present for each in _values(value))
         case AnyOf(choices):
             return any(is_listed(choice, attributes) for choice in choices)
         case AllOf(conditions):
             return all(is_listed(member, attributes) for member in conditions)
+        case _:
+            return True
+
+
+def _rendered(condition: Filter) -> dict[str, Any]:
+    match condition:
+        case Has(key, value) | Lists(key, value):
+            return _on(key, "$eq", value)
+        case Compares():
+            return _compared(condition)
+        case AnyOf(choices):
+            return {"$or": [_rendered(choice) for choice in choices]}
+        case AllOf(conditions):
+            return {"$and": [_rendered(member) for member in conditions]}
+
+
+def _compared(condition: Compares) -> dict[str, Any]:
+    key, comparison, value = condition.key, condition.comparison, condition.value
+    if comparison in _EXCLUDES:
+        excluded = list(value) if isinstance(value, tuple) else value
+        absent = _on(key, "$exists", False)
+        return {"$or": [absent, _on(key, _EXCLUDES[comparison], excluded)]}
+    if comparison is Comparison.IN:
+        return {"$or": [_on(key, "$eq", each) for each in _values(value)]}
+    if comparison in _ORDERS:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise SearchRefused(f"a filter with {comparison} of what is no number")
+        return _on(key, _ORDERS[comparison], value)
+    if comparison is Comparison.STARTS_WITH:
+        if not isinstance(value, str):
+            raise SearchRefused(f"a filter with {comparison} of what is no text")
+        return _on(key, "$startsWith", value)
+    raise SearchRefused(f"a filter with {comparison}, which S3 Vectors doesn't know")
+
+
+def _on(key: str, operator: str, operand: object) -> dict[str, Any]:
+    if key.startswith("$"):
+        raise SearchRefused("a filter on a key that begins with $")
+    return {key: {operator: operand}}
+
+
+def _values(value: Scalar | tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+    return value if isinstance(value, tuple) else (value,)

@@ -1,0 +1,385 @@
+"""An S3 Vectors index without Retrieve to fall back to: whose it is, and what may be wrong."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+from stackroom.aws.index_watch import IndexWatch
+from stackroom.aws.vector_index import S3VectorsKnowledgeBase
+from stackroom.aws.vector_passages import VectorReading
+from stackroom.deadlines import Deadline
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
+from stackroom.filters import Compares, Comparison, Filter
+from stackroom.ports.retrieval import Passage, Search
+from tests.aws.test_index_watch import ARN, an_index
+from tests.aws.test_vector_index import BY_MEANING, CREDENTIALS, FakeEmbeddings
+
+SEARCHABLE = {"metadataKey": "body", "status": "ACTIVE"}
+PUMP = {"body": "Grease the pump.", "url": "https://parts.test/manuals/pump", "maker": "ada"}
+INDEX = an_index(SEARCHABLE)
+FOREIGN = VectorReading(text_key="body", source_key="url")
+BY_WORDS = {
+    "queryTexts": [{"text": "pump", "metadataKey": "body"}],
+    "returnScores": True,
+}
+
+Made = Callable[..., S3VectorsKnowledgeBase]
+
+
+@pytest.fixture
+def client() -> Any:
+    return boto3.client("s3vectors", **CREDENTIALS)
+
+
+@pytest.fixture
+def s3vectors(client: Any) -> Iterator[Stubber]:
+    with Stubber(client) as stubber:
+        yield stubber
+        stubber.assert_no_pending_responses()
+
+
+@pytest.fixture
+def embeddings() -> FakeEmbeddings:
+    return FakeEmbeddings()
+
+
+@pytest.fixture
+def made(client: Any, embeddings: FakeEmbeddings) -> Made:
+    def made(
+        search: Search = Search.HYBRID, reading: VectorReading = FOREIGN
+    ) -> S3VectorsKnowledgeBase:
+        watch = IndexWatch(
+            client,
+            ARN,
+            search=search,
+            dimensions=1024,
+            text_key=reading.text_key,
+            metrics=("cosine", "euclidean"),
+        )
+        return S3VectorsKnowledgeBase(
+            client, ARN, watch=watch, embeddings=embeddings, search=search, reading=reading
+        )
+
+    return made
+
+
+def an_answer(*vectors: Any, metric: str = "cosine", **members: Any) -> dict[str, Any]:
+    return {"vectors": list(vectors), "distanceMetric": metric, **members}
+
+
+def pump(distance: float = 0.25, **metadata: Any) -> dict[str, Any]:
+    return {"key": "pump", "distance": distance, "metadata": {**PUMP, **metadata}}
+
+
+def asked(by: dict[str, Any]) -> dict[str, Any]:
+    return {"indexArn": ARN, "returnMetadata": True, "topK": 5, **by}
+
+
+def test_the_text_and_the_source_are_where_whoever_filled_it_put_them(
+    made: Made, s3vectors: Stubber
+) -> None:
+    scores = {"vectorDistance": 0.25, "bm25Scores": [{"metadataKey": "body", "score": 2.0}]}
+    s3vectors.add_response("get_index", an_index(SEARCHABLE))
+    found = an_answer({"key": "pump", "metadata": PUMP, "scores": scores})
+    s3vectors.add_response("query_vectors", found, asked({**BY_MEANING, **BY_WORDS}))
+
+    retrieved = made().retrieve("pump", None, 5)
+
+    assert (retrieved.search, retrieved.notice) == (Search.HYBRID, None)
+    assert retrieved.passages == (
+        Passage(
+            text="Grease the pump.",
+            score=0.75,
+            similarity=0.75,
+            uri="https://parts.test/manuals/pump",
+            attributes={"url": "https://parts.test/manuals/pump", "maker": "ada"},
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "uri"),
+    [
+        ("s3://parts/pump.pdf", "s3://parts/pump.pdf"),
+        ("manuals/pump.pdf", "manuals/pump.pdf"),
+        ("pump", "pump"),
+        ("", None),
+        (7, None),
+        (["a", "b"], None),
+    ],
+)
+def test_a_foreign_source_is_shown_as_what_it_is_and_is_no_documents_id(
+    made: Made, s3vectors: Stubber, source: object, uri: str | None
+) -> None:
+    s3vectors.add_response("get_index", an_index(SEARCHABLE))
+    s3vectors.add_response("query_vectors", an_answer(pump(url=source)))
+
+    [passage] = made().retrieve("pump", None, 5).passages
+
+    assert (passage.uri, passage.custom_id) == (uri, None)
+
+
+@pytest.mark.parametrize(
+    ("index", "why"),
+    [
+        (an_index(metadataConfiguration={}), "body is not configured for text search"),
+        (
+            an_index({**SEARCHABLE, "status": "BUILDING"}),
+            "its text search over body is BUILDING",
+        ),
+        (an_index(SEARCHABLE, indexMode="CLASSIC"), "it is in CLASSIC mode, not ENHANCED"),
+    ],
+)
+def test_what_can_not_be_searched_by_words_is_searched_by_meaning_and_says_so(
+    made: Made, s3vectors: Stubber, index: dict[str, Any], why: str
+) -> None:
+    s3vectors.add_response("get_index", index)
+    s3vectors.add_response(
+        "query_vectors", an_answer(pump()), asked({**BY_MEANING, "returnDistance": True})
+    )
+
+    retrieved = made().retrieve("pump", None, 5)
+
+    assert [each.text for each in retrieved.passages] == ["Grease the pump."]
+    assert retrieved.search is Search.SEMANTIC
+    assert retrieved.notice == f"searched by meaning alone: {why}"
+
+
+def test_an_index_that_may_not_be_looked_up_is_searched_by_meaning(
+    made: Made, s3vectors: Stubber
+) -> None:
+    s3vectors.add_client_error("get_index", "AccessDeniedException", "no", 403)
+    s3vectors.add_response("query_vectors", an_answer(pump()))
+
+    retrieved = made().retrieve("pump", None, 5)
+
+    assert len(retrieved.passages) == 1
+    assert retrieved.notice == (
+        "searched by meaning alone: GetIndex answered AccessDeniedException"
+    )
+
+
+def test_text_search_that_is_taken_away_costs_no_answer(made: Made, s3vectors: Stubber) -> None:
+    s3vectors.add_response("get_index", an_index(SEARCHABLE))
+    s3vectors.add_client_error("query_vectors", "ValidationException", "no", 400)
+    s3vectors.add_response("get_index", an_index(metadataConfiguration={}))
+    s3vectors.add_response("query_vectors", an_answer(pump()))
+
+    retrieved = made().retrieve("pump", None, 5)
+
+    assert (len(retrieved.passages), retrieved.search) == (1, Search.SEMANTIC)
+    assert "body is not configured for text search" in str(retrieved.notice)
+
+
+def test_a_dimension_that_is_not_the_indexs_is_told_with_both_numbers(
+    made: Made, s3vectors: Stubber, embeddings: FakeEmbeddings
+) -> None:
+    s3vectors.add_response("get_index", an_index(SEARCHABLE, dimension=384))
+
+    with pytest.raises(KnowledgeBaseUnavailable, match=r"384 dimensions.* 1024"):
+        made().retrieve("pump", None, 5)
+
+    assert embeddings.asked == []
+
+
+def test_a_distance_of_another_kind_is_told(made: Made, s3vectors: Stubber) -> None:
+    s3vectors.add_response("get_index", an_index(SEARCHABLE, distanceMetric="hamming"))
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="hamming, not cosine or euclidean"):
+        made().retrieve("pump", None, 5)
+
+
+@pytest.mark.parametrize(("distance", "score"), [(0.0, 1.0), (1.0, 0.5), (3.0, 0.25)])
+@pytest.mark.parametrize("search", [Search.HYBRID, Search.SEMANTIC])
+def test_a_euclidean_distance_makes_a_score_and_no_similarity(
+    made: Made, s3vectors: Stubber, distance: float, score: float, search: Search
+) -> None:
+    s3vectors.add_response("get_index", an_index(SEARCHABLE, distanceMetric="euclidean"))
+    told = {"scores": {"vectorDistance": distance}} if search is Search.HYBRID else {}
+    s3vectors.add_response(
+        "query_vectors", an_answer({**pump(distance), **told}, metric="euclidean")
+    )
+
+    [passage] = made(search).retrieve("pump", None, 5).passages
+
+    assert (passage.score, passage.similarity) == (score, None)
+
+
+@pytest.mark.parametrize("code", ["NotFoundException", "AccessDeniedException", "ExpiredToken"])
+def test_an_index_that_is_gone_or_refused_is_unavailable(
+    made: Made, s3vectors: Stubber, code: str
+) -> None:
+    s3vectors.add_client_error("get_index", code, "no", 403)
+    s3vectors.add_client_error("query_vectors", code, "no", 403)
+    s3vectors.add_client_error("get_index", code, "no", 403)
+
+    with pytest.raises(KnowledgeBaseUnavailable, match=f"QueryVectors answered {code}"):
+        made().retrieve("pump", None, 5)
+
+
+def test_credentials_that_expire_in_between_are_told_and_the_next_search_looks_anew(
+    made: Made, s3vectors: Stubber
+) -> None:
+    s3vectors.add_response("get_index", an_index(SEARCHABLE))
+    s3vectors.add_client_error("query_vectors", "ExpiredTokenException", "no", 403)
+    s3vectors.add_client_error("get_index", "ExpiredTokenException", "no", 403)
+    s3vectors.add_client_error("query_vectors", "ExpiredTokenException", "no", 403)
+    s3vectors.add_response("get_index", an_index(SEARCHABLE))
+    s3vectors.add_response("query_vectors", an_answer(pump()))
+    knowledge_base = made()
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="ExpiredTokenException"):
+        knowledge_base.retrieve("pump", None, 5)
+    retrieved = knowledge_base.retrieve("pump", None, 5)
+
+    assert (len(retrieved.passages), retrieved.notice) == (1, None)
+
+
+def test_a_busy_index_is_throttled(made: Made, s3vectors: Stubber) -> None:
+    s3vectors.add_response("get_index", an_index(SEARCHABLE))
+    s3vectors.add_client_error("query_vectors", "TooManyRequestsException", "no", 429)
+
+    with pytest.raises(KnowledgeBaseThrottled):
+        made().retrieve("pump", None, 5)
+
+
+def test_a_model_that_can_not_be_asked_leaves_nothing_to_search_with(
+    made: Made, s3vectors: Stubber, embeddings: FakeEmbeddings
+) -> None:
+    s3vectors.add_response("get_index", an_index(SEARCHABLE))
+    s3vectors.add_response("get_index", an_index(SEARCHABLE))
+    embeddings.error = SearchRefused("InvokeModel answered AccessDeniedException")
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="InvokeModel answered AccessDenied"):
+        made().retrieve("pump", None, 5)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [Compares("a", Comparison.STRING_CONTAINS, "b"), Compares("a", Comparison.GREATER, "b")],
+)
+def test_a_filter_that_it_can_not_express_is_refused_and_nothing_is_asked(
+    made: Made, s3vectors: Stubber, embeddings: FakeEmbeddings, condition: Filter
+) -> None:
+    with pytest.raises(SearchRefused, match="a filter with"):
+        made().retrieve("pump", condition, 5)
+
+    assert embeddings.asked == []
+
+
+def test_behind_the_deadline_no_call_is_begun(
+    made: Made, s3vectors: Stubber, embeddings: FakeEmbeddings
+) -> None:
+    with pytest.raises(KnowledgeBaseUnavailable, match="DeadlinePassed"):
+        made().retrieve("pump", None, 5, deadline=Deadline.after(-1))
+
+    assert embeddings.asked == []
+
+
+class Answering:
+    """Whatever it is told to answer, which botocore's model would not let through."""
+
+    def __init__(self, answer: Any, *, index: Any = INDEX) -> None:
+        self.answer = answer
+        self.index = index
+
+    def get_index(self, **_: object) -> Any:
+        return self.index
+
+    def query_vectors(self, **_: object) -> Any:
+        return self.answer
+
+
+def searched(answering: Answering) -> S3VectorsKnowledgeBase:
+    client: Any = answering
+    watch = IndexWatch(client, ARN, search=Search.HYBRID, dimensions=1024, text_key="body")
+    return S3VectorsKnowledgeBase(
+        client, ARN, watch=watch, embeddings=FakeEmbeddings(), reading=FOREIGN
+    )
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *({}, [], None, "x", {"distanceMetric": "cosine"}),
+        *(an_answer() | {"vectors": each} for each in (None, "many", [7], {}, {"a": "b"})),
+    ],
+)
+def test_half_an_answer_is_none(answer: Any) -> None:
+    with pytest.raises(KnowledgeBaseUnavailable, match="QueryVectors answered AnswerNotUnderstood"):
+        searched(Answering(answer)).retrieve("pump", None, 5)
+
+
+@pytest.mark.parametrize("index", [{"index": {}}, {"index": {"dimension": "many"}}])
+def test_an_index_that_says_nothing_of_itself_is_not_searched(index: Any) -> None:
+    with pytest.raises(KnowledgeBaseUnavailable, match="dimensions"):
+        searched(Answering(an_answer(), index=index)).retrieve("pump", None, 5)
+
+
+@pytest.mark.parametrize("index", [{}, None, {"index": 7}])
+def test_an_answer_that_is_no_index_leaves_it_to_the_query(index: Any) -> None:
+    retrieved = searched(Answering(an_answer(pump()), index=index)).retrieve("pump", None, 5)
+
+    assert len(retrieved.passages) == 1
+    assert retrieved.notice == "searched by meaning alone: GetIndex answered AnswerNotUnderstood"
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        {"metadata": None},
+        {"metadata": {"body": ["Grease the pump."]}},
+        {"metadata": {"body": None}},
+        {},
+    ],
+)
+def test_a_vector_without_a_text_is_left_out(nonsense: dict[str, Any]) -> None:
+    answer = an_answer({"key": "odd", **nonsense}, pump())
+
+    passages = searched(Answering(answer)).retrieve("pump", None, 5).passages
+
+    assert [each.text for each in passages] == ["Grease the pump."]
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        {"distance": "near"},
+        {"metadata": "text"},
+        {"distance": float("nan")},
+        {"distance": True},
+        {"distance": None, "scores": "high"},
+        {"distance": None, "scores": {"bm25Scores": {"body": 1}}},
+        {"distance": None, "scores": {"bm25Scores": [7]}},
+        {"distance": None, "scores": {"bm25Scores": [{"score": "x"}]}},
+        {"scores": {"vectorDistance": float("inf")}, "distance": None},
+    ],
+)
+def test_what_is_no_metadata_and_no_number_makes_no_answer(nonsense: dict[str, Any]) -> None:
+    odd = Answering(an_answer(pump(), {**pump(), **nonsense}))
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="AnswerNotUnderstood"):
+        searched(odd).retrieve("pump", None, 5)
+
+
+@pytest.mark.parametrize(("distance", "similarity"), [(-0.5, 1.0), (1.7, 0.0)])
+def test_a_similarity_is_from_0_to_1(distance: float, similarity: float) -> None:
+    [passage] = searched(Answering(an_answer(pump(distance)))).retrieve("pump", None, 5).passages
+
+    assert (passage.score, passage.similarity) == (similarity, similarity)
+
+
+def test_an_answer_that_never_ends_is_given_up() -> None:
+    endless = Answering(an_answer(pump(), nextToken="again"))
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="more than 100 pages"):
+        searched(endless).retrieve("pump", None, 5)
+
+
+def test_more_than_was_asked_for_is_cut() -> None:
+    many = Answering(an_answer(*[pump()] * 20))
+
+    assert len(searched(many).retrieve("pump", None, 5).passages) == 5
