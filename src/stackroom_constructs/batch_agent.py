@@ -25,6 +25,7 @@ SERVICES = BASE_SERVICES | {
     "bedrock-agent-runtime",
     "bedrock-runtime",
     "s3",
+    "s3vectors",
     "sqs",
 }
 
