@@ -17,8 +17,9 @@ _HEAD = """# What the simulator enforces
 
 Made by `make docs` from src/stackroom_local/simulator/rules and the tests in tests/simulator that
 say which rules they hold. Sources: *model* is the botocore service model, *quotas* the AWS General
-Reference page "Amazon Bedrock endpoints and quotas", *guide* the Bedrock or S3 Vectors user guide,
-*observed* what users of the real service reported, *assumed* our choice where nothing says.
+Reference page "Amazon Bedrock endpoints and quotas", *guide* the Bedrock, S3 Vectors or OpenSearch
+Serverless user guide, *observed* what users of the real service reported, *assumed* our choice
+where nothing says.
 
 """
 _FAULTS = """
@@ -29,9 +30,11 @@ _FAULTS = """
 "StartIngestionJob", "kind": "lost", "times": 2}]}`), says what was injected (`GET`) and makes an
 end of it (`DELETE`). On request any call can meet any kind but `busy`, which has a text only where
 it stands here, and `quota`, which only CreateDataSource and StartIngestionJob have. `lost` and
-`dropped` come after the effect: the one answers 503, the other not at all. `failed` and `refused`
-are of documents: such a job reads COMPLETE all the same. `late`, on request only, is of documents
-and data sources: they are done, and read IN_PROGRESS or CREATING for some `seconds` more.
+`dropped` come after the effect: the one answers 503, the other not at all. `partial` and `nonsense`
+are answers of OpenSearch's to Search and MultiSearch alone: a part of one that says so, and one
+that nobody can read. `failed` and `refused` are of documents: such a job reads COMPLETE all the
+same. `late`, on request only, is of documents and data sources: they are done, and read IN_PROGRESS
+or CREATING for some `seconds` more.
 
 """
 _SCRIPTS = """

@@ -34,7 +34,9 @@ def test_a_test_holds_rules_that_there_are() -> None:
 
 def test_every_rule_is_used_by_the_simulator() -> None:
     package = Path(stackroom_local.simulator.__file__).parent
-    code = "\n".join(path.read_text() for path in package.glob("*.py"))
+    code = "\n".join(
+        path.read_text() for path in package.rglob("*.py") if path.parent.name != "rules"
+    )
 
     constants = [name for name, value in vars(rules).items() if isinstance(value, rules.Rule)]
     unused = [
@@ -54,7 +56,7 @@ def test_every_error_of_a_rule_is_modelled_by_aws() -> None:
         for shape in session.get_service_model(service).error_shapes
     }
 
-    assert {rule.error for rule in RULES.values()} <= modelled
+    assert {rule.error for rule in RULES.values() if not rule.status} <= modelled
 
 
 def test_every_rate_is_of_an_operation_that_aws_has() -> None:

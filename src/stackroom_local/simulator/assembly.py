@@ -1,5 +1,6 @@
 """The simulator as a whole: its services, and the application that serves them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,11 @@ from stackroom_local.simulator.identifiers import Arns
 from stackroom_local.simulator.job_runs import JobRuns
 from stackroom_local.simulator.model_endpoint import ModelEndpoint
 from stackroom_local.simulator.objects import S3Objects, connect
+from stackroom_local.simulator.opensearch.collections import Collections
+from stackroom_local.simulator.opensearch.front import OpenSearchFront
+from stackroom_local.simulator.opensearch.indexes import Indexes
+from stackroom_local.simulator.opensearch.operations import Operations
+from stackroom_local.simulator.opensearch.signatures import Principal
 from stackroom_local.simulator.operations import handlers_of
 from stackroom_local.simulator.parsing import ChildParser
 from stackroom_local.simulator.quotas import Quotas
@@ -31,7 +37,8 @@ class Configuration:
     """
     `speed` is how many AWS seconds pass in a real one; `s3_endpoint` has the documents; `model`
     writes RetrieveAndGenerate's and Converse's answers, which are extracted without one; `scripts`
-    come first, for Converse and InvokeModel.
+    come first, for Converse and InvokeModel. `principals` are who may sign for a collection of
+    OpenSearch Serverless, by access key.
     """
 
     data_dir: Path
@@ -43,6 +50,7 @@ class Configuration:
     model: ModelEndpoint | None = None
     scripts: Scripts = field(default_factory=Scripts)
     assumptions: Assumptions = field(default_factory=Assumptions)
+    principals: Mapping[str, Principal] = field(default_factory=dict)
 
 
 class Services:
@@ -55,7 +63,11 @@ class Services:
             store=components.store, clock=components.clock, indexing=components.indexing
         )
         self._direct = _direct(components, calls)
-        handlers = handlers_of(components, calls=calls, runs=self._runs, direct=self._direct)
+        self.collections = Collections(store=components.store, arns=components.arns)
+        handlers = {
+            **handlers_of(components, calls=calls, runs=self._runs, direct=self._direct),
+            **self.collections.handlers,
+        }
         self._runs.resume()
         components.records.resume()
         rates = rates_of(components.store, components.assumptions)
@@ -105,7 +117,20 @@ def create_app(configuration: Configuration) -> Front:
             fault_orders.PATH: partial(fault_orders.served, configuration.faults),
             script_orders.PATH: partial(script_orders.served, configuration.scripts),
         },
+        collections=_collections(configuration, services.collections, store, clock),
         close=close,
+    )
+
+
+def _collections(
+    configuration: Configuration, collections: Collections, store: Store, clock: Clock
+) -> OpenSearchFront:
+    return OpenSearchFront(
+        collections=collections,
+        operations=Operations(Indexes(store)),
+        faults=configuration.faults,
+        clock=clock,
+        principals=configuration.principals,
     )
 
 

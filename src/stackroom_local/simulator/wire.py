@@ -22,34 +22,41 @@ from werkzeug.exceptions import NotFound
 
 from stackroom_local.simulator.dispatch import Dispatcher
 from stackroom_local.simulator.errors import ConnectionDropped, ServiceError
+from stackroom_local.simulator.opensearch.front import PREFIX, OpenSearchFront, Response
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Response = tuple[int, dict[str, str], bytes]
 Orders = Callable[[str, bytes], tuple[int, bytes]]  # method and body; HTTP status and JSON
 
 logger = logging.getLogger(__name__)
 
 _SCOPE = re.compile(r"Credential=[^/]+/\d{8}/[^/]+/(?P<signing_name>[^/]+)/aws4_request")
 _SERVICES = {
+    "aoss": ("opensearchserverless",),
     "s3vectors": ("s3vectors",),
     "bedrock": ("bedrock-agent-runtime", "bedrock-agent", "bedrock-runtime", "bedrock"),
 }
-_ANY_SERVICE = tuple(service for services in _SERVICES.values() for service in services)
+_ANY_SERVICE = (*_SERVICES["s3vectors"], *_SERVICES["bedrock"])  # whose paths tell them apart
 
 
 class Front:
     """
     The ASGI application. `GET /health` answers 200 as soon as it serves; `orders` are taken at
-    the other paths that are not AWS's.
+    the other paths that are not AWS's, but for those of `collections`.
     """
 
     def __init__(
-        self, dispatcher: Dispatcher, *, orders: Mapping[str, Orders], close: Callable[[], None]
+        self,
+        dispatcher: Dispatcher,
+        *,
+        orders: Mapping[str, Orders],
+        collections: OpenSearchFront,
+        close: Callable[[], None],
     ) -> None:
         self._dispatcher = dispatcher
         self._orders = orders
+        self._collections = collections
         self._close = close
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -77,7 +84,9 @@ class Front:
         if scope["path"] in self._orders:
             status, report = self._orders[scope["path"]](scope["method"], body)
             return status, {"Content-Type": "application/json"}, report
-        return await asyncio.to_thread(self._answer, scope, body)
+        is_collection = scope["path"].startswith(PREFIX)
+        answer = self._collections.answer if is_collection else self._answer
+        return await asyncio.to_thread(answer, scope, body)
 
     def _answer(self, scope: Message, body: bytes) -> Response:
         request_id = str(uuid4())

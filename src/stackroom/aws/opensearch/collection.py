@@ -35,6 +35,9 @@ _PASSING = frozenset({_THROTTLED, 502, 503, 504})
 _CONNECTIONS = 25
 _REGION = re.compile(r"\.(?P<region>[a-z0-9-]+)\.aoss(-fips)?\.")
 
+# Loggers of opensearch-py's that write requests, answers and failures down, which are ours to tell.
+_TALKATIVE = ("opensearch", "opensearchpy.trace")
+
 Call = Callable[..., Any]
 
 
@@ -47,8 +50,8 @@ class Collection:
     """
 
     def __init__(self, endpoint: str, *, credentials: Any, region: str | None = None) -> None:
-        # Requests and answers would be in the log of whoever turns debugging on for everything.
-        logging.getLogger("opensearch").setLevel(logging.WARNING)
+        for name in _TALKATIVE:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         at = urlsplit(endpoint)
         found = _REGION.search(at.hostname or "")
         of = found["region"] if found else region
@@ -71,6 +74,10 @@ class Collection:
             max_retries=0,  # ours know of the deadline
         )
 
+    def close(self) -> None:
+        """Its connections; whoever searches for as long as the process lives need not."""
+        self._client.close()
+
     def mapping(self, index: str, deadline: Deadline) -> Any:
         """By the name of the index."""
         return self._called("GetMapping", index, self._client.indices.get_mapping, deadline)
@@ -86,17 +93,18 @@ class Collection:
     def _called(
         self, operation: str, index: str, call: Call, deadline: Deadline, **asked: Any
     ) -> Any:
-        for pause in (*_PAUSES, None):
+        pauses = list(_PAUSES)
+        while True:
             deadline.check(operation)
             patience = min(_PATIENCE, deadline.left())
             try:
                 return call(index=index, request_timeout=patience, **asked)
             except (TransportError, SerializationError, BotoCoreError) as error:
-                if pause is None or not _may_pass(error) or deadline.left() <= pause:
-                    # What OpenSearch says may repeat the question, so it is no cause of ours.
-                    raise _translated(error, operation, index) from None
-            time.sleep(pause)
-        raise AssertionError("the last attempt returns or raises")
+                failed, may_pass = _translated(error, operation, index), _may_pass(error)
+            if not pauses or not may_pass or deadline.left() <= pauses[0]:
+                # Raised here, since what OpenSearch says in its own error may repeat the question.
+                raise failed
+            time.sleep(pauses.pop(0))
 
 
 def _may_pass(error: Exception) -> bool:

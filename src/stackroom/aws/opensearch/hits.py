@@ -30,7 +30,9 @@ def hits_in(answer: object, fields: Fields) -> list[Hit]:
     """Best first. Raises KnowledgeBaseUnavailable for a part of an answer, and for nonsense."""
     if not isinstance(answer, dict):
         raise _nonsense("no object")
-    if answer.get("timed_out") is not False:
+    if not isinstance(answer.get("timed_out"), bool):
+        raise _nonsense("no word of whether it timed out")
+    if answer["timed_out"]:
         raise KnowledgeBaseUnavailable(SEARCH, "a part of its answer (timed_out)")
     if answer.get("terminated_early"):
         raise KnowledgeBaseUnavailable(SEARCH, "a part of its answer (terminated_early)")

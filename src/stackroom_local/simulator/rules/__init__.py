@@ -21,6 +21,7 @@ from stackroom_local.simulator.rules.limits import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.managed import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.managed_ingestion import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.managed_searches import *  # noqa: F403 - as above
+from stackroom_local.simulator.rules.opensearch import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.requests import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.resources import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.rule import RULES, Rule

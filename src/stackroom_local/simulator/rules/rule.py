@@ -8,7 +8,11 @@ from stackroom_local.simulator.errors import ServiceError
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """What AWS does; `broken` is the error it answers, `value` the number that matters."""
+    """
+    What AWS does; `broken` is the error it answers, `value` the number that matters.
+
+    `status` is the HTTP status of an error that no service model of botocore's knows.
+    """
 
     name: str
     says: str
@@ -16,6 +20,7 @@ class Rule:
     value: float = 0
     error: str = "ValidationException"
     message: str = ""
+    status: int = 0
 
     @property
     def limit(self) -> int:

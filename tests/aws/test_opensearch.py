@@ -1,0 +1,561 @@
+"""The knowledge base over OpenSearch Serverless, against the stand-in and by its raw requests."""
+
+import hashlib
+import http.server
+import json
+import logging
+import math
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import pytest
+from botocore.credentials import Credentials, RefreshableCredentials
+
+from stackroom.aws.opensearch.collection import Collection as Client
+from stackroom.aws.opensearch.knowledge_base import OpenSearchKnowledgeBase
+from stackroom.aws.opensearch.layout import creation
+from stackroom.deadlines import Deadline
+from stackroom.errors import (
+    KnowledgeBaseThrottled,
+    KnowledgeBaseUnavailable,
+    SearchRefused,
+)
+from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
+from stackroom.ports.embeddings import Vector
+from stackroom.ports.retrieval import Search
+from stackroom_local.simulator.disturbances import Kind
+from stackroom_local.simulator.faults import Fault, Faults
+from stackroom_local.simulator.opensearch.signatures import Principal
+from stackroom_local.simulator.server import Configuration, Simulator
+from tests.simulator.collection import PRINCIPALS, READER, REGION, Collection
+
+pytestmark = pytest.mark.processes
+FAULTS = Faults()
+KEYS = dict(PRINCIPALS)  # of which a test may take one away
+DOCUMENTS: Sequence[tuple[str, Vector, dict[str, Any]]] = (
+    ("Leave is 30 days a year.", (1.0, 0.0), {"domain": "hr", "taxonomy": "leave", "year": 2024}),
+    ("Ledgers close in May.", (0.8, 0.6), {"domain": "finance", "taxonomy": "GL", "year": 2025}),
+    (
+        "Invoices are paid in June.",
+        (0.0, 1.0),
+        {"domain": "finance", "taxonomy": "AP", "year": 2.5},
+    ),
+    ("Nothing like it.", (-1.0, 0.0), {"domain": "other", "draft": True}),
+)
+
+
+OPEN: list[Client] = []
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    while OPEN:
+        OPEN.pop().close()
+
+
+def _client(endpoint: str, credentials: Any, region: str | None = REGION) -> Client:
+    OPEN.append(Client(endpoint, credentials=credentials, region=region))
+    return OPEN[-1]
+
+
+@dataclass
+class Fixed:
+    """`Embeddings` of two dimensions, which find the same near to every question."""
+
+    vector: Vector = (1.0, 0.0)
+    provider: str = "test"
+    model: str = "a-model"
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def dimensions(self) -> int:
+        return len(self.vector)
+
+    def embed(self, text: str) -> Vector:
+        self.asked.append(text)
+        return self.vector
+
+
+@pytest.fixture(scope="module")
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    configuration = Configuration(
+        data_dir=tmp_path_factory.mktemp("simulator"),
+        s3_endpoint="http://127.0.0.1:1",
+        speed=100.0,
+        principals=KEYS,
+        faults=FAULTS,
+    )
+    with Simulator(configuration) as simulator:
+        yield simulator.endpoint
+
+
+@pytest.fixture
+def collection(endpoint: str) -> Iterator[Collection]:
+    made = Collection.at(endpoint)
+    yield made
+    made.close()
+    FAULTS.clear()
+    KEYS.update(PRINCIPALS)
+
+
+@pytest.fixture
+def filled(collection: Collection) -> Collection:
+    collection.fill("docs", creation(dimensions=2), [_document(*each) for each in DOCUMENTS])
+    return collection
+
+
+def _document(text: str, vector: Vector, metadata: dict[str, Any]) -> dict[str, Any]:
+    return {"text": text, "vector": list(vector), "metadata": metadata}
+
+
+def _knowledge_base(
+    collection: Collection,
+    *,
+    embeddings: Fixed | None = None,
+    key: str = "reader",
+    index: str = "docs",
+    search: Search = Search.SEMANTIC,
+) -> OpenSearchKnowledgeBase:
+    credentials = Credentials(key, PRINCIPALS[key].secret_key)
+    return OpenSearchKnowledgeBase(
+        _client(collection.endpoint, credentials),
+        index,
+        embeddings=embeddings or Fixed(),
+        search=search,
+    )
+
+
+def _texts(collection: Collection, condition: Filter | None, limit: int = 10) -> list[str]:
+    found = _knowledge_base(collection).retrieve("a question", condition, limit)
+    return [each.text for each in found.passages]
+
+
+def test_passages_come_nearest_first_with_their_cosine_and_all_that_is_known_of_them(
+    filled: Collection,
+) -> None:
+    metadata = {"source": "s3://docs/x/handbook.pdf", "page": 3, "chunk_id": "c-7"}
+    filled.client("writer").index(index="docs", body=_document("The page.", (0.96, 0.28), metadata))
+
+    found = _knowledge_base(filled).retrieve("a question", None, 3)
+
+    assert found.search is Search.SEMANTIC
+    assert [each.text for each in found.passages] == [
+        "Leave is 30 days a year.",
+        "The page.",
+        "Ledgers close in May.",
+    ]
+    assert [each.similarity for each in found.passages] == pytest.approx([1.0, 0.96, 0.8])
+    assert [each.score for each in found.passages] == pytest.approx([1.0, 0.98, 0.9])
+    page = found.passages[1]
+    assert (page.uri, page.page, page.custom_id) == ("s3://docs/x/handbook.pdf", 3, None)
+    assert page.attributes == metadata
+
+
+@pytest.mark.parametrize("space", ["cosinesimil", "l2", "innerproduct"])
+def test_a_cosine_is_told_alike_whatever_the_space(collection: Collection, space: str) -> None:
+    body = creation(dimensions=2)
+    body["mappings"]["properties"]["vector"]["method"]["space_type"] = space
+    collection.fill("docs", body, [_document(*each) for each in DOCUMENTS])
+
+    found = _knowledge_base(collection).retrieve("a question", None, 4)
+
+    cosines = [1.0, 0.8, 0.0, -1.0]
+    assert [each.similarity for each in found.passages] == pytest.approx(cosines, abs=1e-6)
+    assert [each.score for each in found.passages] == pytest.approx([1.0, 0.9, 0.5, 0.0], abs=1e-6)
+
+
+@pytest.mark.parametrize("space", ["l2", "innerproduct"])
+def test_scores_of_vectors_that_have_another_length_than_one_are_not_believed(
+    collection: Collection, space: str
+) -> None:
+    body = creation(dimensions=2)
+    body["mappings"]["properties"]["vector"]["method"]["space_type"] = space
+    collection.fill("docs", body, [_document("long", (-9.0, 0.0), {})])
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="no vectors of length one"):
+        _knowledge_base(collection).retrieve("a question", None, 1)
+
+
+def test_a_filter_is_a_part_of_the_search_so_that_the_limit_counts_behind_it(
+    filled: Collection,
+) -> None:
+    assert _texts(filled, Has("domain", "finance"), 1) == ["Ledgers close in May."]
+    assert _texts(filled, AllOf((Has("domain", "finance"), Has("taxonomy", "AP"))), 1) == [
+        "Invoices are paid in June."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        (Has("year", 2024), [0]),
+        (Has("year", 2.5), [2]),
+        (Has("draft", True), [3]),
+        (Has("unheard", "of"), []),
+        (AnyOf((Has("taxonomy", "GL"), Has("taxonomy", "AP"))), [1, 2]),
+        (AnyOf(()), []),
+        (AllOf((AnyOf((Has("year", 2024), Has("year", 2025))), Has("domain", "hr"))), [0]),
+        (Compares("domain", Comparison.NOT_EQUALS, "finance"), [0, 3]),
+        (Compares("unheard", Comparison.NOT_EQUALS, "of"), [0, 1, 2, 3]),
+        (Compares("year", Comparison.GREATER, 2024), [1]),
+        (Compares("year", Comparison.GREATER_OR_EQUAL, 2024), [0, 1]),
+        (Compares("year", Comparison.LESS, 2025), [0, 2]),
+        (Compares("year", Comparison.LESS_OR_EQUAL, 2025), [0, 1, 2]),
+        (Compares("unheard", Comparison.LESS, 1), []),
+        (Compares("domain", Comparison.IN, ("hr", "other")), [0, 3]),
+        (Compares("domain", Comparison.NOT_IN, ("hr", "other")), [1, 2]),
+        (Compares("taxonomy", Comparison.NOT_IN, ("leave", "GL")), [2, 3]),
+        (Compares("domain", Comparison.STARTS_WITH, "fin"), [1, 2]),
+        (Compares("domain", Comparison.STRING_CONTAINS, "na"), [1, 2]),
+        (Compares("domain", Comparison.STRING_CONTAINS, "*"), []),
+        (Compares("domain", Comparison.STRING_CONTAINS, "f?n"), []),
+    ],
+)
+def test_every_condition_lets_through_what_it_means(
+    filled: Collection, condition: Filter, found: list[int]
+) -> None:
+    assert sorted(_texts(filled, condition)) == sorted(DOCUMENTS[at][0] for at in found)
+
+
+@pytest.mark.parametrize(
+    ("condition", "named"),
+    [
+        (Has("year", "2024"), "'year'"),
+        (Has("domain", 1), "'domain'"),
+        (Has("draft", 1), "'draft'"),
+        (Has("domain", "x" * 8192), "8191"),
+        (Compares("domain", Comparison.NOT_EQUALS, "x" * 8192), "8191"),
+        (Compares("domain", Comparison.GREATER, 1), "greaterThan"),
+        (Compares("year", Comparison.STARTS_WITH, "2"), "startsWith"),
+        (Compares("year", Comparison.GREATER, "2"), "needs a number"),
+        (Compares("domain", Comparison.STRING_CONTAINS, 2), "needs a text"),
+    ],
+)
+def test_what_an_index_can_not_compare_is_refused_and_not_asked(
+    filled: Collection, condition: Filter, named: str
+) -> None:
+    embeddings = Fixed()
+
+    with pytest.raises(SearchRefused, match=named):
+        _knowledge_base(filled, embeddings=embeddings).retrieve("a question", condition, 3)
+
+    assert embeddings.asked == []
+
+
+def test_a_list_is_told_from_a_bare_text_and_more_is_asked_for_instead(
+    collection: Collection,
+) -> None:
+    bare = [_document(f"bare {n}", (1.0, 0.0), {"groups": "staff"}) for n in range(5)]
+    listed = _document("listed", (0.0, 1.0), {"groups": ["staff", "board"]})
+    collection.fill("docs", creation(dimensions=2), [*bare, listed])
+
+    assert _texts(collection, Lists("groups", "staff"), 2) == ["listed"]
+    assert len(_texts(collection, Has("groups", "staff"), 10)) == 6
+
+
+def test_an_index_that_opensearch_mapped_by_itself_is_compared_by_its_keywords(
+    collection: Collection,
+) -> None:
+    body = creation(dimensions=2)
+    del body["mappings"]["dynamic_templates"]
+    collection.fill("docs", body, [_document(*each) for each in DOCUMENTS[:2]])
+
+    assert _texts(collection, Has("domain", "finance")) == ["Ledgers close in May."]
+    assert _texts(collection, Compares("year", Comparison.GREATER, 2024)) == [
+        "Ledgers close in May."
+    ]
+    with pytest.raises(SearchRefused, match="256"):
+        _texts(collection, Compares("domain", Comparison.NOT_EQUALS, "x" * 257))
+
+
+def test_an_attribute_that_came_later_is_heard_of(
+    filled: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    knowledge_base = _knowledge_base(filled)
+    before = knowledge_base.retrieve("a question", Has("late", "yes"), 3).passages
+    late = _document("late", (1.0, 0.0), {"late": "yes"})
+    filled.client("writer").index(index="docs", body=late)
+
+    monkeypatch.setattr("stackroom.aws.opensearch.knowledge_base._BELIEVED", 0.0)
+    after = knowledge_base.retrieve("a question", Has("late", "yes"), 3).passages
+
+    assert ([each.text for each in before], [each.text for each in after]) == ([], ["late"])
+
+
+def test_hybrid_finds_by_words_what_is_far_in_meaning_and_tells_how_far(
+    filled: Collection,
+) -> None:
+    found = _knowledge_base(filled, search=Search.HYBRID).retrieve("invoices June", None, 2)
+
+    assert found.search is Search.HYBRID
+    assert [each.text for each in found.passages] == [
+        "Leave is 30 days a year.",
+        "Invoices are paid in June.",
+    ]
+    assert [each.similarity for each in found.passages] == pytest.approx([1.0, 0.0])
+
+
+def test_hybrid_holds_the_filter_for_words_too(filled: Collection) -> None:
+    knowledge_base = _knowledge_base(filled, search=Search.HYBRID)
+
+    found = knowledge_base.retrieve("invoices June leave", Has("domain", "hr"), 5)
+
+    assert [each.text for each in found.passages] == ["Leave is 30 days a year."]
+
+
+@pytest.mark.parametrize("search", [Search.SEMANTIC, Search.HYBRID])
+@pytest.mark.parametrize(
+    ("kind", "error", "message"),
+    [
+        (Kind.PARTIAL, KnowledgeBaseUnavailable, "1 of 2 shards failed"),
+        (Kind.NONSENSE, KnowledgeBaseUnavailable, "nonsense"),
+        (Kind.INTERNAL, KnowledgeBaseUnavailable, "500"),
+    ],
+)
+def test_half_an_answer_and_nonsense_are_no_answer(
+    filled: Collection, search: Search, kind: Kind, error: type[Exception], message: str
+) -> None:
+    operation = "Search" if search is Search.SEMANTIC else "MultiSearch"
+    FAULTS.ask(Fault(operation=operation, kind=kind, where=filled.id))
+
+    with pytest.raises(error, match=message):
+        _knowledge_base(filled, search=search).retrieve("a question", None, 3)
+
+
+@pytest.mark.parametrize("kind", [Kind.THROTTLE, Kind.UNAVAILABLE, Kind.DROPPED])
+def test_what_passes_is_tried_again(filled: Collection, kind: Kind) -> None:
+    FAULTS.ask(Fault(operation="Search", kind=kind, times=2, where=filled.id))
+
+    assert len(_texts(filled, None, 4)) == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [(Kind.THROTTLE, KnowledgeBaseThrottled), (Kind.DROPPED, KnowledgeBaseUnavailable)],
+)
+def test_what_does_not_pass_is_told_as_what_it_is(
+    filled: Collection, kind: Kind, error: type[Exception]
+) -> None:
+    FAULTS.ask(Fault(operation="Search", kind=kind, times=3, where=filled.id))
+
+    with pytest.raises(error):
+        _texts(filled, None)
+
+
+def test_nothing_is_tried_again_that_would_be_late(filled: Collection) -> None:
+    knowledge_base = _knowledge_base(filled)
+    knowledge_base.retrieve("a question", None, 1)
+    FAULTS.ask(Fault(operation="Search", kind=Kind.THROTTLE, times=3, where=filled.id))
+
+    with pytest.raises(KnowledgeBaseThrottled):
+        knowledge_base.retrieve("a question", None, 1, deadline=Deadline.after(0.09))
+
+    assert len(FAULTS.asked) == 1  # two of its three are left
+    assert FAULTS.asked[0].times == 2
+
+
+def test_a_call_takes_no_longer_than_the_deadline(filled: Collection) -> None:
+    knowledge_base = _knowledge_base(filled)
+    knowledge_base.retrieve("a question", None, 1)
+    FAULTS.ask(Fault(operation="Search", kind=Kind.LATENCY, seconds=200.0, where=filled.id))
+    started = time.monotonic()
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="ConnectionTimeout"):
+        knowledge_base.retrieve("a question", None, 1, deadline=Deadline.after(0.2))
+
+    assert time.monotonic() - started < 2.0  # the fault is two seconds of this machine's
+
+
+def test_after_the_deadline_nobody_is_asked(filled: Collection) -> None:
+    embeddings = Fixed()
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="DeadlinePassed"):
+        _knowledge_base(filled, embeddings=embeddings).retrieve(
+            "a question", None, 1, deadline=Deadline.after(-1)
+        )
+
+    assert embeddings.asked == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"key": "stranger"}, "403: check that the role may aoss:APIAccessAll"),
+        ({"index": "nowhere"}, "404: the collection has no index 'nowhere'"),
+        ({"embeddings": Fixed((1.0, 0.0, 0.0))}, "of 2 dimensions, and a-model makes them of 3"),
+    ],
+)
+def test_what_will_not_pass_says_what_to_mend(
+    filled: Collection, asked: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(SearchRefused, match=named):
+        _knowledge_base(filled, **asked).retrieve("a question", None, 1)
+
+
+@pytest.mark.parametrize(
+    ("about", "named"),
+    [
+        ({"method": {"name": "hnsw", "engine": "faiss", "space_type": "l1"}}, "by 'l1'"),
+        ({"type": "keyword"}, "no knn_vector field 'vector'"),
+    ],
+)
+def test_an_index_that_can_not_be_searched_is_refused(
+    collection: Collection, about: dict[str, Any], named: str
+) -> None:
+    body = creation(dimensions=2)
+    body["mappings"]["properties"]["vector"] |= about
+    collection.fill("docs", body, [])
+
+    with pytest.raises(SearchRefused, match=named):
+        _knowledge_base(collection).retrieve("a question", None, 1)
+
+
+def test_nmslib_is_searched_without_a_filter_alone(collection: Collection) -> None:
+    body = creation(dimensions=2)
+    body["mappings"]["properties"]["vector"]["method"]["engine"] = "nmslib"
+    collection.fill("docs", body, [_document(*each) for each in DOCUMENTS])
+
+    assert len(_texts(collection, None)) == 4
+    with pytest.raises(SearchRefused, match="nmslib"):
+        _texts(collection, Has("domain", "hr"))
+
+
+def test_credentials_that_expire_are_renewed_before_the_next_call(filled: Collection) -> None:
+    issued = iter(["first", "second"])
+
+    def renewed() -> dict[str, str]:
+        key = next(issued)
+        KEYS[key] = Principal(arn=READER, secret_key=f"of-{key}", token=f"token-of-{key}")
+        # Within the ten minutes in which botocore renews before it signs, so it does each time.
+        soon = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 60))
+        return {
+            "access_key": key,
+            "secret_key": f"of-{key}",
+            "token": f"token-of-{key}",
+            "expiry_time": soon,
+        }
+
+    credentials = RefreshableCredentials.create_from_metadata(renewed(), renewed, "test")
+    client = _client(filled.endpoint, credentials)
+    KEYS.pop("first")  # it has expired before any call was signed
+
+    assert "docs" in client.mapping("docs", Deadline.after(5))
+
+
+def test_nothing_of_a_question_is_logged_or_told(
+    filled: Collection, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    knowledge_base = _knowledge_base(filled, search=Search.HYBRID)
+    FAULTS.ask(Fault(operation="MultiSearch", kind=Kind.INTERNAL, where=filled.id))
+
+    with pytest.raises(KnowledgeBaseUnavailable) as caught:
+        knowledge_base.retrieve("the secret question", None, 1)
+    knowledge_base.retrieve("the secret question", None, 1)
+
+    assert "secret" not in caplog.text
+    assert "secret" not in repr(caught.value)
+    assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+
+
+class Recorder(http.server.BaseHTTPRequestHandler):
+    """Answers each search with nothing found, and keeps what was asked, byte by byte."""
+
+    seen: ClassVar[list[tuple[str, str, dict[str, str], bytes]]] = []
+
+    def _answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.seen.append((self.command, self.path, headers, body))
+        answer: Any = {
+            "timed_out": False,
+            "_shards": {"total": 1, "failed": 0},
+            "hits": {"hits": []},
+        }
+        if self.path.endswith("_mapping"):
+            properties = {"domain": {"type": "keyword"}, "taxonomy": {"type": "keyword"}}
+            mappings = creation()["mappings"]
+            mappings["properties"]["metadata"] = {"properties": properties}
+            answer = {"knowledge-base": {"mappings": mappings}}
+        text = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    do_GET = do_POST = _answer  # noqa: N815 - the server's names
+
+    def log_message(self, *_: Any) -> None:
+        """Quiet."""
+
+
+def test_the_request_that_goes_out_is_right_field_by_field() -> None:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Recorder)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    vector = tuple(1 / 16 for _ in range(256))
+    client = _client(
+        f"http://127.0.0.1:{server.server_port}",
+        Credentials("AKIATEST", "secret", "token"),
+        "eu-central-1",
+    )
+    knowledge_base = OpenSearchKnowledgeBase(client, "knowledge-base", embeddings=Fixed(vector))
+
+    condition = AllOf((Has("domain", "finance"), Has("taxonomy", "GL")))
+    knowledge_base.retrieve("when do ledgers close?", condition, 5)
+    server.shutdown()
+    server.server_close()
+
+    (read, at, _, _), (method, path, headers, body) = Recorder.seen
+    assert (read, at) == ("GET", "/knowledge-base/_mapping")
+    assert (method, path) == ("POST", "/knowledge-base/_search")
+    asked = json.loads(body)
+    sent = asked["query"]["knn"]["vector"].pop("vector")
+    assert len(sent) == 256
+    assert math.hypot(*sent) == pytest.approx(1.0)
+    assert asked == {
+        "size": 5,
+        "query": {
+            "knn": {
+                "vector": {
+                    "k": 5,
+                    "filter": {
+                        "bool": {
+                            "filter": [
+                                {"term": {"metadata.domain": "finance"}},
+                                {"term": {"metadata.taxonomy": "GL"}},
+                            ]
+                        }
+                    },
+                }
+            }
+        },
+        "_source": ["text", "metadata"],
+    }
+    assert headers["x-amz-content-sha256"] == hashlib.sha256(body).hexdigest()
+    assert headers["x-amz-security-token"] == "token"
+    scope, signed, _ = headers["authorization"].split(", ")
+    day = time.strftime("%Y%m%d", time.gmtime())
+    assert scope == f"AWS4-HMAC-SHA256 Credential=AKIATEST/{day}/eu-central-1/aoss/aws4_request"
+    assert {"host", "x-amz-content-sha256", "x-amz-date", "x-amz-security-token"} <= set(
+        signed.removeprefix("SignedHeaders=").split(";")
+    )
+
+
+@pytest.mark.parametrize(("credentials", "region"), [(None, REGION), (Credentials("a", "b"), None)])
+def test_without_credentials_or_a_region_nothing_can_be_signed(
+    credentials: Any, region: str | None
+) -> None:
+    with pytest.raises(SearchRefused, match="to sign searches with"):
+        _client("http://127.0.0.1:1", credentials, region)
+
+
+def test_nobody_there_is_told_as_such() -> None:
+    client = _client("http://127.0.0.1:1", Credentials("a", "b"))
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="GetMapping answered ConnectionError"):
+        client.mapping("docs", Deadline.after(0.05))

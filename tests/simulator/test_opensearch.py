@@ -1,0 +1,468 @@
+"""The stand-in for OpenSearch Serverless, through opensearch-py and boto3."""
+
+import hashlib
+import math
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import urllib3
+from botocore.credentials import Credentials
+from opensearchpy import Urllib3AWSV4SignerAuth
+from opensearchpy.exceptions import TransportError
+
+from stackroom.aws.opensearch.layout import creation
+from stackroom_local.simulator.disturbances import Kind
+from stackroom_local.simulator.faults import Fault, Faults
+from stackroom_local.simulator.server import Configuration, Simulator
+from tests.simulator.collection import (
+    PRINCIPALS,
+    REGION,
+    STRANGER,
+    Collection,
+    credentials,
+)
+from tests.simulator.holding import holds
+
+pytestmark = pytest.mark.processes
+FAULTS = Faults()
+AXES = {"east": [1.0, 0.0], "north": [0.0, 1.0], "west": [-1.0, 0.0]}
+
+
+@pytest.fixture(scope="module")
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with Simulator(_configuration(tmp_path_factory.mktemp("simulator"))) as simulator:
+        yield simulator.endpoint
+
+
+@pytest.fixture
+def collection(endpoint: str) -> Iterator[Collection]:
+    made = Collection.at(endpoint)
+    yield made
+    made.close()
+    FAULTS.clear()
+
+
+def _configuration(directory: Path) -> Configuration:
+    return Configuration(
+        data_dir=directory,
+        s3_endpoint="http://127.0.0.1:1",
+        speed=1000.0,
+        principals=PRINCIPALS,
+        faults=FAULTS,
+    )
+
+
+def _body(space: str = "cosinesimil", engine: str = "faiss") -> dict[str, Any]:
+    body = creation(dimensions=2)
+    body["mappings"]["properties"]["vector"]["method"] |= {"space_type": space, "engine": engine}
+    return body
+
+
+def _documents() -> list[dict[str, Any]]:
+    return [
+        {"vector": vector, "text": f"to the {name}", "metadata": {"domain": name, "rank": rank}}
+        for rank, (name, vector) in enumerate(AXES.items())
+    ]
+
+
+def _knn(vector: list[float], k: int = 3, **more: Any) -> dict[str, Any]:
+    return {"size": k, "query": {"knn": {"vector": {"vector": vector, "k": k, **more}}}}
+
+
+def _found(answer: Any) -> list[str]:
+    return [each["_source"]["metadata"]["domain"] for each in answer["hits"]["hits"]]
+
+
+def _refused(call: Callable[..., Any], **asked: Any) -> tuple[Any, str]:
+    """Status, and OpenSearch's reason."""
+    with pytest.raises(TransportError) as caught:
+        call(**asked)
+    answered = caught.value.info
+    assert isinstance(answered, dict)
+    return caught.value.status_code, answered["error"]["reason"]
+
+
+def test_the_nearest_are_found_in_order_without_their_vectors(collection: Collection) -> None:
+    collection.fill("docs", _body(), _documents())
+
+    answer = collection.client().search(
+        index="docs", body={**_knn([0.8, 0.6], k=2), "_source": ["text", "metadata"]}
+    )
+
+    assert _found(answer) == ["east", "north"]
+    assert answer["hits"]["hits"][0]["_source"].keys() == {"text", "metadata"}
+    assert answer["timed_out"] is False
+
+
+@holds("knn.scores")
+@pytest.mark.parametrize(
+    ("space", "scores"),
+    [
+        ("cosinesimil", [1.0, 0.5, 0.0]),
+        ("l2", [1.0, 1 / 3, 1 / 5]),
+        ("innerproduct", [2.0, 1.0, 1 / 2]),
+    ],
+)
+def test_scores_follow_from_the_space(
+    collection: Collection, space: str, scores: list[float]
+) -> None:
+    collection.fill("docs", _body(space), _documents())
+
+    answer = collection.client().search(index="docs", body=_knn([1.0, 0.0]))
+
+    assert [each["_score"] for each in answer["hits"]["hits"]] == pytest.approx(scores)
+
+
+@holds("knn.k")
+def test_k_counts_what_the_filter_within_lets_through(collection: Collection) -> None:
+    collection.fill("docs", _body(), _documents())
+    west = {"term": {"metadata.domain": "west"}}
+    nearest = {"knn": {"vector": {"vector": [1.0, 0.0], "k": 1}}}
+    reader = collection.client()
+
+    within = reader.search(index="docs", body=_knn([1.0, 0.0], k=1, filter=west))
+    behind = {"query": {"bool": {"must": [nearest], "filter": [west]}}}
+
+    assert _found(within) == ["west"]
+    assert _found(reader.search(index="docs", body=behind)) == []
+    assert _refused(reader.search, index="docs", body=_knn([1.0, 0.0], k=0))[0] == 400
+
+
+@holds("knn.engine-filter")
+def test_nmslib_takes_no_filter(collection: Collection) -> None:
+    collection.fill("docs", _body(engine="nmslib"), _documents())
+    body = _knn([1.0, 0.0], filter={"match_all": {}})
+
+    status, reason = _refused(collection.client().search, index="docs", body=body)
+
+    assert (status, "does not support filters" in reason) == (400, True)
+
+
+@holds("knn.dimension", "knn.field")
+def test_a_vector_must_fit_its_field(collection: Collection) -> None:
+    collection.fill("docs", _body(), _documents())
+    of_text = {"query": {"knn": {"text": {"vector": [1.0, 0.0], "k": 1}}}}
+    search = collection.client().search
+
+    longer = _refused(search, index="docs", body=_knn([1.0, 0.0, 0.0]))
+    elsewhere = _refused(search, index="docs", body=of_text)
+
+    assert longer == (
+        400,
+        "failed to create query: Query vector has invalid dimension: 3. Dimension should be: 2",
+    )
+    assert elsewhere == (400, "failed to create query: Field 'text' is not knn_vector type.")
+
+
+@holds("opensearch.unknown-query", "opensearch.unknown-key", "opensearch.malformed")
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({"query": {"hybrid": {"queries": []}}}, "unknown query [hybrid]"),
+        (_knn([1.0, 0.0], filters={}), "[knn] query does not support [filters]"),
+        ({"knn": {}}, "[search] query does not support [knn]"),
+        ({"query": {"term": "finance"}}, "[term] malformed query"),
+        ({"query": {"bool": {"most": []}}}, "[bool] query does not support [most]"),
+        (
+            {"query": {"range": {"metadata.rank": {"over": 1}}}},
+            "[range] query does not support [over]",
+        ),
+    ],
+)
+def test_a_query_of_another_form_is_refused(
+    collection: Collection, body: dict[str, Any], reason: str
+) -> None:
+    collection.fill("docs", _body(), _documents())
+
+    assert _refused(collection.client().search, index="docs", body=body) == (400, reason)
+
+
+@holds("opensearch.window")
+def test_no_more_than_ten_thousand_hits_are_answered(collection: Collection) -> None:
+    collection.fill("docs", _body(), [])
+
+    status, reason = _refused(collection.client().search, index="docs", body={"size": 10_001})
+
+    assert (status, "[10000] but was [10001]" in reason) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"term": {"metadata.domain": "east"}}, ["east"]),
+        ({"term": {"metadata.domain": {"value": "east"}}}, ["east"]),
+        ({"terms": {"metadata.domain": ["east", "west"]}}, ["east", "west"]),
+        ({"term": {"metadata.rank": 1}}, ["north"]),
+        ({"term": {"metadata.nothing": 1}}, []),
+        ({"range": {"metadata.rank": {"gte": 1, "lt": 2}}}, ["north"]),
+        ({"prefix": {"metadata.domain": {"value": "no"}}}, ["north"]),
+        ({"wildcard": {"metadata.domain": {"value": "*s*"}}}, ["east", "west"]),
+        ({"wildcard": {"metadata.domain": {"value": "*\\**"}}}, []),
+        ({"bool": {"must_not": [{"term": {"metadata.rank": 0}}]}}, ["north", "west"]),
+        ({"bool": {"should": [{"term": {"metadata.rank": 2}}]}}, ["west"]),
+        ({"match_none": {}}, []),
+    ],
+)
+def test_filters_compare_exact_values(
+    collection: Collection, query: dict[str, Any], found: list[str]
+) -> None:
+    collection.fill("docs", _body(), _documents())
+
+    answer = collection.client().search(index="docs", body={"query": query})
+
+    assert sorted(_found(answer)) == found
+
+
+def test_a_list_has_each_of_its_elements(collection: Collection) -> None:
+    document = {**_documents()[0], "metadata": {"domain": "east", "groups": ["a", "b"]}}
+    collection.fill("docs", _body(), [document])
+
+    for group, found in (("a", ["east"]), ("b", ["east"]), ("c", [])):
+        query = {"query": {"term": {"metadata.groups": group}}}
+        assert _found(collection.client().search(index="docs", body=query)) == found
+
+
+@holds("opensearch.match")
+def test_words_are_ranked_by_bm25(collection: Collection) -> None:
+    texts = ["the cat", "the dog and the dog", "the the the"]
+    documents = [
+        {"vector": [1.0, 0.0], "text": text, "metadata": {"domain": text}} for text in texts
+    ]
+    collection.fill("docs", _body(), documents)
+
+    answer = collection.client().search(index="docs", body={"query": {"match": {"text": "Dog!"}}})
+
+    # By hand: one of three texts has it, twice, among five words where the average is 10 / 3.
+    weight = math.log(1 + 2.5 / 1.5)
+    right = weight * 2 / (2 + 1.2 * (0.25 + 0.75 * 5 / (10 / 3)))
+    assert _found(answer) == ["the dog and the dog"]
+    assert answer["hits"]["hits"][0]["_score"] == pytest.approx(right)
+
+
+def test_several_searches_in_one_call_are_answered_each_for_itself(collection: Collection) -> None:
+    collection.fill("docs", _body(), _documents())
+    lines = [{}, _knn([0.0, 1.0], k=1), {}, {"query": {"hybrid": {}}}]
+
+    good, bad = collection.client().msearch(index="docs", body=lines)["responses"]
+
+    assert (good["status"], _found(good)) == (200, ["north"])
+    assert (bad["status"], bad["error"]["type"]) == (400, "parsing_exception")
+
+
+@holds("aoss.dimension", "aoss.engine")
+@pytest.mark.parametrize(
+    ("about", "named"),
+    [({"dimension": 16_001}, "16000"), ({"method": {"name": "hnsw", "engine": "lucene"}}, "faiss")],
+)
+def test_an_index_must_suit_a_collection(
+    collection: Collection, about: dict[str, Any], named: str
+) -> None:
+    body = _body()
+    body["mappings"]["properties"]["vector"] |= about
+    create = collection.client("writer").indices.create
+
+    status, reason = _refused(create, index="docs", body=body)
+
+    assert (status, named in reason) == (400, True)
+
+
+@holds("opensearch.document-field")
+def test_a_document_must_fit_the_mapping(collection: Collection) -> None:
+    collection.fill("docs", _body(), _documents())
+    writer = collection.client("writer")
+
+    short = _refused(writer.index, index="docs", body={"vector": [1.0]})
+    text = _refused(writer.index, index="docs", body={"metadata": {"rank": "first"}})
+
+    assert short == (400, "failed to parse field [vector] of type [knn_vector]")
+    assert text == (400, "failed to parse field [metadata.rank] of type [double]")
+
+
+def test_attributes_that_nobody_mapped_are_mapped_as_opensearch_does(
+    collection: Collection,
+) -> None:
+    body = {"mappings": {"properties": {"metadata": {"type": "object"}}}}
+    metadata = {"domain": "x", "at": "2026-02-03T10:30:00Z", "rank": 1, "price": 2.5, "old": True}
+    collection.fill("docs", body, [{"metadata": {**metadata, "in": {"deep": ["x"]}}}])
+
+    mapping = collection.client().indices.get_mapping(index="docs")["docs"]["mappings"]
+
+    kinds = mapping["properties"]["metadata"]["properties"]
+    assert {name: about.get("type") for name, about in kinds.items()} == {
+        "domain": "text",
+        "at": "date",
+        "rank": "long",
+        "price": "float",
+        "old": "boolean",
+        "in": None,
+    }
+    assert kinds["domain"]["fields"]["keyword"] == {"type": "keyword", "ignore_above": 256}
+
+
+@holds("opensearch.no-index", "opensearch.index-exists")
+def test_an_index_is_there_once_or_not_at_all(collection: Collection) -> None:
+    writer = collection.client("writer")
+    missing = _refused(writer.search, index="docs", body={})
+    collection.fill("docs", _body(), [])
+
+    twice = _refused(writer.indices.create, index="docs", body=_body())
+    writer.indices.delete(index="docs")
+
+    assert missing == (404, "no such index [docs]")
+    assert twice == (400, "index [docs] already exists")
+    assert _refused(writer.search, index="docs", body={})[0] == 404
+
+
+@holds("aoss.operation", "aoss.collection")
+def test_what_a_collection_for_vectors_does_not_take_is_not_there(
+    collection: Collection,
+) -> None:
+    collection.fill("docs", _body(), [])
+    writer = collection.client("writer")
+    elsewhere = Collection(collection.simulator, "nowhere", "nowhere")
+
+    named = _refused(writer.index, index="docs", id="mine", body={})
+    nowhere = _refused(elsewhere.client("writer").search, index="docs", body={})
+    elsewhere.close()
+
+    assert named == (
+        404,
+        f"no handler found for uri [/aoss/{collection.id}/docs/_doc/mine] and method [PUT]",
+    )
+    assert nowhere == (404, "no such collection [nowhere]")
+
+
+def test_a_document_that_was_deleted_is_found_no_more(collection: Collection) -> None:
+    collection.fill("docs", _body(), _documents())
+    writer = collection.client("writer")
+    [hit, *_] = writer.search(index="docs", body=_knn([1.0, 0.0], k=1))["hits"]["hits"]
+
+    writer.delete(index="docs", id=hit["_id"])
+
+    assert _found(writer.search(index="docs", body=_knn([1.0, 0.0]))) == ["north", "west"]
+
+
+@holds("aoss.access")
+def test_a_policy_says_who_may_do_what_where(collection: Collection) -> None:
+    collection.fill("docs", _body(), _documents())
+    collection.fill("others", _body(), _documents())
+    stranger = collection.client("stranger")
+    before = _refused(stranger.search, index="docs", body={})
+
+    policy = collection.allow(STRANGER, ["aoss:ReadDocument"], index="docs")
+    found = _found(stranger.search(index="docs", body={}))
+
+    assert before == (403, "403 Forbidden")
+    assert sorted(found) == ["east", "north", "west"]
+    assert _refused(stranger.search, index="others", body={})[0] == 403
+    assert _refused(stranger.indices.get_mapping, index="docs")[0] == 403
+    assert _refused(stranger.index, index="docs", body={})[0] == 403
+    collection.drop_policy(policy)
+    assert _refused(stranger.search, index="docs", body={})[0] == 403
+
+
+def test_a_policy_of_another_form_is_refused(collection: Collection) -> None:
+    for policy in ("no JSON", "[{}]", '[{"Rules": [], "Principal": ["x"]}]'):
+        with pytest.raises(Exception, match="Policy json is invalid"):
+            collection.put_policy(policy)
+
+
+@holds("aoss.signature")
+@pytest.mark.parametrize(
+    "signed",
+    [
+        Urllib3AWSV4SignerAuth(Credentials("reader", "wrong"), REGION, "aoss"),
+        Urllib3AWSV4SignerAuth(Credentials("nobody", "of-reader"), REGION, "aoss"),
+        Urllib3AWSV4SignerAuth(Credentials("reader", "of-reader"), REGION, "es"),
+        Urllib3AWSV4SignerAuth(Credentials("reader", "of-reader"), "eu-west-1", "aoss"),
+        Urllib3AWSV4SignerAuth(Credentials("reader", "of-reader", "a token"), REGION, "aoss"),
+        None,
+    ],
+    ids=["secret", "key", "service", "region", "token", "unsigned"],
+)
+def test_a_request_that_is_not_signed_right_is_forbidden(
+    collection: Collection, signed: Any
+) -> None:
+    collection.fill("docs", _body(), _documents())
+    client = collection.client(http_auth=signed)
+
+    assert _refused(client.search, index="docs", body={}) == (403, "403 Forbidden")
+
+
+@holds("aoss.signature")
+def test_a_signed_request_can_not_be_changed(collection: Collection) -> None:
+    collection.fill("docs", _body(), _documents())
+    url, body = f"{collection.endpoint}/docs/_search", b'{"size": 1}'
+    sign = Urllib3AWSV4SignerAuth(credentials("reader"), REGION, "aoss")
+    headers = {"content-type": "application/json", **sign("POST", url, body)}
+    other = b'{"size": 9}'
+    rehashed = {**headers, "X-Amz-Content-SHA256": hashlib.sha256(other).hexdigest()}
+    unhashed = {k: v for k, v in headers.items() if k != "X-Amz-Content-SHA256"}
+    old = {**headers, "X-Amz-Date": "20200101T000000Z"}
+
+    def status(body: bytes, headers: dict[str, str], url: str = url) -> int:
+        return urllib3.request("POST", url, body=body, headers=headers).status
+
+    assert status(body, headers) == 200
+    assert status(other, headers) == 403
+    assert status(other, rehashed) == 403
+    assert status(body, unhashed) == 403
+    assert status(body, old) == 403
+    assert status(body, headers, f"{url}?timeout=1s") == 403
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"), [(Kind.THROTTLE, 429), (Kind.UNAVAILABLE, 503), (Kind.INTERNAL, 500)]
+)
+def test_a_fault_is_answered_once(collection: Collection, kind: Kind, status: int) -> None:
+    collection.fill("docs", _body(), _documents())
+    FAULTS.ask(Fault(operation="Search", kind=kind, where=collection.id))
+    search = collection.client().search
+
+    assert _refused(search, index="docs", body={})[0] == status
+    assert len(_found(search(index="docs", body={}))) == 3
+
+
+def test_half_an_answer_says_so(collection: Collection) -> None:
+    collection.fill("docs", _body(), _documents())
+    FAULTS.ask(Fault(operation="Search", kind=Kind.PARTIAL, where=collection.id))
+
+    answer = collection.client().search(index="docs", body={})
+
+    assert (answer["_shards"]["failed"], len(answer["hits"]["hits"])) == (1, 2)
+
+
+def test_collections_outlive_the_simulator(tmp_path: Path) -> None:
+    configuration = _configuration(tmp_path)
+    with Simulator(configuration) as simulator:
+        before = Collection.at(simulator.endpoint)
+        before.fill("docs", _body(), _documents())
+        before.close()
+    with Simulator(configuration) as simulator:
+        after = Collection(simulator.endpoint, before.id, before.name)
+
+        answer = after.client().search(index="docs", body=_knn([1.0, 0.0], k=1))
+        after.close()
+
+    assert _found(answer) == ["east"]
+
+
+def test_many_may_write_and_search_at_once(collection: Collection) -> None:
+    collection.fill("docs", _body(), [])
+    writer = collection.client("writer")
+
+    def write(_: int) -> None:
+        for document in _documents():
+            writer.index(index="docs", body=document)
+
+    threads = [threading.Thread(target=write, args=(at,)) for at in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+    answer = collection.client().search(index="docs", body={"size": 100})
+    assert len(_found(answer)) == 12
