@@ -1,0 +1,9 @@
+"""
+Knowledge bases in PostgreSQL with the extension pgvector, in tables of our own.
+
+`schema` makes the tables, `documents` writes into them, `repository` searches them, and
+`knowledge_base` is the port's adapter over that. Whose rows a transaction sees is PostgreSQL's to
+say, by row level security: a statement that forgets its tenant finds nothing of others.
+
+Needs PostgreSQL 15 and pgvector 0.8.0, or newer.
+"""

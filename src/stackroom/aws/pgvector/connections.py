@@ -1,0 +1,237 @@
+"""
+Connections to one database, kept for the next call, and whose transactions they carry.
+
+A function that Lambda freezes between two calls may wake up to find its connections gone: the
+server closed them, or whatever lies between forgot them. So what is lost is made anew, once, where
+repeating can do no harm.
+"""
+
+import select
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any, Self, TypeVar
+
+import psycopg
+from psycopg import Connection
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from stackroom.aws.pgvector.errors import database_errors, is_lost
+from stackroom.aws.pgvector.schema import READER, USER_SETTING, WRITER
+from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.errors import KnowledgeBaseThrottled
+
+T = TypeVar("T")
+
+# A search holds one for some milliseconds, and PostgreSQL has a few hundred for all functions.
+_MOST = 4
+_IDLE = 300.0  # seconds, of a function that is thawed that long
+_LIFETIME = 1800.0  # seconds; a server that was replaced is found by its name again
+_CONNECTING = 5  # seconds
+_RECONNECTING = 1.0  # seconds for the pool to try again by itself
+_LOOK = 0.25  # seconds between two looks at why there is no connection yet
+_STATEMENT = 8.0  # seconds, as a call of S3 Vectors and Retrieve may take
+_WRITING = 120.0  # seconds for a document, of hundreds of passages that an index takes up
+_GRACE = 0.3  # seconds for the server to tell that it has cancelled what took too long
+# Milliseconds that what was sent may go unacknowledged. Else a connection that was forgotten on the
+# way, which answers nothing, would take all of a call's time [tcp(7): TCP_USER_TIMEOUT].
+_UNACKNOWLEDGED = 2000
+
+# Of the transaction alone: a connection that is handed on carries nothing of it.
+_BEGUN = """
+SELECT set_config('role', %(role)s, true),
+    set_config(%(setting)s, %(user_id)s, true),
+    set_config('transaction_read_only', %(is_read_only)s, true),
+    set_config('statement_timeout', %(milliseconds)s, true)
+"""
+
+
+class _Bounded(Connection[Any]):
+    """Waits for no answer of the server's longer than its caller does."""
+
+    deadline: Deadline = NO_DEADLINE
+
+    @classmethod
+    def connect(  # type: ignore[override]  # one argument more, of the pool's own making
+        cls, conninfo: str = "", *, on_failure: Callable[[psycopg.Error], None], **kwargs: Any
+    ) -> Self:
+        try:
+            return super().connect(conninfo, **kwargs)
+        except psycopg.Error as error:
+            on_failure(error)
+            raise
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        left = self.deadline.left() + _GRACE
+        try:
+            return super().wait(gen, interval, left if timeout is None else min(left, timeout))
+        except psycopg.OperationalError as error:
+            if not self.deadline.has_passed or error.sqlstate is not None:
+                raise
+            self.pgconn.finish()  # nobody will read what it may yet answer
+            raise psycopg.errors.QueryCanceled from error
+
+
+class _LastFailure:
+    """Why the last connection couldn't be made: a pool connects in threads of its own."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[float, Exception] | None = None
+
+    def keep(self, error: Exception) -> None:
+        self._kept = (time.monotonic(), error)
+
+    def since(self, moment: float) -> Exception | None:
+        kept = self._kept
+        return kept[1] if kept is not None and kept[0] >= moment else None
+
+
+class Connections:
+    """
+    `connecting` tells psycopg how to connect, and is asked anew for each connection: a token of IAM
+    is worth 15 minutes. At most `most` are open. Safe to use from several threads at once.
+    """
+
+    def __init__(
+        self,
+        connecting: Callable[[], dict[str, Any]],
+        *,
+        statement_seconds: float = _STATEMENT,
+        most: int = _MOST,
+    ) -> None:
+        self._connecting = connecting
+        self._statement_seconds = statement_seconds
+        self._failure = _LastFailure()
+        self._free = threading.BoundedSemaphore(most)
+        self._pool: ConnectionPool[_Bounded] = ConnectionPool(
+            connection_class=_Bounded,
+            kwargs=self._told,
+            min_size=0,
+            max_size=most,
+            max_idle=_IDLE,
+            max_lifetime=_LIFETIME,
+            reconnect_timeout=_RECONNECTING,
+            num_workers=2,
+            open=False,
+        )
+
+    def read(
+        self,
+        operation: str,
+        work: Callable[[Connection[Any]], T],
+        *,
+        user_id: str | None,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> T:
+        """
+        What `work` makes of a transaction that sees what the user does, and can't write.
+
+        It is done once more if the connection is lost. Raises KnowledgeBaseThrottled or
+        KnowledgeBaseUnavailable for what will pass, SearchRefused for all else.
+        """
+        own = Deadline.after(self._statement_seconds)
+        until = min(own, deadline, key=lambda each: each.at)
+        deadline.check(operation)
+        with database_errors(operation):
+            with self._connection(operation, until) as connection:
+                try:
+                    return _done(connection, work, READER, user_id)
+                except psycopg.Error as error:
+                    if until.has_passed or not is_lost(error):
+                        raise
+            # Those beside it were idle for as long.
+            self._pool.drain()
+            with self._connection(operation, until) as connection:
+                return _done(connection, work, READER, user_id)
+
+    def write(
+        self, operation: str, work: Callable[[Connection[Any]], T], *, user_id: str | None
+    ) -> T:
+        """
+        What `work` makes of a transaction that writes the user's rows, or those that are shared.
+
+        Nothing is repeated. Raises the same errors.
+        """
+        until = Deadline.after(_WRITING)
+        with database_errors(operation), self._connection(operation, until) as connection:
+            return _done(connection, work, WRITER, user_id)
+
+    def close(self) -> None:
+        self._pool.close()
+
+    @contextmanager
+    def _connection(self, operation: str, until: Deadline) -> Generator[_Bounded, None, None]:
+        if not self._free.acquire(timeout=until.left()):
+            raise KnowledgeBaseThrottled(operation)
+        try:
+            connection = self._given(until)
+            connection.deadline = until
+            try:
+                yield connection
+            finally:
+                connection.deadline = Deadline.after(0)
+                self._pool.putconn(connection)
+        finally:
+            self._free.release()
+
+    def _given(self, until: Deadline) -> _Bounded:
+        """Raises why none could be made, once that is known: the pool itself would wait on."""
+        self._pool.open()
+        started = time.monotonic()
+        while True:
+            try:
+                given = self._pool.getconn(timeout=min(_LOOK, max(until.left(), 0.001)))
+            except PoolTimeout:
+                if failure := self._failure.since(started):
+                    raise failure from None
+                if until.has_passed:
+                    raise
+                continue
+            if _is_heard(given):
+                return given
+            given.close()
+            self._pool.putconn(given)
+
+    def _told(self) -> dict[str, Any]:
+        try:
+            connecting = self._connecting()
+        except Exception as error:
+            self._failure.keep(error)
+            raise
+        return {
+            "connect_timeout": _CONNECTING,
+            "tcp_user_timeout": _UNACKNOWLEDGED,
+            "application_name": "stackroom",
+            **connecting,
+            "autocommit": True,
+            # A plan depends on whose rows are searched, so none is kept for the next.
+            "prepare_threshold": None,
+            "on_failure": self._failure.keep,
+        }
+
+
+def _done(
+    connection: _Bounded, work: Callable[[Connection[Any]], T], role: str, user_id: str | None
+) -> T:
+    with connection.transaction():
+        connection.execute(
+            _BEGUN,
+            {
+                "role": role,
+                "setting": USER_SETTING,
+                "user_id": user_id or "",
+                "is_read_only": "on" if role == READER else "off",
+                "milliseconds": str(max(1, int(connection.deadline.left() * 1000))),
+            },
+        )
+        return work(connection)
+
+
+def _is_heard(connection: Connection[Any]) -> bool:
+    """Whether the server hasn't hung up: then there would be something to read, unasked for."""
+    if connection.closed:
+        return False
+    unread = select.poll()
+    unread.register(connection.pgconn.socket, select.POLLIN)
+    return not unread.poll(0)

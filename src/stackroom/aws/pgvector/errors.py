@@ -1,0 +1,61 @@
+"""
+PostgreSQL's errors in our words, without its own: those may repeat what was asked for.
+
+Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
+
+# Classes of codes, their first two characters, of what passes by itself.
+_BUSY = ("53",)  # insufficient resources: connections, memory, disk
+# connection, transaction rolled back, object in use, operator intervention, system error
+_PASSING = ("08", "40", "55", "57", "58")
+# Of a password or a token: the next connection is made with a new token.
+_UNKNOWN_USER = "28"
+# A server that refuses a connection tells its code to nobody [libpq: PQconnectPoll], only a text.
+_TOO_MANY = (
+    "too many clients already",
+    "too many connections for",
+    "remaining connection slots are reserved",
+)
+
+
+@contextmanager
+def database_errors(operation: str) -> Iterator[None]:
+    """
+    Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable for what will pass, SearchRefused for
+    all else.
+    """
+    try:
+        yield
+    except psycopg.Error as error:
+        raise _translated(operation, error) from error
+
+
+def is_lost(error: psycopg.Error) -> bool:
+    """Whether the connection is gone, or was refused because the server is going."""
+    code = error.sqlstate
+    if code is None:
+        return isinstance(error, psycopg.OperationalError)
+    return code.startswith("08") or code in ("57P01", "57P02", "57P03")
+
+
+def _translated(operation: str, error: psycopg.Error) -> Exception:
+    code = error.sqlstate
+    if code is None:
+        name = type(error).__name__
+        if not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+            return SearchRefused(f"{operation} can't be asked: {name}")
+        if any(text in str(error) for text in _TOO_MANY):
+            return KnowledgeBaseThrottled(operation)
+        return KnowledgeBaseUnavailable(operation, name)
+    if code.startswith(_BUSY):
+        return KnowledgeBaseThrottled(operation)
+    if code.startswith((*_PASSING, _UNKNOWN_USER)):
+        return KnowledgeBaseUnavailable(operation, code)
+    return SearchRefused(f"{operation} answered {code}")

@@ -1,0 +1,116 @@
+"""One PostgreSQL for the tests of a file."""
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+import pytest
+
+from stackroom.aws.pgvector.connections import Connections
+from stackroom.aws.pgvector.documents import Chunk, Documents, NewDocument
+from stackroom.aws.pgvector.repository import Repository
+from stackroom.ports.embeddings import Vector
+from tests.postgresql import LOADING, READING, PostgreSQL, postgresql
+
+_numbers = itertools.count()
+
+EAST, NORTH, UP = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+
+
+def between(cosine: float) -> Vector:
+    """Of length one, and so near to EAST."""
+    return (cosine, (1 - cosine**2) ** 0.5, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Database:
+    server: PostgreSQL
+    name: str
+    reading: Connections
+    loading: Connections
+
+    @property
+    def repository(self) -> Repository:
+        return Repository(connections=self.reading, dimensions=3)
+
+    def documents(self, user_id: str | None = None, base: str = "handbook") -> Documents:
+        """Into a knowledge base that is there."""
+        documents = Documents(
+            connections=self.loading, knowledge_base_id=base, dimensions=3, user_id=user_id
+        )
+        documents.make_knowledge_base(base.title())
+        return documents
+
+    def put(
+        self,
+        text: str,
+        vector: Vector = EAST,
+        *,
+        user_id: str | None = None,
+        base: str = "handbook",
+        name: str | None = None,
+        attributes: dict[str, Any] | None = None,
+    ) -> None:
+        """A document of one passage, in a knowledge base that everybody may put something into."""
+        self.documents(base=base)
+        documents = Documents(
+            connections=self.loading, knowledge_base_id=base, dimensions=3, user_id=user_id
+        )
+        documents.put(
+            NewDocument(
+                name=name or f"{text}.txt",
+                digest="1",
+                chunks=[Chunk(content=text, embedding=vector)],
+                attributes=attributes or {},
+            )
+        )
+
+    def as_superuser(self) -> Any:
+        return self.server.as_superuser(self.name)
+
+    def agent(self) -> psycopg.Connection[Any]:
+        """A session of whoever may read, in which a transaction is begun."""
+        return psycopg.connect("", **self.server.of_user(READING, self.name))
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgreSQL]:
+    with postgresql() as running:
+        yield running
+
+
+@contextmanager
+def opened(server: PostgreSQL, name: str) -> Iterator[Database]:
+    with (
+        server.connections(READING, name) as reading,
+        server.connections(LOADING, name) as loading,
+    ):
+        yield Database(server=server, name=name, reading=reading, loading=loading)
+
+
+@pytest.fixture(scope="module")
+def common(server: PostgreSQL) -> str:
+    """The name of a database."""
+    server.database("common")
+    return "common"
+
+
+@pytest.fixture
+def database(server: PostgreSQL, common: str) -> Iterator[Database]:
+    """Nothing is in it. Making one takes longer than most tests do."""
+    with opened(server, common) as database:
+        yield database
+        with database.as_superuser() as connection:
+            connection.execute("TRUNCATE knowledge_bases CASCADE")
+
+
+@pytest.fixture
+def own_database(server: PostgreSQL) -> Iterator[Database]:
+    """For a test that changes its tables."""
+    name = f"own_{next(_numbers)}"
+    server.database(name)
+    with opened(server, name) as database:
+        yield database

@@ -1,0 +1,224 @@
+"""Connections that get lost, are too many, or answer too late."""
+
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+import pytest
+
+from stackroom.aws.pgvector.connections import Connections
+from stackroom.deadlines import Deadline
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
+from tests.aws.pgvector.conftest import EAST, Database
+from tests.postgresql import READING
+
+pytestmark = pytest.mark.processes
+
+
+def backend(connection: psycopg.Connection[Any]) -> int:
+    return connection.info.backend_pid
+
+
+def sleeping(seconds: float) -> Any:
+    return lambda connection: connection.execute("SELECT pg_sleep(%s)", (seconds,))
+
+
+def asked(connections: Connections, work: Any = backend, **options: Any) -> Any:
+    return connections.read("Search", work, user_id="alice", **options)
+
+
+def test_a_connection_is_kept_for_the_next_search(database: Database) -> None:
+    assert asked(database.reading) == asked(database.reading)
+
+
+def test_connections_that_the_server_has_closed_are_made_anew(database: Database) -> None:
+    database.put("there", user_id="alice")
+    of_alice = database.repository.of("alice")
+    first = of_alice.search_similar("handbook", EAST)
+
+    for _ in range(3):
+        assert database.server.hang_up() > 0
+        assert of_alice.search_similar("handbook", EAST) == first
+
+
+def test_a_connection_that_is_lost_in_the_middle_is_made_anew_once(database: Database) -> None:
+    lost: list[int] = []
+
+    def lose(connection: psycopg.Connection[Any]) -> int:
+        if len(lost) < loses:
+            lost.append(connection.info.backend_pid)
+            with database.as_superuser() as other:
+                other.execute("SELECT pg_terminate_backend(%s, 5000)", (lost[-1],))
+        connection.execute("SELECT 1")
+        return connection.info.backend_pid
+
+    loses = 1
+    assert asked(database.reading, lose) not in lost
+    loses = 3
+    with pytest.raises(KnowledgeBaseUnavailable, match="Search answered"):
+        asked(database.reading, lose)
+    assert len(lost) == 3
+
+
+def test_what_was_written_is_not_written_again(database: Database) -> None:
+    tries: list[int] = []
+
+    def lose(connection: psycopg.Connection[Any]) -> None:
+        tries.append(connection.info.backend_pid)
+        with database.as_superuser() as other:
+            other.execute("SELECT pg_terminate_backend(%s, 5000)", (tries[-1],))
+        connection.execute("SELECT 1")
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="Write answered"):
+        database.loading.write("Write", lose, user_id="alice")
+    assert len(tries) == 1
+
+
+def test_a_statement_is_cancelled_in_the_server_at_the_deadline(database: Database) -> None:
+    asked(database.reading)
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="Search answered 57014"):
+        asked(database.reading, sleeping(60), deadline=Deadline.after(0.3))
+
+    with database.as_superuser() as connection:
+        running = """
+        SELECT count(*) FROM pg_stat_activity
+        WHERE usename = %s AND state = 'active' AND query LIKE '%%pg_sleep%%'
+        """
+        assert connection.execute(running, (READING,)).fetchone() == (0,)
+
+
+def test_the_stores_own_patience_has_an_end_too(database: Database) -> None:
+    with (
+        database.server.connections(READING, database.name, statement_seconds=0.3) as connections,
+        pytest.raises(KnowledgeBaseUnavailable, match="Search answered 57014"),
+    ):
+        asked(connections, sleeping(60))
+
+
+def test_a_server_that_answers_nothing_does_not_keep_its_caller(database: Database) -> None:
+    kept = asked(database.reading)
+
+    with database.server.frozen():
+        for _ in range(2):  # on the connection that is there, and on a new one
+            with pytest.raises(KnowledgeBaseUnavailable):
+                asked(database.reading, deadline=Deadline.after(0.5))
+
+    assert asked(database.reading, deadline=Deadline.after(60)) != kept
+
+
+def test_after_the_deadline_nothing_is_asked(database: Database) -> None:
+    connections = Connections(lambda: pytest.fail("nobody was to connect"))
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="Search answered DeadlinePassed"):
+        asked(connections, deadline=Deadline.after(0))
+
+
+def test_many_threads_share_few_connections(database: Database) -> None:
+    for user in range(20):
+        database.put(f"of {user}", user_id=f"user{user}")
+    at_once, most, lock = Counter[str](), 0, threading.Lock()
+
+    def found(user: int) -> list[str]:
+        nonlocal most
+        seen = database.repository.of(f"user{user}")
+        matches = seen.search_similar("handbook", EAST, owner_key="user_id")
+        with lock, database.as_superuser() as connection:
+            counted = "SELECT count(*) FROM pg_stat_activity WHERE usename = %s"
+            row = connection.execute(counted, (READING,)).fetchone()
+            most = max(most, row[0] if row else 0)
+            at_once["asked"] += 1
+        return [each.content for each in matches]
+
+    with ThreadPoolExecutor(20) as threads:
+        answers = list(threads.map(found, [*range(20)] * 5))
+
+    assert answers == [[f"of {user}"] for user in range(20)] * 5
+    assert at_once["asked"] == 100
+    assert 1 <= most <= 4
+
+
+def test_while_all_connections_are_busy_the_rest_are_throttled(database: Database) -> None:
+    with database.server.connections(READING, database.name, most=1) as connections:
+        asked(connections)
+        held, released = threading.Event(), threading.Event()
+
+        def hold(connection: psycopg.Connection[Any]) -> None:
+            held.set()
+            assert released.wait(60)
+
+        with ThreadPoolExecutor(1) as threads:
+            holding = threads.submit(asked, connections, hold)
+            assert held.wait(60)
+            with pytest.raises(KnowledgeBaseThrottled, match="Search was throttled"):
+                asked(connections, deadline=Deadline.after(0.4))
+            released.set()
+            holding.result(60)
+        assert asked(connections)
+
+
+def test_a_server_that_takes_no_more_connections_throttles(database: Database) -> None:
+    with database.as_superuser() as connection:
+        connection.execute("CREATE USER crowded CONNECTION LIMIT 0")
+        connection.execute("GRANT stackroom_reader TO crowded")
+
+    with (
+        database.server.connections("crowded", database.name) as connections,
+        pytest.raises(KnowledgeBaseThrottled, match="Search was throttled"),
+    ):
+        asked(connections)
+
+
+def test_who_may_not_connect_is_told_at_once_and_nothing_of_a_password(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    secret = "not-to-be-told"
+    connections = Connections(
+        lambda: {**database.server.of_user("nobody", database.name), "password": secret}
+    )
+
+    with pytest.raises(KnowledgeBaseUnavailable) as raised:
+        asked(connections)
+
+    connections.close()
+    assert str(raised.value) == "Search answered OperationalError"
+    assert secret not in caplog.text
+    assert secret not in repr(connections)
+
+
+def test_each_connection_is_made_with_credentials_of_its_own(database: Database) -> None:
+    passwords: list[str] = []
+
+    def connecting() -> dict[str, Any]:
+        passwords.append(f"token {len(passwords)}")
+        return {**database.server.of_user(READING, database.name), "password": passwords[-1]}
+
+    connections = Connections(connecting)
+    asked(connections)
+    asked(connections)
+    once = list(passwords)
+    database.server.hang_up()
+    asked(connections)
+    connections.close()
+
+    assert once == ["token 0"]
+    assert passwords[:2] == ["token 0", "token 1"]
+
+
+def test_credentials_that_can_not_be_had_are_told_as_they_are(database: Database) -> None:
+    def connecting() -> dict[str, Any]:
+        raise KnowledgeBaseUnavailable("the token", "NoCredentialsError")
+
+    connections = Connections(connecting)
+    with pytest.raises(KnowledgeBaseUnavailable, match="the token answered NoCredentialsError"):
+        asked(connections)
+    connections.close()
+
+
+def test_a_statement_that_is_wrong_is_refused_without_its_text(database: Database) -> None:
+    with pytest.raises(SearchRefused) as raised:
+        asked(database.reading, lambda connection: connection.execute("SELECT 'secret'::integer"))
+
+    assert str(raised.value) == "Search answered 22P02"

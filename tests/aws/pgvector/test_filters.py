@@ -1,0 +1,121 @@
+"""What filters let through, as PostgreSQL reads them."""
+
+import math
+
+import pytest
+
+from stackroom.aws.pgvector.filters import rendered
+from stackroom.errors import SearchRefused
+from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists, Scalar
+from tests.aws.pgvector.conftest import EAST, Database
+
+SHELF: dict[str, dict[str, object]] = {
+    "rome": {"city": "Rome", "year": 2025, "tags": ["hr", "law"], "draft": True},
+    "oslo": {"city": "Oslo", "year": 2026.5, "tags": ["hr"], "scores": [1, 5]},
+    "bare": {"tags": "hr", "year": "2026"},
+    "none": {},
+}
+
+
+def compares(key: str, comparison: Comparison, value: Scalar | tuple[Scalar, ...]) -> Compares:
+    return Compares(key, comparison, value)
+
+
+@pytest.fixture
+def shelf(database: Database) -> Database:
+    for name, attributes in SHELF.items():
+        database.put(name, attributes=attributes)
+    return database
+
+
+CASES: list[tuple[Filter, set[str]]] = [
+    (Has("city", "Rome"), {"rome"}),
+    (Has("city", "rome"), set()),
+    (Has("year", 2025), {"rome"}),
+    (Has("year", 2025.0), {"rome"}),
+    (Has("year", "2026"), {"bare"}),
+    (Has("draft", True), {"rome"}),
+    (Has("draft", 1), set()),
+    (Has("tags", "hr"), {"rome", "oslo", "bare"}),
+    (Has("scores", 5), {"oslo"}),
+    (Has("", "x"), set()),
+    (Lists("tags", "hr"), {"rome", "oslo"}),
+    (Lists("tags", "law"), {"rome"}),
+    (Lists("city", "Rome"), set()),
+    (AnyOf((Has("city", "Oslo"), Has("draft", True))), {"rome", "oslo"}),
+    (
+        AllOf((Has("tags", "hr"), AnyOf((Has("city", "Oslo"), Has("year", "2026"))))),
+        {"oslo", "bare"},
+    ),
+    (AnyOf((AllOf((Has("tags", "hr"), Has("year", 2025))), Has("scores", 1))), {"rome", "oslo"}),
+    (AllOf(()), set(SHELF)),
+    (AnyOf(()), set()),
+    (compares("city", Comparison.NOT_EQUALS, "Rome"), {"oslo", "bare", "none"}),
+    (compares("tags", Comparison.NOT_EQUALS, "law"), {"oslo", "bare", "none"}),
+    (compares("year", Comparison.GREATER, 2025), {"oslo"}),
+    (compares("year", Comparison.GREATER_OR_EQUAL, 2025), {"rome", "oslo"}),
+    (compares("year", Comparison.LESS, 2026), {"rome"}),
+    (compares("year", Comparison.LESS_OR_EQUAL, 2026.5), {"rome", "oslo"}),
+    (compares("scores", Comparison.GREATER, 4), {"oslo"}),
+    (compares("scores", Comparison.GREATER, 5), set()),
+    (compares("city", Comparison.IN, ("Oslo", "Rome", 3)), {"oslo", "rome"}),
+    (compares("tags", Comparison.IN, ("law", "x")), {"rome"}),
+    (compares("city", Comparison.IN, ()), set()),
+    (compares("city", Comparison.NOT_IN, ("Oslo", "Rome")), {"bare", "none"}),
+    (compares("tags", Comparison.NOT_IN, ("law",)), {"oslo", "bare", "none"}),
+    (compares("city", Comparison.NOT_IN, ()), set(SHELF)),
+    (compares("city", Comparison.STARTS_WITH, "Ro"), {"rome"}),
+    (compares("city", Comparison.STARTS_WITH, "ome"), set()),
+    (compares("tags", Comparison.STARTS_WITH, "la"), {"rome"}),
+    (compares("year", Comparison.STARTS_WITH, "20"), {"bare"}),
+    (compares("city", Comparison.STRING_CONTAINS, "sl"), {"oslo"}),
+    (compares("city", Comparison.STRING_CONTAINS, "%"), set()),
+    (compares("unknown", Comparison.STRING_CONTAINS, ""), set()),
+]
+
+
+@pytest.mark.processes
+def test_a_filter_lets_through_what_it_says_and_nothing_else(shelf: Database) -> None:
+    for condition, expected in CASES:
+        found = shelf.repository.search_similar("handbook", EAST, 10, condition=condition)
+
+        assert {each.content for each in found} == expected, condition
+
+
+@pytest.mark.parametrize(
+    ("condition", "why"),
+    [
+        (Has("city", "Ro\x00me"), "a null character"),
+        (Has("ci\x00ty", "Rome"), "a null character"),
+        (Has("city", "\ud800"), "no Unicode"),
+        (Has("year", math.inf), "not finite"),
+        (Has("year", math.nan), "not finite"),
+        (AnyOf((Has("city", "Rome"), Has("city", "\x00"))), "a null character"),
+        (compares("year", Comparison.GREATER, "2025"), "greaterThan of what is no number"),
+        (compares("year", Comparison.LESS, True), "lessThan of what is no number"),
+        (compares("year", Comparison.LESS, (1, 2)), "lessThan of several values"),
+        (compares("city", Comparison.STARTS_WITH, 3), "startsWith of what is no text"),
+        (compares("city", Comparison.IN, "Rome"), "in of one value"),
+        (compares("city", Comparison.NOT_EQUALS, ("Rome",)), "notEquals of several values"),
+    ],
+)
+def test_what_can_not_be_said_is_refused(condition: Filter, why: str) -> None:
+    with pytest.raises(SearchRefused, match=why):
+        rendered(condition)
+
+
+def test_no_key_or_value_stands_in_the_statement() -> None:
+    condition = AllOf(
+        (
+            Has("a key", "a value"),
+            Lists("another key", "another value"),
+            compares("third key", Comparison.STRING_CONTAINS, "third value"),
+            compares("fourth key", Comparison.GREATER, 4711),
+            compares("fifth key", Comparison.NOT_IN, ("fifth value",)),
+            Has("owner", "sixth value"),
+        )
+    )
+
+    statement = rendered(condition, owner_key="owner").sql.as_string(None)
+
+    assert not any(word in statement for word in ("key", "value", "4711", "owner"))

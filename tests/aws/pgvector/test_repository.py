@@ -1,0 +1,130 @@
+"""Searches in the tables, on a PostgreSQL with pgvector."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from stackroom.aws.pgvector.documents import Chunk, NewDocument
+from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
+from tests.aws.pgvector.conftest import EAST, NORTH, UP, Database, between
+
+pytestmark = pytest.mark.processes
+
+
+def test_the_nearest_come_first_with_all_that_is_known_of_them(database: Database) -> None:
+    before = datetime.now(UTC) - timedelta(seconds=5)
+    database.documents().put(
+        NewDocument(
+            name="leave.pdf",
+            digest="1",
+            chunks=[
+                Chunk(content="far", embedding=between(0.2), page=1),
+                Chunk(content="near", embedding=between(0.9), page=2),
+            ],
+            source_uri="s3://docs/leave.pdf",
+            attributes={"year": 2026},
+        )
+    )
+
+    near, far = database.repository.search_similar("handbook", EAST)
+
+    assert (near.content, far.content) == ("near", "far")
+    assert (near.document_name, near.chunk_index, near.page) == ("leave.pdf", 1, 2)
+    assert near.similarity == pytest.approx(0.9, abs=1e-6)
+    assert near.source_uri == "s3://docs/leave.pdf"
+    assert near.attributes == {"year": 2026}
+    assert before < near.created_at < datetime.now(UTC) + timedelta(seconds=5)
+
+
+def test_no_more_than_asked_for_and_none_below_the_threshold(database: Database) -> None:
+    for cosine in (0.9, 0.5, 0.1, -0.5):
+        database.put(f"{cosine}", between(cosine))
+
+    def found(**asked: float) -> list[float]:
+        matches = database.repository.search_similar("handbook", EAST, **asked)  # type: ignore[arg-type]  # of either
+        return [round(each.similarity, 3) for each in matches]
+
+    assert found() == [0.9, 0.5, 0.1, 0.0]
+    assert found(top_k=2) == [0.9, 0.5]
+    assert found(similarity_threshold=0.3) == [0.9, 0.5]
+
+
+def test_a_knowledge_base_holds_its_own_documents_alone(database: Database) -> None:
+    database.put("one", base="one")
+    database.put("two", base="two")
+
+    assert [each.content for each in database.repository.search_similar("two", EAST)] == ["two"]
+    assert database.repository.search_similar("three", EAST) == ()
+
+
+def test_a_hybrid_search_ranks_by_meaning_and_by_words(database: Database) -> None:
+    database.put("Rules for travel", EAST)
+    database.put("Annual leave is thirty days", NORTH)
+    database.put("Something else", UP)
+
+    by_meaning = database.repository.search_similar("handbook", between(0.8))
+    by_both = database.repository.search_hybrid(
+        "handbook", "How many days of annual leave?", between(0.8)
+    )
+
+    assert by_meaning[0].content == "Rules for travel"
+    assert [each.content for each in by_both] == [
+        "Annual leave is thirty days",
+        "Rules for travel",
+        "Something else",
+    ]
+    assert [round(each.similarity, 3) for each in by_both] == [0.6, 0.8, 0.0]
+
+
+@pytest.mark.parametrize(
+    "question", ["", "?", "the of and", "a & b | !c <-> ':*", "年次休暇", "\\"]
+)
+def test_any_question_can_be_searched_by_words(database: Database, question: str) -> None:
+    database.put("Annual leave")
+
+    [match] = database.repository.search_hybrid("handbook", question, EAST)
+
+    assert match.content == "Annual leave"
+
+
+def test_the_knowledge_bases_of_a_user_are_theirs_alone(database: Database) -> None:
+    database.documents("alice", "hers").put(
+        NewDocument(name="a", digest="1", chunks=[Chunk(content="a", embedding=EAST)])
+    )
+    database.documents("bob", "his")
+    database.documents(None, "everybody's")
+
+    of_alice = database.repository.of("alice")
+    shared = of_alice.find_by_id("everybody's")
+    assert [each.knowledge_base_id for each in of_alice.find_by_user_id()] == ["hers"]
+    assert shared is not None
+    assert shared.user_id is None
+    assert of_alice.find_by_id("his") is None
+    assert (of_alice.get_stats("hers").document_count, of_alice.get_stats("hers").chunk_count) == (
+        1,
+        1,
+    )
+    assert database.repository.of("bob").get_stats("hers").chunk_count == 0
+
+
+def test_as_many_knowledge_bases_as_asked_for(database: Database) -> None:
+    for number in range(4):
+        database.documents("alice", f"base {number}")
+
+    found = database.repository.of("alice").find_by_user_id(limit=2)
+
+    assert [each.knowledge_base_id for each in found] == ["base 3", "base 2"]
+
+
+def test_tables_of_other_dimensions_are_refused_with_both_named(database: Database) -> None:
+    other = database.repository.__class__(connections=database.reading, dimensions=1024)
+
+    with pytest.raises(SearchRefused, match="vectors of 3 dimensions, not 1024"):
+        other.search_similar("handbook", EAST)
+
+
+def test_a_passage_without_a_direction_is_no_answer(database: Database) -> None:
+    database.put("nothing", (0.0, 0.0, 0.0))
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="without a similarity"):
+        database.repository.search_similar("handbook", EAST)

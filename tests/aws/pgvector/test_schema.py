@@ -1,0 +1,125 @@
+"""Tables made on request, and what they are refused for."""
+
+import pytest
+from psycopg.errors import InvalidParameterValue
+
+from stackroom.aws.pgvector.schema import Tables, create
+from stackroom.errors import SearchRefused
+from tests.aws.pgvector.conftest import EAST, Database
+from tests.postgresql import READING
+
+pytestmark = pytest.mark.processes
+
+
+def test_made_again_all_stays_as_it_is(database: Database) -> None:
+    database.put("kept")
+
+    with database.as_superuser() as connection:
+        create(connection, Tables(), dimensions=3)
+
+    [match] = database.repository.search_similar("handbook", EAST)
+    assert match.content == "kept"
+
+
+def test_a_schema_of_any_name_has_tables_of_its_own(own_database: Database) -> None:
+    own_database.put("elsewhere")
+    tables = Tables(schema='a "strange" name')
+    with own_database.as_superuser() as connection:
+        create(connection, tables, dimensions=1024)
+
+    there = own_database.repository.__class__(
+        connections=own_database.reading, dimensions=1024, tables=tables
+    )
+
+    assert there.search_similar("handbook", (1.0,) * 1024) == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"dimensions": 1024}, "vectors of 3 dimensions, not 1024"),
+        ({"dimensions": 3, "language": "german"}, "language 'english', not 'german'"),
+        ({"dimensions": 2001}, "2001 dimensions can't be indexed; allowed: 1 to 2000"),
+        ({"dimensions": 0}, "0 dimensions can't be indexed"),
+    ],
+)
+def test_tables_that_are_not_what_is_asked_for_are_refused(
+    database: Database, asked: dict[str, object], why: str
+) -> None:
+    with database.as_superuser() as connection, pytest.raises(SearchRefused, match=why):
+        create(connection, Tables(), **asked)  # type: ignore[arg-type]  # as the parameters say
+
+
+def test_a_language_that_postgresql_does_not_know_is_named(database: Database) -> None:
+    with (
+        database.as_superuser() as connection,
+        pytest.raises(SearchRefused, match=r"no language 'klingon'; allowed: .*english"),
+    ):
+        create(connection, Tables(schema="other"), dimensions=3, language="klingon")
+
+
+def test_tables_of_another_version_are_refused(own_database: Database) -> None:
+    with own_database.as_superuser() as connection:
+        connection.execute("UPDATE knowledge_schema SET version = 2")
+
+        with pytest.raises(SearchRefused, match="of version 2, and this is for 1"):
+            create(connection, Tables(), dimensions=3)
+    with pytest.raises(SearchRefused, match="of version 2, and this is for 1"):
+        own_database.repository.search_similar("handbook", EAST)
+
+
+def test_a_search_where_no_tables_are_says_so(database: Database) -> None:
+    elsewhere = database.repository.__class__(
+        connections=database.reading, dimensions=3, tables=Tables(schema="nowhere")
+    )
+
+    with pytest.raises(SearchRefused, match="the schema 'nowhere' has no tables of Stackroom's"):
+        elsewhere.search_similar("handbook", EAST)
+
+
+def test_who_is_to_read_may_read_and_do_nothing_else(database: Database) -> None:
+    with database.as_superuser() as connection:
+        connection.execute('CREATE USER "an agent"')
+        create(connection, Tables(), dimensions=3, readers=("an agent",))
+    database.put("shared")
+
+    with database.server.connections("an agent", database.name) as connections:
+        there = database.repository.__class__(connections=connections, dimensions=3)
+        assert len(there.search_similar("handbook", EAST)) == 1
+        with pytest.raises(SearchRefused, match="Write answered 42501"):
+            connections.write(
+                "Write", lambda each: each.execute("DELETE FROM knowledge_chunks"), user_id=None
+            )
+
+
+def test_a_user_of_no_such_name_changes_nothing(database: Database) -> None:
+    tables = Tables(schema="new")
+    with database.as_superuser() as connection:
+        with pytest.raises(SearchRefused, match="CreateSchema answered 42704"):
+            create(connection, tables, dimensions=3, readers=("nobody",))
+        assert connection.execute("SELECT to_regnamespace('new')").fetchone() == (None,)
+
+
+def test_pgvector_takes_the_settings_that_a_walk_needs(database: Database) -> None:
+    with database.agent() as connection:
+        connection.execute("SELECT '[1]'::vector")
+        connection.execute("SET hnsw.iterative_scan = strict_order")
+        with pytest.raises(InvalidParameterValue):
+            connection.execute("SET hnsw.iterative_scan = in_any_order")
+
+
+def test_both_indexes_are_there(database: Database) -> None:
+    with database.as_superuser() as connection:
+        made = "SELECT indexdef FROM pg_indexes WHERE tablename = 'knowledge_chunks'"
+        indexes = " ".join(definition for [definition] in connection.execute(made))
+
+    assert "USING hnsw (embedding vector_cosine_ops)" in indexes
+    assert "USING gin (words)" in indexes
+
+
+def test_the_reader_owns_nothing(database: Database) -> None:
+    with database.as_superuser() as connection:
+        asked = "SELECT rolsuper, rolbypassrls, rolcreaterole FROM pg_roles WHERE rolname = ANY(%s)"
+        rows = connection.execute(asked, (["stackroom_reader", "stackroom_writer", READING],))
+
+        assert rows.fetchall() == [(False, False, False)] * 3
