@@ -65,9 +65,9 @@ STORES = {
     ),
 }
 # A test wants to see a failure, not to have it tried again; and what never comes not for long.
-_ONCE = Config(retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=1)
+ONCE = Config(retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=1)
 _PATIENT = Config(retries={"total_max_attempts": 1}, max_pool_connections=32)
-_RETRIEVE, _QUERY, _EMBED = "/retrieve", "/QueryVectors", "/invoke"
+_RETRIEVE, _QUERY, EMBED = "/retrieve", "/QueryVectors", "/invoke"
 
 
 @cache
@@ -230,7 +230,7 @@ class BedrockWorld:
                 endpoint=self.relay.endpoint,
                 knowledge_base_id=there.knowledge_base_id,
                 index_arn=there.index_arn,
-                config=_ONCE,
+                config=ONCE,
             )
             self._kept[shelf.name] = self.made(relayed)
         return self._kept[shelf.name]
@@ -241,8 +241,8 @@ class BedrockWorld:
             with self.relay.holding(at=self.searches_at):
                 yield
             return
-        at = _EMBED if trouble in OF_EMBEDDING else self.searches_at
-        with self.relay.spoiling(_SPOILT[trouble], at=at):
+        at = EMBED if trouble in OF_EMBEDDING else self.searches_at
+        with self.relay.spoiling(SPOILT[trouble], at=at):
             yield
 
 
@@ -266,7 +266,7 @@ def _error(status: int, code: str) -> Spoil:
     return instead(status, body, headers={"x-amzn-errortype": code})
 
 
-_SPOILT: Mapping[Trouble, Spoil] = {
+SPOILT: Mapping[Trouble, Spoil] = {
     Trouble.THROTTLED: _error(429, "ThrottlingException"),
     Trouble.DOWN: _error(503, "ServiceUnavailableException"),
     Trouble.EXPIRED: _error(403, "ExpiredTokenException"),

@@ -1,0 +1,182 @@
+"""PostgreSQL with pgvector, in both ways to search it; the question is embedded as simulated."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from psycopg.sql import SQL, Identifier
+
+from stackroom.aws.embeddings import BedrockEmbeddings
+from stackroom.aws.pgvector.connections import Connections
+from stackroom.aws.pgvector.documents import Chunk, Documents, NewDocument
+from stackroom.aws.pgvector.knowledge_base import PgvectorKnowledgeBase
+from stackroom.aws.pgvector.repository import Repository
+from stackroom.ports.retrieval import KnowledgeBase, Search
+from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
+from tests.contract.stores.bedrock import EMBED, MODEL, ONCE, SPOILT, Simulated, client
+from tests.contract.stores.meaning import vector
+from tests.contract.stores.relay import Relay
+from tests.contract.stores.shelves import Shelf
+from tests.contract.stores.wire import Wire, cut_off, half
+from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, World, clipped
+from tests.postgresql import LOADING, READING, PostgreSQL, postgresql
+
+# A row's columns are what the statement asks for, of the types that the tables have: an answer
+# without its members, or of other types, is no answer of PostgreSQL's. Nor is one that ignores what
+# the statement demands: row level security is held by tests/aws/pgvector.
+_IMPOSSIBLE = {Trouble.EMPTY, Trouble.WRONG_TYPES, Trouble.FOREIGN}
+_TROUBLES = frozenset(Trouble) - _IMPOSSIBLE
+STORES = {
+    "pgvector": Store(
+        fixture="pgvector_world",
+        ranks=Ranks.BY_MEANING,
+        score_of=clipped,
+        troubles=_TROUBLES,
+    ),
+    "pgvector, by both": Store(
+        fixture="pgvector_hybrid_world",
+        ranks=Ranks.BY_BOTH,
+        score_of=clipped,
+        troubles=_TROUBLES,
+    ),
+}
+_DATABASE = "stores"
+
+
+@dataclass
+class PgvectorWorld:
+    """Behind a wire and a relay of this world's own."""
+
+    server: PostgreSQL
+    wire: Wire
+    relay: Relay
+    reading: Connections
+    loading: Connections
+    search: Search
+    _kept: dict[str, KnowledgeBase] = field(default_factory=dict)
+
+    @property
+    def calls(self) -> int:
+        return self.wire.heard(b"transaction_read_only")
+
+    def holding(self, shelf: Shelf) -> KnowledgeBase:
+        if shelf.name not in self._kept:
+            self._fill(shelf)
+            embeddings = BedrockEmbeddings(
+                client=client("bedrock-runtime", self.relay.endpoint, config=ONCE),
+                model=MODEL,
+                dimensions=1024,
+            )
+            self._kept[shelf.name] = PgvectorKnowledgeBase(
+                Repository(connections=self.reading, dimensions=1024),
+                shelf.name,
+                embeddings=CachedEmbeddings(embeddings=embeddings, cache=MemoryEmbeddingCache()),
+                search=self.search,
+            )
+        return self._kept[shelf.name]
+
+    def _fill(self, shelf: Shelf) -> None:
+        documents = Documents(
+            connections=self.loading, knowledge_base_id=shelf.name, dimensions=1024
+        )
+        documents.make_knowledge_base(shelf.name)
+        for each in shelf.documents:
+            embedding = tuple(map(float, vector(each.text, 1024)))
+            documents.put(
+                NewDocument(
+                    name=each.key,
+                    digest="1",
+                    source_uri=shelf.uri_of(each),
+                    chunks=[Chunk(content=each.text, embedding=embedding)],
+                    attributes=each.attributes,
+                )
+            )
+
+    def in_trouble(self, trouble: Trouble) -> AbstractContextManager[None]:
+        if trouble in OF_EMBEDDING:
+            return self.relay.spoiling(SPOILT[trouble], at=EMBED)
+        troubles: dict[Trouble, Callable[[], AbstractContextManager[None]]] = {
+            Trouble.THROTTLED: lambda: self._altered(
+                "ALTER ROLE {role} CONNECTION LIMIT 0", "ALTER ROLE {role} CONNECTION LIMIT -1"
+            ),
+            Trouble.EXPIRED: lambda: self._altered(
+                "ALTER ROLE {role} NOLOGIN", "ALTER ROLE {role} LOGIN"
+            ),
+            Trouble.DOWN: lambda: self._altered(
+                "ALTER DATABASE {database} ALLOW_CONNECTIONS false",
+                "ALTER DATABASE {database} ALLOW_CONNECTIONS true",
+            ),
+            Trouble.LATE: self.wire.holding,
+            Trouble.CUT_OFF: lambda: self.wire.spoiling(cut_off),
+            Trouble.HALF: lambda: self.wire.spoiling(half),
+            Trouble.NOT_JSON: lambda: self.wire.spoiling(lambda _: b"<html>Welcome</html>" * 50),
+            Trouble.WRONG_MEMBERS: self._without_directions,
+        }
+        return troubles[trouble]()
+
+    @contextmanager
+    def _altered(self, before: str, after: str) -> Iterator[None]:
+        names = {"role": Identifier(READING), "database": Identifier(_DATABASE)}
+        with self.server.as_superuser() as connection:
+            connection.execute(SQL(before).format(**names))
+        self.server.hang_up()
+        try:
+            yield
+        finally:
+            with self.server.as_superuser() as connection:
+                connection.execute(SQL(after).format(**names))
+
+    @contextmanager
+    def _without_directions(self) -> Iterator[None]:
+        """Vectors of nothing but noughts have no cosine."""
+        with self.server.as_superuser(_DATABASE) as connection:
+            connection.execute("CREATE TABLE kept AS SELECT * FROM knowledge_chunks")
+            noughts = "UPDATE knowledge_chunks SET embedding = array_fill(0, ARRAY[1024])::vector"
+            connection.execute(noughts)
+            try:
+                yield
+            finally:
+                connection.execute(
+                    "UPDATE knowledge_chunks AS spoilt SET embedding = kept.embedding FROM kept"
+                    " WHERE (spoilt.document_id, spoilt.chunk_index)"
+                    " = (kept.document_id, kept.chunk_index)"
+                )
+                connection.execute("DROP TABLE kept")
+
+
+@contextmanager
+def _world(server: PostgreSQL, simulated: Simulated, search: Search) -> Iterator[World]:
+    with Wire(f"{server.socket}/.s.PGSQL.5432") as wire, Relay(simulated.endpoint) as relay:
+
+        def over_the_wire() -> dict[str, Any]:
+            return {**server.of_user(READING, _DATABASE), "host": "127.0.0.1", "port": wire.port}
+
+        reading = Connections(over_the_wire, statement_seconds=1)
+        with server.connections(LOADING, _DATABASE) as loading:
+            yield PgvectorWorld(
+                server=server,
+                wire=wire,
+                relay=relay,
+                reading=reading,
+                loading=loading,
+                search=search,
+            )
+        reading.close()
+
+
+@pytest.fixture(scope="package")
+def pgvector_world(bedrock: Simulated) -> Iterator[World]:
+    with postgresql() as server:
+        server.database(_DATABASE, dimensions=1024)
+        with _world(server, bedrock, Search.SEMANTIC) as world:
+            yield world
+
+
+@pytest.fixture(scope="package")
+def pgvector_hybrid_world(bedrock: Simulated) -> Iterator[World]:
+    with postgresql() as server:
+        server.database(_DATABASE, dimensions=1024)
+        with _world(server, bedrock, Search.HYBRID) as world:
+            yield world
