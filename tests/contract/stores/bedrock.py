@@ -65,7 +65,9 @@ STORES = {
     ),
 }
 # A test wants to see a failure, not to have it tried again; and what never comes not for long.
-ONCE = Config(retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=1)
+ONCE = Config(
+    retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=1, max_pool_connections=25
+)
 _PATIENT = Config(retries={"total_max_attempts": 1}, max_pool_connections=32)
 _RETRIEVE, _QUERY, EMBED = "/retrieve", "/QueryVectors", "/invoke"
 
@@ -221,7 +223,7 @@ class BedrockWorld:
 
     @property
     def calls(self) -> int:
-        return len(self.relay.heard(self.searches_at))
+        return len(self.relay.calls)
 
     def holding(self, shelf: Shelf) -> KnowledgeBase:
         if shelf.name not in self._kept:
@@ -238,7 +240,7 @@ class BedrockWorld:
     @contextmanager
     def in_trouble(self, trouble: Trouble) -> Iterator[None]:
         if trouble is Trouble.LATE:
-            with self.relay.holding(at=self.searches_at):
+            with self.relay.holding(at=""):
                 yield
             return
         at = EMBED if trouble in OF_EMBEDDING else self.searches_at

@@ -90,10 +90,6 @@ class Relay:
     def endpoint(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
-    def heard(self, at: str) -> list[Call]:
-        """Calls to a path that ends so, oldest first."""
-        return [call for call in self.calls if _path(call).endswith(at)]
-
     @contextmanager
     def spoiling(self, spoil: Spoil, *, at: str) -> Iterator[None]:
         """Every call to a path that ends so."""
@@ -105,12 +101,12 @@ class Relay:
 
     @contextmanager
     def holding(self, *, at: str) -> Iterator[None]:
-        """Calls to a path that ends so are answered afterwards: by then, with an empty 503."""
+        """Calls to a path that ends so reach the stand-in afterwards, and are answered."""
         over = threading.Event()
 
-        def wait(_call: Call, _pass_on: PassOn) -> Answer:
+        def wait(call: Call, pass_on: PassOn) -> Answer:
             over.wait()
-            return Answer(status=503)
+            return pass_on(call)
 
         try:
             with self.spoiling(wait, at=at):

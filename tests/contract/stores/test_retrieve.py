@@ -4,6 +4,7 @@ What the ways to search a knowledge base of Bedrock's promise beside what all st
 Retrieve has options of its own; and the same knowledge base can be searched in several ways.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ import pytest
 
 from stackroom.aws.retrieve_models import Attribute, ImplicitFilter, Reranking
 from stackroom.aws.retrieve_options import RetrieveOptions
+from stackroom.deadlines import Deadline
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.narrowing import conditions
 from stackroom.ports.retrieval import KnowledgeBase, Search
@@ -18,6 +20,7 @@ from stackroom.tenancy import Tenant
 from stackroom_local.simulator import retrieval
 from stackroom_local.simulator.rules import RETRIEVE_PAGE
 from tests.contract.stores.bedrock import Simulated, Stocked
+from tests.contract.stores.relay import Answer, Call, PassOn, Relay
 from tests.contract.stores.shelves import DOCS, QUESTION
 from tests.contract.stores.test_filters import found
 
@@ -89,6 +92,24 @@ def test_a_knowledge_base_is_asked_in_pages_up_to_what_was_asked_for(
     assert len(in_pages.passages) == len(DOCS.documents)
     assert [each.uri for each in cut.passages] == [each.uri for each in in_pages.passages[:5]]
     assert in_pages.notice is None
+
+
+def test_the_page_behind_the_deadline_is_not_asked_for(
+    stocked: Stocked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retrieval, "RETRIEVE_PAGE", replace(RETRIEVE_PAGE, value=1))
+    deadline = Deadline.after(0.2)
+
+    def answers_behind_it(call: Call, pass_on: PassOn) -> Answer:
+        time.sleep(deadline.left())
+        return pass_on(call)
+
+    with Relay(stocked.endpoint) as relay, relay.spoiling(answers_behind_it, at="/retrieve"):
+        knowledge_base = replace(stocked, endpoint=relay.endpoint).by_retrieve
+        with pytest.raises(KnowledgeBaseUnavailable, match="DeadlinePassed"):
+            knowledge_base.retrieve(QUESTION, None, 10, deadline=deadline)
+
+    assert len(relay.calls) == 1
 
 
 def test_a_reranking_model_at_retrieve_tells_relevances(stocked: Stocked) -> None:

@@ -16,7 +16,7 @@ class Trouble(StrEnum):
     THROTTLED = "throttled"  # the store's own word for too many calls
     DOWN = "down"  # the store's own word for not now
     CUT_OFF = "cut off"  # connections end without an answer
-    LATE = "late"  # no answer comes while it lasts
+    LATE = "late"  # no answer comes while it lasts, to no call of any kind
     NOT_JSON = "no JSON"  # an answer in no language of the store's
     EMPTY = "an empty answer"  # without the members that it must have
     WRONG_TYPES = "wrong types"  # a text where a list should be
@@ -61,7 +61,7 @@ class World(Protocol):
 
     @property
     def calls(self) -> int:
-        """How many searches have reached the stand-in; a page is one. Embedding isn't searching."""
+        """How many have come to the stand-in, of any kind: a page is one, an embedding is one."""
         ...
 
     def holding(self, shelf: Shelf) -> KnowledgeBase:
