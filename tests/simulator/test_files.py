@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.simulator.sidecars import attributes
+from stackroom_local.simulator.sidecars import OF_VECTOR, attributes
 from tests import files
 from tests.simulator.holding import holds
 from tests.simulator.world import World, eventually
@@ -166,9 +166,9 @@ def test_a_document_with_an_invalid_sidecar_fails(world: World, sidecar: str) ->
     ],
 )
 def test_an_attribute_has_its_limits(inside: dict[str, Any], outside: dict[str, Any]) -> None:
-    assert attributes(inside.items()).values == inside
+    assert attributes(inside.items(), OF_VECTOR).values == inside
     with pytest.raises(ValueError, match=r"^(k+|str|list)$"):
-        attributes(outside.items())
+        attributes(outside.items(), OF_VECTOR)
 
 
 @holds("sidecar.size")

@@ -18,6 +18,9 @@ rule with its source in `rules`. It fails when it is told to (`faults`).
     retrieval, generation, conversation -> screening, by words and topics of a guardrail
     invocation -> models, or anthropic_messages, nova_messages -> conversation
     conversation -> requests (tools), speaking -> scripts, model_endpoint or stand_in
+    knowledge_bases -> knowledge_base_configurations; data_sources -> source_configurations
+                      -> connectors, of managed knowledge bases; retrieval -> managed_search
+    quotas -> rates; assumptions, of what AWS leaves open and an option turns round
     vector_queries -> vector_filters, vector_ranking -> memory_indexes, text_search (SQLite's FTS5)
     generation -> extraction, or prompts -> model_endpoint -> citing
     ingestion_jobs -> job_runs -> synchronisation -> indexing

@@ -48,7 +48,10 @@ class DirectCalls:
         self._running: Counter[str] = Counter()
 
     def begin(self, realm: Realm) -> None:
-        """Raises ValidationException, not ThrottlingException, when there are too many."""
+        """
+        Raises ValidationException, not ThrottlingException, when there are too many; those into
+        managed knowledge bases count, too: rule managed.direct-in-account.
+        """
         with self._lock:
             if self._running.total() >= DIRECT_CONCURRENCY.limit:
                 raise DIRECT_CONCURRENCY.broken()

@@ -34,7 +34,8 @@ def moment_of(value: Any) -> datetime | None:
 
 def ranged(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     """
-    Numbers with numbers, moments with moments; of all else, nothing is more or less.
+    Numbers with numbers, moments with moments (rule managed.filter-range); of all else, nothing is
+    more or less.
 
     Where only numbers are taken, no filter that was checked has a moment.
     """

@@ -1,8 +1,19 @@
 """What AWS does and the simulator does not, and what it does instead; for docs/fidelity.md."""
 
 OMISSIONS = {
-    "managed knowledge bases; vector stores other than S3 Vectors": "refused by name",
-    "data sources other than S3 and CUSTOM; transformations; context enrichment": "refused by name",
+    "vector stores other than S3 Vectors and that of a managed knowledge base": "refused by name",
+    "data sources and connectors other than S3 and CUSTOM; transformations; context enrichment": (
+        "refused by name"
+    ),
+    "of managed knowledge bases: aclEnabled and userContext, metadataFilesPrefix, syncSchedule,"
+    " metadataConfigurations, resource policies, KMS keys, a place for media": "refused by name, or"
+    " their operations are",
+    "of managed knowledge bases: AgenticRetrieveStream, GetDocumentContent, the inspection of"
+    " access lists": "refused by name",
+    "the relevance below which a managed knowledge base leaves results out": "never: one user saw"
+    " three of five documents that a filter meant; nobody says where it lies",
+    "what a managed knowledge base reads of slides, sound and film": "IGNORED, as elsewhere",
+    "10 TB of a managed knowledge base, and 30 MB of text of a file": "not counted",
     "the model, or Bedrock Data Automation, that parses documents": "OCR (PP-OCR's small models, in"
     " the wheel of rapidocr) of pages and pictures without text: no tables as Markdown, no"
     " descriptions of figures, no heed to parsingPrompt and parsingModality; audio and video are"
@@ -10,8 +21,9 @@ OMISSIONS = {
     "the whole page, or the whole table, that Bedrock may show in place of a chunk of Markdown": (
         "chunks are shown as they are, but for those of HIERARCHICAL"
     ),
-    "of Retrieve: managedSearchConfiguration, userContext, images, additionalModelRequestFields of"
-    " a reranking model": "refused by name",
+    "of Retrieve: userContext, images, additionalModelRequestFields of a reranking model": (
+        "refused by name"
+    ),
     "the models that rerank": "half the similarity of the local model, half the share of the"
     " question's words",
     "the model that makes an implicit filter": "words of the question that stand in the attributes'"
@@ -70,7 +82,7 @@ OMISSIONS = {
     " index ends as one whose role lost its rights does",
     "5,000,000 files and 100 GB per job": "more than a machine's bucket holds; not counted",
     "InvokeModel's 6,000 requests per minute, and a model's of Converse": "not counted",
-    "deleting a knowledge base takes a while": "it is gone at once",
+    "deleting a VECTOR knowledge base takes a while": "it is gone at once",
     "vended logs, metrics, CloudTrail": "not written; of ingestion, Bedrock sends no events to"
     " EventBridge, and so neither does this",
     "what becomes of a direct request whose data source is deleted meanwhile, or of two at once"

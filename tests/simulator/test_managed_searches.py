@@ -1,0 +1,330 @@
+"""How managed knowledge bases are searched: always by words and meaning, and by their own rules."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stackroom_local.simulator.assumptions import Assumptions
+from stackroom_local.simulator.errors import ServiceError
+from stackroom_local.simulator.quotas import Quotas
+from stackroom_local.simulator.rates import Rates
+from stackroom_local.simulator.rules import MANAGED_RATES
+from stackroom_local.simulator.server import Configuration, Simulator
+from tests.simulator.holding import holds
+from tests.simulator.managed import CUSTOM, connected, ingested, managed, places, s3, search
+from tests.simulator.test_limits import HandClock
+from tests.simulator.world import TITAN, World, answer_request, eventually, inline, refused
+
+RERANK = "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"
+CHOSEN: dict[str, Any] = {
+    "type": "BEDROCK_RERANKING_MODEL",
+    "bedrockRerankingConfiguration": {"modelConfiguration": {"modelArn": RERANK}},
+}
+CITIES: dict[str, tuple[str, dict[str, Any]]] = {
+    "berlin": ("Berlin has lakes.", {"year": 2024, "opened": "2026-03-01T08:00:00+01:00"}),
+    "rome": ("Rome has seven hills.", {"year": 2025, "opened": "2026-03-01"}),
+    "paris": ("Paris has a tower.", {"year": 2026, "tags": ["a", "b"], "opened": "soon"}),
+}
+
+
+@pytest.fixture(scope="module")
+def shelf(_endpoint: str, s3_endpoint: str) -> tuple[World, str, str]:
+    """Three documents with attributes and one without; read only."""
+    world = World(_endpoint, s3_endpoint, patient=True)
+    knowledge_base = managed(world)
+    source = connected(world, knowledge_base, s3(world))
+    for name, (text, attributes) in CITIES.items():
+        world.put(f"{name}.txt", text, attributes)
+    world.put("plain.txt", "No attributes here.")
+    world.sync(knowledge_base, source)
+    eventually(lambda: len(search(world, knowledge_base, "city")) == 4)
+    return world, knowledge_base, source
+
+
+def _is(operator: str, key: str, value: object) -> dict[str, Any]:
+    return {operator: {"key": key, "value": value}}
+
+
+@holds("managed.filter-operator", "managed.filter-range")
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        (_is("equals", "year", 2025), {"rome"}),
+        (_is("notEquals", "year", 2025), {"berlin", "paris", "plain"}),
+        (_is("in", "year", [2024, 2026]), {"berlin", "paris"}),
+        (_is("in", "tags", ["b", "z"]), {"paris"}),
+        (_is("notIn", "year", [2024, 2026]), {"rome", "plain"}),
+        (_is("listContains", "tags", "a"), {"paris"}),
+        (_is("greaterThan", "year", 2024), {"rome", "paris"}),
+        (_is("greaterThan", "opened", "2026-03-01T00:00:00Z"), {"berlin"}),
+        (_is("greaterThanOrEquals", "opened", "2026-03-01T00:00:00Z"), {"berlin", "rome"}),
+        (_is("lessThan", "opened", "2026-03-01T07:00:00Z"), {"rome"}),
+        (_is("lessThan", "opened", 2030), set()),
+        (_is("greaterThan", "year", "2020-01-01"), set()),
+        (
+            {"orAll": [_is("equals", "year", 2024), _is("listContains", "tags", "b")]},
+            {"berlin", "paris"},
+        ),
+    ],
+)
+def test_a_filter_means_what_it_means_on_aws(
+    shelf: tuple[World, str, str], condition: dict[str, Any], found: set[str]
+) -> None:
+    world, knowledge_base, _ = shelf
+
+    results = search(world, knowledge_base, "a city", filter=condition)
+
+    prefix = f"s3://{world.bucket}/"
+    assert {place.removeprefix(prefix) for place in places(results)} == {
+        f"{name}.txt" for name in found
+    }
+
+
+@holds("managed.filter-operator", "managed.filter-range")
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        (_is("startsWith", "year", "2"), "STARTS_WITH operation type is not supported for managed"),
+        (_is("stringContains", "year", "2"), "STRING_CONTAINS operation type is not supported"),
+        ({"andAll": [_is("startsWith", "a", "b"), _is("equals", "a", "b")]}, "STARTS_WITH"),
+        (_is("greaterThan", "opened", "in spring"), "a type that the operator does not accept"),
+        (_is("in", "year", []), "a type that the operator does not accept"),
+    ],
+)
+def test_a_filter_that_is_not_supported_is_refused(
+    shelf: tuple[World, str, str], condition: dict[str, Any], said: str
+) -> None:
+    world, knowledge_base, _ = shelf
+
+    error = refused(
+        world.runtime.retrieve,
+        knowledgeBaseId=knowledge_base,
+        retrievalQuery={"text": "a city"},
+        retrievalConfiguration={"managedSearchConfiguration": {"filter": condition}},
+    )
+
+    assert error["Code"] == "ValidationException"
+    assert said in error["Message"]
+
+
+@holds("managed.filter-keys", "managed.document-id")
+def test_a_passage_says_where_it_is_from_and_can_be_sought_by_it(
+    shelf: tuple[World, str, str],
+) -> None:
+    world, knowledge_base, source = shelf
+    uri = f"s3://{world.bucket}/rome.txt"
+
+    results = search(world, knowledge_base, "city", filter=_is("equals", "_source_uri", uri))
+    of_source = _is("equals", "_data_source_id", source)
+    of_vector = _is("equals", "x-amz-bedrock-kb-data-source-id", source)
+
+    assert results[0]["location"] == {"type": "S3", "s3Location": {"uri": uri}}
+    assert results[0]["documentId"] == uri
+    assert results[0]["metadata"] == {
+        **CITIES["rome"][1],
+        "_source_uri": uri,
+        "_data_source_id": source,
+    }
+    assert len(search(world, knowledge_base, "city", filter=of_source)) == 4
+    assert search(world, knowledge_base, "city", filter=of_vector) == []
+
+
+@holds("managed.search-configuration", "retrieve.managed-configuration")
+def test_each_kind_of_knowledge_base_has_its_own_search_configuration(
+    shelf: tuple[World, str, str],
+) -> None:
+    world, knowledge_base, _ = shelf
+    query = {"text": "a city"}
+
+    error = refused(
+        world.runtime.retrieve,
+        knowledgeBaseId=knowledge_base,
+        retrievalQuery=query,
+        retrievalConfiguration={"vectorSearchConfiguration": {"numberOfResults": 1}},
+    )
+    plain = world.runtime.retrieve(knowledgeBaseId=knowledge_base, retrievalQuery=query)
+    other = refused(
+        world.runtime.retrieve,
+        knowledgeBaseId=world.knowledge_base(),
+        retrievalQuery=query,
+        retrievalConfiguration={"managedSearchConfiguration": {"numberOfResults": 1}},
+    )
+
+    assert error["Message"] == (
+        "Incompatible configuration: vectorSearchConfiguration is not supported for managed"
+        " knowledge bases. Use managedSearchConfiguration instead."
+    )
+    assert len(plain["retrievalResults"]) == 4
+    assert "managedSearchConfiguration is not supported for vector" in other["Message"]
+
+
+@holds("managed.query-empty", "managed.query-length")
+@pytest.mark.parametrize(
+    ("text", "said"), [(" ", "Text input is required."), ("x" * 10_001, "10000 characters")]
+)
+def test_a_query_has_one_to_ten_thousand_characters(
+    shelf: tuple[World, str, str], text: str, said: str
+) -> None:
+    world, knowledge_base, _ = shelf
+
+    error = refused(
+        world.runtime.retrieve, knowledgeBaseId=knowledge_base, retrievalQuery={"text": text}
+    )
+
+    assert said in error["Message"]
+    assert search(world, knowledge_base, "city " * 2_000)
+
+
+@holds("managed.hybrid")
+def test_a_word_of_the_question_counts_beside_its_meaning(world: World) -> None:
+    knowledge_base = managed(world)
+    source = connected(world, knowledge_base, CUSTOM)
+    documents = [
+        inline("meant", "How to repair a bicycle tyre at home.", kind="x"),
+        inline("named", "The part XJ-4471 is kept in the cellar.", kind="x"),
+    ]
+    ingested(world, knowledge_base, source, documents)
+    eventually(lambda: len(search(world, knowledge_base, "part")) == 2)
+
+    assert places(search(world, knowledge_base, "xj 4471"))[0] == "named"
+    assert places(search(world, knowledge_base, "fixing a flat bike wheel"))[0] == "meant"
+
+
+@holds("managed.scores", "managed.reranking")
+def test_without_a_model_that_reranks_the_best_score_is_one(shelf: tuple[World, str, str]) -> None:
+    world, knowledge_base, _ = shelf
+
+    relative = search(world, knowledge_base, "hills of Rome", rerankingModelType="NONE")
+    default = search(world, knowledge_base, "hills of Rome")
+    own = search(world, knowledge_base, "hills of Rome", rerankingModelType="MANAGED")
+
+    assert relative[0]["score"] == 1
+    assert [each["score"] for each in own] == [each["score"] for each in default]
+    assert 0 < default[-1]["score"] <= default[0]["score"] < 1
+
+
+@holds("managed.reranking", "managed.reranking-custom")
+def test_a_model_of_ones_own_reranks_with_its_configuration(shelf: tuple[World, str, str]) -> None:
+    world, knowledge_base, _ = shelf
+    few = {
+        **CHOSEN,
+        "bedrockRerankingConfiguration": {
+            **CHOSEN["bedrockRerankingConfiguration"],
+            "numberOfRerankedResults": 2,
+        },
+    }
+
+    found = search(
+        world, knowledge_base, "hills", rerankingModelType="CUSTOM", rerankingConfiguration=few
+    )
+
+    assert len(found) == 2
+    for search_configuration in (
+        {"rerankingModelType": "CUSTOM"},
+        {"rerankingModelType": "NONE", "rerankingConfiguration": CHOSEN},
+        {"rerankingConfiguration": CHOSEN},
+    ):
+        error = refused(
+            world.runtime.retrieve,
+            knowledgeBaseId=knowledge_base,
+            retrievalQuery={"text": "hills"},
+            retrievalConfiguration={"managedSearchConfiguration": search_configuration},
+        )
+        assert "goes with rerankingModelType CUSTOM" in error["Message"]
+
+
+@holds("managed.reranking-embedding")
+def test_the_services_model_does_not_rerank_after_an_embedding_of_ones_own(world: World) -> None:
+    knowledge_base = managed(world, embeddingModelType="CUSTOM", embeddingModelArn=TITAN)
+    source = connected(world, knowledge_base, CUSTOM)
+    ingested(world, knowledge_base, source, [inline("a", "Apples are red.", kind="x")])
+
+    found = eventually(lambda: search(world, knowledge_base, "something else"))
+    error = refused(
+        world.runtime.retrieve,
+        knowledgeBaseId=knowledge_base,
+        retrievalQuery={"text": "apples"},
+        retrievalConfiguration={"managedSearchConfiguration": {"rerankingModelType": "MANAGED"}},
+    )
+
+    assert found[0]["score"] == 1
+    assert error["Message"].startswith("Managed reranking is not available")
+
+
+@holds("managed.user-context")
+def test_a_user_is_named_to_no_managed_knowledge_base_here(shelf: tuple[World, str, str]) -> None:
+    world, knowledge_base, _ = shelf
+
+    error = refused(
+        world.runtime.retrieve,
+        knowledgeBaseId=knowledge_base,
+        retrievalQuery={"text": "a city"},
+        userContext={"userId": "ada@example.com"},
+    )
+
+    assert "does not offer userContext, nor data sources with aclEnabled" in error["Message"]
+
+
+@holds("managed.generate")
+def test_nothing_is_generated_from_a_managed_knowledge_base(shelf: tuple[World, str, str]) -> None:
+    world, knowledge_base, _ = shelf
+
+    error = refused(
+        world.runtime.retrieve_and_generate, **answer_request(knowledge_base, "Which city?")
+    )
+
+    assert error["Message"] == "This operation is not supported for managed knowledge bases."
+
+
+@holds("managed.storage")
+def test_the_passages_of_a_managed_knowledge_base_are_in_no_index_and_outlast_a_restart(
+    s3_endpoint: str, tmp_path: Path
+) -> None:
+    configuration = Configuration(data_dir=tmp_path, s3_endpoint=s3_endpoint, speed=200)
+    with Simulator(configuration) as simulator:
+        world = World(simulator.endpoint, s3_endpoint, patient=True)
+        knowledge_base = managed(world)
+        source = connected(world, knowledge_base, CUSTOM)
+        ingested(world, knowledge_base, source, [inline("a", "Apples are red.", kind="x")])
+        eventually(lambda: places(search(world, knowledge_base, "apples")) == ["a"])
+        assert world.s3vectors.list_vector_buckets()["vectorBuckets"] == []
+
+    with Simulator(configuration) as simulator:
+        again = World(simulator.endpoint, s3_endpoint, patient=True)
+        assert places(search(again, knowledge_base, "apples")) == ["a"]
+
+
+@holds("managed.rate.*", "managed.retrieve-rate", "managed.retrieve-burst", "managed.starts")
+def test_a_managed_knowledge_base_has_rates_of_its_own() -> None:
+    clock = HandClock()
+    rates = Rates(is_managed=lambda name: name.startswith("M"), assumptions=Assumptions())
+    quotas = Quotas(clock, rates)
+
+    def taken(operation: str, *, home: str, most: int) -> int:
+        """How many of them are taken at once."""
+        for number in range(most):
+            try:
+                quotas.spend(operation, {"knowledgeBaseId": home})
+            except ServiceError:
+                return number
+        return most
+
+    assert {name: taken(name, home="M1", most=200) for name in MANAGED_RATES} == {
+        "IngestKnowledgeBaseDocuments": 20,
+        "DeleteKnowledgeBaseDocuments": 10,
+        "ListKnowledgeBaseDocuments": 10,
+        "Retrieve": 25,
+    }
+    assert taken("IngestKnowledgeBaseDocuments", home="V1", most=200) == 5
+    assert [taken("Retrieve", home=f"M{number}", most=200) for number in range(2, 6)] == [
+        25,
+        25,
+        25,
+        0,
+    ]
+    assert taken("Retrieve", home="V1", most=200) == 20
+    clock.seconds += 1
+    assert taken("Retrieve", home="M1", most=200) == 10
+    assert taken("StartIngestionJob", home="M1", most=2) == 1
+    assert taken("StartIngestionJob", home="V1", most=2) == 0
