@@ -1,7 +1,5 @@
 """Jobs beside each other in one MANAGED knowledge base, under simulated time."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.workflow.bedrock import Bedrock, pool
@@ -11,7 +9,7 @@ KEYS = [f"{user}/research/report.txt" for user in ("alice", "bob", "carol")]
 
 
 @pytest.fixture
-def managed(bedrock: Bedrock, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def managed(bedrock: Bedrock, monkeypatch: pytest.MonkeyPatch) -> str:
     """The id of the pool's only member."""
     home = bedrock.provision_managed()
     monkeypatch.setenv("KB_POOL", pool({home: bedrock.shared[home]}, type="MANAGED"))
