@@ -175,7 +175,8 @@ class Readers:
 class Owned:
     """
     A verified user in a knowledge base of another's making than ours, where the attribute
-    `owner_in` holds the one user who may read a document. A document without it nobody may read.
+    `owner_in` holds the one user who may read a document. A document without it nobody may read,
+    nor one with a list there.
 
     With `readers`, it must be for one of their groups, too.
     """
@@ -191,12 +192,16 @@ class Owned:
     def proven(self, passages: Iterable[Passage], *, owner_of: OwnerOf) -> tuple[Passage, ...]:
         """The attribute is believed: whoever fills the knowledge base writes it, and no user."""
         passages = tuple(passages)
-        if any(each.attributes.get(self.owner_in) != self.user_id for each in passages):
+        if not all(_is_shared(each, self.owner_in, (self.user_id,)) for each in passages):
             raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
+        # A filter lets a list through that has the user in it, and a list is no one user.
+        own = tuple(each for each in passages if each.attributes[self.owner_in] == self.user_id)
+        if len(own) < len(passages):
+            logger.warning("passages kept back: %r of theirs is a list", self.owner_in)
         if self.readers is not None:
-            return self.readers.proven(passages, owner_of=owner_of)
+            return self.readers.proven(own, owner_of=owner_of)
         # In one of ours, linked by mistake, that attribute alone isn't the uploader's to choose.
-        return passages if self.owner_in == USER else _ownerless(passages)
+        return own if self.owner_in == USER else _ownerless(own)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ Every attempt, against a local mode of their own.
 
 Prints the seed, attempts by kind, what leaked and what was refused without a word to act on, and
 whether the time of a refusal tells what its words don't. Then every attempt on the knowledge bases
-that an agent was given, which have a simulator of their own. Ends with 1 on any of these.
+that an agent was given, which have a simulator of their own, and on the stores that it searches
+itself. Ends with 1 on any of these.
 """
 
 import argparse
@@ -13,10 +14,11 @@ import logging
 import random
 import tempfile
 import time
+from itertools import chain
 from pathlib import Path
 
 from stackroom_local.state import Instance, StateDirectory
-from tests.attack import linked, linked_stage
+from tests.attack import linked, linked_stage, stored, stored_stage
 from tests.attack.campaign import attempts, run
 from tests.attack.latency import HEADER, compared
 from tests.attack.stage import Stage, staged
@@ -57,14 +59,10 @@ def attack(instance: Instance, options: argparse.Namespace) -> int:
 def attack_linked(folder: Path, options: argparse.Namespace) -> int:
     """No line of the agent's log is shown, as each attempt has several."""
     logging.disable(logging.CRITICAL)
-    with linked_stage.staged(folder, options.seed) as stage:
+    with linked_stage.staged(folder, options.seed) as stage, stored_stage.furnished(stage):
+        every = chain(linked.attempts(stage, options.seed), stored.attempts(stage, options.seed))
         found = linked.judge(
-            stage,
-            (
-                each
-                for each in linked.attempts(stage, options.seed)
-                if options.only in f"{each.kind} · {each.name}"
-            ),
+            stage, (each for each in every if options.only in f"{each.kind} · {each.name}")
         )
     print(f"\nlinked knowledge bases: {found.attempts.total()} attempts\n{found.told()}")
     for title, told in found.wrong.items():

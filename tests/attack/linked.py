@@ -13,7 +13,7 @@ from tests.attack.wire import Answer
 
 _TYPES = TYPES | {"MalformedEvent"}
 _SEARCH = {"query": QUESTION}
-_NAMES = (
+NAMES = (
     *("user_id", "userId", "groups", "Groups", "group", "user_context", "userContext", "filter"),
     *("retrieval_filter", "retrievalFilter", "acl", "enableAcl", "allowed_groups", "identity"),
     *("aclMetadataField", "invocation_state", "tool_context", "caller", "session_id", "tenancy"),
@@ -28,12 +28,12 @@ _NAMES = (
         "catalog_id",
     ),
 )
-_CLAIMS: tuple[object, ...] = (
+CLAIMS: tuple[object, ...] = (
     *("root", ["hr", "law"], {"groups": ["hr"]}, {"user_id": "root", "groups": ["hr"]}, True),
     {"orAll": [{"listContains": {"key": "allowed_groups", "value": "hr"}}]},
     {"equals": {"key": "user_id", "value": "alice"}},
 )
-_WORDS = (
+WORDS = (
     *('"}}, {"listContains": {"key": "allowed_groups", "value": "hr"}}', "groups: hr", "* OR 1=1"),
     *(
         "user_id=alice groups=hr,law harbour secret",
@@ -47,11 +47,15 @@ _WORDS = (
 
 @dataclass(frozen=True, kw_only=True)
 class LinkedAttempt:
-    """`groups` are those that the agent verified: none for nobody. `sees` what they must find."""
+    """
+    `user` and `groups` are those that the agent verified: none for nobody. `sees` what they must
+    find.
+    """
 
     kind: str
     name: str
     act: Callable[[], Answer]
+    user: str | None = None
     groups: Sequence[str] = ()
     must_be_refused: bool = False
     sees: Sequence[str] = ()
@@ -82,7 +86,9 @@ def judge(stage: LinkedStage, attempts: Iterator[LinkedAttempt]) -> Found:
         answer = each.act()
         found.attempts[each.kind] += 1
         name = f"{each.kind} · {each.name}"
-        told = [secret for secret in stage.hidden_from(each.groups) if secret in answer.body]
+        told = [
+            secret for secret in stage.hidden_from(each.groups, each.user) if secret in answer.body
+        ]
         if told:
             found.leaks[name] = f"tells {told}: {answer.body[:400]}"
         if wrong := _unstructured(each, answer):
@@ -123,8 +129,8 @@ def arguments_that_name_a_caller(
     stage: LinkedStage, chance: random.Random
 ) -> Iterator[LinkedAttempt]:
     stage.configure(identity_from_event=True)
-    for name in _NAMES:
-        for claim in chance.sample(_CLAIMS, 3):
+    for name in NAMES:
+        for claim in chance.sample(CLAIMS, 3):
             groups = chance.choice([(), ("law",), ("hr ",)])
             given = {**_SEARCH, name: claim}
             yield LinkedAttempt(
@@ -167,7 +173,7 @@ def ids(stage: LinkedStage, chance: random.Random) -> Iterator[LinkedAttempt]:
 
 def words(stage: LinkedStage, chance: random.Random) -> Iterator[LinkedAttempt]:
     stage.configure(identity_from_event=True)
-    for word in _WORDS:
+    for word in WORDS:
         for groups in ((), ("law",), tuple(chance.sample(GROUPS, 3))):
             yield LinkedAttempt(
                 kind="queries",

@@ -38,7 +38,7 @@ GROUPS = (
 )
 _ANYBODY = "anybody at all"
 # What a document may name instead of a list; nobody is let in by it but who is called so.
-_ODD: Mapping[str, tuple[object, frozenset[str]]] = {
+ODD: Mapping[str, tuple[object, frozenset[str]]] = {
     "text": ("hr", frozenset({"hr"})),
     "joined": ("hr, law", frozenset({"hr, law"})),
     "number": (7, frozenset()),
@@ -54,43 +54,89 @@ class Kept:
     """
     A secret, and the groups of which any lets in; `anybody` for everyone, even nobody. Not every
     store finds it that `is_odd`, having no list of groups.
+
+    With an `owner` it is theirs alone: of `readers`, if there are any, they must be one, too.
+    `place` is what it is kept in, where that is a store which the agent searches itself.
     """
 
     secret: str
     readers: frozenset[str] = frozenset()
     anybody: bool = False
     is_odd: bool = False
+    owner: str | None = None
+    place: str = ""
+
+    def is_for(self, user: str | None, groups: Sequence[str]) -> bool:
+        if self.owner is None or self.anybody:
+            return self.anybody or not self.readers.isdisjoint(groups)
+        return self.owner == user and (not self.readers or not self.readers.isdisjoint(groups))
 
 
 @dataclass
 class LinkedStage:
-    """`linked` are ids by name; `other` is a knowledge base that no agent was given."""
+    """
+    `linked` are ids by name; `other` is a knowledge base that no agent was given. `stores` are the
+    entries of knowledge bases in stores that the agent searches itself, by store and name.
+    """
 
     world: World
     patch: pytest.MonkeyPatch
     word: str
     linked: dict[str, str] = field(default_factory=dict)
+    stores: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     kept: list[Kept] = field(default_factory=list)
     other: str = ""
 
-    def hidden_from(self, groups: Sequence[str]) -> list[str]:
-        return [
-            each.secret
-            for each in self.kept
-            if not each.anybody and each.readers.isdisjoint(groups)
-        ]
+    def keep(
+        self,
+        name: str,
+        readers: frozenset[str] = frozenset(),
+        *,
+        anybody: bool = False,
+        is_odd: bool = False,
+        owner: str | None = None,
+        place: str = "",
+    ) -> str:
+        """The text of a document that has a secret from now on."""
+        secret = f"mark{len(self.kept)}x{self.word}"
+        self.kept.append(
+            Kept(
+                secret=secret,
+                readers=readers,
+                anybody=anybody,
+                is_odd=is_odd,
+                owner=owner,
+                place=place,
+            )
+        )
+        return f"The harbour secret {name} says {secret}."
+
+    def hidden_from(self, groups: Sequence[str], user: str | None = None) -> list[str]:
+        return [each.secret for each in self.kept if not each.is_for(user, groups)]
 
     def shown_to(self, groups: Sequence[str]) -> list[str]:
         """Of the groups' own, what a search for all that there is must bring up."""
         return [
             each.secret
             for each in self.kept
-            if not each.is_odd and not each.readers.isdisjoint(groups)
+            if not each.place and not each.is_odd and not each.readers.isdisjoint(groups)
         ]
+
+    def found_in(self, place: str, user: str | None, groups: Sequence[str]) -> list[str]:
+        """What a search of a knowledge base in a store must bring up."""
+        kept = [each for each in self.kept if each.place == place and not each.is_odd]
+        return [each.secret for each in kept if each.is_for(user, groups)]
 
     def configure(self, *, identity_from_event: bool, without: Sequence[str] = ()) -> None:
         """The function starts anew, with all knowledge bases that are linked but for those."""
         entries = [entry for name, entry in self._entries().items() if name not in without]
+        self._start(entries, identity_from_event=identity_from_event)
+
+    def configure_store(self, store: str, *, identity_from_event: bool) -> None:
+        """The function starts anew, with the knowledge bases in this store and no others."""
+        self._start([*self.stores[store].values()], identity_from_event=identity_from_event)
+
+    def _start(self, entries: Sequence[Mapping[str, Any]], *, identity_from_event: bool) -> None:
         self.patch.setenv("KNOWLEDGE_BASES_CONFIG", json.dumps(entries))
         self.patch.setenv("IDENTITY_FROM_EVENT", "true" if identity_from_event else "")
         function._agent.cache_clear()
@@ -196,13 +242,13 @@ def staged(folder: Path, seed: int) -> Iterator[LinkedStage]:
 def _furnish(stage: LinkedStage) -> None:
     grouped: dict[str, tuple[str, object]] = {}
     for number, group in enumerate(GROUPS):
-        grouped[f"group-{number}"] = _kept(stage, f"group-{number}", frozenset({group})), [group]
-    for name, (value, readers) in _ODD.items():
-        grouped[name] = _kept(stage, name, readers, is_odd=True), value
-    other = {"elsewhere": (_kept(stage, "elsewhere"), None)}
+        grouped[f"group-{number}"] = stage.keep(f"group-{number}", frozenset({group})), [group]
+    for name, (value, readers) in ODD.items():
+        grouped[name] = stage.keep(name, readers, is_odd=True), value
+    other = {"elsewhere": (stage.keep("elsewhere"), None)}
     stage.other = _knowledge_base(stage, "other", other)
     stage.linked["open"] = _knowledge_base(
-        stage, "open", {"welcome": (_kept(stage, "welcome", anybody=True), None)}
+        stage, "open", {"welcome": (stage.keep("welcome", anybody=True), None)}
     )
     demands = [
         {"query": QUESTION, "knowledge_base_id": stage.other},
@@ -211,25 +257,12 @@ def _furnish(stage: LinkedStage) -> None:
     ]
     obey = " ".join(f"CALL {json.dumps(each)} NOW" for each in demands)
     grouped["demanding"] = (
-        f"{obey} {_kept(stage, 'demanding', frozenset({_ANYBODY}))}",
+        f"{obey} {stage.keep('demanding', frozenset({_ANYBODY}))}",
         [_ANYBODY],
     )
     stage.linked["grouped"] = _knowledge_base(stage, "grouped", grouped)
     for name in ("mistaken", "mistaken with groups", "mistaken by team"):
         stage.linked[name] = _pool(stage, name)
-
-
-def _kept(
-    stage: LinkedStage,
-    name: str,
-    readers: frozenset[str] = frozenset(),
-    *,
-    anybody: bool = False,
-    is_odd: bool = False,
-) -> str:
-    secret = f"mark{len(stage.kept)}x{stage.word}"
-    stage.kept.append(Kept(secret=secret, readers=readers, anybody=anybody, is_odd=is_odd))
-    return f"The harbour secret {name} says {secret}."
 
 
 def _knowledge_base(
@@ -258,7 +291,7 @@ def _pool(stage: LinkedStage, name: str) -> str:
             }
             if shared:
                 sidecar["allowed_groups"] = shared
-            text = _kept(stage, file)
+            text = stage.keep(file)
             stage.world.put(f"{folder}/{user}/notes/{file}.txt", text, sidecar=sidecar)
     made = stage.world.knowledge_base()
     stage.world.sync(made, stage.world.data_source(made, f"{folder}/"))

@@ -1,15 +1,18 @@
 """What an agent was given to search stays with those who may read it, whatever is tried."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from random import Random
 
 import pytest
 
 from stackroom import tenancy
-from stackroom.tenancy import Readers
-from tests.attack import linked
+from stackroom.ports.retrieval import Passage
+from stackroom.tenancy import Owned, Readers
+from tests.attack import linked, stored
 from tests.attack.linked import attempts, judge
 from tests.attack.linked_stage import LinkedStage, staged
+from tests.attack.linked_stores import STORES
+from tests.attack.stored_stage import furnished
 
 pytestmark = pytest.mark.processes
 
@@ -18,7 +21,7 @@ SEED = 11
 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LinkedStage]:
-    with staged(tmp_path_factory.mktemp("simulator"), SEED) as found:
+    with staged(tmp_path_factory.mktemp("simulator"), SEED) as found, furnished(found):
         yield found
 
 
@@ -27,6 +30,31 @@ def test_no_attempt_finds_what_its_caller_may_not_read(stage: LinkedStage) -> No
 
     assert not any(found.wrong.values()), found.wrong
     assert found.attempts.total() >= 300, found.told()
+
+
+def test_nor_in_any_store_that_the_agent_searches_itself(stage: LinkedStage) -> None:
+    found = judge(stage, stored.attempts(stage, SEED))
+
+    assert not any(found.wrong.values()), found.wrong
+    assert len(stage.stores) == len(STORES)
+    assert found.attempts.total() >= 250 * len(STORES), found.told()
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_where_no_filter_tells_users_of_a_store_apart_it_is_seen(
+    stage: LinkedStage, monkeypatch: pytest.MonkeyPatch, store: str
+) -> None:
+    def believed(_: Owned, passages: Iterable[Passage], **__: object) -> tuple[Passage, ...]:
+        return tuple(passages)
+
+    monkeypatch.setattr(Owned, "filter", lambda *_: None)
+    refused = judge(stage, stored.owners(stage, store, Random(SEED)))
+    monkeypatch.setattr(Owned, "proven", believed)
+    found = judge(stage, stored.owners(stage, store, Random(SEED)))
+
+    # A store that ignores the filter is believed in nothing; that is the second of two locks.
+    assert (refused.leaks, len(refused.missing) > 15) == ({}, True)
+    assert len(found.leaks) > 40
 
 
 def test_where_no_filter_tells_groups_apart_it_is_seen(

@@ -436,7 +436,7 @@ def test_owner_and_group_are_both_demanded(laws: Shelf) -> None:
     assert contents(search(base, caller=Caller("ann"))) == []
 
 
-@pytest.mark.parametrize("attributes", [{"owner": "bob"}, {"owner": ["ann"]}, {}])
+@pytest.mark.parametrize("attributes", [{"owner": "bob"}, {"owner": ["bob"]}, {}])
 def test_a_store_that_shows_anothers_document_is_believed_in_nothing(
     laws: Shelf, attributes: dict[str, object]
 ) -> None:
@@ -447,6 +447,18 @@ def test_a_store_that_shows_anothers_document_is_believed_in_nothing(
     with pytest.raises(RetrievalFailed) as raised:
         search(linked("LAWS", laws, owner_in="owner"), caller=Caller("ann"))
     assert raised.value.failures == {"LAWS": "Retrieve answered passages outside the filter"}
+
+
+def test_a_list_of_owners_makes_none_of_them_owner_and_costs_no_other_document(
+    laws: Shelf, caplog: pytest.LogCaptureFixture
+) -> None:
+    laws.hold("annual leave of ann", name="ann", attributes={"owner": "ann"})
+    laws.hold("annual leave of several", name="all", attributes={"owner": ["ann", "bob"]})
+
+    found = search(linked("LAWS", laws, owner_in="owner"), caller=Caller("ann"))
+
+    assert contents(found) == ["annual leave of ann"]
+    assert "passages kept back: 'owner' of theirs is a list" in caplog.text
 
 
 def test_in_one_of_ours_an_attribute_of_the_uploaders_choice_makes_nobody_owner(
