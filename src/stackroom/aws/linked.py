@@ -16,6 +16,7 @@ from stackroom.aws.bedrock_entries import BedrockSettings
 from stackroom.aws.linked_entries import LinkedSettings
 from stackroom.aws.opensearch.settings import OpenSearchSettings
 from stackroom.aws.own_store_entries import OwnStoreSettings
+from stackroom.aws.pgvector.settings import PgvectorSettings
 from stackroom.aws.vector_index_entries import VectorIndexSettings
 from stackroom.retrieval.budget import DEFAULT_BUDGET, Budget
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
@@ -153,8 +154,16 @@ def _by_query_vectors(settings: LinkedSettings, client: Clients) -> KnowledgeBas
     )
 
 
+def _in_postgresql(settings: LinkedSettings, client: Clients) -> KnowledgeBase:
+    from stackroom.aws.pgvector.composition import knowledge_base
+
+    assert isinstance(settings, PgvectorSettings), "it is asked for these alone"
+    return knowledge_base(settings, client)
+
+
 _STORES: Mapping[type[LinkedSettings], Callable[[LinkedSettings, Clients], KnowledgeBase]] = {
     BedrockSettings: _by_retrieve,
     OpenSearchSettings: _in_opensearch,
     VectorIndexSettings: _by_query_vectors,
+    PgvectorSettings: _in_postgresql,
 }

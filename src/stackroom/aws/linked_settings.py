@@ -14,12 +14,16 @@ from stackroom.aws.bedrock_entries import BedrockSettings
 from stackroom.aws.linked_entries import DEFAULT_TOOL, LinkedSettings, ToolsOwnSettings
 from stackroom.aws.opensearch.settings import OpenSearchSettings
 from stackroom.aws.own_store_entries import OwnStoreSettings
+from stackroom.aws.pgvector.settings import PgvectorSettings
 from stackroom.aws.vector_index_entries import VectorIndexSettings
 
 AnyLinkedSettings = LinkedSettings | ToolsOwnSettings
 
 # What stores of our own are called, those that Bedrock's Retrieve knows nothing of.
-_OWN_STORES: Mapping[str, type[OwnStoreSettings]] = {"S3_VECTORS_DIRECT": VectorIndexSettings}
+_OWN_STORES: Mapping[str, type[OwnStoreSettings]] = {
+    "PGVECTOR": PgvectorSettings,
+    "S3_VECTORS_DIRECT": VectorIndexSettings,
+}
 
 
 class LinkedKnowledgeBasesInvalid(ValueError):

@@ -1,0 +1,82 @@
+"""
+Where a database is, and how to prove oneself to it: with a token of IAM, over TLS that is verified.
+
+Only a database of this very machine is reached without either.
+"""
+
+import ipaddress
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom.aws.translation import direct_search_errors
+
+# AWS publishes the certificates of RDS in one file and recommends to verify by it; it is in no
+# image of Lambda's, and too seldom changed to be fetched by each function.
+# https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.SSL.html
+ROOT_CERTIFICATES = "/opt/rds/global-bundle.pem"
+
+# libpq takes a comma for several hosts, and a slash for a folder. A name is verified, and signed.
+_HOST_NAME = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """
+    `ssl_root_cert` is a file of certificates. `is_local` is of a server that listens on this
+    machine alone, whose `host` may be the folder of its socket: no TLS, no token. Raises ValueError
+    for a host elsewhere that is said to be local, and for what is no host.
+    """
+
+    host: str
+    database: str
+    user: str
+    port: int = 5432
+    ssl_root_cert: str = ROOT_CERTIFICATES
+    is_local: bool = False
+
+    def __post_init__(self) -> None:
+        if self.is_local and not _is_of_this_machine(self.host):
+            raise ValueError(
+                f"{self.host!r} is not of this machine; allowed without TLS: a loopback address,"
+                " localhost, or the folder of a socket"
+            )
+        if not self.is_local and not _HOST_NAME.fullmatch(self.host):
+            raise ValueError(f"{self.host!r} is no name of one host, as RDS tells an endpoint's")
+
+    def connecting(self, client: Callable[[str], Any]) -> Callable[[], dict[str, Any]]:
+        """
+        How psycopg connects, asked anew for each connection: a token is good for 15 minutes, and
+        only to begin with. `client` makes a service's boto3 client.
+
+        https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.IAMDBAuth.html
+        """
+        where = {
+            "host": self.host,
+            "port": self.port,
+            "dbname": self.database,
+            "user": self.user,
+        }
+        if self.is_local:
+            return lambda: {**where, "sslmode": "disable"}
+
+        def with_token() -> dict[str, Any]:
+            # Signed here: no call goes out, but perhaps one for the credentials to sign with.
+            with direct_search_errors("GenerateDBAuthToken"):
+                token = client("rds").generate_db_auth_token(
+                    DBHostname=self.host, Port=self.port, DBUsername=self.user
+                )
+            tls = {"sslmode": "verify-full", "sslrootcert": self.ssl_root_cert}
+            return {**where, **tls, "password": token}
+
+        return with_token
+
+
+def _is_of_this_machine(host: str) -> bool:
+    if host.startswith("/") or host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,47 @@
+"""A knowledge base in PostgreSQL, made of its settings."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from stackroom.aws.pgvector.addresses import Address
+from stackroom.aws.pgvector.connections import Connections
+from stackroom.aws.pgvector.knowledge_base import PgvectorKnowledgeBase
+from stackroom.aws.pgvector.repository import Repository
+from stackroom.aws.pgvector.schema import Tables
+from stackroom.aws.pgvector.settings import PgvectorSettings
+from stackroom.aws.question_embeddings import embedding_cache, question_embeddings
+from stackroom.ports.retrieval import Search
+
+Clients = Callable[[str], Any]
+
+
+def knowledge_base(settings: PgvectorSettings, client: Clients) -> PgvectorKnowledgeBase:
+    """
+    `client` makes a service's boto3 client.
+
+    By meaning and by words, unless it says SEMANTIC: the words have an index of their own.
+    """
+    is_semantic = settings.override_search_type == "SEMANTIC"
+    return PgvectorKnowledgeBase(
+        Repository(
+            connections=_connections(settings.address, client),
+            dimensions=settings.embedding_dimensions,
+            tables=Tables(schema=settings.schema_name),
+        ),
+        settings.knowledge_base_id,
+        embeddings=question_embeddings(
+            client,
+            model=settings.embedding_model,
+            dimensions=settings.embedding_dimensions,
+            cache=embedding_cache(),
+        ),
+        search=Search.SEMANTIC if is_semantic else Search.HYBRID,
+        tenant_key=settings.owner_in,
+    )
+
+
+@cache
+def _connections(address: Address, client: Clients) -> Connections:
+    """Shared by all knowledge bases of one database: a server has few for all functions."""
+    return Connections(address.connecting(client))

@@ -1,0 +1,221 @@
+"""From an entry of KNOWLEDGE_BASES_CONFIG to passages, and how a database is connected to."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import NoCredentialsError
+from botocore.httpsession import where
+
+from stackroom.aws.linked import linked_retrieval
+from stackroom.aws.linked_settings import LinkedKnowledgeBasesInvalid, linked_settings
+from stackroom.aws.pgvector.addresses import Address
+from stackroom.aws.pgvector.connections import Connections
+from stackroom.errors import (
+    KnowledgeBaseUnavailable,
+    MissingIdentity,
+    RetrievalFailed,
+    SearchRefused,
+)
+from stackroom.identity import Caller
+from stackroom.retrieval.arguments import SearchArguments
+from tests.aws.pgvector.conftest import EAST, Database
+from tests.contract.stores.wire import Wire
+from tests.postgresql import READING
+
+ENTRY: dict[str, Any] = {
+    "knowledgeBaseId": "handbook",
+    "name": "Handbook",
+    "description": "Rules for all.",
+    "vectorStoreType": "PGVECTOR",
+    "tenancy": "user",
+    "host": "db.cluster-abc.us-east-1.rds.amazonaws.com",
+    "database": "knowledge",
+    "user": "agent",
+}
+
+
+class FixedModel:
+    """bedrock-runtime, to which all texts mean the same."""
+
+    def invoke_model(self, **_asked: Any) -> dict[str, Any]:
+        return {"body": io.BytesIO(json.dumps({"embedding": EAST}).encode())}
+
+
+def client(service: str) -> Any:
+    assert service == "embeddings", "nobody else is to be asked"
+    return FixedModel()
+
+
+def rds(service: str) -> Any:
+    assert service == "rds"
+    return boto3.client(
+        "rds",
+        region_name="us-east-1",
+        aws_access_key_id="testing",
+        aws_secret_access_key="secret-of-the-role",
+    )
+
+
+def told(database: Database, **members: Any) -> str:
+    local = {"host": database.server.socket, "database": database.name, "isLocal": True}
+    return json.dumps([{**ENTRY, **local, "embeddingDimensions": 3, **members}])
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("way", ["SEMANTIC", "HYBRID", None])
+def test_each_user_finds_their_own_documents(database: Database, way: str | None) -> None:
+    for user in ("alice", "bob"):
+        database.put(f"leave of {user}", user_id=user)
+    database.put("leave of everybody")
+    settings = linked_settings(told(database, **({"overrideSearchType": way} if way else {})))
+    retrieval = linked_retrieval(settings, client)
+
+    found = {
+        user: [result.text for result in answer.results]
+        for user in ("alice", "bob", "carol")
+        if (answer := retrieval.search(SearchArguments(query="leave"), Caller(user)))
+    }
+
+    assert found == {"alice": ["leave of alice"], "bob": ["leave of bob"], "carol": []}
+    with pytest.raises(MissingIdentity):
+        retrieval.search(SearchArguments(query="leave"), None)
+
+
+@pytest.mark.processes
+def test_where_it_is_shared_nothing_with_an_owner_is_found(database: Database) -> None:
+    database.put("leave of alice", user_id="alice")
+    database.put("leave of everybody")
+    retrieval = linked_retrieval(linked_settings(told(database, tenancy="shared")), client)
+
+    answer = retrieval.search(SearchArguments(query="leave"), Caller("alice"))
+
+    assert [result.text for result in answer.results] == ["leave of everybody"]
+
+
+@pytest.mark.processes
+def test_a_filter_that_always_holds_holds(database: Database) -> None:
+    database.put("old leave", user_id="alice", attributes={"year": 2019})
+    database.put("new leave", user_id="alice", attributes={"year": 2026})
+    since = {"greaterThan": {"key": "year", "value": 2020}}
+    retrieval = linked_retrieval(linked_settings(told(database, retrievalFilter=since)), client)
+
+    answer = retrieval.search(SearchArguments(query="leave"), Caller("alice"))
+
+    assert [result.text for result in answer.results] == ["new leave"]
+
+
+@pytest.mark.processes
+def test_tables_of_other_dimensions_fail_with_the_operator_told(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    class LargeModel(FixedModel):
+        def invoke_model(self, **_asked: Any) -> dict[str, Any]:
+            return {"body": io.BytesIO(json.dumps({"embedding": [1.0] * 256}).encode())}
+
+    settings = linked_settings(told(database, embeddingDimensions=256))
+    retrieval = linked_retrieval(settings, lambda _service: LargeModel())
+
+    with pytest.raises(RetrievalFailed):
+        retrieval.search(SearchArguments(query="leave in secret"), Caller("alice"))
+    assert "secret" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("members", "why"),
+    [
+        ({"tenancy": "none"}, "tenancy"),
+        ({"host": " "}, "host"),
+        ({"host": None}, "host"),
+        ({"host": "a.example.com,b.example.com"}, "no name of one host"),
+        ({"host": "/run/postgresql"}, "no name of one host"),
+        ({"port": 0}, "port"),
+        ({"port": "5432"}, "port"),
+        ({"database": ""}, "database"),
+        ({"user": "x" * 64}, "user"),
+        ({"schema": "a\x00b"}, "schema"),
+        ({"embeddingDimensions": 2001}, "embeddingDimensions"),
+        ({"isLocal": True}, "not of this machine; allowed without TLS: a loopback address"),
+        ({"password": "secret"}, "password"),
+        (
+            {"retrievalFilter": {"startsWith": {"key": "city", "value": "\x00"}}},
+            "retrievalFilter can't be asked of PGVECTOR: a filter with a null character",
+        ),
+    ],
+)
+def test_an_entry_that_can_not_be_used_is_told_by_its_member(
+    members: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(LinkedKnowledgeBasesInvalid) as raised:
+        linked_settings(json.dumps([{**ENTRY, **members}]))
+
+    assert why in str(raised.value)
+    assert "secret" not in str(raised.value)
+
+
+def test_a_database_is_connected_to_with_a_token_and_its_certificate_verified() -> None:
+    address = Address(host="db.example.com", database="knowledge", user="agent")
+
+    first, second = (address.connecting(rds)() for _ in range(2))
+
+    token = first.pop("password")
+    assert first == {
+        "host": "db.example.com",
+        "port": 5432,
+        "dbname": "knowledge",
+        "user": "agent",
+        "sslmode": "verify-full",
+        "sslrootcert": "/opt/rds/global-bundle.pem",
+    }
+    assert token.startswith("db.example.com:5432/?Action=connect&DBUser=agent&")
+    assert "X-Amz-Expires=900" in token  # seconds
+    assert "secret-of-the-role" not in token
+    assert second["sslmode"] == "verify-full"
+
+
+def test_without_credentials_no_connection_is_tried() -> None:
+    def nobody(_service: str) -> Any:
+        raise NoCredentialsError
+
+    address = Address(host="db.example.com", database="knowledge", user="agent")
+
+    with pytest.raises(SearchRefused, match="GenerateDBAuthToken can't be called: NoCredentials"):
+        address.connecting(nobody)()
+
+
+@pytest.mark.processes
+def test_a_server_without_tls_is_told_no_token(database: Database, tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle.pem"
+    bundle.write_bytes(Path(where()).read_bytes())
+    with Wire(f"{database.server.socket}/.s.PGSQL.5432") as wire:
+        address = Address(
+            host="localhost",
+            port=wire.port,
+            database=database.name,
+            user=READING,
+            ssl_root_cert=str(bundle),
+        )
+        connections = Connections(address.connecting(rds))
+        with pytest.raises(KnowledgeBaseUnavailable) as raised:
+            connections.read("Search", lambda connection: None, user_id=None)
+        connections.close()
+
+        assert str(raised.value) == "Search answered OperationalError"
+        assert "does not support SSL" in str(raised.value.__cause__)
+        assert wire.heard(b"X-Amz") == wire.heard(READING.encode()) == 0
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "/run/postgresql"])
+def test_this_machine_is_reached_without_tls_where_that_is_said(host: str) -> None:
+    address = Address(host=host, database="knowledge", user="agent", is_local=True)
+
+    assert address.connecting(rds)()["sslmode"] == "disable"
+
+
+@pytest.mark.parametrize("host", ["10.0.0.7", "db.example.com", "localhost.example.com", "0.0.0.0"])
+def test_no_other_machine_is_reached_without_tls(host: str) -> None:
+    with pytest.raises(ValueError, match="not of this machine"):
+        Address(host=host, database="knowledge", user="agent", is_local=True)
