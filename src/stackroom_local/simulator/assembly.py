@@ -9,7 +9,8 @@ from stackroom_local.simulator import fault_orders, script_orders
 from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.components import Components
-from stackroom_local.simulator.direct import Direct, DirectCalls
+from stackroom_local.simulator.direct import Direct
+from stackroom_local.simulator.direct_calls import DirectCalls
 from stackroom_local.simulator.dispatch import Dispatcher
 from stackroom_local.simulator.embedding import MiniLM
 from stackroom_local.simulator.faults import Faults

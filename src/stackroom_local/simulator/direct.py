@@ -6,8 +6,6 @@ direct requests of a knowledge base apart.
 """
 
 import logging
-import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,20 +13,19 @@ from itertools import count
 
 from stackroom_local.simulator.clock import Clock, Signal, Work
 from stackroom_local.simulator.contents import Content, contents_of, drafted, refuse_too_much
-from stackroom_local.simulator.data_sources import refuse_deleted, refuse_unavailable
+from stackroom_local.simulator.direct_calls import DirectCalls
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.documents import detail, key_of, usable_data_source
 from stackroom_local.simulator.errors import Stopped, Unindexable
 from stackroom_local.simulator.identifiers import ClientTokens
 from stackroom_local.simulator.indexing import Destination, Indexing
 from stackroom_local.simulator.managed_ingestion import ingestion_of
+from stackroom_local.simulator.named_sources import refuse_deleted, refuse_unavailable
 from stackroom_local.simulator.realms import Realm
 from stackroom_local.simulator.rules import (
-    DIRECT_CONCURRENCY,
     DIRECT_DURATION,
     DIRECT_DURING_JOB,
     FILE_UNREADABLE,
-    JOB_DURING_DIRECT,
     MANAGED_FIRST_INGESTION,
 )
 from stackroom_local.simulator.store import Row, Store, loaded
@@ -38,33 +35,6 @@ logger = logging.getLogger(__name__)
 # What the documents of a request read once it is accepted, and what in the second half of its
 # time (rule document.statuses).
 _BEGUN = {"STARTING": "IN_PROGRESS", "DELETING": "DELETE_IN_PROGRESS"}
-
-
-class DirectCalls:
-    """Which are under way: from their acceptance until their documents are settled."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._running: Counter[str] = Counter()
-
-    def begin(self, realm: Realm) -> None:
-        """
-        Raises ValidationException, not ThrottlingException, when there are too many; those into
-        managed knowledge bases count, too: rule managed.direct-in-account.
-        """
-        with self._lock:
-            if self._running.total() >= DIRECT_CONCURRENCY.limit:
-                raise DIRECT_CONCURRENCY.broken()
-            self._running[realm.id] += 1
-
-    def end(self, realm: Realm) -> None:
-        with self._lock:
-            self._running[realm.id] -= 1
-
-    def refuse_job(self, realm: Realm) -> None:
-        with self._lock:
-            if self._running[realm.id]:
-                raise JOB_DURING_DIRECT.broken()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom_local.simulator.connectors import kind_in
-from stackroom_local.simulator.data_sources import data_source
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.identifiers import page
 from stackroom_local.simulator.indexes import is_managed
 from stackroom_local.simulator.knowledge_bases import knowledge_base
+from stackroom_local.simulator.named_sources import data_source
 from stackroom_local.simulator.records import Records
 from stackroom_local.simulator.rules import MANAGED_LIST_PAGE, NOT_YET_SYNCED, WRONG_IDENTIFIER
 from stackroom_local.simulator.store import Row, Store, loaded, moment

@@ -6,13 +6,17 @@ from typing import Any
 from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.data_source_deletions import RUNNING
-from stackroom_local.simulator.data_sources import data_source, open_data_source, refuse_unavailable
-from stackroom_local.simulator.direct import DirectCalls
+from stackroom_local.simulator.direct_calls import DirectCalls
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.documents import kind_of
 from stackroom_local.simulator.identifiers import ClientTokens, new_id, page
 from stackroom_local.simulator.indexes import managed_index
 from stackroom_local.simulator.job_runs import JobRuns
+from stackroom_local.simulator.named_sources import (
+    data_source,
+    open_data_source,
+    refuse_unavailable,
+)
 from stackroom_local.simulator.realms import Realm
 from stackroom_local.simulator.rules import (
     JOB_NOT_FOR_CUSTOM,

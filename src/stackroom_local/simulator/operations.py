@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from stackroom_local.simulator.components import Components
 from stackroom_local.simulator.data_source_deletions import Deletions
 from stackroom_local.simulator.data_sources import DataSources
-from stackroom_local.simulator.direct import Direct, DirectCalls
+from stackroom_local.simulator.direct import Direct
+from stackroom_local.simulator.direct_calls import DirectCalls
 from stackroom_local.simulator.dispatch import Handler
 from stackroom_local.simulator.documents import Documents
 from stackroom_local.simulator.extraction import Extraction
