@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ ONCE = Config(
     retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=1, max_pool_connections=25
 )
 _PATIENT = Config(retries={"total_max_attempts": 1}, max_pool_connections=32)
-_RETRIEVE, _QUERY, EMBED = "/retrieve", "/QueryVectors", "/invoke"
+RETRIEVE, _QUERY, EMBED = "/retrieve", "/QueryVectors", "/invoke"
 
 
 @cache
@@ -123,13 +123,20 @@ class Simulated:
     """A simulator, over buckets in memory; each shelf has a bucket, and is ingested once."""
 
     endpoint: str
+    _dropped: set[str] = field(default_factory=set)
     _stocked: dict[str, Stocked] = field(default_factory=dict)
 
     def stocked(self, shelf: Shelf) -> Stocked:
         if shelf.name not in self._stocked:
-            _drop(shelf)
-            self._stocked[shelf.name] = _ingested(shelf, self.endpoint)
+            self._stocked[shelf.name] = _ingested(shelf, self.endpoint, self.bucket_of(shelf))
         return self._stocked[shelf.name]
+
+    def bucket_of(self, shelf: Shelf) -> str:
+        """Its name; the shelf's documents are in it, with their sidecars."""
+        if shelf.name not in self._dropped:
+            _drop(shelf)
+            self._dropped.add(shelf.name)
+        return shelf.name
 
 
 @contextmanager
@@ -149,7 +156,7 @@ def _drop(shelf: Shelf) -> None:
         s3.put_object(Bucket=shelf.name, Key=f"{each.key}.metadata.json", Body=sidecar)
 
 
-def _ingested(shelf: Shelf, endpoint: str) -> Stocked:
+def _ingested(shelf: Shelf, endpoint: str, bucket: str) -> Stocked:
     """Once its ingestion job is over, and every document is found."""
     agent, vectors = client("bedrock-agent", endpoint), client("s3vectors", endpoint)
     vectors.create_vector_bucket(vectorBucketName=shelf.name)
@@ -182,29 +189,34 @@ def _ingested(shelf: Shelf, endpoint: str) -> Stocked:
         name="all",
         dataSourceConfiguration={
             "type": "S3",
-            "s3Configuration": {"bucketArn": f"arn:aws:s3:::{shelf.name}"},
+            "s3Configuration": {"bucketArn": f"arn:aws:s3:::{bucket}"},
         },
     )["dataSource"]["dataSourceId"]
+    crawl(agent, knowledge_base, source, shelf)
+    stocked = Stocked(
+        endpoint=endpoint, knowledge_base_id=knowledge_base, index_arn=index["indexArn"]
+    )
+    settle(stocked.by_retrieve, shelf)
+    return stocked
+
+
+def crawl(agent: Any, knowledge_base: str, source: str, shelf: Shelf) -> None:
+    """An ingestion job, to its end."""
     where = {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
     job = agent.start_ingestion_job(**where)["ingestionJob"]
     while job["status"] not in ("COMPLETE", "FAILED"):
         time.sleep(0.05)
         job = agent.get_ingestion_job(**where, ingestionJobId=job["ingestionJobId"])["ingestionJob"]
     assert job["statistics"]["numberOfNewDocumentsIndexed"] == len(shelf.documents), job
-    stocked = Stocked(
-        endpoint=endpoint, knowledge_base_id=knowledge_base, index_arn=index["indexArn"]
-    )
-    _settle(stocked, shelf)
-    return stocked
 
 
-def _settle(stocked: Stocked, shelf: Shelf) -> None:
+def settle(knowledge_base: KnowledgeBase, shelf: Shelf) -> None:
     """Vectors may be found a while after the job, as on AWS."""
     deadline = time.monotonic() + 120
     for user, count in Counter(each.user for each in shelf.documents).items():
         assert count <= 100, "one answer must hold all of a user's"
         while True:
-            found = stocked.by_retrieve.retrieve(QUESTION, Has("user_id", user), 100).passages
+            found = knowledge_base.retrieve(QUESTION, Has("user_id", user), 100).passages
             if len(found) == count:
                 break
             assert time.monotonic() < deadline, "what was ingested was never found"
@@ -213,11 +225,10 @@ def _settle(stocked: Stocked, shelf: Shelf) -> None:
 
 @dataclass
 class BedrockWorld:
-    """Searched in one way, `made` of what the simulator has behind a relay of this world's own."""
+    """Searched in one way, `made` over a relay of this world's own to the simulator."""
 
-    simulated: Simulated
     relay: Relay
-    made: Callable[[Stocked], KnowledgeBase]
+    made: Callable[[str, Shelf], KnowledgeBase]  # of the relay's endpoint
     searches_at: str
     _kept: dict[str, KnowledgeBase] = field(default_factory=dict)
 
@@ -227,14 +238,7 @@ class BedrockWorld:
 
     def holding(self, shelf: Shelf) -> KnowledgeBase:
         if shelf.name not in self._kept:
-            there = self.simulated.stocked(shelf)
-            relayed = Stocked(
-                endpoint=self.relay.endpoint,
-                knowledge_base_id=there.knowledge_base_id,
-                index_arn=there.index_arn,
-                config=ONCE,
-            )
-            self._kept[shelf.name] = self.made(relayed)
+            self._kept[shelf.name] = self.made(self.relay.endpoint, shelf)
         return self._kept[shelf.name]
 
     @contextmanager
@@ -288,8 +292,11 @@ SPOILT: Mapping[Trouble, Spoil] = {
 def _world(
     simulated: Simulated, made: Callable[[Stocked], KnowledgeBase], *, at: str
 ) -> Iterator[World]:
+    def relayed(endpoint: str, shelf: Shelf) -> KnowledgeBase:
+        return made(replace(simulated.stocked(shelf), endpoint=endpoint, config=ONCE))
+
     with Relay(simulated.endpoint) as relay:
-        yield BedrockWorld(simulated=simulated, relay=relay, made=made, searches_at=at)
+        yield BedrockWorld(relay=relay, made=relayed, searches_at=at)
 
 
 @pytest.fixture(scope="package")
@@ -300,7 +307,7 @@ def bedrock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulated]:
 
 @pytest.fixture(scope="package")
 def retrieve_world(bedrock: Simulated) -> Iterator[World]:
-    with _world(bedrock, lambda stocked: stocked.by_retrieve, at=_RETRIEVE) as world:
+    with _world(bedrock, lambda stocked: stocked.by_retrieve, at=RETRIEVE) as world:
         yield world
 
 

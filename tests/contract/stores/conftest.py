@@ -11,6 +11,7 @@ from tests.contract.stores.bedrock import (
     text_world,
 )
 from tests.contract.stores.fake import fake_world
+from tests.contract.stores.managed import managed_world
 from tests.contract.stores.pgvector import pgvector_hybrid_world, pgvector_world
 from tests.contract.stores.shelves import BARE, CROWD, DOCS
 from tests.contract.stores.table import STORES, every
@@ -20,6 +21,7 @@ __all__ = [
     "bedrock",
     "fake_world",
     "hybrid_world",
+    "managed_world",
     "pgvector_hybrid_world",
     "pgvector_world",
     "retrieve_world",
