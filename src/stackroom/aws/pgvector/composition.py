@@ -10,13 +10,15 @@ from stackroom.aws.pgvector.knowledge_base import PgvectorKnowledgeBase
 from stackroom.aws.pgvector.repository import Repository
 from stackroom.aws.pgvector.schema import Tables
 from stackroom.aws.pgvector.settings import PgvectorSettings
-from stackroom.aws.question_embeddings import embedding_cache, question_embeddings
+from stackroom.aws.question_embeddings import QuestionEmbeddings
 from stackroom.ports.retrieval import Search
 
 Clients = Callable[[str], Any]
 
 
-def knowledge_base(settings: PgvectorSettings, client: Clients) -> PgvectorKnowledgeBase:
+def knowledge_base(
+    settings: PgvectorSettings, client: Clients, embeddings: QuestionEmbeddings
+) -> PgvectorKnowledgeBase:
     """
     `client` makes a service's boto3 client.
 
@@ -30,12 +32,7 @@ def knowledge_base(settings: PgvectorSettings, client: Clients) -> PgvectorKnowl
             tables=Tables(schema=settings.schema_name),
         ),
         settings.knowledge_base_id,
-        embeddings=question_embeddings(
-            client,
-            model=settings.embedding_model,
-            dimensions=settings.embedding_dimensions,
-            cache=embedding_cache(),
-        ),
+        embeddings=embeddings.of(settings.embedding_model, settings.embedding_dimensions),
         search=Search.SEMANTIC if is_semantic else Search.HYBRID,
         tenant_key=settings.owner_in,
     )
