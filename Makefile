@@ -79,6 +79,10 @@ bench-agents: setup ## what an agent's retrieval tool adds to 1, 3 and 10 knowle
 bench-questions: setup ## how long an agent waits for passages and answers, with 1 and 5 knowledge bases
 	@$(BIN)/python -m benchmarks.questions
 
+.PHONY: bench-embeddings
+bench-embeddings: setup ## how often a question's vector is there already, and what a dead cache costs
+	@$(BIN)/python -m benchmarks.embedding_cache
+
 .PHONY: bench-answers
 bench-answers: setup ## whether the right passage is found, over 2,300 pages; ARGS=--tune while tuning
 	@$(BIN)/python -m benchmarks.answers $(ARGS)

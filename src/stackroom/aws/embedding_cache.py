@@ -27,7 +27,7 @@ from stackroom.retrieval.embeddings import WEEK
 
 logger = logging.getLogger(__name__)
 
-_LONGEST = 0.05  # seconds that a question waits for Redis
+LONGEST = 0.05  # seconds that a question waits for Redis
 _REST = 1.0  # seconds without a try after one that failed
 # Seconds after which a connection isn't trusted: what lies between drops idle ones without a word,
 # and Lambda freezes a process for minutes ("Lambda purges idle connections over time").
@@ -57,7 +57,7 @@ class RedisEmbeddingCache:
         self,
         url: str,
         *,
-        longest: float = _LONGEST,
+        longest: float = LONGEST,
         now: Callable[[], float] = time.monotonic,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -72,16 +72,17 @@ class RedisEmbeddingCache:
         name, vector = found
         is_known = given == [name.encode()]
         if asker is not None and not is_known:
-            self._line.tell(("SETEX", _mark(asker), WEEK, name))
+            self._line.tell(lambda: [("SETEX", _mark(asker), WEEK, name)])
         return Kept(vector=vector, is_known_to_asker=is_known)
 
     def put(self, key: str, vector: Vector, asker: str | None = None) -> None:
-        name = secrets.token_hex(8)
-        value = json.dumps({"id": name, "embedding": vector})
-        commands: list[Command] = [("SETEX", key, WEEK, value)]
-        if asker is not None:
-            commands.append(("SETEX", _mark(asker), WEEK, name))
-        self._line.tell(*commands)
+        def written() -> Sequence[Command]:
+            name = secrets.token_hex(8)
+            value = json.dumps({"id": name, "embedding": vector})
+            marks = () if asker is None else (("SETEX", _mark(asker), WEEK, name),)
+            return ("SETEX", key, WEEK, value), *marks
+
+        self._line.tell(written)
 
     def answers(self) -> bool:
         """Whether Redis answers in time, for whoever looks after it."""
@@ -133,11 +134,14 @@ class _Line:
         self._breaker.succeeded()
         return answers
 
-    def tell(self, *commands: Command) -> None:
-        """Without waiting; if it fails, the next who ask find out."""
+    def tell(self, commands: Callable[[], Sequence[Command]]) -> None:
+        """
+        Without waiting, not even for the commands to be made: for a vector that takes half a
+        millisecond. If it fails, the next who ask find out.
+        """
         if not self._breaker.is_resting:
             with suppress(RuntimeError):  # the process is ending
-                self._thread.submit(self._run, commands)
+                self._thread.submit(lambda: self._run(commands()))
 
     def close(self) -> None:
         self._thread.shutdown()
