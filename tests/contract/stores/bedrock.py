@@ -69,7 +69,7 @@ ONCE = Config(
     retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=1, max_pool_connections=25
 )
 _PATIENT = Config(retries={"total_max_attempts": 1}, max_pool_connections=32)
-RETRIEVE, _QUERY, EMBED = "/retrieve", "/QueryVectors", "/invoke"
+RETRIEVE, QUERY, EMBED = "/retrieve", "/QueryVectors", "/invoke"
 
 
 @cache
@@ -313,17 +313,17 @@ def retrieve_world(bedrock: Simulated) -> Iterator[World]:
 
 @pytest.fixture(scope="package")
 def hybrid_world(bedrock: Simulated) -> Iterator[World]:
-    with _world(bedrock, lambda stocked: stocked.directly(Search.HYBRID), at=_QUERY) as world:
+    with _world(bedrock, lambda stocked: stocked.directly(Search.HYBRID), at=QUERY) as world:
         yield world
 
 
 @pytest.fixture(scope="package")
 def semantic_world(bedrock: Simulated) -> Iterator[World]:
-    with _world(bedrock, lambda stocked: stocked.directly(Search.SEMANTIC), at=_QUERY) as world:
+    with _world(bedrock, lambda stocked: stocked.directly(Search.SEMANTIC), at=QUERY) as world:
         yield world
 
 
 @pytest.fixture(scope="package")
 def text_world(bedrock: Simulated) -> Iterator[World]:
-    with _world(bedrock, lambda stocked: stocked.directly(Search.TEXT), at=_QUERY) as world:
+    with _world(bedrock, lambda stocked: stocked.directly(Search.TEXT), at=QUERY) as world:
         yield world

@@ -15,10 +15,13 @@ from tests.contract.stores.managed import managed_world
 from tests.contract.stores.pgvector import pgvector_hybrid_world, pgvector_world
 from tests.contract.stores.shelves import BARE, CROWD, DOCS
 from tests.contract.stores.table import STORES, every
+from tests.contract.stores.vectors import anybodys_world, euclidean_world
 from tests.contract.stores.worlds import Store, World
 
 __all__ = [
+    "anybodys_world",
     "bedrock",
+    "euclidean_world",
     "fake_world",
     "hybrid_world",
     "managed_world",

@@ -5,10 +5,16 @@ from typing import Any
 
 import pytest
 
-from tests.contract.stores import bedrock, fake, managed, pgvector
+from tests.contract.stores import bedrock, fake, managed, pgvector, vectors
 from tests.contract.stores.worlds import Store, Trouble
 
-STORES = {**fake.STORES, **bedrock.STORES, **managed.STORES, **pgvector.STORES}
+STORES = {
+    **fake.STORES,
+    **bedrock.STORES,
+    **managed.STORES,
+    **pgvector.STORES,
+    **vectors.STORES,
+}
 
 
 def every(wanted: Callable[[Store], bool] = lambda _store: True) -> list[Any]:

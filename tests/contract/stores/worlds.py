@@ -44,14 +44,15 @@ class Store:
     What is known of a store before its world is started, so that tests know whom they are for.
 
     `fixture` gives the world. `score_of` makes of a cosine what is shown: the store's documented
-    distance, as a score from 0 to 1; None where passages are not scored by meaning. `dimensions`
-    are those of its vectors.
+    distance, as a score from 0 to 1; None where passages are not scored by meaning. `tells_cosines`
+    unless its distance is another. `dimensions` are those of its vectors.
     """
 
     fixture: str
     ranks: Ranks
     troubles: frozenset[Trouble]
     score_of: Callable[[float], float] | None = None
+    tells_cosines: bool = True
     dimensions: int = 1024
     is_process: bool = True
 
