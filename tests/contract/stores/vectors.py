@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -15,6 +15,7 @@ from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from tests.contract.stores.bedrock import (
     MODEL,
+    ONCE,
     QUERY,
     BedrockWorld,
     Simulated,
@@ -121,13 +122,12 @@ def _alone(stocked: Stocked, search: Search) -> KnowledgeBase:
 
 @contextmanager
 def _world(anybodys: Anybodys, search: Search) -> Iterator[World]:
+    def relayed(endpoint: str, shelf: Shelf) -> KnowledgeBase:
+        there = replace(anybodys.stocked(shelf), endpoint=endpoint, config=ONCE)
+        return _alone(there, search)
+
     with Relay(anybodys.endpoint) as relay:
-        yield BedrockWorld(
-            simulated=anybodys,
-            relay=relay,
-            made=lambda stocked: _alone(stocked, search),
-            searches_at=QUERY,
-        )
+        yield BedrockWorld(relay=relay, made=relayed, searches_at=QUERY)
 
 
 @pytest.fixture(scope="package")
