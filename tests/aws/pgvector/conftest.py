@@ -31,17 +31,24 @@ class Database:
     name: str
     reading: Connections
     loading: Connections
+    dimensions: int = 3
 
     @property
     def repository(self) -> Repository:
-        return Repository(connections=self.reading, dimensions=3)
+        return Repository(connections=self.reading, dimensions=self.dimensions)
 
-    def documents(self, user_id: str | None = None, base: str = "handbook") -> Documents:
-        """Into a knowledge base that is there."""
+    def documents(
+        self, user_id: str | None = None, base: str = "handbook", *, made: bool = True
+    ) -> Documents:
+        """Into a knowledge base that is there, unless that isn't to be `made` sure of."""
         documents = Documents(
-            connections=self.loading, knowledge_base_id=base, dimensions=3, user_id=user_id
+            connections=self.loading,
+            knowledge_base_id=base,
+            dimensions=self.dimensions,
+            user_id=user_id,
         )
-        documents.make_knowledge_base(base.title())
+        if made:
+            documents.make_knowledge_base(base.title())
         return documents
 
     def put(
@@ -51,19 +58,16 @@ class Database:
         *,
         user_id: str | None = None,
         base: str = "handbook",
-        name: str | None = None,
         attributes: dict[str, Any] | None = None,
     ) -> None:
         """A document of one passage, in a knowledge base that everybody may put something into."""
         self.documents(base=base)
-        documents = Documents(
-            connections=self.loading, knowledge_base_id=base, dimensions=3, user_id=user_id
-        )
-        documents.put(
+        embedding = vector + (0.0,) * (self.dimensions - len(vector))
+        self.documents(user_id, base, made=False).put(
             NewDocument(
-                name=name or f"{text}.txt",
+                name=f"{text}.txt",
                 digest="1",
-                chunks=[Chunk(content=text, embedding=vector)],
+                chunks=[Chunk(content=text, embedding=embedding)],
                 attributes=attributes or {},
             )
         )
@@ -83,12 +87,14 @@ def server() -> Iterator[PostgreSQL]:
 
 
 @contextmanager
-def opened(server: PostgreSQL, name: str) -> Iterator[Database]:
+def opened(server: PostgreSQL, name: str, dimensions: int = 3) -> Iterator[Database]:
     with (
         server.connections(READING, name) as reading,
         server.connections(LOADING, name) as loading,
     ):
-        yield Database(server=server, name=name, reading=reading, loading=loading)
+        yield Database(
+            server=server, name=name, reading=reading, loading=loading, dimensions=dimensions
+        )
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,9 @@
 """From an entry of KNOWLEDGE_BASES_CONFIG to passages, and how a database is connected to."""
 
 import io
+import itertools
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +24,9 @@ from stackroom.errors import (
 )
 from stackroom.identity import Caller
 from stackroom.retrieval.arguments import SearchArguments
-from tests.aws.pgvector.conftest import EAST, Database
+from tests.aws.pgvector.conftest import EAST, Database, opened
 from tests.contract.stores.wire import Wire
-from tests.postgresql import READING
+from tests.postgresql import READING, PostgreSQL
 
 ENTRY: dict[str, Any] = {
     "knowledgeBaseId": "handbook",
@@ -37,12 +39,23 @@ ENTRY: dict[str, Any] = {
     "user": "agent",
 }
 
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def database(server: PostgreSQL) -> Iterator[Database]:
+    """Of as many dimensions as Titan may be asked for."""
+    name = f"wide_{next(_numbers)}"
+    server.database(name, dimensions=256)
+    with opened(server, name, dimensions=256) as database:
+        yield database
+
 
 class FixedModel:
     """bedrock-runtime, to which all texts mean the same."""
 
     def invoke_model(self, **_asked: Any) -> dict[str, Any]:
-        return {"body": io.BytesIO(json.dumps({"embedding": EAST}).encode())}
+        return {"body": io.BytesIO(json.dumps({"embedding": [*EAST, *[0] * 253]}).encode())}
 
 
 def client(service: str) -> Any:
@@ -62,7 +75,7 @@ def rds(service: str) -> Any:
 
 def told(database: Database, **members: Any) -> str:
     local = {"host": database.server.socket, "database": database.name, "isLocal": True}
-    return json.dumps([{**ENTRY, **local, "embeddingDimensions": 3, **members}])
+    return json.dumps([{**ENTRY, **local, "embeddingDimensions": 256, **members}])
 
 
 @pytest.mark.processes
@@ -114,9 +127,9 @@ def test_tables_of_other_dimensions_fail_with_the_operator_told(
 ) -> None:
     class LargeModel(FixedModel):
         def invoke_model(self, **_asked: Any) -> dict[str, Any]:
-            return {"body": io.BytesIO(json.dumps({"embedding": [1.0] * 256}).encode())}
+            return {"body": io.BytesIO(json.dumps({"embedding": [1.0] * 512}).encode())}
 
-    settings = linked_settings(told(database, embeddingDimensions=256))
+    settings = linked_settings(told(database, embeddingDimensions=512))
     retrieval = linked_retrieval(settings, lambda _service: LargeModel())
 
     with pytest.raises(RetrievalFailed):
@@ -137,7 +150,7 @@ def test_tables_of_other_dimensions_fail_with_the_operator_told(
         ({"database": ""}, "database"),
         ({"user": "x" * 64}, "user"),
         ({"schema": "a\x00b"}, "schema"),
-        ({"embeddingDimensions": 2001}, "embeddingDimensions"),
+        ({"embeddingDimensions": 2048}, "embeddingDimensions"),
         ({"isLocal": True}, "not of this machine; allowed without TLS: a loopback address"),
         ({"password": "secret"}, "password"),
         (

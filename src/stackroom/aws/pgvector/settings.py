@@ -28,8 +28,6 @@ class PgvectorSettings(OwnStoreSettings):
     user: _Name
     # `schema` would hide a method of pydantic's.
     schema_name: _Name = Field("public", alias="schema")
-    # As many as an index of pgvector takes.
-    embedding_dimensions: Annotated[int, Field(strict=True, ge=1, le=2000)] = 1024
     ssl_root_cert: Said = ROOT_CERTIFICATES
     is_local: Annotated[bool, Field(strict=True)] = False
 
