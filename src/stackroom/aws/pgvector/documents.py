@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 from stackroom.aws.pgvector.connections import Connections
 from stackroom.aws.pgvector.schema import Tables, standing
-from stackroom.errors import KnowledgeBaseNotFound
+from stackroom.errors import KnowledgeBaseNotFound, SearchRefused
 from stackroom.ports.embeddings import Vector
 
 _OPERATION = "WritePostgreSQL"
@@ -108,7 +108,17 @@ class Documents:
         return self.connections.write(_OPERATION, asked, user_id=self.user_id)
 
     def put(self, document: NewDocument) -> None:
-        """In place of the version that is there, if any: whoever searches finds either, whole."""
+        """
+        In place of the version that is there, if any: whoever searches finds either, whole.
+
+        Raises SearchRefused for a vector of other dimensions than the tables have.
+        """
+        for chunk in document.chunks:
+            if len(chunk.embedding) != self.dimensions:
+                raise SearchRefused(
+                    f"a vector of {len(chunk.embedding)} dimensions, where the tables have"
+                    f" {self.dimensions}"
+                )
 
         def put(connection: Connection[Any]) -> None:
             self._remove(connection, document.name)

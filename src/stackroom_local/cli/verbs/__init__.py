@@ -1,6 +1,6 @@
 """The verbs: what each takes, parsed, and said in `--help`; the modules of `cli` do the work."""
 
-from stackroom_local.cli.verbs import documents, local_mode, questions
+from stackroom_local.cli.verbs import documents, local_mode, questions, stores
 
 EXIT_CODES = {
     0: "what was asked is done, or was answered",
@@ -24,6 +24,7 @@ FAILS_WHEN = {
     "retrieve": "the tool answers with an error, which is printed all the same",
     "token": "the user id is none",
     "whoami": "the token is not valid here",
+    "load": "there is no such folder, a file was not loaded, or the tables are not as asked for",
     "demo": "something is not as it should be",
 }
 
@@ -42,5 +43,6 @@ VERBS = (  # in the order that `stackroom --help` lists them
     questions.retrieve,
     questions.token,
     questions.whoami,
+    stores.load,
     local_mode.demo,
 )

@@ -1,0 +1,404 @@
+"""Folders of documents into PostgreSQL with pgvector, and what is left of a loader that dies."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from stackroom.aws.pgvector.connections import Connections
+from stackroom.aws.pgvector.documents import Documents
+from stackroom.aws.pgvector.repository import Match, Repository
+from stackroom.errors import KnowledgeBaseThrottled, SearchRefused
+from stackroom.ports.embeddings import Vector
+from stackroom_local.cli import app
+from stackroom_local.dropping import find
+from stackroom_local.loading import Loaded, Loading, NotLoaded, Outcome, Unchanged
+from stackroom_local.simulator.chunking import Chunking
+from stackroom_local.simulator.server import Configuration, Simulator
+from tests.files import pdf
+from tests.postgresql import LOADING, READING, PostgreSQL, postgresql
+
+pytestmark = pytest.mark.processes
+
+EAST = (1.0, 0.0, 0.0)
+DATABASE, LARGE = "small", "large"
+
+
+@dataclass
+class CountedEmbeddings:
+    """All texts mean the same; the first `failures` calls are throttled."""
+
+    provider: str = "fake"
+    model: str = "fake"
+    dimensions: int = 3
+    failures: int = 0
+    vector: Vector = EAST
+    asked: list[str] = field(default_factory=list)
+
+    def embed(self, text: str) -> Vector:
+        self.asked.append(text)
+        if len(self.asked) <= self.failures:
+            raise KnowledgeBaseThrottled("InvokeModel")
+        return self.vector
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgreSQL]:
+    with postgresql() as running:
+        running.database(DATABASE)
+        running.database(LARGE, dimensions=256)
+        yield running
+
+
+@pytest.fixture
+def loading(server: PostgreSQL) -> Iterator[Connections]:
+    with server.connections(LOADING, DATABASE) as connections:
+        yield connections
+    for database in (DATABASE, LARGE):
+        with server.as_superuser(database) as connection:
+            connection.execute("TRUNCATE knowledge_bases CASCADE")
+
+
+@pytest.fixture
+def reading(server: PostgreSQL) -> Iterator[Repository]:
+    with server.connections(READING, DATABASE) as connections:
+        yield Repository(connections=connections, dimensions=3)
+
+
+Make = Callable[..., Loading]
+
+
+@pytest.fixture
+def make(loading: Connections) -> Make:
+    def make(
+        embeddings: CountedEmbeddings | None = None,
+        *,
+        user_id: str | None = "alice",
+        **options: int,
+    ) -> Loading:
+        documents = Documents(
+            connections=loading, knowledge_base_id="handbook", dimensions=3, user_id=user_id
+        )
+        documents.make_knowledge_base("Handbook")
+        return Loading(
+            documents=documents,
+            embeddings=embeddings or CountedEmbeddings(),
+            chunking=Chunking(**options),
+            source="s3://docs/",
+            pause=lambda _attempt: None,
+        )
+
+    return make
+
+
+def loaded(loading: Loading, folder: Path) -> list[Outcome]:
+    return list(loading.load(find([folder]).files))
+
+
+def there(repository: Repository, user_id: str | None = "alice") -> list[Match]:
+    found = repository.of(user_id).search_similar("handbook", EAST, 100)
+    return sorted(found, key=lambda each: (each.document_name, each.chunk_index))
+
+
+def test_a_folder_is_found_with_its_places_and_attributes(
+    make: Make, reading: Repository, tmp_path: Path
+) -> None:
+    (tmp_path / "2026").mkdir()
+    (tmp_path / "2026" / "leave.txt").write_text("Thirty days of leave.", "utf-8")
+    sidecar = {"metadataAttributes": {"year": 2026, "teams": ["hr"]}}
+    (tmp_path / "2026" / "leave.txt.metadata.json").write_text(json.dumps(sidecar), "utf-8")
+    (tmp_path / "two.pdf").write_bytes(pdf("The first page.", "The second page."))
+
+    outcomes = loaded(make(), tmp_path)
+
+    text, first, second = there(reading)
+    assert outcomes == [Loaded("2026/leave.txt", 1), Loaded("two.pdf", 2)]
+    assert (text.content, text.attributes) == (
+        "Thirty days of leave.",
+        sidecar["metadataAttributes"],
+    )
+    assert text.source_uri == "s3://docs/2026/leave.txt"
+    assert [(each.content, each.page) for each in (first, second)] == [
+        ("The first page.", 1),
+        ("The second page.", 2),
+    ]
+    assert there(reading, "bob") == there(reading, None) == []
+
+
+def test_what_is_there_already_is_not_embedded_again(
+    make: Make, reading: Repository, tmp_path: Path
+) -> None:
+    file = tmp_path / "leave.txt"
+    file.write_text("Thirty days.", "utf-8")
+    embeddings = CountedEmbeddings()
+    loaded(make(embeddings), tmp_path)
+
+    again = loaded(make(embeddings), tmp_path)
+    before = len(embeddings.asked)
+    file.write_text("Forty days.", "utf-8")
+    changed = loaded(make(embeddings), tmp_path)
+
+    assert again == [Unchanged("leave.txt")]
+    assert before == 1
+    assert changed == [Loaded("leave.txt", 1)]
+    assert [each.content for each in there(reading)] == ["Forty days."]
+
+
+def test_another_size_of_chunks_makes_other_passages_of_the_same_files(
+    make: Make, reading: Repository, tmp_path: Path
+) -> None:
+    sentences = "".join(f"Sentence {number} is about leave. " for number in range(60))
+    (tmp_path / "leave.txt").write_text(sentences, "utf-8")
+    counts = []
+
+    for size in (150, 300, 600):
+        [outcome] = loaded(make(max_tokens=size), tmp_path)
+        assert isinstance(outcome, Loaded)
+        assert [each.content for each in there(reading)] == list(
+            Chunking(max_tokens=size).split(sentences)
+        )
+        counts.append(outcome.chunks)
+
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > counts[-1]
+
+
+def test_a_file_that_can_not_be_read_is_named_and_the_rest_goes_on(
+    make: Make, reading: Repository, tmp_path: Path
+) -> None:
+    (tmp_path / "a.exe").write_bytes(b"MZ")
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 and no more")
+    (tmp_path / "empty.txt").write_bytes(b"")
+    (tmp_path / "good.txt").write_text("Thirty days.", "utf-8")
+    (tmp_path / "odd.txt").write_text("Odd.", "utf-8")
+    (tmp_path / "odd.txt.metadata.json").write_text("{", "utf-8")
+
+    outcomes = loaded(make(), tmp_path)
+
+    bad = {each.name: each.reason for each in outcomes if isinstance(each, NotLoaded)}
+    assert set(bad) == {"a.exe", "broken.pdf", "empty.txt", "odd.txt"}
+    assert all(bad.values())
+    assert [each.content for each in there(reading)] == ["Thirty days."]
+
+
+def test_a_model_that_is_busy_is_asked_again(
+    make: Make, reading: Repository, tmp_path: Path
+) -> None:
+    (tmp_path / "leave.txt").write_text("Thirty days.", "utf-8")
+
+    outcomes = loaded(make(CountedEmbeddings(failures=3)), tmp_path)
+
+    assert outcomes == [Loaded("leave.txt", 1)]
+
+
+def test_a_model_that_stays_busy_costs_the_file_and_leaves_the_old_one(
+    make: Make, reading: Repository, tmp_path: Path
+) -> None:
+    file = tmp_path / "leave.txt"
+    file.write_text("Thirty days.", "utf-8")
+    loaded(make(), tmp_path)
+    file.write_text("Forty days.", "utf-8")
+
+    [outcome] = loaded(make(CountedEmbeddings(failures=100)), tmp_path)
+
+    assert outcome == NotLoaded("leave.txt", "InvokeModel was throttled")
+    assert [each.content for each in there(reading)] == ["Thirty days."]
+
+
+def test_a_vector_of_other_dimensions_ends_it(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "leave.txt").write_text("Thirty days.", "utf-8")
+
+    with pytest.raises(SearchRefused, match="a vector of 2 dimensions, where the tables have 3"):
+        loaded(make(CountedEmbeddings(vector=(1.0, 0.0))), tmp_path)
+
+
+def test_users_have_files_of_one_name_each_their_own(
+    make: Make, reading: Repository, tmp_path: Path
+) -> None:
+    file = tmp_path / "leave.txt"
+    make(user_id=None)
+    for user in ("alice", "bob", None):
+        file.write_text(f"The leave of {user}.", "utf-8")
+        loaded(make(user_id=user), tmp_path)
+
+    found = {
+        user: sorted(each.content for each in there(reading, user))
+        for user in ("alice", "bob", None)
+    }
+
+    assert found == {
+        "alice": ["The leave of None.", "The leave of alice."],
+        "bob": ["The leave of None.", "The leave of bob."],
+        None: ["The leave of None."],
+    }
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The variables of a process that embeds with a model as simulated."""
+    configuration = Configuration(
+        data_dir=tmp_path_factory.mktemp("simulator"), s3_endpoint="http://127.0.0.1:1"
+    )
+    with Simulator(configuration) as simulator:
+        yield {
+            "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": simulator.endpoint,
+            "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing",
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
+
+
+def command(server: PostgreSQL, folder: Path, *more: str) -> list[str]:
+    url = f"postgresql://{LOADING}@/{LARGE}?host={server.socket}"
+    console_script = str(Path(sys.executable).with_name("stackroom"))
+    asked = ["load", str(folder), "--to", url, "--local", "--knowledge-base", "handbook"]
+    return [console_script, *asked, "--dimensions", "256", *more]
+
+
+def run(
+    server: PostgreSQL, folder: Path, model: dict[str, str], *more: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(server, folder, *more),
+        env={**os.environ, **model},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.usefixtures("loading")
+def test_the_command_loads_a_folder_and_tells_what_it_could_not(
+    server: PostgreSQL, model: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "leave.txt").write_text("Thirty days of leave.", "utf-8")
+    well = run(server, tmp_path, model, "--user", "alice")
+    (tmp_path / "a.exe").write_bytes(b"MZ")
+    partly = run(server, tmp_path, model, "--user", "alice")
+
+    assert (well.returncode, well.stderr) == (0, "")
+    assert well.stdout.startswith("loaded 1 of 1 files as 1 passages in ")
+    assert partly.returncode == 1
+    assert "not loaded: a.exe: File type '.exe' not supported" in partly.stdout
+    assert "; 1 were there already" in partly.stdout
+    assert partly.stderr == "stackroom: 1 of 2 files were not loaded; see above\n"
+
+
+@pytest.mark.usefixtures("loading")
+def test_a_loader_that_is_killed_leaves_the_old_document_whole(
+    server: PostgreSQL, model: dict[str, str], tmp_path: Path
+) -> None:
+    old, new = ("".join(f"{word} {number}. " for number in range(200)) for word in ("Old", "New"))
+    file = tmp_path / "leave.txt"
+    file.write_text(old, "utf-8")
+    assert run(server, tmp_path, model, "--shared", "--chunk-tokens", "50").returncode == 0
+    before = contents(server)
+    file.write_text(new, "utf-8")
+
+    with server.as_superuser(LARGE) as connection:
+        # It may take the old passages away, and write the new document, but no passage of it yet.
+        connection.execute("BEGIN")
+        connection.execute(
+            "CREATE FUNCTION halt() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+            " PERFORM pg_advisory_xact_lock_shared(4711); RETURN NEW; END $$"
+        )
+        connection.execute(
+            "CREATE TRIGGER halting BEFORE INSERT ON knowledge_chunks"
+            " FOR EACH ROW WHEN (NEW.chunk_index = 3) EXECUTE FUNCTION halt()"
+        )
+        connection.execute("COMMIT")
+        connection.execute("SELECT pg_advisory_lock(4711)")
+        loader = subprocess.Popen(
+            command(server, tmp_path, "--shared", "--chunk-tokens", "50"),
+            env={**os.environ, **model},
+        )
+        try:
+            halted = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+            while connection.execute(halted).fetchone() == (0,):
+                assert loader.poll() is None, "it ended before it was killed"
+                time.sleep(0.02)
+            during = contents(server)
+        finally:
+            loader.send_signal(signal.SIGKILL)
+            loader.wait()
+        connection.execute("SELECT pg_advisory_unlock(4711)")
+        while connection.execute(halted + " OR mode = 'ShareLock'").fetchone() != (0,):
+            time.sleep(0.02)
+        connection.execute("DROP TRIGGER halting ON knowledge_chunks")
+        connection.execute("DROP FUNCTION halt")
+    killed = contents(server)
+    again = run(server, tmp_path, model, "--shared", "--chunk-tokens", "50")
+
+    assert len(before) > 3
+    assert before == during == killed
+    assert again.returncode == 0
+    assert all(text.startswith("New") for text in contents(server))
+    assert len(contents(server)) == len(before)
+
+
+def contents(server: PostgreSQL) -> list[str]:
+    with server.as_superuser(LARGE) as connection:
+        asked = "SELECT content FROM knowledge_chunks ORDER BY document_id, chunk_index"
+        return [text for [text] in connection.execute(asked)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], (2, "say whose they are: --user alice, or --shared")),
+        (["--shared", "--user", "alice"], (2, "say whose they are")),
+        (["--shared", "--reader", "agent"], (2, "--reader and --language are for --create-tables")),
+        (["--user", "a/b"], (1, "a/b")),
+        (["--shared", "--chunk-tokens", "0"], (2, "--chunk-tokens")),
+        (["--shared", "--to", "postgresql://a:secret@h/d"], (1, "--to must be postgresql://")),
+        (["--shared", "--to", "postgresql://h/d"], (1, "user left out")),
+        (["--shared", "--to", "postgresql://a@h/d?sslmode=disable"], (1, "without sslmode")),
+        (["--shared", "--to", "nonsense secret"], (1, "--to must be postgresql://")),
+        (["--shared", "--local", "--to", "postgresql://a@10.0.0.7/d"], (1, "not of this machine")),
+        (["--shared", "--knowledge-base", ""], (1, "--knowledge-base")),
+    ],
+)
+def test_a_command_line_that_is_wrong_is_told_so(
+    arguments: list[str],
+    told: tuple[int, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "a.txt").write_text("x", "utf-8")
+    default = ["--to", "postgresql://a@db.example.com/d", "--knowledge-base", "k"]
+    monkeypatch.setattr(sys, "argv", ["stackroom", "load", str(tmp_path), *default, *arguments])
+
+    with pytest.raises(SystemExit) as ended:
+        app()
+
+    code, why = told
+    error = capsys.readouterr().err
+    assert ended.value.code == code
+    assert why in " ".join(error.replace("│", " ").split())
+    assert "secret" not in error
+
+
+@pytest.mark.usefixtures("loading")
+def test_tables_are_made_on_request_with_a_user_who_may_search(
+    server: PostgreSQL, model: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "leave.txt").write_text("Thirty days of leave.", "utf-8")
+    url = f"postgresql://postgres@/{LARGE}?host={server.socket}"
+    asked = ("--to", url, "--shared", "--schema", "made", "--create-tables", "--reader", READING)
+
+    first = run(server, tmp_path, model, *asked)
+    second = run(server, tmp_path, model, *asked)
+    other = run(server, tmp_path, model, *asked, "--dimensions", "512")
+
+    assert (first.returncode, first.stderr) == (0, "")
+    assert "1 were there already" in second.stdout
+    assert other.returncode == 1
+    assert "the schema 'made' has vectors of 256 dimensions, not 512" in other.stderr
