@@ -30,6 +30,7 @@ _OF_SEVERAL = ("in", "notIn")
 _UNKNOWN_TO = {
     "S3_VECTORS": ("startsWith", "stringContains"),
     "S3_VECTORS_DIRECT": ("stringContains",),
+    "MANAGED": ("startsWith", "stringContains"),
 }
 _LONGEST_KEY = 100  # FilterKey
 _ORDERS = ("greaterThan", "greaterThanOrEquals", "lessThan", "lessThanOrEquals")

@@ -13,8 +13,8 @@ from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase, rendered
 from stackroom.aws.retrieve_models import Reranking
 from stackroom.aws.retrieve_options import RetrieveOptions
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.filters import Has, any_of
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
+from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Has, any_of
 from stackroom.identity import Caller
 from stackroom.narrowing import conditions
 from stackroom.ports.retrieval import Passage, Search
@@ -332,3 +332,45 @@ def test_what_is_no_cosine_is_no_similarity(
     assert retrieved.search is search
     assert not retrieved.is_reranked
     assert (best.score, best.similarity, best.relevance) == (0.75, None, None)
+
+
+def test_a_managed_knowledge_base_tells_in_its_own_words_where_a_passage_is_from(
+    client: Any, bedrock: Stubber
+) -> None:
+    """And what the uploader calls by another kind's words is an attribute like others."""
+    metadata = {
+        "user_id": "alice",
+        "_source_uri": "s3://docs/alice/cat-1/a.pdf",
+        "_data_source_id": "DS12345678",
+        "_language_code": "en",
+        "x-amz-bedrock-kb-source-uri": "s3://docs/bob/secret.txt",
+        "x-amz-bedrock-kb-document-page-number": 7,
+    }
+    location = {"type": "CUSTOM", "customDocumentLocation": {"id": "doc-1"}}
+    found = a_result(metadata=metadata, location=location, documentId="doc-1")
+    bedrock.add_response("retrieve", {"retrievalResults": [found]})
+    options = RetrieveOptions(is_managed=True, has_cosine_scores=False)
+
+    retrieved = BedrockKnowledgeBase(client, "KB12345678", options=options).retrieve("q", ALICE, 5)
+
+    best = retrieved.passages[0]
+    assert best.uri == "s3://docs/alice/cat-1/a.pdf"
+    assert (best.custom_id, best.page) == ("doc-1", None)
+    assert best.attributes == {
+        "user_id": "alice",
+        "x-amz-bedrock-kb-source-uri": "s3://docs/bob/secret.txt",
+        "x-amz-bedrock-kb-document-page-number": 7,
+    }
+
+
+@pytest.mark.parametrize("comparison", [Comparison.STARTS_WITH, Comparison.STRING_CONTAINS])
+def test_a_managed_knowledge_base_is_not_asked_what_it_does_not_know(
+    client: Any, comparison: Comparison
+) -> None:
+    knowledge_base = BedrockKnowledgeBase(
+        client, "KB12345678", options=RetrieveOptions(is_managed=True, has_cosine_scores=False)
+    )
+    condition = AllOf((ALICE, AnyOf((Compares("city", comparison, "R"), Has("year", 1)))))
+
+    with pytest.raises(SearchRefused, match=f"knows no {comparison.value}"):
+        knowledge_base.retrieve("q", condition, 5)

@@ -107,6 +107,15 @@ def test_a_managed_knowledge_base_is_searched_in_its_own_words() -> None:
     assert configuration == {"managedSearchConfiguration": {"numberOfResults": 5}}
 
 
+@pytest.mark.parametrize("chosen", ["MANAGED", "NONE"])
+def test_the_services_own_model_reranks_as_the_entry_says(chosen: str) -> None:
+    options = read(vectorStoreType="MANAGED", managedReranking=chosen).options
+    configuration: Any = options.configuration(5, None)
+
+    assert configuration["managedSearchConfiguration"]["rerankingModelType"] == chosen
+    assert options.is_reranked is (chosen == "MANAGED")
+
+
 def test_an_entry_with_a_tool_of_its_own_may_say_anything_more() -> None:
     [settings] = linked_settings(
         json.dumps([{**ENTRY, "retrievalTool": "search_parts", "endpoint": "https://parts"}])
@@ -159,6 +168,29 @@ def test_what_is_no_array_of_json_is_told(text: str, problem: str) -> None:
         ({"number_of_results": 5}, "number_of_results", "not permitted"),
         ({"reranking": {}}, "reranking.modelArn", "required"),
         ({"implicitFilter": {"modelArn": "a", "metadataAttributes": []}}, "", "at least 1 item"),
+        ({"managedReranking": "NONE"}, "managedReranking", "left out with S3_VECTORS"),
+        (
+            {"vectorStoreType": "MANAGED", "managedReranking": "CUSTOM"},
+            "managedReranking",
+            "'MANAGED' or 'NONE'",
+        ),
+        (
+            {
+                "vectorStoreType": "MANAGED",
+                "managedReranking": "MANAGED",
+                "reranking": {"modelArn": "arn:aws:bedrock:us-east-1::foundation-model/m"},
+            },
+            "managedReranking",
+            "left out beside reranking",
+        ),
+        (
+            {
+                "vectorStoreType": "MANAGED",
+                "retrievalFilter": {"startsWith": {"key": "k", "value": "v"}},
+            },
+            "retrievalFilter",
+            "which a MANAGED knowledge base can't answer",
+        ),
         (
             {"vectorStoreType": "MANAGED", "overrideSearchType": "SEMANTIC"},
             "overrideSearchType",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.aws.result_locations import custom_id_of, uri_of
+from stackroom.aws.result_locations import OF_MANAGED, custom_id_of, uri_of
 
 SOURCE = "x-amz-bedrock-kb-source-uri"
 
@@ -42,3 +42,14 @@ def test_of_a_custom_document_there_is_its_id_and_the_object_that_bedrock_notes(
     assert uri_of(location, {SOURCE: "doc-1"}) is None
     assert uri_of(location, {SOURCE: "s3://docs/a"}) == "s3://docs/a"
     assert custom_id_of(None) is None
+
+
+def test_of_each_kind_of_knowledge_base_only_its_own_word_is_taken() -> None:
+    """The other's word may stand in a sidecar, where whoever uploads has chosen it."""
+    location: Any = {"type": "CUSTOM", "customDocumentLocation": {"id": "doc-1"}}
+    of_managed = {"_source_uri": "s3://docs/a"}
+    of_vector = {SOURCE: "s3://docs/alice/secret.txt"}
+
+    assert uri_of(location, of_managed, OF_MANAGED) == "s3://docs/a"
+    assert uri_of(location, of_managed) is None
+    assert uri_of(location, of_vector, OF_MANAGED) is None

@@ -36,7 +36,10 @@ class ImplicitFilterSettings(Entry):
 
 
 class BedrockSettings(LinkedSettings):
+    """`managed_reranking` is of a MANAGED knowledge base: its service's own model, or none."""
+
     reranking: RerankingSettings | None = None
+    managed_reranking: Literal["MANAGED", "NONE"] | None = None
     implicit_filter: ImplicitFilterSettings | None = None
 
     @pydantic.field_validator("vector_store_type")
@@ -50,6 +53,8 @@ class BedrockSettings(LinkedSettings):
     def _fits_together(self) -> Self:
         if self.override_search_type == "HYBRID" and self.vector_store_type == "S3_VECTORS":
             raise ValueError("overrideSearchType HYBRID is not for S3_VECTORS; allowed: SEMANTIC")
+        if self.managed_reranking is not None:
+            self._check_managed_reranking()
         if self.vector_store_type == "MANAGED":
             for member, chosen in (
                 ("overrideSearchType", self.override_search_type),
@@ -60,6 +65,15 @@ class BedrockSettings(LinkedSettings):
         _ = self.options  # which knows what goes together
         return self
 
+    def _check_managed_reranking(self) -> None:
+        if self.vector_store_type != "MANAGED":
+            raise ValueError(
+                f"managedReranking must be left out with {self.vector_store_type}; it is for"
+                " MANAGED alone"
+            )
+        if self.reranking is not None:
+            raise ValueError("managedReranking must be left out beside reranking")
+
     @property
     def options(self) -> RetrieveOptions:
         """Raises ValueError for what doesn't go together."""
@@ -69,6 +83,7 @@ class BedrockSettings(LinkedSettings):
             reranking=_reranking(self.reranking),
             implicit_filter=_implicit_filter(self.implicit_filter),
             is_managed=self.vector_store_type == "MANAGED",
+            managed_reranking=self.managed_reranking,
             has_cosine_scores=self.vector_store_type == "S3_VECTORS",
         )
 

@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any, cast
 from botocore.exceptions import BotoCoreError, ClientError
 
 from stackroom.aws.guardrail import Guardrail
-from stackroom.aws.result_locations import custom_id_of, uri_of
+from stackroom.aws.result_locations import OF_MANAGED, OF_VECTOR, OwnKeys, custom_id_of, uri_of
 from stackroom.aws.retrieve_filters import both
 from stackroom.aws.retrieve_options import RetrieveOptions
 from stackroom.aws.translation import THROTTLES, code_of, understood
 from stackroom.deadlines import NO_DEADLINE, Deadline
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, Unavailable
-from stackroom.filters import AllOf, AnyOf, Compares, Filter, Has, Lists
+from stackroom.errors import (
+    KnowledgeBaseThrottled,
+    KnowledgeBaseUnavailable,
+    SearchRefused,
+    Unavailable,
+)
+from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.ports.retrieval import Passage, Retrieved, Search
 
 if TYPE_CHECKING:
@@ -27,7 +32,9 @@ if TYPE_CHECKING:
 
     Found = KnowledgeBaseRetrievalResultTypeDef | RetrievedReferenceTypeDef
 
-_PAGE = "x-amz-bedrock-kb-document-page-number"
+# "Not supported for managed knowledge bases"; a user saw them accepted, and nothing found.
+# https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
+_UNKNOWN_TO_MANAGED = frozenset({Comparison.STARTS_WITH, Comparison.STRING_CONTAINS})
 _MOST_PAGES = 10  # of one search, each of which counts against Retrieve's 20 a second
 
 
@@ -94,6 +101,8 @@ class BedrockKnowledgeBase:
         )
 
     def _asked(self, query: str, condition: Filter | None, limit: int) -> dict[str, Any]:
+        if condition is not None and self._options.is_managed:
+            _refuse_unknown(condition)
         demanded = None if condition is None else rendered(condition)
         try:
             whole = both(self._options.fixed_filter, demanded)
@@ -116,7 +125,8 @@ class BedrockKnowledgeBase:
             raise search_error(error, "Retrieve") from error
 
     def _passage(self, found: "KnowledgeBaseRetrievalResultTypeDef") -> Passage:
-        passage = passage_of(found, first_page=self._first_page)
+        own = OF_MANAGED if self._options.is_managed else OF_VECTOR
+        passage = passage_of(found, first_page=self._first_page, own=own)
         if self._options.tells_similarity:
             return passage
         reranked = self._options.is_reranked
@@ -135,7 +145,7 @@ def _why_stopped(page: "RetrieveResponseTypeDef", token: str, seen: set[str]) ->
     return None
 
 
-def passage_of(found: "Found", *, first_page: int) -> Passage:
+def passage_of(found: "Found", *, first_page: int, own: OwnKeys = OF_VECTOR) -> Passage:
     """Of what `Retrieve` found or an answer cites; the latter has no score, and gets 0."""
     attributes = cast("Mapping[str, object]", found.get("metadata", {}))
     score = cast("KnowledgeBaseRetrievalResultTypeDef", found).get("score")
@@ -145,10 +155,10 @@ def passage_of(found: "Found", *, first_page: int) -> Passage:
         text=_text(found),
         score=score or 0.0,
         similarity=score,
-        uri=uri_of(found.get("location"), attributes),
+        uri=uri_of(found.get("location"), attributes, own),
         custom_id=custom_id_of(found.get("location")),
-        page=page_of(attributes, first_page),
-        attributes=attributes,
+        page=page_of(attributes, first_page, own),
+        attributes=attributes if own is OF_VECTOR else _documents_own(attributes, own),
     )
 
 
@@ -185,12 +195,29 @@ def search_error(error: ClientError | BotoCoreError, operation: str) -> Unavaila
     return KnowledgeBaseUnavailable(operation, code_of(error))
 
 
-def page_of(attributes: Mapping[str, object], first_page: int) -> int | None:
+def page_of(
+    attributes: Mapping[str, object], first_page: int, own: OwnKeys = OF_VECTOR
+) -> int | None:
     """From 1 on, by what Bedrock notes with a passage; None if it doesn't."""
-    reported = attributes.get(_PAGE)
+    reported = attributes.get(own.page) if own.page else None
     if isinstance(reported, int | float):  # seen as 3.0
         return int(reported) - first_page + 1
     return None
+
+
+def _documents_own(attributes: Mapping[str, object], own: OwnKeys) -> Mapping[str, object]:
+    """What a MANAGED knowledge base notes of its own accord is told by no list, and left out."""
+    return {key: each for key, each in attributes.items() if not key.startswith(own.prefix)}
+
+
+def _refuse_unknown(condition: Filter) -> None:
+    """Raise SearchRefused for a comparison that a MANAGED knowledge base doesn't make."""
+    match condition:
+        case Compares(_, comparison, _) if comparison in _UNKNOWN_TO_MANAGED:
+            raise SearchRefused(f"a MANAGED knowledge base knows no {comparison.value}")
+        case AnyOf(members) | AllOf(members):
+            for member in members:
+                _refuse_unknown(member)
 
 
 def _text(found: "Found") -> str:

@@ -24,7 +24,11 @@ _OF_ONE = (
     "stringContains",
 )
 _OF_SEVERAL = ("in", "notIn")
-_NOT_IN_S3_VECTORS = ("startsWith", "stringContains")
+# By store, and what it is called; the guide has it of both that they are not supported.
+_UNKNOWN_TO = {
+    "S3_VECTORS": ("an index of S3 Vectors", ("startsWith", "stringContains")),
+    "MANAGED": ("a MANAGED knowledge base", ("startsWith", "stringContains")),
+}
 _LONGEST_KEY = 100  # FilterKey
 
 
@@ -58,8 +62,9 @@ def _check(condition: Any, store: str, *, depth: int) -> None:
     if operator not in (*_OF_ONE, *_OF_SEVERAL):
         allowed = ", ".join((*_OF_ONE, *_OF_SEVERAL, *_GROUPS))
         raise ValueError(f"has the operator {operator!r}; allowed: {allowed}")
-    if store == "S3_VECTORS" and operator in _NOT_IN_S3_VECTORS:
-        raise ValueError(f"has {operator!r}, which an index of S3 Vectors can't answer")
+    called, unknown = _UNKNOWN_TO.get(store, ("", ()))
+    if operator in unknown:
+        raise ValueError(f"has {operator!r}, which {called} can't answer")
     _check_attribute(operator, operand)
 
 

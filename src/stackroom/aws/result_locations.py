@@ -1,12 +1,12 @@
 """Where a passage is from, in Bedrock's word for it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent_runtime.type_defs import RetrievalResultLocationTypeDef
 
-_URI = "x-amz-bedrock-kb-source-uri"
 _IN_S3 = "s3://"
 # Members of RetrievalResultLocation in the API model of bedrock-agent-runtime, botocore 1.44.5.
 _ELSEWHERE = {
@@ -20,15 +20,40 @@ _ELSEWHERE = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class OwnKeys:
+    """
+    What Bedrock itself notes with a passage, which nobody's sidecar can: all that begins with
+    `prefix`, among them the document's `uri` and its `page`, None where none is told. A key of
+    another kind of knowledge base anybody may have written.
+    """
+
+    prefix: str
+    uri: str
+    page: str | None
+
+
+# https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
+OF_VECTOR = OwnKeys(
+    prefix="x-amz-bedrock",
+    uri="x-amz-bedrock-kb-source-uri",
+    page="x-amz-bedrock-kb-document-page-number",
+)
+# Of pages in MANAGED knowledge bases AWS says nothing.
+OF_MANAGED = OwnKeys(prefix="_", uri="_source_uri", page=None)
+
+
 def uri_of(
-    location: "RetrievalResultLocationTypeDef | None", attributes: Mapping[str, object]
+    location: "RetrievalResultLocationTypeDef | None",
+    attributes: Mapping[str, object],
+    own: OwnKeys = OF_VECTOR,
 ) -> str | None:
     """The object in S3, or the address of a page or a file elsewhere; None if neither is told."""
     if location is None:
         return None  # an attribute alone is no word of the store's on where a passage is from
     if "s3Location" in location:
         return location["s3Location"].get("uri")
-    reported = attributes.get(_URI)
+    reported = attributes.get(own.uri)
     # Of a CUSTOM data source's documents it is their id.
     if isinstance(reported, str) and reported.startswith(_IN_S3):
         return reported
