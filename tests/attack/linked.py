@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.attack.linked_stage import GROUPS, QUESTION, LinkedStage, of_anybody
+from tests.attack.linked_stage import GROUPS, MANAGED, QUESTION, LinkedStage, of_anybody
 from tests.attack.oracle import GIVEAWAYS, TYPES
 from tests.attack.wire import Answer
 
@@ -207,6 +207,15 @@ def groups(stage: LinkedStage, chance: random.Random) -> Iterator[LinkedAttempt]
             groups=each,
             sees=stage.shown_to(each) if len(each) < 4 or len(set(each)) > 35 else (),
         )
+        yield LinkedAttempt(
+            kind="groups in MANAGED",
+            name=f"{list(each)[:3]!r} and {max(len(each) - 3, 0)} more",
+            act=lambda each=each: stage.ask(  # type: ignore[misc]
+                _as(each), {**_SEARCH, "knowledge_base_id": stage.linked[MANAGED]}
+            ),
+            groups=each,
+            sees=stage.found_in(MANAGED, None, each) if len(each) < 4 else (),
+        )
 
 
 def prompts(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
@@ -309,7 +318,7 @@ def documents(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
 def pools(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
     """One of Stackroom's own, linked by mistake: its documents are their owners', and hidden."""
     stage.configure(identity_from_event=True)
-    for name in ("mistaken", "mistaken with groups", "mistaken by team"):
+    for name in (*("mistaken", "mistaken with groups", "mistaken by team", "mistaken in MANAGED"),):
         for user in ("mallory", "alice", "bob"):
             for groups in ((), ("law",), ("hr", "law")):
                 given = {**_SEARCH, "knowledge_base_id": stage.linked[name]}

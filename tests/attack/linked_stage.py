@@ -25,6 +25,7 @@ from stackroom_local.state import endpoint_variables
 from tests.agents.models import Asked, PlayedModel, Said
 from tests.attack.wire import Answer
 from tests.lambda_context import Context
+from tests.simulator.managed import connected, managed, s3
 from tests.simulator.running import ministack
 from tests.simulator.world import REGION, World
 from tests.workflow.functions import forget_clients
@@ -37,6 +38,7 @@ GROUPS = (
     *('["hr"]', "hr%2Claw", "*", "h\\r", "Größe", "Gro\N{COMBINING DIAERESIS}ße", "null"),
 )
 _ANYBODY = "anybody at all"
+MANAGED = "grouped in MANAGED"
 # What a document may name instead of a list; nobody is let in by it but who is called so.
 ODD: Mapping[str, tuple[object, frozenset[str]]] = {
     "text": ("hr", frozenset({"hr"})),
@@ -188,6 +190,8 @@ class LinkedStage:
         entries["grouped"]["enableAcl"] = True
         entries["mistaken with groups"]["enableAcl"] = True
         entries["mistaken by team"] |= {"enableAcl": True, "aclMetadataField": "team"}
+        entries[MANAGED] |= {"vectorStoreType": "MANAGED", "enableAcl": True}
+        entries["mistaken in MANAGED"]["vectorStoreType"] = "MANAGED"
         return entries
 
 
@@ -263,6 +267,27 @@ def _furnish(stage: LinkedStage) -> None:
     stage.linked["grouped"] = _knowledge_base(stage, "grouped", grouped)
     for name in ("mistaken", "mistaken with groups", "mistaken by team"):
         stage.linked[name] = _pool(stage, name)
+    stage.linked[MANAGED] = _managed(stage, _grouped_in(stage, MANAGED))
+    stage.linked["mistaken in MANAGED"] = _pool(stage, "mistaken in MANAGED", managed=True)
+
+
+def _grouped_in(stage: LinkedStage, name: str) -> str:
+    """The prefix of documents of groups, as those of `grouped` are, each with a secret."""
+    prefix = f"{name.replace(' ', '-')}/"
+    for number, group in enumerate(GROUPS):
+        text = stage.keep(f"group-{number}", frozenset({group}), place=name)
+        stage.world.put(f"{prefix}{number}.txt", text, sidecar={"allowed_groups": [group]})
+    for odd, (value, readers) in ODD.items():
+        text = stage.keep(odd, readers, is_odd=True, place=name)
+        sidecar = None if value is None else {"allowed_groups": value}
+        stage.world.put(f"{prefix}{odd}.txt", text, sidecar=sidecar)
+    return prefix
+
+
+def _managed(stage: LinkedStage, prefix: str) -> str:
+    made = managed(stage.world)
+    stage.world.sync(made, connected(stage.world, made, s3(stage.world, prefix)))
+    return made
 
 
 def _knowledge_base(
@@ -276,7 +301,7 @@ def _knowledge_base(
     return made
 
 
-def _pool(stage: LinkedStage, name: str) -> str:
+def _pool(stage: LinkedStage, name: str, *, managed: bool = False) -> str:
     """Of users: what they keep for themselves, and what they have shared with all groups."""
     folder = name.replace(" ", "-")
     for number, user in enumerate(("alice", "bob")):
@@ -293,6 +318,8 @@ def _pool(stage: LinkedStage, name: str) -> str:
                 sidecar["allowed_groups"] = shared
             text = stage.keep(file)
             stage.world.put(f"{folder}/{user}/notes/{file}.txt", text, sidecar=sidecar)
+    if managed:
+        return _managed(stage, f"{folder}/")
     made = stage.world.knowledge_base()
     stage.world.sync(made, stage.world.data_source(made, f"{folder}/"))
     return made

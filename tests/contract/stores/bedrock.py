@@ -255,7 +255,8 @@ class BedrockWorld:
 def _without_filter(body: bytes) -> bytes:
     asked = json.loads(body)
     asked.pop("filter", None)
-    asked.get("retrievalConfiguration", {}).get("vectorSearchConfiguration", {}).pop("filter", None)
+    for search in asked.get("retrievalConfiguration", {}).values():  # of either kind
+        search.pop("filter", None)
     return json.dumps(asked).encode()
 
 
