@@ -1,6 +1,6 @@
-"""What every `DataSources` promises: five to a knowledge base, each made once."""
+"""What every `DataSources` promises: so many to a knowledge base, each made once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Protocol
 from uuid import uuid4
@@ -8,17 +8,24 @@ from uuid import uuid4
 import pytest
 
 from stackroom.aws.data_sources import BedrockDataSources
+from stackroom.capacity import CAPACITIES
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled
 from stackroom.ports.data_sources import DataSources
 from stackroom.runs.placement import data_source_name
 from tests.fakes.pipeline import FakeBedrock, FakeClock
+from tests.simulator.managed import managed
 from tests.simulator.world import World, eventually
 
-LIMIT = 5  # data sources of a knowledge base [AWS General Reference: Amazon Bedrock quotas]
+# Data sources of a knowledge base [AWS General Reference: Amazon Bedrock quotas], those that are
+# nobody's own among them.
+LIMITS = {each: capacity.own_sources + 1 for each, capacity in CAPACITIES.items()}
 
 
 class Pool(Protocol):
-    """Data sources, and empty knowledge bases to make them on."""
+    """Data sources, and empty knowledge bases to make them on, which take so many."""
+
+    @property
+    def limit(self) -> int: ...
 
     @property
     def port(self) -> DataSources: ...
@@ -29,6 +36,7 @@ class Pool(Protocol):
 @dataclass(frozen=True)
 class FakePool:
     port: FakeBedrock
+    limit: int = LIMITS["BEDROCK"]
 
     def knowledge_base(self) -> str:
         return f"KB-{uuid4().hex}"
@@ -36,19 +44,50 @@ class FakePool:
 
 @dataclass(frozen=True)
 class SimulatedPool:
-    port: BedrockDataSources
     world: World
+    limit: int = LIMITS["BEDROCK"]
+
+    @property
+    def port(self) -> BedrockDataSources:
+        return BedrockDataSources(client=self.world.agent, bucket=self.world.bucket)
 
     def knowledge_base(self) -> str:
         return self.world.knowledge_base()
 
 
-@pytest.fixture(params=["fake", pytest.param("bedrock", marks=pytest.mark.processes)])
+@dataclass(frozen=True)
+class ManagedPool:
+    world: World
+    limit: int = LIMITS["MANAGED"]
+    made: set[str] = field(default_factory=set)
+
+    @property
+    def port(self) -> BedrockDataSources:
+        return BedrockDataSources(
+            client=self.world.agent,
+            bucket=self.world.bucket,
+            managed=self.made,
+            bucket_owner="123456789012",
+        )
+
+    def knowledge_base(self) -> str:
+        knowledge_base = managed(self.world)
+        self.made.add(knowledge_base)
+        return knowledge_base
+
+
+@pytest.fixture(
+    params=[
+        "fake",
+        pytest.param("bedrock", marks=pytest.mark.processes),
+        pytest.param("managed", marks=pytest.mark.processes),
+    ]
+)
 def pool(request: pytest.FixtureRequest) -> Pool:
     if request.param == "fake":
-        return FakePool(FakeBedrock(FakeClock(), source_limit=LIMIT))
+        return FakePool(FakeBedrock(FakeClock(), source_limit=LIMITS["BEDROCK"]))
     world: World = request.getfixturevalue("simulated")
-    return SimulatedPool(BedrockDataSources(client=world.agent, bucket=world.bucket), world)
+    return SimulatedPool(world) if request.param == "bedrock" else ManagedPool(world)
 
 
 def create(pool: Pool, knowledge_base: str, catalog_id: str, token: str = "first") -> str:
@@ -107,25 +146,25 @@ def test_a_data_source_of_that_name_is_adopted_once_its_token_is_forgotten(pool:
     assert create(pool, here, "cat-1", token="today") == first
 
 
-def test_a_knowledge_base_has_five_data_sources_and_the_next_has_its_own(pool: Pool) -> None:
+def test_a_knowledge_base_has_so_many_data_sources_and_the_next_has_its_own(pool: Pool) -> None:
     here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
-    for number in range(LIMIT):
+    for number in range(pool.limit):
         create(pool, here, f"cat-{number}")
 
     with pytest.raises(DataSourceLimit):
-        create(pool, here, "cat-9")
+        create(pool, here, "cat-999")
 
-    assert pool.port.find(here, data_source_name("cat-9")) is None
-    assert create(pool, elsewhere, "cat-9")
+    assert pool.port.find(here, data_source_name("cat-999")) is None
+    assert create(pool, elsewhere, "cat-999")
 
 
 def test_the_last_data_source_is_answered_again_though_the_knowledge_base_is_full(
     pool: Pool,
 ) -> None:
     here = pool.knowledge_base()
-    made = [create(pool, here, f"cat-{number}") for number in range(LIMIT)]
+    made = [create(pool, here, f"cat-{number}") for number in range(pool.limit)]
 
-    assert create(pool, here, f"cat-{LIMIT - 1}") == made[-1]
+    assert create(pool, here, f"cat-{pool.limit - 1}") == made[-1]
 
 
 def test_a_data_source_becomes_available(pool: Pool) -> None:
@@ -146,15 +185,15 @@ def test_all_data_sources_of_a_knowledge_base_are_listed_by_name(pool: Pool) -> 
 
 def test_a_removed_data_source_is_gone_after_a_while_and_makes_room(pool: Pool) -> None:
     here = pool.knowledge_base()
-    made = [create(pool, here, f"cat-{number}") for number in range(LIMIT)]
+    made = [create(pool, here, f"cat-{number}") for number in range(pool.limit)]
 
     at_once = pool.port.remove(here, made[0])
     eventually(lambda: removed(pool, here, made[0]))
 
     assert not at_once
     assert pool.port.find(here, data_source_name("cat-0")) is None
-    assert len(pool.port.all(here)) == LIMIT - 1
-    assert create(pool, here, "cat-9") not in made
+    assert len(pool.port.all(here)) == pool.limit - 1
+    assert create(pool, here, "cat-999") not in made
 
 
 def test_removing_what_is_gone_or_never_was_is_safe(pool: Pool) -> None:

@@ -18,6 +18,7 @@ from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.clock import FakeClock
 from tests.fakes.inventory import FakeInventory
 from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments
+from tests.simulator.managed import described, managed, s3, source_request
 from tests.simulator.world import World, eventually
 
 PREFIX = "alice/research/"
@@ -79,9 +80,18 @@ class SimulatedBase:
         return f"s3://{self.world.bucket}/{key}"
 
 
-@pytest.fixture(params=["fake", pytest.param("bedrock", marks=pytest.mark.processes)])
+@pytest.fixture(
+    params=[
+        "fake",
+        pytest.param("bedrock", marks=pytest.mark.processes),
+        pytest.param("managed", marks=pytest.mark.processes),
+    ]
+)
 def base(request: pytest.FixtureRequest) -> Base:
-    return _fake() if request.param == "fake" else _simulated(request.getfixturevalue("simulated"))
+    if request.param == "fake":
+        return _fake()
+    simulated: World = request.getfixturevalue("simulated")
+    return _simulated(simulated) if request.param == "bedrock" else _managed(simulated)
 
 
 def _fake() -> FakeBase:
@@ -110,6 +120,32 @@ def _simulated(simulated: World) -> SimulatedBase:
     custom = {"type": "CUSTOM"}
     made = world.data_source(knowledge_base, PREFIX, name=NAME)
     shared = world.data_source(knowledge_base, name="shared", dataSourceConfiguration=custom)
+    return _of(world, knowledge_base, made, shared)
+
+
+def _managed(simulated: World) -> SimulatedBase:
+    world = World(simulated.endpoint, simulated.s3_endpoint, patient=True)
+    knowledge_base = managed(world)
+    made = _connected(world, knowledge_base, s3(world, PREFIX), NAME)
+    shared = _connected(world, knowledge_base, {"type": "CUSTOM", "version": "1"}, "shared")
+    return _of(world, knowledge_base, made, shared, managed=frozenset({knowledge_base}))
+
+
+def _connected(world: World, knowledge_base: str, parameters: object, name: str) -> str:
+    """A data source of that name, once it takes documents."""
+    request = {**source_request(knowledge_base, parameters), "name": name}
+    made = str(world.agent.create_data_source(**request)["dataSource"]["dataSourceId"])
+    eventually(lambda: described(world, knowledge_base, made)["status"] == "AVAILABLE")
+    return made
+
+
+def _of(
+    world: World,
+    knowledge_base: str,
+    made: str,
+    shared: str,
+    managed: frozenset[str] = frozenset(),
+) -> SimulatedBase:
     return SimulatedBase(
         port=AwsInventory(
             s3=world.s3,
@@ -117,6 +153,7 @@ def _simulated(simulated: World) -> SimulatedBase:
             bedrock_agent=world.agent,
             bucket=world.bucket,
             catalog_table="",
+            managed=managed,
         ),
         own=DataSource(knowledge_base_id=knowledge_base, data_source_id=made),
         shared=_custom(knowledge_base, shared),
