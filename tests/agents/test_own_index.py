@@ -1,0 +1,220 @@
+"""An agent's search in an S3 Vectors index that plain boto3 filled, from entry to answer."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import boto3
+import pytest
+
+from stackroom.aws.linked import linked_retrieval
+from stackroom.aws.linked_settings import linked_settings
+from stackroom.aws.session import client
+from stackroom.identity import Caller
+from stackroom.retrieval.tool import retrieve_from_knowledge_base
+from stackroom_local.simulator.server import Configuration, Simulator
+from stackroom_local.state import endpoint_variables
+from tests.simulator.world import guardrail_request
+from tests.workflow.functions import forget_clients
+
+pytestmark = pytest.mark.processes
+
+NOWHERE = "http://127.0.0.1:9"  # nothing of S3's own is asked for
+ANN, BOB = Caller("ann"), Caller("bob")
+# Whose, from where, the text, and what else its makers note.
+PARTS: tuple[tuple[str | None, str, str, dict[str, Any]], ...] = (
+    ("ann", "https://parts.test/pump", "Grease the pump every 200 hours.", {"kind": "care"}),
+    ("ann", "manuals/valve.pdf", "The valve wants no grease.", {"kind": "care", "teams": ["hr"]}),
+    ("bob", "s3://parts/pump.pdf", "Bob's pump costs 90 euros.", {"kind": "price"}),
+    (None, "leaflet", "A pump for everyone.", {"kind": "price"}),
+)
+
+
+@pytest.fixture(scope="module")
+def simulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("simulator")
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        Simulator(Configuration(data_dir=folder, s3_endpoint=NOWHERE)) as running,
+    ):
+        for name, value in {
+            **endpoint_variables(NOWHERE, running.endpoint),
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }.items():
+            patch.setenv(name, value)
+        forget_clients()
+        yield running.endpoint
+        forget_clients()
+
+
+def an_index(*, searched: bool = True, metric: str = "cosine", dimension: int = 512) -> str:
+    """As whoever has no Bedrock makes and fills it."""
+    # The types of the client are older than text search.
+    vectors: Any = boto3.client("s3vectors")
+    bucket = f"parts-{uuid4().hex}"
+    vectors.create_vector_bucket(vectorBucketName=bucket)
+    texts = {"textSearchConfigurations": [{"metadataKey": "body"}]} if searched else {}
+    made: str = vectors.create_index(
+        vectorBucketName=bucket,
+        indexName="parts",
+        dataType="float32",
+        dimension=dimension,
+        distanceMetric=metric,
+        metadataConfiguration={"nonFilterableMetadataKeys": ["body"], **texts},
+    )["indexArn"]
+    vectors.put_vectors(
+        indexArn=made,
+        vectors=[
+            {
+                "key": str(number),
+                "data": {"float32": embedded(text, dimension)},
+                "metadata": {"body": text, "from": source, **owned_by(owner), **noted},
+            }
+            for number, (owner, source, text, noted) in enumerate(PARTS)
+        ],
+    )
+    return made
+
+
+def owned_by(owner: str | None) -> dict[str, str]:
+    return {} if owner is None else {"customer": owner}
+
+
+def embedded(text: str, dimension: int) -> list[float]:
+    answer = boto3.client("bedrock-runtime").invoke_model(
+        modelId="amazon.titan-embed-text-v2:0",
+        body=json.dumps({"inputText": text, "dimensions": dimension, "normalize": True}),
+    )
+    vector: list[float] = json.loads(answer["body"].read())["embedding"]
+    return vector
+
+
+def asked(index: str, caller: Caller | None = None, **members: Any) -> dict[str, Any]:
+    """Of an agent that was given the index."""
+    entry = {
+        "knowledgeBaseId": "parts",
+        "name": "Parts",
+        "description": "Spare parts.",
+        "vectorStoreType": "S3_VECTORS_DIRECT",
+        "tenancy": "shared",
+        "indexArn": index,
+        "textKey": "body",
+        "sourceKey": "from",
+        "embeddingDimensions": 512,
+        **members,
+    }
+    retrieval = linked_retrieval(linked_settings(json.dumps([entry])), client)
+    answer: dict[str, Any] = retrieve_from_knowledge_base(
+        {"query": "How is the pump greased?"}, caller=caller, retrieval=retrieval
+    )
+    return answer
+
+
+def contents(answer: dict[str, Any]) -> set[str]:
+    assert answer["success"], answer
+    return {result["content"] for result in answer["results"]}
+
+
+ALL = {text for _, _, text, _ in PARTS}
+OF_ANN = {text for owner, _, text, _ in PARTS if owner == "ann"}
+OF_USERS: dict[str, Any] = {"tenancy": "user", "tenantKey": "customer"}
+
+
+@pytest.fixture(scope="module")
+def index(simulator: str) -> str:
+    assert simulator, "it answers for S3 Vectors"
+    return an_index()
+
+
+def test_what_is_shared_everyone_finds(index: str) -> None:
+    found = asked(index)
+
+    assert contents(found) == ALL
+    assert found["results"][0]["content"] == "Grease the pump every 200 hours."
+    assert found["metadata"]["search"] == "hybrid"
+
+
+def test_of_users_each_finds_their_own(index: str) -> None:
+    assert contents(asked(index, ANN, **OF_USERS)) == OF_ANN
+    assert contents(asked(index, BOB, **OF_USERS)) == {"Bob's pump costs 90 euros."}
+    assert contents(asked(index, Caller("mallory"), **OF_USERS)) == set()
+    assert asked(index, **OF_USERS)["errorType"] == "MissingIdentity"
+
+
+def test_of_users_in_groups_both_are_demanded(index: str) -> None:
+    groups: Any = {"enableAcl": True, "aclMetadataField": "teams"}
+
+    found = contents(asked(index, Caller("ann", ("hr",)), **OF_USERS, **groups))
+
+    assert found == {"The valve wants no grease."}
+    assert contents(asked(index, Caller("bob", ("hr",)), **OF_USERS, **groups)) == set()
+
+
+def test_a_source_is_told_as_what_it_is(index: str) -> None:
+    told = {
+        result["content"]: (result["source"]["uri"], result["source"]["filename"])
+        for result in asked(index)["results"]
+    }
+
+    assert told == {
+        "Grease the pump every 200 hours.": ("https://parts.test/pump", "pump"),
+        "The valve wants no grease.": ("manuals/valve.pdf", "valve.pdf"),
+        "Bob's pump costs 90 euros.": ("s3://parts/pump.pdf", "pump.pdf"),
+        "A pump for everyone.": ("leaflet", "leaflet"),
+    }
+
+
+def test_what_is_configured_narrows_every_search(index: str) -> None:
+    care: Any = {"retrievalFilter": {"notEquals": {"key": "kind", "value": "price"}}}
+    of_bob: Any = {"retrievalFilter": {"equals": {"key": "customer", "value": "bob"}}}
+
+    assert contents(asked(index, **care)) == OF_ANN
+    assert contents(asked(index, ANN, **OF_USERS, **of_bob)) == set()
+
+
+def test_a_guardrail_looks_at_the_question_first(index: str) -> None:
+    policies = guardrail_request(words=["greased"])
+    guardrail = boto3.client("bedrock").create_guardrail(**policies)["guardrailId"]
+
+    answer = asked(index, guardrailId=guardrail)
+
+    assert (answer["results"], answer["metadata"]["guardrail_action"]) == ([], "INTERVENED")
+
+
+def test_a_model_may_put_what_was_found_in_order(index: str) -> None:
+    model = "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"
+    ranked = {"modelArn": model, "numberOfRerankedResults": 2}
+
+    found = asked(index, reranking=ranked)
+
+    assert len(found["results"]) == 2
+    assert found["results"][0]["content"] == "Grease the pump every 200 hours."
+    assert found["metadata"]["search"] == "hybrid+rerank"
+
+
+@pytest.mark.parametrize("metric", ["cosine", "euclidean"])
+def test_without_text_search_it_is_searched_by_meaning(index: str, metric: str) -> None:
+    assert index
+    found = asked(an_index(searched=False, metric=metric))
+
+    assert contents(found) == ALL
+    assert found["metadata"]["search"] == "semantic"
+    assert all(0 < result["score"] <= 1 for result in found["results"])
+
+
+def test_an_index_of_another_dimension_is_told_with_both_numbers(index: str) -> None:
+    assert index
+    answer = asked(an_index(dimension=256))
+
+    assert answer["errorType"] == "RetrievalFailed"
+    assert "256 dimensions, and questions' vectors 512" in json.dumps(answer)
+
+
+def test_an_index_that_is_gone_is_told(index: str) -> None:
+    answer = asked(f"{index}-that-was")
+
+    assert answer["errorType"] == "RetrievalFailed"
+    assert "NotFoundException" in json.dumps(answer)
