@@ -1,4 +1,7 @@
-"""Two agents to synthesise: one with all that an agent can be given, one that is given less."""
+"""
+Agents to synthesise: one with all that an agent can be given, one that is given less, and one whose
+knowledge bases are stores that it searches itself.
+"""
 
 from pathlib import Path
 
@@ -7,15 +10,27 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sqs as sqs
 from aws_cdk.aws_s3_assets import Asset
 
-from stackroom_constructs import AgentDefinitionProps, BatchAgent, BedrockKnowledgeBase
+from stackroom_constructs import (
+    AgentDefinitionProps,
+    BatchAgent,
+    BedrockKnowledgeBase,
+    IKnowledgeBase,
+    Reranking,
+    VectorIndexKnowledgeBase,
+)
 from tests.infra.assembly import Assembly
 
-CLERK, LIBRARIAN = "clerk", "librarian"
-MODELS = {CLERK: "global.amazon.nova-2-lite-v1:0", LIBRARIAN: "amazon.nova-lite-v1:0"}
+CLERK, LIBRARIAN, MECHANIC = "clerk", "librarian", "mechanic"
+MODELS = {
+    CLERK: "global.amazon.nova-2-lite-v1:0",
+    LIBRARIAN: "amazon.nova-lite-v1:0",
+    MECHANIC: "amazon.nova-micro-v1:0",
+}
 # As the templates have them; what they are called where the agents run is for `agents` to say.
 MANUALS, LETTERS, GUARDRAIL = "MANUALS001", "LETTERS001", "guardrail1"
 INTAKE, RATES = "intake", "rates.json"
 ANSWERS = "answers"
+PARTS, CHUNKS = "parts", "chunks"  # a vector bucket, and the index in it
 
 # The rights of what came with it are the tool's own affair.
 TOOL = f'''
@@ -43,6 +58,7 @@ def synthesised(folder: Path) -> Assembly:
     )
     _clerk(cdk.Stack(app, f"agents-{CLERK}"), folder)
     _librarian(cdk.Stack(app, f"agents-{LIBRARIAN}"), folder)
+    _mechanic(cdk.Stack(app, f"agents-{MECHANIC}"), folder)
     app.synth()
     return Assembly(folder / "assembly", "agents")
 
@@ -90,6 +106,38 @@ def _librarian(stack: cdk.Stack, folder: Path) -> None:
         prompt="Answer the question.",
         identity_from_event=True,
     )
+
+
+def _mechanic(stack: cdk.Stack, folder: Path) -> None:
+    BatchAgent(
+        stack,
+        "Agent",
+        agent_name=MECHANIC,
+        agent_definition=AgentDefinitionProps(
+            bedrock_model=MODELS[MECHANIC],
+            system_prompt=_prompt(stack, folder),
+            knowledge_bases=_in_their_stores(stack),
+        ),
+        prompt="Answer the question.",
+        identity_from_event=True,
+    )
+
+
+def _in_their_stores(stack: cdk.Stack) -> list[IKnowledgeBase]:
+    index = stack.format_arn(
+        service="s3vectors", resource="bucket", resource_name=f"{PARTS}/index/{CHUNKS}"
+    )
+    return [
+        VectorIndexKnowledgeBase(
+            stack,
+            "Parts",
+            index_arn=index,
+            tenancy="user",
+            embedding_dimensions=256,
+            guardrail_id=GUARDRAIL,
+            reranking=Reranking(model="amazon.rerank-v1:0"),
+        )
+    ]
 
 
 def _prompt(stack: cdk.Stack, folder: Path) -> Asset:

@@ -24,13 +24,16 @@ from stackroom_local.state import ACCOUNT, REGION, endpoint_variables
 from tests.infra.assembly import Assembly
 from tests.permissions.agent_stack import (
     ANSWERS,
+    CHUNKS,
     CLERK,
     GUARDRAIL,
     INTAKE,
     LETTERS,
     LIBRARIAN,
     MANUALS,
+    MECHANIC,
     MODELS,
+    PARTS,
     RATES,
     synthesised,
 )
@@ -43,6 +46,7 @@ from tests.simulator.world import World, client
 
 _QUESTION = "How often is the pump greased, and what did Ada write?"
 _SEARCH = {"name": "retrieve_from_knowledge_base", "input": {"query": _QUESTION}}
+_TEXT = "AMAZON_BEDROCK_TEXT"
 _QUOTES = {"hours": r"every (\d+ hours)", "wish": r"a new (\w+)"}
 _ANSWER = "Every {{hours}}; Ada wants a new {{wish}}."
 ANSWER = "Every 200 hours; Ada wants a new bench."
@@ -60,7 +64,10 @@ _SCRIPTS: Mapping[str, list[dict[str, Any]]] = {
             "quotes": {**_QUOTES, "rate": "EUR: .*(1[.]08)"},
         },
     ],
-    LIBRARIAN: [{"uses": [_SEARCH]}, {"text": _ANSWER, "quotes": _QUOTES}],
+    **{
+        agent: [{"uses": [_SEARCH]}, {"text": _ANSWER, "quotes": _QUOTES}]
+        for agent in (LIBRARIAN, MECHANIC)
+    },
 }
 
 
@@ -108,7 +115,7 @@ def _events() -> dict[str, list[dict[str, Any]]]:
     where = {"location": "s3", "bucket": INTAKE, "key": "letters/ada.txt"}
     file = {"contentType": "file", "content": where, "identity": _IDENTITY}
     record = {"messageId": "m-1", "body": json.dumps(text), "eventSource": "aws:sqs"}
-    return {CLERK: [text, file, {"Records": [record]}], LIBRARIAN: [text]}
+    return {CLERK: [text, file, {"Records": [record]}], LIBRARIAN: [text], MECHANIC: [text]}
 
 
 @contextmanager
@@ -135,6 +142,7 @@ class _Place:
             LETTERS: self._knowledge_base("letters/", letters, {"allowed_groups": ["office"]}),
             GUARDRAIL: world.guardrail(words=["nuisance"]),
         }
+        self._fill_index([*manuals.values(), *letters.values()])
 
     def prepare(self) -> None:
         """The assets where CloudFormation would have put them, the intake, the models."""
@@ -201,6 +209,27 @@ class _Place:
             )
             self._world.s3.create_bucket(Bucket=bucket)
             self._world.s3.put_object(Bucket=bucket, Key=each["objectKey"], Body=body)
+
+    def _fill_index(self, texts: Sequence[str]) -> None:
+        """Under the names of the template, for whoever asks."""
+        vectors = self._world.s3vectors
+        vectors.create_vector_bucket(vectorBucketName=PARTS)
+        made = vectors.create_index(
+            vectorBucketName=PARTS,
+            indexName=CHUNKS,
+            dataType="float32",
+            dimension=256,
+            distanceMetric="cosine",
+            metadataConfiguration={"textSearchConfigurations": [{"metadataKey": _TEXT}]},
+        )
+        for number, text in enumerate(texts):
+            told = {_TEXT: text, "user_id": _IDENTITY["user_id"]}
+            asked = {"inputText": text, "dimensions": 256, "normalize": True}
+            answer = self._world.bedrock_runtime.invoke_model(
+                modelId="amazon.titan-embed-text-v2:0", body=json.dumps(asked)
+            )
+            vector = json.loads(answer["body"].read())["embedding"]
+            self._world.put_vector(made["indexArn"], str(number), vector, **told)
 
     def _knowledge_base(
         self, prefix: str, documents: Mapping[str, str], attributes: Mapping[str, object]

@@ -233,6 +233,13 @@ def _search(given: Parameters, names: Names) -> Iterator[_Asked]:
     yield from _guardrail(given, names)
 
 
+def _reranking(given: Parameters, names: Names) -> Iterator[_Asked]:
+    """https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-prereq.html"""
+    ranked = given["rerankingConfiguration"]["bedrockRerankingConfiguration"]
+    yield _Asked("bedrock:Rerank", "*")
+    yield from _model(_renamed(ranked["modelConfiguration"]["modelArn"], names))
+
+
 def _index(given: Parameters, names: Names) -> str:
     """Named by its ARN, or with its bucket."""
     if arn := given.get("indexArn"):
@@ -326,6 +333,7 @@ _ASKED: dict[str, Any] = {
     ),
     "bedrock-agent-runtime.Retrieve": _search,
     "bedrock-agent-runtime.RetrieveAndGenerate": _generation,
+    "bedrock-agent-runtime.Rerank": _reranking,
     **_of(
         "s3vectors",
         (

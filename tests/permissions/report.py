@@ -25,7 +25,7 @@ the right of whoever signed it.
 # Where the page goes on with agents.
 _AGENTS = "# Agents, seen"
 _HEAD_OF_AGENTS = """\
-The same of two agents by `BatchAgent` (tests/permissions/agent_stack.py), whose handler runs in a
+The same of three agents by `BatchAgent` (tests/permissions/agent_stack.py), whose handler runs in a
 process of its own, with the environment and against the role of its template: `clerk` has two
 knowledge bases, one with a guardrail and one that tells groups apart, a tool and documents in S3
 with rights that the app states, a queue of questions and one of answers; `librarian` has the

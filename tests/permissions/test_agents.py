@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.permissions.agent_stack import CLERK, LIBRARIAN
+from tests.permissions.agent_stack import CLERK, LIBRARIAN, MECHANIC
 from tests.permissions.agents import ANSWER, Outcome, run
 from tests.permissions.needs import Need
 from tests.permissions.report import DOCUMENT, documented_of_agents
@@ -27,6 +27,7 @@ def test_they_answer_by_their_knowledge_bases_and_tools(outcome: Outcome) -> Non
     assert [text, file] == [{"success": True, "result": told}] * 2
     assert (batch, sent["result"]) == ({"batchItemFailures": []}, told)
     assert outcome.answers[LIBRARIAN] == [{"success": True, "result": ANSWER}]
+    assert outcome.answers[MECHANIC] == [{"success": True, "result": ANSWER}]
 
 
 def test_no_call_is_denied(outcome: Outcome) -> None:
@@ -47,6 +48,42 @@ def test_each_searches_its_own_knowledge_bases_and_no_others(outcome: Outcome) -
         for agent in (CLERK, LIBRARIAN)
         for name in ("MANUALS001", "LETTERS001")
     }
+
+
+def test_a_store_is_searched_by_its_own_rights_and_without_retrieve(outcome: Outcome) -> None:
+    searched = {
+        (each.action, each.resource)
+        for each in outcome.comparison.uses
+        if each.function == MECHANIC and not each.action.startswith("s3:")
+    }
+
+    index = f"arn:aws:s3vectors:{_HERE}:bucket/parts/index/chunks"
+    model = "arn:aws:bedrock:{region}::foundation-model/amazon."
+    assert searched == {
+        *((f"s3vectors:{each}", index) for each in ("QueryVectors", "GetVectors", "GetIndex")),
+        ("bedrock:InvokeModel", f"{model}titan-embed-text-v2:0"),
+        ("bedrock:InvokeModel", f"{model}rerank-v1:0"),
+        ("bedrock:InvokeModel", f"{model}nova-micro-v1:0"),
+        ("bedrock:Rerank", "*"),
+        ("bedrock:ApplyGuardrail", f"arn:aws:bedrock:{_HERE}:guardrail/guardrail1"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("action", "resource"),
+    [
+        ("s3vectors:QueryVectors", f"arn:aws:s3vectors:{_HERE}:bucket/parts/index/other"),
+        ("s3vectors:PutVectors", f"arn:aws:s3vectors:{_HERE}:bucket/parts/index/chunks"),
+        ("s3vectors:ListVectors", f"arn:aws:s3vectors:{_HERE}:bucket/parts/index/chunks"),
+        ("bedrock:InvokeModel", "arn:aws:bedrock:{region}::foundation-model/amazon.nova-pro-v1:0"),
+        ("bedrock:Retrieve", f"arn:aws:bedrock:{_HERE}:knowledge-base/MANUALS001"),
+        ("bedrock:RetrieveAndGenerate", "*"),
+    ],
+)
+def test_the_mechanic_may_do_nothing_beside(outcome: Outcome, action: str, resource: str) -> None:
+    need = Need(function=MECHANIC, action=action, resource=resource)
+
+    assert not outcome.comparison.roles[MECHANIC].allows(need)
 
 
 def test_what_lambda_uses_itself_is_its_log_its_traces_its_queue_and_its_key(
