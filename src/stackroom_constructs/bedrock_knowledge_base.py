@@ -58,6 +58,10 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
         choice. Not with MANAGED.
     min_score: passages that score less are left out, 0 to 1. Default: none are.
     reranking: a model that puts what was found in order. Default: none does.
+    managed_reranking: of MANAGED: `MANAGED`, its service's own model does, without a price of its
+        own, or `NONE`; then scores are relative, the best result's is 1. Not beside reranking.
+        Default: Bedrock's choice, MANAGED where its own model embeds, else NONE.
+        https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-retrieve.html
     implicit_filter: a model that makes a filter of the question. Default: none does.
 
     Raises InvalidArgument.
@@ -83,6 +87,7 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
         override_search_type: Literal["HYBRID", "SEMANTIC"] | None = None,
         min_score: float | None = None,
         reranking: Reranking | None = None,
+        managed_reranking: Literal["MANAGED", "NONE"] | None = None,
         implicit_filter: ImplicitFilter | None = None,
     ) -> None:
         called = construct_id if name is None else name
@@ -104,6 +109,7 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
             search_type=override_search_type,
             min_score=min_score,
             reranking=reranking,
+            managed_reranking=managed_reranking,
             implicit_filter=implicit_filter,
         )
         self._searching.check(self)
@@ -150,6 +156,7 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
         check_name(self, "name", called)
         _check_place(self, create)
         check_said(self, "description", self.description, _LONGEST_DESCRIPTION)
+        self._searching.check_embedding(self, is_own=create.model is not None)
         return created(
             self,
             create,

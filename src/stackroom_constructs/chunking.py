@@ -55,6 +55,15 @@ class Chunking:
             raise InvalidArgument(self.owner, "child_tokens", self.child_tokens, allowed)
 
     @property
+    def is_bedrocks_own(self) -> bool:
+        """
+        Whether it is what Bedrock does where nothing is said.
+        https://docs.aws.amazon.com/bedrock/latest/userguide/kb-managed-customize-ingestion.html
+        """
+        sizes = (self.max_tokens, self.overlap_percentage)
+        return self.strategy == "default" or (self.strategy == "fixed" and sizes == (300, 20))
+
+    @property
     def configuration(self) -> dict[str, Any] | None:
         """`chunkingConfiguration` of CreateDataSource; None for Bedrock's default."""
         match self.strategy:

@@ -96,6 +96,15 @@ def _check_store(scope: Construct, creation: KnowledgeBaseCreation, store_type: 
     if creation.model is None and store_type != "MANAGED":
         allowed = "the id of a model, since only a MANAGED knowledge base chooses one"
         raise InvalidArgument(scope, "create.embedding_model", creation.embedding_model, allowed)
+    if creation.most_deleted is not None and (
+        store_type != "MANAGED" or creation.data_source_type != "S3"
+    ):
+        allowed = "left out but for a MANAGED knowledge base with the data source type 'S3'"
+        raise InvalidArgument(scope, "create.most_deleted", creation.most_deleted, allowed)
+    if creation.model is None and not creation.chunks.is_bedrocks_own:
+        # Users report that it is refused, though the guide has it configurable.
+        allowed = "default, or fixed with 300 tokens and 20 %, where the service's model embeds"
+        raise InvalidArgument(scope, "create.chunking", creation.chunking, allowed)
 
 
 def _index(scope: Construct, creation: KnowledgeBaseCreation) -> s3vectors.CfnIndex:

@@ -31,7 +31,8 @@ def data_source(
         ),
     )
     chosen = vector_ingestion(scope, creation.chunks, creation.parser)
-    if chosen is not None:
+    # The service's own model is told nothing of chunks, and needn't be: they are its own.
+    if chosen is not None and creation.model is not None:
         source.add_property_override("VectorIngestionConfiguration", in_cloudformation(chosen))
     return source
 
@@ -54,6 +55,7 @@ def _by_connector(scope: Construct, creation: KnowledgeBaseCreation) -> _Source:
     https://docs.aws.amazon.com/bedrock/latest/userguide/kb-managed-ds-s3.html
     """
     parameters: dict[str, object] = {"type": creation.data_source_type, "version": "1"}
+    protection = None
     if creation.data_source_type == "S3":
         parameters["connectionConfiguration"] = {
             "bucketName": creation.bucket.bucket_name,
@@ -61,10 +63,21 @@ def _by_connector(scope: Construct, creation: KnowledgeBaseCreation) -> _Source:
         }
         if creation.prefix:
             parameters["filterConfiguration"] = {"inclusionPrefixes": [creation.prefix]}
+        protection = _protection(creation.most_deleted)
     connector = bedrock.CfnDataSource.ManagedKnowledgeBaseConnectorConfigurationProperty(
-        connector_parameters=parameters
+        connector_parameters=parameters, deletion_protection_configuration=protection
     )
     return _Source(
         type="MANAGED_KNOWLEDGE_BASE_CONNECTOR",
         managed_knowledge_base_connector_configuration=connector,
+    )
+
+
+def _protection(
+    most_deleted: int | None,
+) -> bedrock.CfnDataSource.DeletionProtectionConfigurationProperty:
+    """Said either way: AWS doesn't say what holds where it is left out."""
+    return bedrock.CfnDataSource.DeletionProtectionConfigurationProperty(
+        deletion_protection_status="DISABLED" if most_deleted is None else "ENABLED",
+        deletion_protection_threshold=most_deleted,
     )

@@ -36,6 +36,7 @@ class Searching:
     min_score: float | None
     reranking: Reranking | None
     implicit_filter: ImplicitFilter | None
+    managed_reranking: str | None = None
 
     def check(self, owner: Construct) -> None:
         """Raises InvalidArgument."""
@@ -50,9 +51,19 @@ class Searching:
         if self.implicit_filter is not None:
             allowed = "an ImplicitFilter"
             check_kind(owner, "implicit_filter", self.implicit_filter, ImplicitFilter, allowed)
+        if self.managed_reranking is not None:
+            self._check_managed_reranking(owner)
         if self.implicit_filter is not None and self.store == "MANAGED":
             allowed = "left out with MANAGED, which makes no filters of questions"
             raise InvalidArgument(owner, "implicit_filter", self.implicit_filter, allowed)
+
+    def check_embedding(self, owner: Construct, *, is_own: bool) -> None:
+        """
+        `is_own` where whoever makes the knowledge base chooses what embeds. Raises InvalidArgument.
+        """
+        if is_own and self.managed_reranking == "MANAGED":
+            allowed = "NONE or left out, unless create.embedding_model is 'managed', too"
+            raise InvalidArgument(owner, "managed_reranking", self.managed_reranking, allowed)
 
     def exported(self, scope: Construct) -> dict[str, Any]:
         """Members of the entry in KNOWLEDGE_BASES_CONFIG."""
@@ -60,6 +71,7 @@ class Searching:
             "overrideSearchType": self.search_type,
             "minScore": self.min_score,
             "reranking": self.reranking and self.reranking.configuration(scope),
+            "managedReranking": self.managed_reranking,
             "implicitFilter": self.implicit_filter and self.implicit_filter.configuration(scope),
         }
         return {
@@ -98,6 +110,16 @@ class Searching:
     @property
     def _guarding(self) -> Guarding:
         return Guarding(id=self.guardrail_id, version=self.guardrail_version)
+
+    def _check_managed_reranking(self, owner: Construct) -> None:
+        chosen = self.managed_reranking
+        check_choice(owner, "managed_reranking", chosen, ("MANAGED", "NONE"))
+        if self.store != "MANAGED":
+            allowed = f"left out with {self.store}, which has no model of its own for it"
+            raise InvalidArgument(owner, "managed_reranking", chosen, allowed)
+        if self.reranking is not None:
+            allowed = "left out beside reranking: one of the two reranks"
+            raise InvalidArgument(owner, "managed_reranking", chosen, allowed)
 
     def _check_search_type(self, owner: Construct) -> None:
         if self.search_type is None:

@@ -3,6 +3,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import assertions
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 
@@ -151,6 +152,28 @@ def test_a_managed_one_is_searched_and_never_has_a_model_answer(stack: cdk.Stack
     assert [each["Action"] for each in statements(stack, managed)] == ["bedrock:Retrieve"]
 
 
+@pytest.mark.parametrize("chosen", ["MANAGED", "NONE"])
+def test_an_agent_reads_whether_the_services_own_model_reranks(
+    stack: cdk.Stack, chosen: Any
+) -> None:
+    managed = existing(stack, vector_store_type="MANAGED", managed_reranking=chosen)
+
+    assert managed.export_configuration()["managedReranking"] == chosen
+
+
+def test_the_services_own_model_does_not_rerank_after_anothers_embedding(
+    stack: cdk.Stack,
+) -> None:
+    with pytest.raises(InvalidArgument, match="managed_reranking 'MANAGED' must be NONE or left"):
+        BedrockKnowledgeBase(
+            stack,
+            "Made",
+            vector_store_type="MANAGED",
+            managed_reranking="MANAGED",
+            create=to_create(stack),
+        )
+
+
 def test_a_guardrail_is_applied_by_right_on_it_alone(stack: cdk.Stack) -> None:
     guarded = existing(stack, guardrail_id="gr123", generation=False)
 
@@ -277,6 +300,26 @@ def test_a_tool_of_ones_own_is_in_one_place(tool: Callable[[], object], says: st
             {"override_search_type": "SEMANTIC", "vector_store_type": "MANAGED"},
             "override_search_type 'SEMANTIC' must be left out with MANAGED",
         ),
+        (
+            {"managed_reranking": "CUSTOM", "vector_store_type": "MANAGED"},
+            "managed_reranking 'CUSTOM' must be one of MANAGED, NONE",
+        ),
+        ({"managed_reranking": "NONE"}, "managed_reranking 'NONE' must be left out with S3_VEC"),
+        (
+            {
+                "managed_reranking": "NONE",
+                "vector_store_type": "MANAGED",
+                "reranking": Reranking(model="amazon.rerank-v1:0"),
+            },
+            "managed_reranking 'NONE' must be left out beside reranking",
+        ),
+        (
+            {
+                "vector_store_type": "MANAGED",
+                "retrieval_filter": {"startsWith": {"key": "k", "value": "v"}},
+            },
+            "retrieval_filter",
+        ),
         ({"min_score": 1.1}, "min_score 1.1 must be a number of 0 to 1"),
         ({"min_score": float("nan")}, "min_score nan must"),
         ({"min_score": "0.5"}, "min_score '0.5' must"),
@@ -346,6 +389,17 @@ def test_one_that_exists_is_not_made(stack: cdk.Stack) -> None:
             "store .* must be left out",
         ),
         ("S3_VECTORS", {"embedding_model": "managed"}, "embedding_model 'managed' must be the id"),
+        (
+            "MANAGED",
+            {"embedding_model": "managed", "max_tokens": 400},
+            "create.chunking 'fixed' must be default, or fixed with 300 tokens",
+        ),
+        ("S3_VECTORS", {"most_deleted": 10}, "create.most_deleted 10 must be left out but for"),
+        (
+            "MANAGED",
+            {"most_deleted": 10, "data_source_type": "CUSTOM"},
+            "create.most_deleted 10 must be left out but for",
+        ),
         ("MANAGED", {"chunking": "hierarchical"}, "chunking 'hierarchical' must be one of"),
         ("MANAGED", {"chunking": "semantic"}, "chunking 'semantic' must be one of"),
         ("MANAGED", {"parsing": "bedrock_data_automation"}, "parsing .* must be default"),
@@ -404,3 +458,20 @@ def test_what_a_part_cant_be_is_named(wrong: Callable[[], object]) -> None:
         InvalidArgument, match=r"^(Reranking|Implicit|Metadata|Rds|OpenSearch).* must be"
     ):
         wrong()
+
+
+def test_a_job_of_a_managed_one_may_delete_no_more_than_is_said(stack: cdk.Stack) -> None:
+    create = to_create(stack, most_deleted=30)
+    BedrockKnowledgeBase(stack, "Made", vector_store_type="MANAGED", create=create)
+
+    [found] = (
+        assertions.Template.from_stack(stack).find_resources("AWS::Bedrock::DataSource").values()
+    )
+
+    connector = found["Properties"]["DataSourceConfiguration"][
+        "ManagedKnowledgeBaseConnectorConfiguration"
+    ]
+    assert connector["DeletionProtectionConfiguration"] == {
+        "DeletionProtectionStatus": "ENABLED",
+        "DeletionProtectionThreshold": 30,
+    }

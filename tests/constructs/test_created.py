@@ -253,9 +253,11 @@ def test_a_managed_one_has_no_store_and_reads_by_a_connector(created: Assembly) 
                     "bucketOwnerAccountId": "{account}",
                 },
                 "filterConfiguration": {"inclusionPrefixes": ["handbook/"]},
-            }
+            },
+            "DeletionProtectionConfiguration": {"DeletionProtectionStatus": "DISABLED"},
         },
     }
+    assert found["VectorIngestionConfiguration"]["ChunkingConfiguration"]
 
 
 def test_a_managed_one_may_choose_what_embeds(created: Assembly) -> None:
@@ -272,6 +274,18 @@ def test_a_managed_one_may_choose_what_embeds(created: Assembly) -> None:
         "ManagedKnowledgeBaseConfiguration": {"EmbeddingModelType": "MANAGED"},
     }
     assert "bedrock:InvokeModel" not in str(role.properties)
+    [found] = [
+        each.properties
+        for each in created.all("stores", "AWS::Bedrock::DataSource")
+        if each.logical_id.startswith("ManagedDataSource")
+    ]
+    assert found["DataSourceConfiguration"] == {
+        "Type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR",
+        "ManagedKnowledgeBaseConnectorConfiguration": {
+            "ConnectorParameters": {"type": "CUSTOM", "version": "1"}
+        },
+    }
+    assert "VectorIngestionConfiguration" not in found
 
 
 def test_the_role_may_what_searches_have_it_do(created: Assembly) -> None:
