@@ -18,8 +18,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
 
-from stackroom_local.deployment.knowledge import Simulator, named
-from stackroom_local.deployment.knowledge_bases import KnowledgeBases
+from stackroom_local.deployment.knowledge import Simulator, named, settle
 from stackroom_local.deployment.making import Maker
 from stackroom_local.problems import NotStabilised
 
@@ -135,8 +134,7 @@ def _create(type_: str, logical_id: str, properties: dict[str, Any], stack: str)
     maker = _maker(type_)
     try:
         made = maker.create(named(type_, name, properties))
-        if isinstance(maker, KnowledgeBases):
-            maker.wait(made)
+        settle(maker, made)
         return made, maker.attributes(made)
     except Exception as error:
         raise Refused(error) from error
@@ -160,6 +158,7 @@ def _update(  # noqa: PLR0917 - as ministack calls it
     maker = _maker(type_)
     try:
         maker.update(physical_id, named(type_, physical_id, new))
+        settle(maker, physical_id)
         return physical_id, maker.attributes(physical_id)
     except Exception as error:
         raise Refused(error) from error

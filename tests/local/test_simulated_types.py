@@ -70,6 +70,31 @@ def test_a_stack_makes_a_knowledge_base_that_can_be_used_and_takes_all_of_it_awa
         s3vectors.get_vector_bucket(vectorBucketName=index["vectorBucketName"])
 
 
+def test_a_stack_makes_and_changes_a_managed_knowledge_base_and_takes_it_away(
+    cloudformation: Any, bedrock_agent: Any
+) -> None:
+    template = a_managed_knowledge_base("managed")
+
+    with stack(cloudformation, "managed", template) as made:
+        base = bedrock_agent.get_knowledge_base(knowledgeBaseId=made["Id"])["knowledgeBase"]
+        template["Resources"]["Source"]["Properties"] |= {"Description": "Of herons."}
+        update(cloudformation, "managed", template)
+        source = bedrock_agent.get_data_source(
+            knowledgeBaseId=made["Id"], dataSourceId=made["SourceId"]
+        )["dataSource"]
+
+    assert base["status"] == "ACTIVE"
+    assert "storageConfiguration" not in base
+    assert (source["status"], source["description"]) == ("AVAILABLE", "Of herons.")
+    connector = source["dataSourceConfiguration"]["managedKnowledgeBaseConnectorConfiguration"]
+    assert json.loads(connector["connectorParameters"])["filterConfiguration"] == {
+        "inclusionPrefixes": ["birds/"],
+        "maxFileSizeInMegaBytes": "500",
+    }
+    with pytest.raises(bedrock_agent.exceptions.ResourceNotFoundException):
+        bedrock_agent.get_knowledge_base(knowledgeBaseId=made["Id"])
+
+
 def test_what_can_be_changed_is_changed_in_place(cloudformation: Any, bedrock_agent: Any) -> None:
     template = a_knowledge_base("changed")
 
@@ -317,6 +342,33 @@ def a_knowledge_base(name: str) -> dict[str, Any]:
             "SourceId": {"Value": {"Fn::GetAtt": ["Source", "DataSourceId"]}},
         },
     }
+
+
+def a_managed_knowledge_base(name: str) -> dict[str, Any]:
+    """As BedrockKnowledgeBase of stackroom_constructs makes it."""
+    template = a_knowledge_base(name)
+    resources = template["Resources"]
+    for store in ("Vectors", "Access", "Index"):
+        del resources[store]
+    base, source = resources["Base"]["Properties"], resources["Source"]["Properties"]
+    del base["StorageConfiguration"]
+    base["KnowledgeBaseConfiguration"] = {
+        "Type": "MANAGED",
+        "ManagedKnowledgeBaseConfiguration": {"EmbeddingModelType": "MANAGED"},
+    }
+    source["DataSourceConfiguration"] = {
+        "Type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR",
+        "ManagedKnowledgeBaseConnectorConfiguration": {
+            "ConnectorParameters": {
+                "type": "S3",
+                "version": "1",
+                "connectionConfiguration": {"bucketName": "documents"},
+                "filterConfiguration": {"inclusionPrefixes": ["birds/"]},
+            },
+            "DeletionProtectionConfiguration": {"DeletionProtectionStatus": "DISABLED"},
+        },
+    }
+    return template
 
 
 def a_guardrail(word: str) -> dict[str, Any]:

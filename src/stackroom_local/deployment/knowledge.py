@@ -59,9 +59,14 @@ class Simulator:
             made = maker.create(request)
         elif isinstance(maker, Guardrails):
             maker.update(made, request)
-        if isinstance(maker, KnowledgeBases | DataSources):
-            maker.wait(made)  # a MANAGED one takes a while, and what needs it comes next
+        settle(maker, made)
         return maker.attributes(made)
+
+
+def settle(maker: Maker, physical_id: str) -> None:
+    """Wait for what takes a while, as a MANAGED knowledge base does: what needs it comes next."""
+    if isinstance(maker, KnowledgeBases | DataSources):
+        maker.wait(physical_id)
 
 
 def named(resource_type: str, fallback: str, properties: Mapping[str, Any]) -> dict[str, Any]:
