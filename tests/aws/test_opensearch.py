@@ -196,6 +196,9 @@ def test_a_filter_is_a_part_of_the_search_so_that_the_limit_counts_behind_it(
         (Has("year", 2.5), [2]),
         (Has("draft", True), [3]),
         (Has("unheard", "of"), []),
+        (Has("year", "2024"), []),
+        (Has("draft", 1), []),
+        (Has("domain", 1), []),
         (AnyOf((Has("taxonomy", "GL"), Has("taxonomy", "AP"))), [1, 2]),
         (AnyOf(()), []),
         (AllOf((AnyOf((Has("year", 2024), Has("year", 2025))), Has("domain", "hr"))), [0]),
@@ -224,9 +227,9 @@ def test_every_condition_lets_through_what_it_means(
 @pytest.mark.parametrize(
     ("condition", "named"),
     [
-        (Has("year", "2024"), "'year'"),
-        (Has("domain", 1), "'domain'"),
-        (Has("draft", 1), "'draft'"),
+        (Compares("year", Comparison.NOT_EQUALS, "2024"), "'year'"),
+        (Compares("domain", Comparison.NOT_IN, ("hr", 1)), "'domain'"),
+        (Compares("draft", Comparison.IN, (1,)), "'draft'"),
         (Has("domain", "x" * 8192), "8191"),
         (Compares("domain", Comparison.NOT_EQUALS, "x" * 8192), "8191"),
         (Compares("domain", Comparison.GREATER, 1), "greaterThan"),
@@ -293,10 +296,31 @@ def test_hybrid_finds_by_words_what_is_far_in_meaning_and_tells_how_far(
 
     assert found.search is Search.HYBRID
     assert [each.text for each in found.passages] == [
-        "Leave is 30 days a year.",
         "Invoices are paid in June.",
+        "Leave is 30 days a year.",
     ]
-    assert [each.similarity for each in found.passages] == pytest.approx([1.0, 0.0])
+    assert [each.similarity for each in found.passages] == pytest.approx([0.0, 1.0])
+
+
+def test_what_words_alone_have_found_is_shown_with_its_cosine_too(collection: Collection) -> None:
+    near = [_document(f"near {number}", (1.0, 0.0), {}) for number in range(100)]
+    far = _document("Invoices are paid in June.", (0.0, 1.0), {"domain": "finance"})
+    collection.fill("docs", creation(dimensions=2), [*near, far])
+
+    found = _knowledge_base(collection, search=Search.HYBRID).retrieve("invoices June", None, 2)
+
+    assert {each.text: each.similarity for each in found.passages} == pytest.approx(
+        {"near 0": 1.0, "Invoices are paid in June.": 0.0}
+    )
+
+
+def test_hybrid_needs_an_engine_that_filters(collection: Collection) -> None:
+    body = creation(dimensions=2)
+    body["mappings"]["properties"]["vector"]["method"]["engine"] = "nmslib"
+    collection.fill("docs", body, [])
+
+    with pytest.raises(SearchRefused, match="nmslib"):
+        _knowledge_base(collection, search=Search.HYBRID).retrieve("a question", None, 1)
 
 
 def test_hybrid_holds_the_filter_for_words_too(filled: Collection) -> None:

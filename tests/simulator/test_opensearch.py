@@ -203,6 +203,7 @@ def test_no_more_than_ten_thousand_hits_are_answered(collection: Collection) -> 
         ({"wildcard": {"metadata.domain": {"value": "*\\**"}}}, []),
         ({"bool": {"must_not": [{"term": {"metadata.rank": 0}}]}}, ["north", "west"]),
         ({"bool": {"should": [{"term": {"metadata.rank": 2}}]}}, ["west"]),
+        ({"ids": {"values": ["nobody's"]}}, []),
         ({"match_none": {}}, []),
     ],
 )

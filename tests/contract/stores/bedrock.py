@@ -30,6 +30,7 @@ from tests.contract.stores.relay import Relay, Spoil, answering, asking, cut_off
 from tests.contract.stores.shelves import QUESTION, Shelf
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, World, clipped
 from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.simulator.collection import PRINCIPALS
 
 CREDENTIALS: dict[str, Any] = {
     "region_name": "us-east-1",
@@ -142,7 +143,9 @@ class Simulated:
 @contextmanager
 def simulated(folder: Path) -> Iterator[Simulated]:
     endpoint = "https://s3.us-east-1.amazonaws.com"  # in memory, for the simulator's thread too
-    configuration = Configuration(data_dir=folder, s3_endpoint=endpoint, speed=100)
+    configuration = Configuration(
+        data_dir=folder, s3_endpoint=endpoint, speed=100, principals=PRINCIPALS
+    )
     with mock_aws(), Simulator(configuration) as simulator:
         yield Simulated(simulator.endpoint)
 

@@ -12,6 +12,7 @@ from tests.contract.stores.bedrock import (
 )
 from tests.contract.stores.fake import fake_world
 from tests.contract.stores.managed import managed_world
+from tests.contract.stores.opensearch import opensearch_hybrid_world, opensearch_world
 from tests.contract.stores.pgvector import pgvector_hybrid_world, pgvector_world
 from tests.contract.stores.shelves import BARE, CROWD, DOCS
 from tests.contract.stores.table import STORES, every
@@ -25,6 +26,8 @@ __all__ = [
     "fake_world",
     "hybrid_world",
     "managed_world",
+    "opensearch_hybrid_world",
+    "opensearch_world",
     "pgvector_hybrid_world",
     "pgvector_world",
     "retrieve_world",

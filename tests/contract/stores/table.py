@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from tests.contract.stores import bedrock, fake, managed, pgvector, vectors
+from tests.contract.stores import bedrock, fake, managed, opensearch, pgvector, vectors
 from tests.contract.stores.worlds import Store, Trouble
 
 STORES = {
     **fake.STORES,
     **bedrock.STORES,
     **managed.STORES,
+    **opensearch.STORES,
     **pgvector.STORES,
     **vectors.STORES,
 }

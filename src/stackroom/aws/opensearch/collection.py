@@ -45,11 +45,19 @@ class Collection:
     """
     `endpoint` as CloudFormation tells it: `https://<id>.<region>.aoss.amazonaws.com`.
 
-    `credentials` are botocore's, asked before each call, so that they may expire and be renewed.
+    No call takes longer than `patience`, in seconds. `credentials` are botocore's, asked before
+    each, so that they may expire and be renewed.
     It is safe to call from several threads at once.
     """
 
-    def __init__(self, endpoint: str, *, credentials: Any, region: str | None = None) -> None:
+    def __init__(
+        self,
+        endpoint: str,
+        *,
+        credentials: Any,
+        region: str | None = None,
+        patience: float = _PATIENCE,
+    ) -> None:
         for name in _TALKATIVE:
             logging.getLogger(name).setLevel(logging.CRITICAL)
         at = urlsplit(endpoint)
@@ -57,6 +65,7 @@ class Collection:
         of = found["region"] if found else region
         if credentials is None or of is None:
             raise SearchRefused("there are no AWS credentials, or no region, to sign searches with")
+        self._patience = patience
         is_secure = at.scheme == "https"
         self._client = OpenSearch(
             hosts=[
@@ -96,7 +105,7 @@ class Collection:
         pauses = list(_PAUSES)
         while True:
             deadline.check(operation)
-            patience = min(_PATIENCE, deadline.left())
+            patience = min(self._patience, deadline.left())
             try:
                 return call(index=index, request_timeout=patience, **asked)
             except (TransportError, SerializationError, BotoCoreError) as error:

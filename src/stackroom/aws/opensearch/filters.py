@@ -14,6 +14,7 @@ from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, L
 
 Rendered = dict[str, Any]
 
+_KINDS = NUMBERS | {"boolean", "date", "keyword"}  # that are compared whole
 _NOTHING: Rendered = {"match_none": {}}
 _RANGES = {
     Comparison.GREATER: "gt",
@@ -29,13 +30,13 @@ def rendered(condition: Filter, attributes: Mapping[str, Attribute]) -> Rendered
 
     OpenSearch compares each element of a list, and can't tell a list of one from its element: so
     what `Lists` demands lets bare texts through, too. An attribute that the index doesn't know no
-    document has. Raises SearchRefused for what the index can't compare like that.
+    document has, and none has a text where the index holds numbers. Raises SearchRefused for what
+    the index can't compare like that.
     """
     check(condition)
     match condition:
         case Has(key, value) | Lists(key, value):
-            held = attributes.get(key)
-            return _NOTHING if held is None else {"term": {_exact(key, held, value): value}}
+            return _had(key, attributes.get(key), value)
         case Compares(key, comparison, value):
             return _compared(key, attributes.get(key), comparison, value)
         case AnyOf(choices):
@@ -72,6 +73,12 @@ def check(condition: Filter) -> None:
                 check(member)
 
 
+def _had(key: str, held: Attribute | None, value: Scalar) -> Rendered:
+    if held is None or (held.type in _KINDS and not _fits(held, value)):
+        return _NOTHING
+    return {"term": {_exact(key, held, value): value}}
+
+
 def _compared(
     key: str, held: Attribute | None, comparison: Comparison, value: Scalar | tuple[Scalar, ...]
 ) -> Rendered:
@@ -106,13 +113,7 @@ def _among(key: str, held: Attribute, value: Scalar | tuple[Scalar, ...]) -> Ren
 
 def _exact(key: str, held: Attribute, value: object) -> str:
     """The field to compare with; what OpenSearch would turn into another type is refused."""
-    if held.type == "boolean":
-        fits = isinstance(value, bool)
-    elif held.type in NUMBERS:
-        fits = _is_number(value)
-    else:
-        fits = held.type in ("keyword", "date") and isinstance(value, str)
-    if not fits:
+    if not _fits(held, value):
         raise _unfit(key, held, f"a value of type {type(value).__name__}")
     if isinstance(value, str) and len(value) > held.longest:
         raise SearchRefused(
@@ -120,6 +121,14 @@ def _exact(key: str, held: Attribute, value: object) -> str:
             f" {held.longest}"
         )
     return held.field
+
+
+def _fits(held: Attribute, value: object) -> bool:
+    if held.type == "boolean":
+        return isinstance(value, bool)
+    if held.type in NUMBERS:
+        return _is_number(value)
+    return held.type in _KINDS and isinstance(value, str)
 
 
 def _is_number(value: object) -> bool:

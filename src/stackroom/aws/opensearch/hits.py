@@ -5,7 +5,7 @@ https://docs.opensearch.org/latest/api-reference/search-apis/search/#response-bo
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,13 +17,12 @@ SEARCH = "Search"
 
 @dataclass(frozen=True, kw_only=True)
 class Hit:
-    """`score` is OpenSearch's; `vector` is there only where it was asked for."""
+    """`score` is OpenSearch's, of vectors or of words."""
 
     id: str
     score: float
     text: str
     attributes: Mapping[str, object]
-    vector: Sequence[float] | None
 
 
 def hits_in(answer: object, fields: Fields) -> list[Hit]:
@@ -73,14 +72,7 @@ def _hit(found: object, fields: Fields) -> Hit:
         score=float(score),
         text=source[fields.text],
         attributes=attributes if isinstance(attributes, dict) else {},
-        vector=_vector(source.get(fields.vector)),
     )
-
-
-def _vector(found: object) -> Sequence[float] | None:
-    if not isinstance(found, list) or not all(isinstance(each, int | float) for each in found):
-        return None
-    return found
 
 
 def _nonsense(what: str) -> KnowledgeBaseUnavailable:

@@ -2,16 +2,15 @@
 A knowledge base in an index of OpenSearch Serverless.
 
 By meaning: one kNN search, the filter within it. By both, HYBRID: that and a search for words in
-one call, put in one order here, by reciprocal rank. OpenSearch's own hybrid query needs a search
+one call, put in one order here, by reciprocal rank; and where words alone found a passage, a second
+call for its cosine. OpenSearch's own hybrid query needs a search
 pipeline, which somebody who may write to the collection would have to make, and whose scores are
 normalised by page: the best of each would be 1.0 however bad it is, and no threshold would hold.
 https://docs.aws.amazon.com/opensearch-service/latest/developerguide/serverless-configure-neural-search.html
 """
 
-import math
 import threading
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stackroom.aws.opensearch import queries, spaces
@@ -27,7 +26,8 @@ from stackroom.ports.embeddings import Embeddings, Vector
 from stackroom.ports.retrieval import Passage, Retrieved, Search
 from stackroom.retrieval.fusion import fused
 
-_MOST = 100  # asked for again, where what should be a list and isn't had to be left out
+# Asked for again, where what should be a list and isn't had to be left out; and of both orders.
+_MOST = 100
 # How long an attribute that nobody had is believed to be in no document: documents of a collection
 # for vectors can be found after about a minute [serverless-vector-search].
 _BELIEVED = 60.0  # seconds
@@ -83,10 +83,11 @@ class OpenSearchKnowledgeBase:
     ) -> Retrieved:
         layout = self._layout(filter, deadline)
         within = None if filter is None else rendered(filter, layout.attributes)
-        if within is not None and not layout.is_filtered_inside:
+        needs_filters = within is not None or self._search is Search.HYBRID
+        if needs_filters and not layout.is_filtered_inside:
             raise SearchRefused(
                 f"index {self._index!r} is of the engine nmslib, which takes no filter within a"
-                " search; make it anew with faiss"
+                " search, as HYBRID needs one, too; make it anew with faiss"
             )
         deadline.check("InvokeModel")
         vector = self._embeddings.embed(query)
@@ -101,20 +102,38 @@ class OpenSearchKnowledgeBase:
         return Retrieved(passages=tuple(passages[:limit]), search=self._search)
 
     def _found(self, asked: _Asked, most: int, layout: Layout) -> list[Passage]:
-        near = queries.nearest(asked.vector, most, asked.within, self._fields)
-        if self._search is Search.SEMANTIC:
-            answer = self._collection.search(self._index, near, asked.deadline)
-            return [self._near(each, layout) for each in hits_in(answer, self._fields)]
-        worded = queries.best_by_words(asked.words, most, asked.within, self._fields)
-        answer = self._collection.multi_search(self._index, [near, worded], asked.deadline)
-        near_hits, worded_hits = (self._hits_of(each) for each in answers_in(answer, 2))
-        found = {each.id: self._near(each, layout) for each in near_hits}
-        for each in worded_hits:
-            found.setdefault(each.id, self._worded(each, asked.vector))
-        numbers = {key: number for number, key in enumerate(found)}
-        orders = [[numbers[each.id] for each in hits] for hits in (near_hits, worded_hits)]
-        passages = list(found.values())
-        return [passages[number] for number in fused(*orders)][:most]
+        if self._search is Search.HYBRID:
+            return self._by_both(asked, most, layout)
+        near = self._nearest(asked.within, most, asked)
+        return [self._passage(each, spaces.cosine(layout.space, each.score)) for each in near]
+
+    def _nearest(self, within: Rendered | None, most: int, asked: _Asked) -> list[Hit]:
+        body = queries.nearest(asked.vector, most, within, self._fields)
+        return hits_in(self._collection.search(self._index, body, asked.deadline), self._fields)
+
+    def _by_both(self, asked: _Asked, most: int, layout: Layout) -> list[Passage]:
+        """Of both orders so much that it doesn't matter to the best how many are asked for."""
+        bodies = [
+            queries.nearest(asked.vector, _MOST, asked.within, self._fields),
+            queries.best_by_words(asked.words, _MOST, asked.within, self._fields),
+        ]
+        answer = self._collection.multi_search(self._index, bodies, asked.deadline)
+        near, worded = (self._hits_of(each) for each in answers_in(answer, len(bodies)))
+        hits = {each.id: each for each in (*near, *worded)}
+        numbers = {key: number for number, key in enumerate(hits)}
+        orders = ([numbers[each.id] for each in found] for found in (near, worded))
+        ids = list(hits)
+        best = [ids[number] for number in fused(*orders)][:most]
+        scores = {each.id: each.score for each in near}
+        if unscored := [key for key in best if key not in scores]:
+            # Words tell nothing of how near these are in meaning.
+            found = self._nearest(queries.of_these(unscored), len(unscored), asked)
+            scores |= {each.id: each.score for each in found}
+        return [
+            self._passage(hits[key], spaces.cosine(layout.space, scores[key]))
+            for key in best
+            if key in scores  # else it was deleted since
+        ]
 
     def _hits_of(self, answer: object) -> list[Hit]:
         """Of one of several searches, which may have failed by itself."""
@@ -122,17 +141,6 @@ class OpenSearchKnowledgeBase:
         if isinstance(answer, dict) and status != 200:
             raise refusal(status, answer, "MultiSearch", self._index)
         return hits_in(answer, self._fields)
-
-    def _near(self, hit: Hit, layout: Layout) -> Passage:
-        return self._passage(hit, spaces.cosine(layout.space, hit.score))
-
-    def _worded(self, hit: Hit, vector: Vector) -> Passage:
-        if hit.vector is None or len(hit.vector) != len(vector):
-            raise SearchRefused(
-                f"index {self._index!r} doesn't give back {self._fields.vector!r}, which HYBRID"
-                " needs; keep it in _source, or search SEMANTIC"
-            )
-        return self._passage(hit, _cosine(vector, hit.vector))
 
     def _passage(self, hit: Hit, similarity: float) -> Passage:
         source = hit.attributes.get(self._fields.source)
@@ -178,10 +186,3 @@ class OpenSearchKnowledgeBase:
                 f" {self._embeddings.model} makes them of {self._embeddings.dimensions}"
             )
         return layout
-
-
-def _cosine(vector: Sequence[float], other: Sequence[float]) -> float:
-    """Of the question's vector, which has length one, and another."""
-    length = math.hypot(*other)
-    product = math.fsum(one * two for one, two in zip(vector, other, strict=True))
-    return max(-1.0, min(1.0, product / length)) if length else 0.0

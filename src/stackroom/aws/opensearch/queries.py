@@ -25,15 +25,17 @@ def nearest(vector: Sequence[float], limit: int, within: Rendered | None, fields
 
 
 def best_by_words(words: str, limit: int, within: Rendered | None, fields: Fields) -> Body:
-    """
-    The passages with most of the words, by BM25. Their vectors come along, since only these tell
-    how near such a passage is in meaning.
-    """
+    """The passages with most of the words, by BM25."""
     sought: Body = {"must": [{"match": {fields.text: {"query": words}}}]}
     if within is not None:
         sought["filter"] = [within]
-    return {
-        "size": limit,
-        "query": {"bool": sought},
-        "_source": [fields.text, fields.metadata, fields.vector],
-    }
+    return {"size": limit, "query": {"bool": sought}, "_source": [fields.text, fields.metadata]}
+
+
+def of_these(ids: Sequence[str]) -> Rendered:
+    """
+    A filter of so few documents that a search for as many compares each of them, exactly.
+
+    https://docs.opensearch.org/latest/vector-search/filter-search-knn/efficient-knn-filtering/
+    """
+    return {"ids": {"values": list(ids)}}

@@ -39,6 +39,7 @@ class Dsl:
         [(name, body)] = query.items()
         queries: Mapping[str, Callable[[Any], Scores]] = {
             "bool": self._bool,
+            "ids": self._ids,
             "knn": self._knn,
             "match": self._match,
             "match_all": partial(self._constant, to=True),
@@ -78,6 +79,10 @@ class Dsl:
     def _clauses(self, clauses: Any) -> list[Scores]:
         listed = clauses if isinstance(clauses, list) else [clauses]
         return [self.scores(each) for each in listed]
+
+    def _ids(self, body: Mapping[str, Any]) -> Scores:
+        _only(body, ("values",), "ids")
+        return {each.id: 1.0 for each in self.documents if each.id in body.get("values", ())}
 
     def _knn(self, body: Mapping[str, Any]) -> Scores:
         field, about = _of_field(body, "knn")

@@ -1,0 +1,184 @@
+"""Indexes of OpenSearch Serverless, in both ways to search one."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from opensearchpy import Urllib3AWSV4SignerAuth
+
+from stackroom.aws.embeddings import BedrockEmbeddings
+from stackroom.aws.opensearch.collection import Collection as Client
+from stackroom.aws.opensearch.knowledge_base import OpenSearchKnowledgeBase
+from stackroom.aws.opensearch.layout import creation
+from stackroom.ports.retrieval import KnowledgeBase, Search
+from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
+from tests.contract.stores.bedrock import EMBED, MODEL, ONCE, SPOILT, Simulated, client
+from tests.contract.stores.meaning import vector
+from tests.contract.stores.relay import Answer, Call, PassOn, Relay, Spoil, answering, instead
+from tests.contract.stores.shelves import Shelf
+from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, World
+from tests.simulator.collection import REGION, Collection, credentials
+
+_DIMENSIONS = 256
+
+
+def _score(cosine: float) -> float:
+    """As OpenSearch documents it for cosinesimil."""
+    return (1 + cosine) / 2
+
+
+STORES = {
+    "OpenSearch": Store(
+        fixture="opensearch_world",
+        ranks=Ranks.BY_MEANING,
+        score_of=_score,
+        troubles=frozenset(Trouble),
+        dimensions=_DIMENSIONS,
+    ),
+    "OpenSearch, by both": Store(
+        fixture="opensearch_hybrid_world",
+        ranks=Ranks.BY_BOTH,
+        score_of=_score,
+        troubles=frozenset(Trouble),
+        dimensions=_DIMENSIONS,
+    ),
+}
+
+
+@dataclass
+class OpenSearchWorld:
+    """A collection of this world's own, behind a relay; each shelf is an index."""
+
+    relay: Relay
+    collection: Collection
+    search: Search
+    _kept: dict[str, KnowledgeBase] = field(default_factory=dict)
+    _clients: list[Client] = field(default_factory=list)
+
+    @property
+    def calls(self) -> int:
+        return sum(each.path.endswith("search") for each in self.relay.calls)
+
+    @property
+    def _searches_at(self) -> str:
+        return "/_search" if self.search is Search.SEMANTIC else "/_msearch"
+
+    def holding(self, shelf: Shelf) -> KnowledgeBase:
+        if shelf.name not in self._kept:
+            self._fill(shelf)
+            path = urlsplit(self.collection.endpoint).path
+            self._clients.append(
+                Client(
+                    f"{self.relay.endpoint}{path}",
+                    credentials=credentials("reader"),
+                    region=REGION,
+                    patience=1.0,
+                )
+            )
+            embeddings = BedrockEmbeddings(
+                client=client("bedrock-runtime", self.relay.endpoint, config=ONCE),
+                model=MODEL,
+                dimensions=_DIMENSIONS,
+            )
+            self._kept[shelf.name] = OpenSearchKnowledgeBase(
+                self._clients[-1],
+                shelf.name,
+                embeddings=CachedEmbeddings(embeddings=embeddings, cache=MemoryEmbeddingCache()),
+                search=self.search,
+            )
+        return self._kept[shelf.name]
+
+    def _fill(self, shelf: Shelf) -> None:
+        documents: list[dict[str, Any]] = [
+            {
+                "text": each.text,
+                "vector": list(map(float, vector(each.text, _DIMENSIONS))),
+                "metadata": {**each.attributes, "source": shelf.uri_of(each)},
+            }
+            for each in shelf.documents
+        ]
+        self.collection.fill(shelf.name, creation(dimensions=_DIMENSIONS), documents)
+
+    @contextmanager
+    def in_trouble(self, trouble: Trouble) -> Iterator[None]:
+        if trouble is Trouble.LATE:
+            with self.relay.holding(at=""):
+                yield
+            return
+        if trouble in OF_EMBEDDING:
+            with self.relay.spoiling(SPOILT[trouble], at=EMBED):
+                yield
+            return
+        with self.relay.spoiling(_SPOILT.get(trouble, SPOILT[trouble]), at=self._searches_at):
+            yield
+
+    def close(self) -> None:
+        self.collection.close()
+        for each in self._clients:
+            each.close()
+
+
+def _without_filters(call: Call, pass_on: PassOn) -> Answer:
+    """Signed anew, since OpenSearch Serverless believes no body but the one that was signed."""
+    lines = [json.loads(line) for line in call.body.splitlines()]
+    for asked in lines:
+        query = asked.get("query", {})
+        query.get("knn", {}).get("vector", {}).pop("filter", None)
+        query.get("bool", {}).pop("filter", None)
+    body = "".join(f"{json.dumps(each)}\n" for each in lines).encode()
+    sign = Urllib3AWSV4SignerAuth(credentials("reader"), REGION, "aoss")
+    kept = {
+        key: each
+        for key, each in call.headers.items()
+        if not key.lower().startswith(("x-amz-", "authorization"))
+    }
+    host = next(each for key, each in call.headers.items() if key.lower() == "host")
+    signed = sign(call.method, f"http://{host}{call.path}", body)
+    return pass_on(replace(call, headers={**kept, **signed}, body=body))
+
+
+def _with_wrong_members(body: bytes) -> bytes:
+    answered = json.loads(body)
+    for each in answered.get("responses", [answered]):
+        for hit in each["hits"]["hits"]:
+            hit.update({"_score": "high", "_source": {"text": 7, "metadata": "none"}})
+    return json.dumps(answered).encode()
+
+
+def _error(status: int, kind: str) -> Spoil:
+    return instead(status, json.dumps({"status": status, "error": {"type": kind}}).encode())
+
+
+_WRONG_TYPES: Mapping[str, Any] = {"timed_out": False, "hits": "none", "responses": "none"}
+_SPOILT: Mapping[Trouble, Spoil] = {
+    Trouble.THROTTLED: _error(429, "too_many_requests"),
+    Trouble.EXPIRED: _error(403, "Forbidden"),
+    Trouble.FOREIGN: _without_filters,
+    Trouble.WRONG_TYPES: instead(200, json.dumps(_WRONG_TYPES).encode()),
+    Trouble.WRONG_MEMBERS: answering(_with_wrong_members),
+}
+
+
+@contextmanager
+def _world(simulated: Simulated, search: Search) -> Iterator[World]:
+    collection = Collection.at(simulated.endpoint)
+    with Relay(simulated.endpoint) as relay:
+        made = OpenSearchWorld(relay=relay, collection=collection, search=search)
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="package")
+def opensearch_world(bedrock: Simulated) -> Iterator[World]:
+    with _world(bedrock, Search.SEMANTIC) as world:
+        yield world
+
+
+@pytest.fixture(scope="package")
+def opensearch_hybrid_world(bedrock: Simulated) -> Iterator[World]:
+    with _world(bedrock, Search.HYBRID) as world:
+        yield world
