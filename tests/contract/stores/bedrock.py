@@ -293,9 +293,11 @@ SPOILT: Mapping[Trouble, Spoil] = {
 
 
 @contextmanager
-def _world(
+def searched_by(
     simulated: Simulated, made: Callable[[Stocked], KnowledgeBase], *, at: str
 ) -> Iterator[World]:
+    """`at` is how the path of a search ends."""
+
     def relayed(endpoint: str, shelf: Shelf) -> KnowledgeBase:
         return made(replace(simulated.stocked(shelf), endpoint=endpoint, config=ONCE))
 
@@ -311,23 +313,23 @@ def bedrock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulated]:
 
 @pytest.fixture(scope="package")
 def retrieve_world(bedrock: Simulated) -> Iterator[World]:
-    with _world(bedrock, lambda stocked: stocked.by_retrieve, at=RETRIEVE) as world:
+    with searched_by(bedrock, lambda stocked: stocked.by_retrieve, at=RETRIEVE) as world:
         yield world
 
 
 @pytest.fixture(scope="package")
 def hybrid_world(bedrock: Simulated) -> Iterator[World]:
-    with _world(bedrock, lambda stocked: stocked.directly(Search.HYBRID), at=QUERY) as world:
+    with searched_by(bedrock, lambda stocked: stocked.directly(Search.HYBRID), at=QUERY) as world:
         yield world
 
 
 @pytest.fixture(scope="package")
 def semantic_world(bedrock: Simulated) -> Iterator[World]:
-    with _world(bedrock, lambda stocked: stocked.directly(Search.SEMANTIC), at=QUERY) as world:
+    with searched_by(bedrock, lambda stocked: stocked.directly(Search.SEMANTIC), at=QUERY) as world:
         yield world
 
 
 @pytest.fixture(scope="package")
 def text_world(bedrock: Simulated) -> Iterator[World]:
-    with _world(bedrock, lambda stocked: stocked.directly(Search.TEXT), at=QUERY) as world:
+    with searched_by(bedrock, lambda stocked: stocked.directly(Search.TEXT), at=QUERY) as world:
         yield world

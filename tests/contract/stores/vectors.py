@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 
@@ -15,14 +14,12 @@ from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from tests.contract.stores.bedrock import (
     MODEL,
-    ONCE,
     QUERY,
-    BedrockWorld,
     Simulated,
     Stocked,
     client,
+    searched_by,
 )
-from tests.contract.stores.relay import Relay
 from tests.contract.stores.shelves import Shelf
 from tests.contract.stores.worlds import Ranks, Store, Trouble, World, clipped
 
@@ -120,24 +117,15 @@ def _alone(stocked: Stocked, search: Search) -> KnowledgeBase:
     )
 
 
-@contextmanager
-def _world(anybodys: Anybodys, search: Search) -> Iterator[World]:
-    def relayed(endpoint: str, shelf: Shelf) -> KnowledgeBase:
-        there = replace(anybodys.stocked(shelf), endpoint=endpoint, config=ONCE)
-        return _alone(there, search)
-
-    with Relay(anybodys.endpoint) as relay:
-        yield BedrockWorld(relay=relay, made=relayed, searches_at=QUERY)
-
-
 @pytest.fixture(scope="package")
 def anybodys_world(bedrock: Simulated) -> Iterator[World]:
-    with _world(Anybodys(bedrock.endpoint), Search.HYBRID) as world:
+    anybodys = Anybodys(bedrock.endpoint)
+    with searched_by(anybodys, lambda each: _alone(each, Search.HYBRID), at=QUERY) as world:
         yield world
 
 
 @pytest.fixture(scope="package")
 def euclidean_world(bedrock: Simulated) -> Iterator[World]:
     anybodys = Anybodys(bedrock.endpoint, metric="euclidean")
-    with _world(anybodys, Search.SEMANTIC) as world:
+    with searched_by(anybodys, lambda each: _alone(each, Search.SEMANTIC), at=QUERY) as world:
         yield world
