@@ -87,6 +87,10 @@ bench-embeddings: setup ## how often a question's vector is there already, and w
 bench-answers: setup ## whether the right passage is found, over 2,300 pages; ARGS=--tune while tuning
 	@$(BIN)/python -m benchmarks.answers $(ARGS)
 
+.PHONY: bench-stores
+bench-stores: setup ## what our code adds to each store's client, and to a start; ARGS="--passages 300"
+	@$(BIN)/python -m benchmarks.vector_stores $(ARGS)
+
 .PHONY: bench-tools
 bench-tools: setup ## the tools under the load of 50 agents; ARGS="--seconds 20 --agents 10"
 	@$(BIN)/python -m benchmarks.tools $(ARGS)

@@ -1,0 +1,84 @@
+"""What Bedrock fills: a knowledge base on S3 Vectors, searched in two ways, and a managed one."""
+
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.vector_stores.filled import Filled, embeddings, vector_of
+from stackroom.aws import vector_filters
+from stackroom.aws.index_watch import IndexWatch
+from stackroom.aws.knowledge_base import BedrockKnowledgeBase, rendered
+from stackroom.aws.retrieve_options import RetrieveOptions
+from stackroom.aws.session import client
+from stackroom.aws.vector_index import S3VectorsKnowledgeBase
+from stackroom.aws.vector_passages import TEXT
+from stackroom.filters import Filter
+from stackroom.ports.retrieval import Search
+
+DIMENSIONS = 1024
+
+
+def by_retrieve(knowledge_base_id: str) -> Filled:
+    runtime = client("bedrock-agent-runtime")
+    return Filled(
+        name="S3_VECTORS (Retrieve)",
+        knowledge_base=BedrockKnowledgeBase(runtime, knowledge_base_id),
+        bare=_retrieve(runtime, knowledge_base_id, "vectorSearchConfiguration"),
+        why="by meaning alone; every vector compared",
+    )
+
+
+def managed(knowledge_base_id: str) -> Filled:
+    runtime = client("bedrock-agent-runtime")
+    options = RetrieveOptions(is_managed=True, has_cosine_scores=False)
+    return Filled(
+        name="MANAGED (Retrieve)",
+        knowledge_base=BedrockKnowledgeBase(runtime, knowledge_base_id, options=options),
+        bare=_retrieve(runtime, knowledge_base_id, "managedSearchConfiguration"),
+        why="cuts and embeds by itself; meaning and words, then reranked by a stand-in",
+    )
+
+
+def directly(index_arn: str, search: Search) -> Filled:
+    vectors = client("s3vectors")
+    watch = IndexWatch(vectors, index_arn, search=search, dimensions=DIMENSIONS)
+    by_words = search is Search.HYBRID
+
+    def bare(question: str, condition: Filter | None, limit: int) -> Any:
+        asked: dict[str, Any] = {
+            "indexArn": index_arn,
+            "topK": limit,
+            "returnMetadata": True,
+            "queryVector": {"float32": list(vector_of(question, DIMENSIONS))},
+        }
+        if condition is not None:
+            asked["filter"] = vector_filters.rendered(condition)
+        if by_words:
+            asked["queryTexts"] = [{"text": question, "metadataKey": TEXT}]
+        asked["returnScores" if by_words else "returnDistance"] = True
+        return vectors.query_vectors(**asked)
+
+    return Filled(
+        name=f"S3_VECTORS_DIRECT, {'hybrid' if by_words else 'by meaning'}",
+        knowledge_base=S3VectorsKnowledgeBase(
+            vectors, index_arn, watch=watch, embeddings=embeddings(DIMENSIONS), search=search
+        ),
+        bare=bare,
+        why=f"{'meaning and words (BM25)' if by_words else 'by meaning alone'}; every vector"
+        " compared",
+    )
+
+
+def _retrieve(
+    runtime: Any, knowledge_base_id: str, configuration: str
+) -> Callable[[str, Filter | None, int], Any]:
+    def bare(question: str, condition: Filter | None, limit: int) -> Any:
+        asked: dict[str, Any] = {"numberOfResults": limit}
+        if condition is not None:
+            asked["filter"] = rendered(condition)
+        return runtime.retrieve(
+            knowledgeBaseId=knowledge_base_id,
+            retrievalQuery={"text": question},
+            retrievalConfiguration={configuration: asked},
+        )
+
+    return bare
