@@ -6,9 +6,10 @@ and one level of nesting, and refuses a group of one:
 https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import ge, gt, le, lt
 
 Scalar = str | int | float | bool
 
@@ -83,3 +84,62 @@ def all_of(conditions: Iterable[Filter]) -> Filter:
     """Every one of them; a single condition needs no group."""
     conditions = tuple(conditions)
     return conditions[0] if len(conditions) == 1 else AllOf(conditions)
+
+
+def is_met(condition: Filter, attributes: Mapping[str, object]) -> bool:
+    """By what is known of a passage, whatever a store made of the condition."""
+    match condition:
+        case Has(key, value):
+            return _is_among(value, _elements(attributes, key))
+        case Lists(key, value):
+            listed = attributes.get(key)
+            return isinstance(listed, list) and _is_among(value, listed)
+        case Compares(key, comparison, value):
+            return _is_right(_elements(attributes, key), comparison, value)
+        case AnyOf(choices):
+            return any(is_met(choice, attributes) for choice in choices)
+        case AllOf(conditions):
+            return all(is_met(member, attributes) for member in conditions)
+
+
+_ORDERS: Mapping[Comparison, Callable[[float, float], bool]] = {
+    Comparison.GREATER: gt,
+    Comparison.GREATER_OR_EQUAL: ge,
+    Comparison.LESS: lt,
+    Comparison.LESS_OR_EQUAL: le,
+}
+
+
+def _is_right(
+    present: list[object], comparison: Comparison, value: Scalar | tuple[Scalar, ...]
+) -> bool:
+    values = value if isinstance(value, tuple) else (value,)
+    if comparison in (Comparison.NOT_EQUALS, Comparison.NOT_IN):
+        return not any(_is_among(each, present) for each in values)
+    if comparison is Comparison.IN:
+        return any(_is_among(each, present) for each in values)
+    texts = [each for each in present if isinstance(each, str)]
+    if comparison is Comparison.STARTS_WITH:
+        return any(each.startswith(str(value)) for each in texts)
+    if comparison is Comparison.STRING_CONTAINS:
+        return any(str(value) in each for each in texts)
+    numbers = [each for each in present if isinstance(each, int | float)]
+    order = _ORDERS[comparison]
+    return isinstance(value, int | float) and any(
+        order(each, value) for each in numbers if not isinstance(each, bool)
+    )
+
+
+def _elements(attributes: Mapping[str, object], key: str) -> list[object]:
+    """Of a list, or the one value that is there; none of an attribute that is absent."""
+    present = attributes.get(key)
+    if present is None:
+        return []
+    return present if isinstance(present, list) else [present]
+
+
+def _is_among(value: Scalar, present: Iterable[object]) -> bool:
+    """A truth value is no number, as Python would have it."""
+    return any(
+        each == value and isinstance(each, bool) == isinstance(value, bool) for each in present
+    )

@@ -6,7 +6,7 @@ import pytest
 
 from stackroom.aws.vector_filters import MOST_CONSTRAINTS, constraints_of, is_listed, rendered
 from stackroom.errors import SearchRefused
-from stackroom.filters import AllOf, Compares, Comparison, Filter, Has, any_of
+from stackroom.filters import AllOf, Compares, Comparison, Filter, Has, Lists, any_of
 from stackroom.identity import Caller
 from stackroom.narrowing import conditions
 from stackroom.tenancy import Member, Tenant
@@ -142,3 +142,31 @@ def test_what_is_excluded_is_left_out_whatever_the_store_says(
     condition: Filter, present: object, expected: bool
 ) -> None:
     assert is_listed(condition, {"lang": present}) is expected
+
+
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [
+        (Has("city", "Oslo"), False),
+        (Has("city", "Rome"), True),
+        (Has("flag", 1), False),
+        (Has("flag", True), True),
+        (Has("years", 2026), True),
+        (Compares("city", Comparison.STARTS_WITH, "R"), True),
+        (Compares("city", Comparison.STRING_CONTAINS, "x"), False),
+        (Compares("city", Comparison.IN, ("Oslo", "Rome")), True),
+        (Compares("city", Comparison.GREATER, 0), False),
+        (Compares("years", Comparison.GREATER, 2025), True),
+        (Compares("years", Comparison.LESS, 2025), False),
+        (Compares("flag", Comparison.LESS_OR_EQUAL, 2), False),
+        (Compares("team", Comparison.NOT_EQUALS, "staff"), False),
+        (AllOf((Has("city", "Rome"), Has("years", 1))), False),
+        (any_of([Has("city", "Oslo"), Has("years", 2025)]), True),
+    ],
+)
+def test_what_was_let_through_for_a_bare_text_must_be_right_by_another_choice(
+    choice: Filter, expected: bool
+) -> None:
+    found = {"team": "staff", "city": "Rome", "years": [2025, 2026], "flag": True}
+
+    assert is_listed(any_of([choice, Lists("team", "staff")]), found) is expected

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stackroom.errors import SearchRefused
-from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists, Scalar
+from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists, Scalar, is_met
 
 # Where each value of an $in or $nin counts.
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-index-mode.html
@@ -55,22 +55,27 @@ def constraints_of(condition: Filter) -> int:
 def is_listed(condition: Filter | None, attributes: Mapping[str, object]) -> bool:
     """
     Whether what is found is right where a list is demanded, or a value is excluded from lists; all
-    else is the store's to say.
+    else is the store's to say, but for choices beside these: of which of them it let a passage
+    through, it doesn't tell.
     """
     match condition:
-        case Lists(key, value):
-            listed = attributes.get(key)
-            return isinstance(listed, list) and value in listed
-        case Compares(key, comparison, value) if comparison in _EXCLUDES:
-            listed = attributes.get(key)
-            present = listed if isinstance(listed, list) else [listed]
-            return not any(each in present for each in _values(value))
-        case AnyOf(choices):
-            return any(is_listed(choice, attributes) for choice in choices)
         case AllOf(conditions):
             return all(is_listed(member, attributes) for member in conditions)
-        case _:
+        case None:
             return True
+        case _:
+            return not _may_be_wider(condition) or is_met(condition, attributes)
+
+
+def _may_be_wider(condition: Filter) -> bool:
+    """Whether the store may let through more than is meant."""
+    match condition:
+        case AnyOf(members) | AllOf(members):
+            return any(map(_may_be_wider, members))
+        case Compares(_, comparison, _):
+            return comparison in _EXCLUDES
+        case _:
+            return isinstance(condition, Lists)
 
 
 def _rendered(condition: Filter) -> dict[str, Any]:

@@ -74,6 +74,14 @@ def test_a_filter_means_the_same_everywhere(
         pytest.param(Has("city", "R%"), id="a wildcard of SQL"),
         pytest.param(AnyOf((Has("city", "Rome"), Lists("taxonomy", "law"))), id="any of two kinds"),
         pytest.param(
+            AnyOf((Has("city", "Oslo"), Lists("allowed_groups", "staff"))),
+            id="any of two, of which one is no list",
+        ),
+        pytest.param(
+            AnyOf((Has("city", "Oslo"), Compares("taxonomy", Comparison.NOT_EQUALS, "law"))),
+            id="any of two, of which one is excluded from a list",
+        ),
+        pytest.param(
             AllOf((Has("city", "Rome"), AnyOf((Has("year", 2025), Has("user_id", "carol"))))),
             id="any of two in all of two",
         ),
