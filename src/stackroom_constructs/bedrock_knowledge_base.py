@@ -58,9 +58,9 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
         choice. Not with MANAGED.
     min_score: passages that score less are left out, 0 to 1. Default: none are.
     reranking: a model that puts what was found in order. Default: none does.
-    managed_reranking: of MANAGED: `MANAGED`, its service's own model does, without a price of its
-        own, or `NONE`; then scores are relative, the best result's is 1. Not beside reranking.
-        Default: Bedrock's choice, MANAGED where its own model embeds, else NONE.
+    managed_reranking: of MANAGED: `MANAGED`, its service's own model does, or `NONE`; then scores
+        are relative, the best result's is 1. Not beside reranking. Default: Bedrock's choice,
+        MANAGED where its own model embeds.
         https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-retrieve.html
     implicit_filter: a model that makes a filter of the question. Default: none does.
 
