@@ -7,7 +7,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from stackroom.aws.answer_prompt import DEFAULT
 from stackroom.aws.guardrail import Guardrail
-from stackroom.aws.knowledge_base import passage_of, rendered, search_error
+from stackroom.aws.knowledge_base import rendered, search_error
+from stackroom.aws.retrieved_passages import passage_of
 from stackroom.filters import Filter
 from stackroom.ports.answers import Citation, Generated
 

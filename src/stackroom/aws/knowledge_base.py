@@ -1,15 +1,15 @@
 """A Bedrock knowledge base, searched."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from stackroom.aws.guardrail import Guardrail
-from stackroom.aws.result_locations import OF_MANAGED, OF_VECTOR, OwnKeys, custom_id_of, uri_of
+from stackroom.aws.result_locations import OF_MANAGED, OF_VECTOR
 from stackroom.aws.retrieve_filters import both
 from stackroom.aws.retrieve_options import RetrieveOptions
+from stackroom.aws.retrieved_passages import passage_of
 from stackroom.aws.translation import THROTTLES, code_of, understood
 from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import (
@@ -26,11 +26,8 @@ if TYPE_CHECKING:
     from types_boto3_bedrock_agent_runtime.type_defs import (
         KnowledgeBaseRetrievalResultTypeDef,
         RetrievalFilterTypeDef,
-        RetrievedReferenceTypeDef,
         RetrieveResponseTypeDef,
     )
-
-    Found = KnowledgeBaseRetrievalResultTypeDef | RetrievedReferenceTypeDef
 
 # "Not supported for managed knowledge bases"; a user saw them accepted, and nothing found.
 # https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
@@ -145,23 +142,6 @@ def _why_stopped(page: "RetrieveResponseTypeDef", token: str, seen: set[str]) ->
     return None
 
 
-def passage_of(found: "Found", *, first_page: int, own: OwnKeys = OF_VECTOR) -> Passage:
-    """Of what `Retrieve` found or an answer cites; the latter has no score, and gets 0."""
-    attributes = cast("Mapping[str, object]", found.get("metadata", {}))
-    score = cast("KnowledgeBaseRetrievalResultTypeDef", found).get("score")
-    if not isinstance(score, float | int | None):
-        raise TypeError("a score that is no number")
-    return Passage(
-        text=_text(found),
-        score=score or 0.0,
-        similarity=score,
-        uri=uri_of(found.get("location"), attributes, own),
-        custom_id=custom_id_of(found.get("location")),
-        page=page_of(attributes, first_page, own),
-        attributes=attributes if own is OF_VECTOR else _documents_own(attributes, own),
-    )
-
-
 def rendered(condition: Filter) -> "RetrievalFilterTypeDef":
     """
     The condition in Bedrock's words, and in as few operators as an S3 Vectors index takes.
@@ -195,21 +175,6 @@ def search_error(error: ClientError | BotoCoreError, operation: str) -> Unavaila
     return KnowledgeBaseUnavailable(operation, code_of(error))
 
 
-def page_of(
-    attributes: Mapping[str, object], first_page: int, own: OwnKeys = OF_VECTOR
-) -> int | None:
-    """From 1 on, by what Bedrock notes with a passage; None if it doesn't."""
-    reported = attributes.get(own.page) if own.page else None
-    if isinstance(reported, int | float):  # seen as 3.0
-        return int(reported) - first_page + 1
-    return None
-
-
-def _documents_own(attributes: Mapping[str, object], own: OwnKeys) -> Mapping[str, object]:
-    """What a MANAGED knowledge base notes of its own accord is told by no list, and left out."""
-    return {key: each for key, each in attributes.items() if not key.startswith(own.prefix)}
-
-
 def _refuse_unknown(condition: Filter) -> None:
     """Raise SearchRefused for a comparison that a MANAGED knowledge base doesn't make."""
     match condition:
@@ -218,10 +183,3 @@ def _refuse_unknown(condition: Filter) -> None:
         case AnyOf(members) | AllOf(members):
             for member in members:
                 _refuse_unknown(member)
-
-
-def _text(found: "Found") -> str:
-    text = found.get("content", {}).get("text", "")  # images and table rows have none
-    if not isinstance(text, str):
-        raise TypeError("a text that is none")
-    return text

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stackroom.aws.knowledge_base import page_of
+from stackroom.aws.retrieved_passages import page_of
 from stackroom.aws.translation import understood
 from stackroom.ports.retrieval import Passage
 
