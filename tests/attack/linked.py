@@ -318,7 +318,7 @@ def documents(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
 def pools(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
     """One of Stackroom's own, linked by mistake: its documents are their owners', and hidden."""
     stage.configure(identity_from_event=True)
-    for name in (*("mistaken", "mistaken with groups", "mistaken by team", "mistaken in MANAGED"),):
+    for name in ("mistaken", "mistaken with groups", "mistaken by team", "mistaken in MANAGED"):
         for user in ("mallory", "alice", "bob"):
             for groups in ((), ("law",), ("hr", "law")):
                 given = {**_SEARCH, "knowledge_base_id": stage.linked[name]}
