@@ -73,11 +73,13 @@ class PipelineFunctions:
         self._let_settle(handler)
         self.rights.look_for_silent_runs(handler)
         self.rights.read_sidecars(handler)
+        # To have it retain vectors that can't be deleted, which MANAGED ones never do.
+        update = () if self.rights.deployment.is_managed else ("bedrock:UpdateDataSource",)
         handler.allow(
             "bedrock:CreateDataSource",
             "bedrock:ListDataSources",
             "bedrock:GetDataSource",
-            "bedrock:UpdateDataSource",
+            *update,
             "bedrock:DeleteDataSource",
             "bedrock:StartIngestionJob",
             "bedrock:ListIngestionJobs",

@@ -96,6 +96,54 @@ def test_a_scan_is_no_defect_for_its_pages_are_read(managed: Assembly) -> None:
     assert inspect["PARSES_IMAGES"] == "true"
 
 
+# What nobody needs where Bedrock keeps vectors itself: the index, the model of its vectors, and how
+# a data source is told to retain them.
+GONE = {
+    ("ingest", "bedrock:UpdateDataSource"),
+    ("reconciler", "s3vectors:GetIndex"),
+    *(
+        (function, action)
+        for function in ("retrieve", "catalog-tools")
+        for action in (
+            "s3vectors:GetIndex",
+            "s3vectors:GetVectors",
+            "s3vectors:QueryVectors",
+            "bedrock:InvokeModel titan",
+        )
+    ),
+}
+
+
+def test_functions_have_the_rights_that_they_have_over_a_vector_pool_but_those(
+    assembly: Assembly, managed: Assembly
+) -> None:
+    before, now = rights(assembly), rights(managed)
+
+    prewarm = {each for each in now if each[0].startswith("prewarm")}
+    assert before - now == GONE
+    assert now - before == prewarm  # which the other pool was deployed without
+
+
+def rights(assembly: Assembly) -> set[tuple[str, str]]:
+    """Actions by function; a model's with its name, if it embeds."""
+    return {
+        (role.removeprefix("stackroom-").removesuffix("-{region}"), _named(action, statement))
+        for stack in ("pipeline", "gateway")
+        for policy in assembly.all(stack, "AWS::IAM::Policy")
+        for role in policy.properties["Roles"]
+        for statement in policy.properties["PolicyDocument"]["Statement"]
+        for action in _listed(statement["Action"])
+    }
+
+
+def _named(action: str, statement: dict[str, Any]) -> str:
+    return f"{action} titan" if "titan" in json.dumps(statement["Resource"]) else action
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
 def test_only_who_makes_data_sources_is_told_whose_the_bucket_is(managed: Assembly) -> None:
     told = {
         each.properties["FunctionName"]: each.properties["Environment"]["Variables"]

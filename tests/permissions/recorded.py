@@ -3,7 +3,7 @@
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,12 +18,19 @@ from tests.permissions.scenes import SCENES
 _CALLS = "calls"
 
 
-def run(tell: Callable[[str], object]) -> tuple[list[Line], Names]:
-    """A local mode of its own; what its functions called, and what things are called in it."""
+def run(
+    tell: Callable[[str], object],
+    scenes: Sequence[Callable[[Person], None]] = SCENES,
+    *options: str,
+) -> tuple[list[Line], Names]:
+    """
+    A local mode of its own, started with these options; what its functions called, and what things
+    are called in it.
+    """
     with tempfile.TemporaryDirectory() as folder, recording(Path(folder)) as calls:
-        with local_mode(Path(folder, "state")) as instance:
+        with local_mode(Path(folder, "state"), *options) as instance:
             person = Person(instance, "grace")
-            for scene in SCENES:
+            for scene in scenes:
                 tell(f"{scene.__name__.replace('_', ' ')}")
                 scene(person)
             names = names_of(instance)
@@ -59,8 +66,8 @@ def names_of(instance: Instance) -> Names:
     pool = agent.list_knowledge_bases()["knowledgeBaseSummaries"]
     others = {each["knowledgeBaseId"]: "KnowledgeBase1" for each in pool}
     for each in pool:
-        storage = agent.get_knowledge_base(knowledgeBaseId=each["knowledgeBaseId"])[
-            "knowledgeBase"
-        ]["storageConfiguration"]
-        others[storage["s3VectorsConfiguration"]["indexArn"].rpartition(":")[2]] = "index/Index1"
+        found = agent.get_knowledge_base(knowledgeBaseId=each["knowledgeBaseId"])["knowledgeBase"]
+        if storage := found.get("storageConfiguration"):
+            index = storage["s3VectorsConfiguration"]["indexArn"].rpartition(":")[2]
+            others[index] = "index/Index1"
     return Names(account=ACCOUNT, region=REGION, others=others)

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from stackroom.capacity import capacity_of
 from stackroom.keys import PLACE_MAP_PREFIX, Location, locate
-from stackroom.model import DocumentStatus
+from stackroom.model import DataSourceType, DocumentStatus
 from stackroom_local.cli.asking import TOOL as RETRIEVE
 from stackroom_local.clients import client
 from stackroom_local.gateway.client import call_tool
+from stackroom_local.product import Product
 from stackroom_local.state import Instance
 from tests import files
 from tests.e2e.people import Person, eventually
@@ -129,6 +131,22 @@ def words_forgotten(instance: Instance) -> Iterator[None]:
     )
 
 
+def live_where_no_place_is_left(person: Person) -> None:
+    """A catalog on the shared data source of a MANAGED knowledge base, which has many places."""
+    product = Product(person.instance)
+    [member] = product.use_cases.deployment.pool
+    slots, most = product.stores.slots, capacity_of(member).own_sources
+    taken = [f"another-{number}" for number in range(most)]
+    for each in taken:
+        slots.take(member.knowledge_base_id, each, limit=most)
+    person.settle([person.put("annex/note.txt", "The annex smells of cedar.")])
+    for each in taken:
+        slots.free(member.knowledge_base_id, each)
+    assert person.catalog("annex").data_source_type is DataSourceType.CUSTOM
+    person.remove("annex/note.txt")
+    person.await_absence("annex/note.txt")
+
+
 def remove(person: Person) -> None:
     paths = (
         *("harbours/notes.txt", "harbours/report.pdf"),
@@ -176,4 +194,16 @@ SCENES: tuple[Callable[[Person], None], ...] = (
     delete_a_catalog,
     reconcile,
     delete_a_catalog_whose_vectors_are_gone,
+)
+# Of a pool of MANAGED knowledge bases, which have no index that anything could become of.
+MANAGED_SCENES: tuple[Callable[[Person], None], ...] = (
+    drop,
+    lose_a_place_map,
+    call_tools,
+    live_where_no_place_is_left,
+    replace,
+    inspect_late,
+    remove,
+    delete_a_catalog,
+    reconcile,
 )
