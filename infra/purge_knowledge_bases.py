@@ -17,6 +17,7 @@ _CONFIGURATION = (
     "serverSideEncryptionConfiguration",
     "vectorIngestionConfiguration",
 )
+_OF_MANAGED = "MANAGED_KNOWLEDGE_BASE_CONNECTOR"  # whose only policy is DELETE [API model]
 _PATIENCE_SECONDS = 30 * 60.0
 _PAUSE_SECONDS = 5.0
 
@@ -81,6 +82,7 @@ class KnowledgeBases:
     def _delete_data_source(self, knowledge_base_id: str, data_source_id: str) -> None:
         """
         With its vectors, or without them where the vector store refuses: the index goes anyway.
+        One of a MANAGED knowledge base knows no such way, and is deleted once more.
         https://docs.aws.amazon.com/bedrock/latest/userguide/kb-ds-delete.html
         """
         self.say(f"deleting data source {data_source_id}")
@@ -99,6 +101,8 @@ class KnowledgeBases:
     def _give_up_vectors(self, source: dict[str, str]) -> None:
         """An update replaces everything, so all that can be said is said again."""
         current = self.bedrock.get_data_source(**source)["dataSource"]
+        if current["dataSourceConfiguration"]["type"] == _OF_MANAGED:
+            return
         again = {key: current[key] for key in _CONFIGURATION if key in current}
         self.bedrock.update_data_source(**source, **again, dataDeletionPolicy="RETAIN")
 

@@ -16,6 +16,7 @@ class FakeBedrock:
         self.sources: dict[str, dict[str, Any]] = {}
         self.jobs: dict[str, dict[str, Any]] = {}
         self.store_refuses = False
+        self.refusals = 0  # of deletions, for a while
         self.deleted: list[str] = []
 
     def add(self, name: str, *, sources: int = 1, running: bool = False) -> None:
@@ -77,6 +78,9 @@ class FakeBedrock:
         ending = "GONE"
         if self.store_refuses and found["dataDeletionPolicy"] == "DELETE":
             ending = "DELETE_UNSUCCESSFUL"
+        if self.refusals and found["status"] == "DELETING":
+            self.refusals -= 1
+            ending = "DELETE_UNSUCCESSFUL"
         self._move_on([found], {"DELETING": ending})
         return {"dataSource": shown}
 
@@ -98,6 +102,8 @@ class FakeBedrock:
     ) -> None:
         """Replaces everything: what is not said again is gone."""
         source = self.sources[dataSourceId]
+        if source["dataSourceConfiguration"]["type"] == "MANAGED_KNOWLEDGE_BASE_CONNECTOR":
+            raise _error("ValidationException", "UpdateDataSource")  # as RETAIN is none for it
         kept = {key: source[key] for key in ("knowledgeBaseId", "status")}
         self.sources[dataSourceId] = {**kept, **settings}
 

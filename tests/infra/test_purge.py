@@ -91,6 +91,18 @@ def test_vectors_that_the_store_refuses_to_delete_hold_nothing_up(account: Accou
     assert account.bedrock.knowledge_bases == {}
 
 
+def test_a_managed_one_that_was_not_deleted_is_deleted_once_more(account: Account) -> None:
+    account.bedrock.add("stackroom-1")
+    source = account.bedrock.sources["DS-stackroom-1-0"]
+    source["dataSourceConfiguration"] = {"type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR"}
+    account.bedrock.refusals = 1
+
+    account.purge()
+
+    assert account.bedrock.knowledge_bases == {}
+    assert account.bedrock.deleted.count("DS-stackroom-1-0") == 2
+
+
 def test_a_knowledge_base_takes_its_role_along(account: Account) -> None:
     iam = account.client("iam")
     iam.create_role(RoleName="role-of-stackroom-1", AssumeRolePolicyDocument="{}")
