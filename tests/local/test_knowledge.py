@@ -72,6 +72,39 @@ def test_the_shared_data_source_takes_documents_without_a_bucket(bedrock: Simula
 
 
 @pytest.mark.processes
+def test_a_managed_knowledge_base_takes_a_while_and_then_takes_documents(
+    bedrock: Simulator,
+) -> None:
+    base = make(
+        bedrock,
+        "Bedrock::KnowledgeBase",
+        Name="test-1",
+        RoleArn="arn:aws:iam::000000000000:role/Role1",
+        KnowledgeBaseConfiguration={
+            "Type": "MANAGED",
+            "ManagedKnowledgeBaseConfiguration": {"EmbeddingModelType": "MANAGED"},
+        },
+    )
+    shared = make(
+        bedrock,
+        "Bedrock::DataSource",
+        KnowledgeBaseId=base["KnowledgeBaseId"],
+        Name="shared",
+        DataSourceConfiguration={
+            "Type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR",
+            "ManagedKnowledgeBaseConnectorConfiguration": {
+                "ConnectorParameters": {"type": "CUSTOM", "version": "1"}
+            },
+        },
+    )
+
+    found = bedrock.bedrock_agent.get_data_source(
+        knowledgeBaseId=base["KnowledgeBaseId"], dataSourceId=shared["DataSourceId"]
+    )["dataSource"]
+    assert found["status"] == "AVAILABLE"
+
+
+@pytest.mark.processes
 def test_a_guardrail_is_made_once_and_follows_its_template(bedrock: Simulator) -> None:
     first = make(bedrock, "Bedrock::Guardrail", **guardrail("heron"))
     same = make(bedrock, "Bedrock::Guardrail", **guardrail("egret"))
