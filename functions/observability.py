@@ -6,6 +6,7 @@ from functools import cache
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
+from stackroom.retrieval.embeddings import CacheTally
 from stackroom.settlement.verdicts import DocumentOutcome, Settled
 
 NAMESPACE = "Stackroom"
@@ -48,3 +49,11 @@ def report(settled: Iterable[Settled], *, logger: Logger, metrics: Metrics) -> N
             metrics.add_metric(
                 name="UploadToIndexedSeconds", unit=MetricUnit.Seconds, value=max(waited, 0)
             )
+
+
+def report_embeddings(tally: CacheTally, *, metrics: Metrics) -> None:
+    """How often a question's vector was there, and how often it had to be made."""
+    hits, misses = tally.taken()
+    if hits or misses:
+        metrics.add_metric(name="EmbeddingCacheHits", unit=MetricUnit.Count, value=hits)
+        metrics.add_metric(name="EmbeddingCacheMisses", unit=MetricUnit.Count, value=misses)

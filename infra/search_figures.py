@@ -2,13 +2,13 @@
 
 from aws_cdk import aws_cloudwatch as cloudwatch
 
-from infra.measurements import FIVE_MINUTES, found, ours
+from infra.measurements import FIVE_MINUTES, found, ours, total
 
 
 def embedding_cache() -> list[cloudwatch.IMetric]:
     """Of questions whose vector was there already, and of those that had to be embedded."""
-    hits = ours("EmbeddingCacheHits", "retrieve", label="asked before")
-    misses = ours("EmbeddingCacheMisses", "retrieve", label="embedded")
+    hits = total(_of_searches("EmbeddingCacheHits"), label="asked before")
+    misses = total(_of_searches("EmbeddingCacheMisses"), label="embedded")
     rate = cloudwatch.MathExpression(
         expression="100 * hits / (hits + misses)",
         using_metrics={"hits": hits, "misses": misses},
@@ -26,3 +26,8 @@ def search_indexes() -> list[cloudwatch.IMetric]:
 
 def passages() -> list[cloudwatch.IMetric]:
     return [ours("RetrieveResults", "retrieve", statistic="Average", label="average")]
+
+
+def _of_searches(name: str) -> list[cloudwatch.Metric]:
+    """Of both functions that embed what somebody asks."""
+    return [ours(name, service) for service in ("retrieve", "catalog_tools")]

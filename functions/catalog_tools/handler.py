@@ -6,7 +6,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions import access_log
-from functions.observability import logger_for
+from functions.observability import logger_for, metrics_for, report_embeddings
 from stackroom.aws.session import client
 from stackroom.aws.settings import (
     AdmissionSettings,
@@ -17,8 +17,11 @@ from stackroom.aws.settings import (
 from stackroom.aws.use_cases import UseCases
 from stackroom.catalog_tools.calls import Calls, Response
 from stackroom.identity import tool_call
+from stackroom.retrieval.embeddings import CacheTally
 
 logger = logger_for("catalog_tools")
+metrics = metrics_for("catalog_tools")
+embedded = CacheTally()
 
 
 class CatalogToolsSettings(AdmissionSettings, AnswerSettings, FittingSettings, SearchSettings):
@@ -33,10 +36,13 @@ class CatalogToolsSettings(AdmissionSettings, AnswerSettings, FittingSettings, S
 
 @cache
 def use_cases() -> UseCases:
-    return UseCases.of(CatalogToolsSettings.from_env(), client)
+    return UseCases.of(CatalogToolsSettings.from_env(), client, cache_tally=embedded)
 
 
 @logger.inject_lambda_context(clear_state=True)
+@metrics.log_metrics
 def handler(event: Any, context: LambdaContext) -> Response:
     calls = Calls(services=use_cases(), log=partial(access_log.report, logger=logger))
-    return calls.answer(event, lambda: tool_call(context))
+    response = calls.answer(event, lambda: tool_call(context))
+    report_embeddings(embedded, metrics=metrics)
+    return response

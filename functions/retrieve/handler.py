@@ -10,7 +10,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions import access_log
-from functions.observability import logger_for, metrics_for
+from functions.observability import logger_for, metrics_for, report_embeddings
 from stackroom.aws.session import client
 from stackroom.aws.settings import FittingSettings, GuardrailSettings, Pool, SearchSettings
 from stackroom.aws.use_cases import UseCases
@@ -98,10 +98,7 @@ def _leave_line(call: ToolCall | None, event: Any, response: Response, *, second
 
 
 def _report(response: Response) -> None:
-    hits, misses = embedded.taken()
-    if hits or misses:
-        metrics.add_metric(name="EmbeddingCacheHits", unit=MetricUnit.Count, value=hits)
-        metrics.add_metric(name="EmbeddingCacheMisses", unit=MetricUnit.Count, value=misses)
+    report_embeddings(embedded, metrics=metrics)
     told = _told(response)
     if not response["success"]:
         logger.warning("refused", error_type=response["errorType"], **told)

@@ -805,3 +805,17 @@ def test_another_target_s_tool_is_refused(tools: Tools) -> None:
     code, _ = told_of(tools.call("knowledge_base_retrieve", query="x"))
 
     assert code == "VALIDATION_ERROR"
+
+
+def test_what_a_question_s_vector_cost_is_counted(tools: Tools, printed: Printed) -> None:
+    function.embedded.count(hit=True)
+    function.embedded.count(hit=False)
+    tools.call("list_catalogs")
+    tools.call("list_catalogs")
+
+    found = printed.figures("EmbeddingCacheHits", "EmbeddingCacheMisses")
+    assert [(each.name, each.values) for each in found] == [
+        ("EmbeddingCacheHits", (1.0,)),
+        ("EmbeddingCacheMisses", (1.0,)),
+    ]
+    assert all(each.dimensions == {"service": "catalog_tools"} for each in found)

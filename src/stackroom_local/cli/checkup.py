@@ -17,6 +17,7 @@ from stackroom.ports.search_index import Readiness
 from stackroom.retrieval.index_setup import readiness_of
 from stackroom_local import synthesis
 from stackroom_local.cli.console import console, size
+from stackroom_local.cli.embedding_checkup import embeddings
 from stackroom_local.cli.foreign import one_line
 from stackroom_local.clients import client
 from stackroom_local.problems import LocalModeError
@@ -110,6 +111,7 @@ def _instance(state: StateDirectory) -> Iterator[CheckResult]:
     )
     yield from _dead_letters(instance)
     yield from _search_indexes(instance)
+    yield from (CheckResult(*each) for each in embeddings(instance))
 
 
 def _answering(what: str, ask: Callable[[], object], instance: Instance) -> CheckResult:
