@@ -113,6 +113,15 @@ def test_doctor_finds_nothing_wrong(instance: Instance) -> None:
     assert "bad" not in checkup.stdout
 
 
+def test_doctor_tells_how_many_questions_had_been_asked_before(instance: Instance) -> None:
+    for _ in range(2):
+        stackroom("retrieve", "asked twice", "--user", "nobody-yet", state_dir=instance.state_dir)
+
+    checkup = stackroom("doctor", state_dir=instance.state_dir)
+
+    assert re.search(r"[1-9]\d* of \d+ questions\s+had been asked before", checkup.stdout)
+
+
 @pytest.mark.parametrize(
     ("user", "catalog", "named"),
     [

@@ -17,7 +17,7 @@ from tests.valkey import valkey_server
 
 @pytest.fixture
 def instance(tmp_path: Path) -> Instance:
-    (tmp_path / "logs").mkdir()
+    (tmp_path / "gateway" / "logs").mkdir(parents=True)
     return Instance(
         pid=1,
         children={},
@@ -44,7 +44,7 @@ def configured(instance: Instance, **environment: str) -> None:
 
 
 def logged(instance: Instance, *lines: str) -> None:
-    log = instance.state_dir / "logs" / "docs-retrieve.log"
+    log = instance.state_dir / "gateway" / "logs" / "docs-retrieve.log"
     log.write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 

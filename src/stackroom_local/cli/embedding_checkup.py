@@ -21,7 +21,7 @@ def embeddings(instance: Instance) -> Iterator[Told]:
     functions = _functions(instance.state_dir / "gateway.json")
     if not functions:
         return
-    logs = [instance.state_dir / "logs" / f"{each.name}.log" for each in functions]
+    logs = [instance.state_dir / "gateway" / "logs" / f"{each.name}.log" for each in functions]
     yield True, _counted(logs)
     urls = {each.environment.get("REDIS_URL") for each in functions} - {None, ""}
     for url in sorted(filter(None, urls)):
