@@ -29,10 +29,13 @@ class Reranking:
     """
     A model that puts what was found in order, by how well it answers the question.
 
-    It is the knowledge base's service role that asks the model, not the agent: with
+    At Retrieve it is the knowledge base's service role that asks the model, not the agent: with
     `knowledge_base_id` see to it that the role may `bedrock:Rerank` on `*` and
     `bedrock:InvokeModel` on the model; with `create` it may.
     https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-prereq.html
+
+    For a store that the agent searches itself it asks the model itself, and may. All but `model`
+    and `number_of_results` are for Retrieve.
 
     model: its id, such as `amazon.rerank-v1:0` or `cohere.rerank-v3-5:0`.
     number_of_results: how many it leaves, 1 to 100. Default: as many as are asked for.

@@ -12,6 +12,7 @@ from stackroom_constructs import (
     InvalidArgument,
     MetadataAttribute,
     Reranking,
+    VectorIndexKnowledgeBase,
 )
 from tests.constructs.agents import Wiki, a_stack, an_agent, nothing_found
 
@@ -39,6 +40,22 @@ def test_what_a_knowledge_base_of_bedrock_states_is_right_as_it_is(
         guardrail_id="gr123",
         reranking=Reranking(model="amazon.rerank-v1:0"),
         implicit_filter=ImplicitFilter(model=f"{profile}{CLAUDE}", attributes=(year,)),
+    )
+
+    an_agent(stack, tmp_path, knowledge_bases=[searched])
+
+    nothing_found(stack)
+
+
+def test_what_an_index_states_is_right_as_it_is(tmp_path: Path) -> None:
+    stack = a_stack()
+    searched = VectorIndexKnowledgeBase(
+        stack,
+        "Parts",
+        index_arn="arn:aws:s3vectors:us-east-1:123456789012:bucket/parts/index/chunks",
+        tenancy="shared",
+        guardrail_id="gr123",
+        reranking=Reranking(model="amazon.rerank-v1:0"),
     )
 
     an_agent(stack, tmp_path, knowledge_bases=[searched])
