@@ -8,16 +8,14 @@ takes what that store alone needs, hands on the rest, and says what searching th
     class ShelfKnowledgeBase(OwnStoreKnowledgeBase):
         def __init__(
             self, scope: Construct, construct_id: str, *, shelf_arn: str,
-            embedding_dimensions: int = 1024, min_score: float | None = None,
-            **shared: Unpack[OwnStoreArguments],
+            embedding_dimensions: int = 1024, **shared: Unpack[OwnStoreArguments],
         ) -> None:
             super().__init__(
-                scope, construct_id, vector_store_type="SHELF", knowledge_base_id=None,
-                embedding_dimensions=embedding_dimensions, min_score=min_score, **shared,
+                scope, construct_id, vector_store_type="SHELF",
+                embedding_dimensions=embedding_dimensions, **shared,
             )
 
         def store_rights(self) -> Sequence[Right]: ...
-
         def export_configuration(self) -> dict[str, Any]:
             return {**super().export_configuration(), "shelfArn": self._shelf_arn}
 
@@ -50,6 +48,7 @@ Tenancy = Literal["shared", "user"]
 SearchType = Literal["HYBRID", "SEMANTIC"]
 
 TENANCIES = ("shared", "user")
+_SEARCH_TYPES = ("HYBRID", "SEMANTIC")
 # What questions are embedded with: their vectors must be of the model that the store was filled by.
 EMBEDDING_MODELS = (TITAN,)
 _LONGEST_KEY = 100  # FilterKey in the API model of bedrock-agent-runtime, botocore 1.44.5
@@ -143,8 +142,7 @@ class OwnStoreKnowledgeBase(BaseKnowledgeBase):
         check_choice(self, "embedding_model", embedding_model, EMBEDDING_MODELS)
         check_dimensions(self, "embedding_dimensions", embedding_dimensions, model=embedding_model)
         if override_search_type is not None:
-            allowed = ("HYBRID", "SEMANTIC")
-            check_choice(self, "override_search_type", override_search_type, allowed)
+            check_choice(self, "override_search_type", override_search_type, _SEARCH_TYPES)
         if min_score is not None:
             check_share(self, "min_score", min_score)
         if reranking is not None:
@@ -174,23 +172,17 @@ class OwnStoreKnowledgeBase(BaseKnowledgeBase):
         """What searching the store takes, and nothing of the models on the way to it."""
 
     def generate_iam_permissions(self) -> list[iam.PolicyStatement]:
-        rights = [
-            *self.store_rights(),
-            *BedrockModel.of(self._embedding_model).rights(self),
-            *self._guarding.rights(self),
-            *(() if self._reranking is None else self._reranking.rights(self)),
-        ]
+        rights = [*self.store_rights(), *BedrockModel.of(self._embedding_model).rights(self)]
+        rights += self._guarding.rights(self)
+        rights += () if self._reranking is None else self._reranking.rights(self)
         return [each.statement() for each in rights]
 
     def export_configuration(self) -> dict[str, Any]:
-        ranked = self._reranking and {"reranking": self._reranking.configuration(self)}
-        return {
-            "knowledgeBaseId": self._id,
-            **super().export_configuration(),
-            **self._guarding.exported(),
-            **self._own,
-            **(ranked or {}),
-        }
+        entry = {"knowledgeBaseId": self._id, **super().export_configuration()}
+        entry |= {**self._guarding.exported(), **self._own}
+        if self._reranking is not None:
+            entry["reranking"] = self._reranking.configuration(self)
+        return entry
 
 
 def _check_tenant_key(owner: Construct, name: Any) -> None:
