@@ -34,6 +34,7 @@ _UNKNOWN_TO = {
 }
 _LONGEST_KEY = 100  # FilterKey
 _ORDERS = ("greaterThan", "greaterThanOrEquals", "lessThan", "lessThanOrEquals")
+_OF_TEXTS = ("startsWith", "stringContains")
 # Constraints of one query of S3 Vectors, less those of an owner and of five groups.
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-index-mode.html
 _MOST_CONSTRAINTS = 100 - 6
@@ -52,6 +53,8 @@ def check_filter(owner: Owner, condition: Any, *, store: str, is_narrowed: bool)
         wrong = _not_for_s3_vectors(condition)
         if wrong is None and (count := _constraints(condition)) > _MOST_CONSTRAINTS:
             wrong = f"one of at most {_MOST_CONSTRAINTS} values for S3 Vectors, and has {count}"
+    if wrong is None and store == "PGVECTOR":
+        wrong = _not_for_postgresql(condition)
     if wrong is None and is_narrowed and not _has_room(condition):
         wrong = (
             "a filter that leaves room for what enable_acl adds: an orAll must not hold"
@@ -104,9 +107,25 @@ def _not_for_s3_vectors(condition: Mapping[str, Any]) -> str | None:
     key, value = operand["key"], operand["value"]
     if key.startswith("$"):
         return f"one whose {operator!r} has a key that doesn't begin with $"
+    return _of_another_type(operator, key, value)
+
+
+def _not_for_postgresql(condition: Mapping[str, Any]) -> str | None:
+    """https://www.postgresql.org/docs/current/datatype-json.html"""
+    if _is_group(condition):
+        return next(filter(None, map(_not_for_postgresql, _members(condition))), None)
+    [(operator, operand)] = condition.items()
+    key, value = operand["key"], operand["value"]
+    texts = [each for each in (key, value, *_listed(value)) if isinstance(each, str)]
+    if any("\x00" in text for text in texts):
+        return f"one whose {operator!r} has no null character, which PostgreSQL can't store"
+    return _of_another_type(operator, key, value)
+
+
+def _of_another_type(operator: str, key: str, value: Any) -> str | None:
     if operator in _ORDERS and (isinstance(value, bool) or not isinstance(value, int | float)):
         return f"one whose {operator!r} of {key!r} has a number"
-    if operator == "startsWith" and not isinstance(value, str):
+    if operator in _OF_TEXTS and not isinstance(value, str):
         return f"one whose {operator!r} of {key!r} has a text"
     return None
 
@@ -118,6 +137,10 @@ def _constraints(condition: Mapping[str, Any]) -> int:
     [(operator, operand)] = condition.items()
     values = len(operand["value"]) if operator in _OF_SEVERAL else 1
     return values + (operator in ("notEquals", "notIn"))
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
 
 
 def _is_value(value: Any) -> bool:

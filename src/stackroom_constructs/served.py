@@ -37,6 +37,7 @@ MEMBERS = (*_OF_ALL, "implicitFilter", "managedReranking")
 OF_OWN_STORES = (*_OF_ALL, "tenancy", "tenantKey", "embeddingModel", "embeddingDimensions")
 # What a store that Stackroom searches itself is told beside these.
 OF_STORES: Mapping[str, tuple[str, ...]] = {
+    "PGVECTOR": ("host", "port", "database", "user", "schema", "sslRootCert", "isLocal"),
     "S3_VECTORS_DIRECT": ("indexArn", "textKey", "sourceKey"),
 }
 

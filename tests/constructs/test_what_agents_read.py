@@ -7,6 +7,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from botocore.httpsession import where
 
 from stackroom.aws.bedrock_entries import STORES as READ
 from stackroom.aws.bedrock_entries import BedrockSettings
@@ -25,6 +26,7 @@ from stackroom_constructs import (
     ImplicitFilter,
     InvalidArgument,
     MetadataAttribute,
+    PgvectorKnowledgeBase,
     Reranking,
     VectorIndexKnowledgeBase,
 )
@@ -46,6 +48,13 @@ def exported(stack: cdk.Stack, **arguments: Any) -> str:
 
 # Classes for stores that are searched in themselves, and what is the least that each is told.
 OWN_STORES: Mapping[type[OwnStoreKnowledgeBase], Mapping[str, Any]] = {
+    PgvectorKnowledgeBase: {
+        "host": "db.cluster-abc.us-east-1.rds.amazonaws.com",
+        "resource_id": "cluster-ABCDEF",
+        "database": "knowledge",
+        "user": "agent",
+        "certificates": where(),
+    },
     VectorIndexKnowledgeBase: {"index_arn": INDEX},
 }
 
@@ -214,6 +223,32 @@ def test_of_an_index_one_refuses_what_the_other_does(
         in_its_store(cdk.Stack(), VectorIndexKnowledgeBase, **{argument: value})
 
 
+@pytest.mark.parametrize(
+    ("argument", "member", "value"),
+    [
+        ("host", "host", ""),
+        ("host", "host", "a.example.com,b.example.com"),
+        ("host", "host", "/run/postgresql"),
+        ("port", "port", 0),
+        ("port", "port", "5432"),
+        ("port", "port", True),
+        ("database", "database", ""),
+        ("database", "database", "d" * 64),
+        ("user", "user", "u" * 64),
+        ("schema", "schema", "s" * 64),
+    ],
+)
+def test_of_postgresql_one_refuses_what_the_other_does(
+    stack: cdk.Stack, argument: str, member: str, value: Any
+) -> None:
+    right = in_its_store(stack, PgvectorKnowledgeBase).export_configuration()
+
+    with pytest.raises(LinkedKnowledgeBasesInvalid):
+        linked_settings(json.dumps([{**right, member: value}]))
+    with pytest.raises(InvalidArgument, match=argument):
+        in_its_store(cdk.Stack(), PgvectorKnowledgeBase, **{argument: value})
+
+
 @pytest.mark.parametrize("made", OWN_STORES)
 def test_whose_documents_a_store_has_must_be_said_by_whoever_configures_it(
     stack: cdk.Stack, made: type[OwnStoreKnowledgeBase]
@@ -317,26 +352,34 @@ def test_a_filter_is_refused_by_both_or_neither(store: str, narrowed: bool) -> N
     assert {text: both for text, both in verdicts.items() if both[0] != both[1]} == {}
 
 
-def of_indexes() -> Iterator[Any]:
-    """Beside those: values that S3 Vectors doesn't order, keys it doesn't take, too many."""
+def of_stores() -> Iterator[Any]:
+    """Beside those: values that a store doesn't order, keys that it doesn't take, too many."""
     yield from filters()
     for value in ("2026", 2026, 20.5, True, ["2026"]):
-        for operator in ("greaterThan", "lessThanOrEquals", "startsWith", "notEquals"):
+        for operator in (
+            "greaterThan",
+            "lessThanOrEquals",
+            "startsWith",
+            "stringContains",
+            "notEquals",
+        ):
             yield {operator: {"key": "year", "value": value}}
     for operator in ("in", "notIn"):
         for count in (1, 93, 94, 95, 200):
             yield {operator: {"key": "year", "value": list(range(count))}}
     yield {"equals": {"key": "$year", "value": 2026}}
+    yield {"equals": {"key": "lang\x00", "value": "en"}}
+    yield {"andAll": [LEAF, {"notIn": {"key": "lang", "value": ["de", "e\x00n"]}}]}
     yield {"orAll": [LEAF, {"andAll": [LEAF, {"startsWith": {"key": "$or", "value": "a"}}]}]}
     yield {"andAll": [LEAF, *[{"in": {"key": "year", "value": list(range(31))}}] * 3]}
 
 
 @pytest.mark.parametrize("narrowed", [False, True])
-def test_a_filter_of_an_index_is_refused_by_both_or_neither(
-    stack: cdk.Stack, narrowed: bool
+@pytest.mark.parametrize("made", OWN_STORES)
+def test_a_filter_of_a_store_is_refused_by_both_or_neither(
+    stack: cdk.Stack, made: type[OwnStoreKnowledgeBase], narrowed: bool
 ) -> None:
-    right = in_its_store(stack, VectorIndexKnowledgeBase, enable_acl=narrowed)
-    entry = right.export_configuration()
+    entry = in_its_store(stack, made, enable_acl=narrowed).export_configuration()
 
     def is_taken(condition: Any) -> bool:
         try:
@@ -347,10 +390,10 @@ def test_a_filter_of_an_index_is_refused_by_both_or_neither(
 
     verdicts = {
         json.dumps(each): (
-            is_refused(each, "S3_VECTORS_DIRECT", narrowed=narrowed),
+            is_refused(each, entry["vectorStoreType"], narrowed=narrowed),
             not is_taken(each),
         )
-        for each in of_indexes()
+        for each in of_stores()
     }
 
     assert len({one for one, _ in verdicts.values()}) == 2
