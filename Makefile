@@ -42,6 +42,14 @@ deploy: setup ## deploy all stacks to the AWS account of your credentials
 	$(CDK) deploy --all --require-approval never --outputs-file cdk.out/outputs.json -c project=$(PROJECT) $$limits $(ARGS)
 	@$(BIN)/python infra/outputs.py cdk.out/outputs.json
 
+# For a collection of OpenSearch Serverless and a gateway that are there already; docs/opensearch.md.
+OPENSEARCH_APP := $(BIN)/python infra/opensearch_app.py --bundle
+
+.PHONY: deploy-opensearch
+deploy-opensearch: setup ## let a gateway search a collection; ARGS="-c collection_arn=... -c gateway_id=... -c tenancy=shared"
+	facts="$$($(BIN)/python infra/opensearch_facts.py $(ARGS))" && \
+	$(CDK) deploy --app "$(OPENSEARCH_APP)" --output cdk.out/opensearch --require-approval never -c project=$(PROJECT) $$facts $(ARGS)
+
 # Data and knowledge bases stay, in stacks of their own, so that `make deploy` finds them again.
 .PHONY: destroy
 destroy: setup ## remove what runs and keep the data; PURGE=yes deletes that too

@@ -30,14 +30,19 @@ FUNCTIONS = {
     "catalog_tools": "handler.CatalogToolsSettings",
     "identity_interceptor": "handler.InterceptorSettings",
     "prewarm": "handler.PrewarmSettings",
+    "opensearch_retrieve": "handler.OpenSearchRetrieveSettings",
 }
-# In the templates only if the context says so; tests/infra/test_prewarming.py holds it to this.
+# In the templates only if the context says so, or in an app of its own; test_prewarming.py and
+# test_opensearch_retrieve.py of tests/infra hold it to this.
 UNDEPLOYED = {
     "prewarm": (
         "`bedrock:InvokeModel` · `bedrock:Retrieve` · `cloudwatch:GetMetricData` ·"
         " `s3vectors:GetIndex` · `s3vectors:GetVectors` · `s3vectors:QueryVectors`, there only with"
         " `prewarm_minutes`"
-    )
+    ),
+    "opensearch_retrieve": (
+        "`aoss:APIAccessAll` · `bedrock:InvokeModel`, in a stack of its own (docs/opensearch.md)"
+    ),
 }
 MEANINGS = {
     "KB_CATALOG_TABLE": "DynamoDB table of catalogs and documents",
@@ -84,6 +89,7 @@ MEANINGS = {
     "ANSWER_MODEL_ARN": "foundation model or inference profile that answers questions",
     "ANSWER_PROMPT": "template of what it is told; the one in src/stackroom/aws/answer_prompt.py",
     "RETRIEVE_SHARING": "`on`: callers find what others share with their groups, too",
+    "KNOWLEDGE_BASES_CONFIG": "JSON list of one entry: the collection, and how it is searched",
     "PREWARM_MINUTES": "for how long nobody must have asked, to be asked by the schedule",
     "IDENTITY_ISSUER": "the only issuer whose tokens count",
     "IDENTITY_JWKS_URL": "where that issuer's public keys are",

@@ -15,21 +15,25 @@ from stackroom.catalog_tools.front_end import tools_config
 from stackroom.catalog_tools.tools import TOOLS
 from stackroom.gateway.tool import Tool
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom.retrieval.everyone import RETRIEVE_FOR_EVERYONE
 
 TARGETS: Mapping[str, tuple[Tool[Any], ...]] = {
     "catalogs": TOOLS,
     "knowledge": (KNOWLEDGE_BASE_RETRIEVE,),
 }
+# Of a gateway of somebody else's, each in a stack of its own.
+ALONE: Mapping[str, tuple[Tool[Any], ...]] = {"opensearch": (RETRIEVE_FOR_EVERYONE,)}
 SCHEMAS = Path(__file__).parents[1] / "infra" / "tool_schemas"
 TOOLS_CONFIG = Path(__file__).parents[1] / "docs" / "tools-config.json"
 
 
 def schema_file(target: str) -> str:
     """The text of infra/tool_schemas/{target}.json."""
-    return json.dumps([tool.definition() for tool in TARGETS[target]], indent=2) + "\n"
+    tools = {**TARGETS, **ALONE}[target]
+    return json.dumps([tool.definition() for tool in tools], indent=2) + "\n"
 
 
 if __name__ == "__main__":
-    for name in TARGETS:
+    for name in (*TARGETS, *ALONE):
         (SCHEMAS / f"{name}.json").write_text(schema_file(name), "utf-8")
     TOOLS_CONFIG.write_text(tools_config(), "utf-8")

@@ -41,6 +41,7 @@ class Group:
 CORE = Group("core")
 CACHED = Group("cached", extras=("redis",))
 INSPECT = Group("inspect", extras=("extraction",))
+OPENSEARCH = Group("opensearch", extras=("opensearch",))
 IDENTITY = Group("identity", extras=("identity",))
 
 

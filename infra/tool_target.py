@@ -1,7 +1,7 @@
 """The tools of a gateway target, as the gateway takes them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ from aws_cdk import aws_bedrockagentcore as agentcore
 from constructs import Construct
 
 # Written by the interceptor, whatever the caller sent under these names.
-_IDENTITY_HEADERS = ["x-user-sub", "x-user-groups", "x-session-id"]
+_IDENTITY_HEADERS = ("x-user-sub", "x-user-groups", "x-session-id")
 
 _Schema = agentcore.CfnGatewayTarget.SchemaDefinitionProperty
 
@@ -25,9 +25,19 @@ def tools(target: str) -> list[dict[str, Any]]:
 
 
 def tool_target(
-    scope: Construct, name: str, *, gateway_id: str, function_arn: str, description: str
+    scope: Construct,
+    name: str,
+    *,
+    gateway_id: str,
+    function_arn: str,
+    description: str,
+    headers: Sequence[str] = _IDENTITY_HEADERS,
 ) -> agentcore.CfnGatewayTarget:
-    """The plain resource: the construct can't allow headers (aws-cdk pull request 37184)."""
+    """
+    The plain resource: the construct can't allow headers (aws-cdk pull request 37184).
+
+    `headers` are those that the function is handed; without any, none.
+    """
     of = agentcore.CfnGatewayTarget
     functions_tools = of.McpLambdaTargetConfigurationProperty(
         lambda_arn=function_arn,
@@ -45,8 +55,10 @@ def tool_target(
             of.CredentialProviderConfigurationProperty(credential_provider_type="GATEWAY_IAM_ROLE")
         ],
         metadata_configuration=of.MetadataConfigurationProperty(
-            allowed_request_headers=_IDENTITY_HEADERS
-        ),
+            allowed_request_headers=list(headers)
+        )
+        if headers
+        else None,
         target_configuration=of.TargetConfigurationProperty(
             mcp=of.McpTargetConfigurationProperty(lambda_=functions_tools)
         ),

@@ -82,19 +82,32 @@ def tool_call(context: object) -> ToolCall:
     client context, or a forged one, and a target without its header allow-list has no headers; none
     may pass as some default user. A session that is absent or ambiguous is no session.
     """
-    if _is_qualified(_text(_member(context, "invoked_function_arn"))):
-        raise MissingIdentity
+    tool = called_tool(context)
     custom = _member(_member(context, "client_context"), "custom")
     headers = _lowered(_member(custom, _HEADERS))
     user_id = _only(headers.get(USER_HEADER, ()))
-    target, _, tool = _text(_member(custom, _TOOL_NAME)).partition(_SEPARATOR)
-    if not target or not tool or not is_user_id(user_id):
+    if not is_user_id(user_id):
         raise MissingIdentity
     encoded = _only(headers.get(GROUPS_HEADER, ())).split(",")
     groups = tuple(unquote(name.strip()) for name in encoded if name.strip())
     session = _only(headers.get(SESSION_HEADER, ()))
     session_id = session if is_session_id(session) else None
     return ToolCall(tool=tool, caller=Caller(user_id=user_id, groups=groups, session_id=session_id))
+
+
+def called_tool(context: object) -> str:
+    """
+    The tool of this invocation, for a function that is everybody's whom the gateway lets call.
+
+    Raises `MissingIdentity` when nothing says so: only the gateway does.
+    """
+    if _is_qualified(_text(_member(context, "invoked_function_arn"))):
+        raise MissingIdentity
+    custom = _member(_member(context, "client_context"), "custom")
+    target, _, tool = _text(_member(custom, _TOOL_NAME)).partition(_SEPARATOR)
+    if not target or not tool:
+        raise MissingIdentity
+    return tool
 
 
 def _is_qualified(function_arn: str) -> bool:

@@ -10,11 +10,12 @@ from botocore.stub import Stubber
 
 from docs.tools import TOOLS as PAGE
 from docs.tools import tools
-from functions.tool_targets import SCHEMAS, TARGETS, TOOLS_CONFIG, schema_file
+from functions.tool_targets import ALONE, SCHEMAS, TARGETS, TOOLS_CONFIG, schema_file
 from stackroom.catalog_tools.front_end import tools_config
 from stackroom.gateway.tool import Arguments, Tool
 
-TOOLS = [(target, tool) for target, tools in TARGETS.items() for tool in tools]
+EVERY = {**TARGETS, **ALONE}
+TOOLS = [(target, tool) for target, tools in EVERY.items() for tool in tools]
 
 
 def schemas_in(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -25,7 +26,7 @@ def schemas_in(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from schemas_in(schema["items"])
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", EVERY)
 def test_the_file_that_is_deployed_is_what_the_code_defines(target: str) -> None:
     deployed = (SCHEMAS / f"{target}.json").read_text()
 
@@ -38,10 +39,10 @@ def test_the_pages_and_the_front_end_say_what_the_code_defines() -> None:
 
 
 def test_every_file_belongs_to_a_target() -> None:
-    assert {path.stem for path in SCHEMAS.glob("*.json")} == set(TARGETS)
+    assert {path.stem for path in SCHEMAS.glob("*.json")} == set(EVERY)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", EVERY)
 def test_the_gateway_accepts_the_schemas(target: str) -> None:
     gateway = boto3.client(
         "bedrock-agentcore-control",

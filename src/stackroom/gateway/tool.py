@@ -88,10 +88,15 @@ def require_tool(call: ToolCall, tools: Iterable[Tool[Any]]) -> None:
     Raises ValidationError if the gateway calls the function for a tool that isn't one of its own:
     a target with another schema than ours must not have its arguments taken for a search.
     """
+    require_name(call.tool, tools)
+
+
+def require_name(called: str, tools: Iterable[Tool[Any]]) -> None:
+    """The same of a call whose caller nobody needs to know."""
     names = [tool.name for tool in tools]
-    if call.tool not in names:
+    if called not in names:
         raise ValidationError(
-            f"{call.tool[:100]!r} is no tool of this function. Allowed: {', '.join(names)}"
+            f"{called[:100]!r} is no tool of this function. Allowed: {', '.join(names)}"
         )
 
 

@@ -11,13 +11,13 @@ from stackroom.gateway.tool import Arguments, Tool
 from stackroom.retrieval.budget import MOST_TOKENS, Budget, Priority
 
 
-def _not_boolean(value: Any) -> Any:
+def not_boolean(value: Any) -> Any:
     if isinstance(value, bool):
         raise ValueError("must be a number")
     return value
 
 
-_Number = BeforeValidator(_not_boolean)  # pydantic would take true for 1
+_Number = BeforeValidator(not_boolean)  # pydantic would take true for 1
 _Priority = Annotated[Priority, WithJsonSchema({"type": "string"})]  # the gateway knows no enum
 
 

@@ -1,0 +1,102 @@
+"""
+Target `opensearch` of somebody's gateway: `knowledge_base_retrieve` over a collection of theirs.
+
+It has no tenants: whoever the gateway lets call finds all that the index holds, and the
+configuration must say so.
+"""
+
+import time
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any
+
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from pydantic import AfterValidator
+
+from functions import access_log
+from functions.observability import logger_for, metrics_for
+from stackroom.aws.linked import linked_retrieval
+from stackroom.aws.linked_settings import linked_settings
+from stackroom.aws.opensearch.settings import OpenSearchSettings
+from stackroom.aws.session import client
+from stackroom.aws.settings import FittingSettings
+from stackroom.deadlines import Deadline
+from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
+from stackroom.gateway.access import SUCCESS, access_of
+from stackroom.gateway.encoding import encodable
+from stackroom.gateway.tool import require_name
+from stackroom.identity import called_tool
+from stackroom.retrieval.everyone import RETRIEVE_FOR_EVERYONE, retrieve_for_everyone
+from stackroom.retrieval.linked import LinkedRetrieval
+from stackroom.retrieval.tool import Response, documents_of, failure
+
+logger = logger_for("opensearch_retrieve")
+metrics = metrics_for("opensearch_retrieve")
+_TO_ANSWER = 1.0  # seconds
+
+
+def _of_everyone(text: str) -> str:
+    """One entry, of a collection, and shared: no target's header is believed here."""
+    entries = linked_settings(text)
+    if len(entries) != 1 or not isinstance(entries[0], OpenSearchSettings):
+        raise ValueError("must be one entry of OPENSEARCH_SERVERLESS with a collectionEndpoint")
+    if entries[0].tenancy != "shared" or entries[0].enable_acl:
+        raise ValueError("must say tenancy shared, and no enableAcl: this function has no tenants")
+    return text
+
+
+class OpenSearchRetrieveSettings(FittingSettings):
+    knowledge_bases_config: Annotated[str, AfterValidator(_of_everyone)]
+
+
+@cache
+def retrieval() -> LinkedRetrieval:
+    settings = OpenSearchRetrieveSettings.from_env()
+    entries = linked_settings(settings.knowledge_bases_config)
+    return linked_retrieval(entries, client, budget=settings.budget)
+
+
+@logger.inject_lambda_context(clear_state=True)
+@metrics.log_metrics
+def handler(event: Any, context: LambdaContext) -> Response:
+    started = time.perf_counter()
+    searched = retrieval()  # raises: without a right configuration nothing is answered
+    response: Response = encodable(_respond(event, context, searched))
+
+    _report(response, seconds=time.perf_counter() - started)
+    return response
+
+
+def _respond(event: Any, context: LambdaContext, searched: LinkedRetrieval) -> Response:
+    """Never raises: the gateway would show "internal error" instead of what went wrong."""
+    try:
+        require_name(called_tool(context), [RETRIEVE_FOR_EVERYONE])
+        seconds = context.get_remaining_time_in_millis() / 1000 - _TO_ANSWER
+        return retrieve_for_everyone(event, retrieval=searched, deadline=Deadline.after(seconds))
+    except (MissingIdentity, ValidationError) as error:
+        return failure(error)
+    except Exception:
+        logger.exception("broke")
+        return failure(RetrievalFailed("the search broke; the operator finds why in the log"))
+
+
+def _report(response: Response, *, seconds: float) -> None:
+    outcome = str(response.get("errorType", SUCCESS))
+    access = access_of(
+        None,
+        tools=(),
+        outcome=outcome,
+        seconds=seconds,
+        named_in=(),
+        shown=documents_of(response),
+        otherwise=RETRIEVE_FOR_EVERYONE.name,
+    )
+    access_log.report(access, logger=logger)
+    told = response["metadata"]
+    assert isinstance(told, Mapping), "every response has metadata"
+    if outcome != SUCCESS:
+        logger.warning("refused", error_type=outcome, **told)
+        return
+    logger.info("retrieved", **told)
+    metrics.add_metric(name="RetrieveResults", unit=MetricUnit.Count, value=told["total_results"])

@@ -1,0 +1,103 @@
+"""
+The CDK app of one stack, OpenSearchRetrieveStack, for a collection and a gateway that are there.
+
+    make deploy-opensearch ARGS="-c collection_arn=arn:aws:aoss:... -c gateway_id=... \\
+        -c tenancy=shared"
+
+What else it may be told stands in docs/opensearch.md. `make` looks up the collection's name and the
+gateway's role; they can be told, too (infra/opensearch_facts.py), and then nothing is looked up.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+if __package__ in (None, ""):  # run as a script, as the CDK's CLI does
+    sys.path[0] = str(ROOT)
+os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
+os.environ.setdefault("JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION", "1")
+
+import aws_cdk as cdk
+
+from infra.deployment import Deployment
+from infra.opensearch_retrieve import Existing, OpenSearchRetrieveStack, Searched
+
+_EXISTING = (
+    "collection_arn",
+    "collection_name",
+    "gateway_id",
+    "gateway_role_arn",
+    "tenancy",
+    "collection_endpoint",
+)
+
+
+def build_app(outdir: str | None = None, context: Mapping[str, object] | None = None) -> cdk.App:
+    """
+    Ready for `synth()`; `context` overrides cdk.json, the CLI's `-c` overrides both.
+
+    Raises ValueError for a value that is missing or wrong, naming it.
+    """
+    shared = json.loads((ROOT / "cdk.json").read_text("utf-8"))["context"]
+    app = cdk.App(
+        outdir=outdir,
+        analytics_reporting=False,
+        context={**shared, "bundling": "none", **(context or {})},
+    )
+    deployment = Deployment.from_context(app)
+    given = {name: str(app.node.try_get_context(name) or "") for name in _EXISTING}
+    OpenSearchRetrieveStack(
+        app,
+        f"{deployment.project}-opensearch",
+        deployment=deployment,
+        existing=Existing(**given, searched=_searched(app)),
+    )
+    return app
+
+
+def _searched(app: cdk.App) -> Searched:
+    told: dict[str, Any] = {}
+    for each in fields(Searched):
+        value = app.node.try_get_context(each.name)
+        if value is not None:
+            told[each.name] = _read(each.name, value, type(each.default))
+    return Searched(**told)
+
+
+def _read(name: str, value: Any, kind: type[Any]) -> Any:
+    """The CLI's values are texts."""
+    if kind is bool:
+        if str(value).lower() not in ("true", "false"):
+            raise ValueError(f"{name} {value!r} must be true or false")
+        return str(value).lower() == "true"
+    try:
+        return kind(value)
+    except ValueError:
+        raise ValueError(f"{name} {value!r} must be a number") from None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description="Synthesise the stack of an OpenSearch collection."
+    )
+    parser.add_argument("--outdir", default=None, help="where to (default: cdk.out/opensearch)")
+    parser.add_argument("--bundle", action="store_true", help="install the function's packages")
+    arguments = parser.parse_args()
+    os.environ.setdefault("CDK_VALIDATION", "false")  # tests/infra runs it
+    under_cli = os.environ.get("CDK_OUTDIR")
+    outdir = arguments.outdir or under_cli or str(ROOT / "cdk.out" / "opensearch")
+    try:
+        app = build_app(outdir, {"bundling": "full"} if arguments.bundle else None)
+    except ValueError as error:
+        sys.exit(f"infra/opensearch_app.py: {error}")
+    app.synth()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+"""The function that searches a collection for everyone, as somebody's gateway calls it."""
+
+import json
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pydantic
+import pytest
+
+from functions.opensearch_retrieve import handler as function
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
+from stackroom.filters import AllOf, AnyOf, Has
+from stackroom.ports.retrieval import Passage
+from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
+from tests import lambda_context
+from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.functions.printed import listening
+
+ENTRY = {
+    "knowledgeBaseId": "finance-docs",
+    "name": "finance-docs",
+    "description": "The finance documents.",
+    "vectorStoreType": "OPENSEARCH_SERVERLESS",
+    "collectionEndpoint": "https://abc.us-east-1.aoss.amazonaws.com",
+    "tenancy": "shared",
+}
+
+
+@dataclass
+class Context(lambda_context.Context):
+    function_name: str = "opensearch_retrieve"
+    tool: str | None = "opensearch___knowledge_base_retrieve"
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def client_context(self) -> SimpleNamespace | None:
+        if self.tool is None:
+            return None
+        custom = {
+            "bedrockAgentCoreToolName": self.tool,
+            "bedrockAgentCorePropagatedHeaders": self.headers,
+        }
+        return SimpleNamespace(custom=custom)
+
+
+@pytest.fixture
+def knowledge_base(monkeypatch: pytest.MonkeyPatch) -> FakeKnowledgeBase:
+    made = FakeKnowledgeBase()
+    linked = LinkedKnowledgeBase(
+        knowledge_base_id="finance-docs", knowledge_base=made, limit=5, min_score=0.55
+    )
+    retrieval = LinkedRetrieval(linked=(linked,))
+    monkeypatch.setattr(function, "retrieval", lambda: retrieval)
+    return made
+
+
+def _put(knowledge_base: FakeKnowledgeBase, score: float, **attributes: object) -> None:
+    number = len(knowledge_base.passages)
+    passage = Passage(
+        text=f"Ledgers close in May, says {number}.",
+        score=score,
+        similarity=score,
+        uri=f"s3://docs/{number}.pdf",
+        page=3,
+        attributes=attributes,
+    )
+    knowledge_base.passages.append(passage)
+
+
+def call(event: Any, **context: Any) -> dict[str, Any]:
+    answered: dict[str, Any] = function.handler(event, Context(**context))
+    json.dumps(answered)
+    return answered
+
+
+def test_each_result_tells_its_content_score_metadata_and_source(
+    knowledge_base: FakeKnowledgeBase,
+) -> None:
+    about = {"domain": "finance", "taxonomy": "GL", "source": "s3://docs/0.pdf", "chunk_id": "c-7"}
+    _put(knowledge_base, 0.9, **about)
+
+    answer = call({"query": "when do ledgers close?"})
+
+    [result] = answer["results"]
+    assert answer["success"] is True
+    assert (result["content"], result["score"]) == ("Ledgers close in May, says 0.", 0.9)
+    assert result["metadata"] == about
+    assert result["source"]["uri"] == "s3://docs/0.pdf"
+    assert (result["source"]["filename"], result["source"]["page"]) == ("0.pdf", 3)
+    assert answer["metadata"]["total_results"] == 1
+
+
+def test_nothing_below_the_threshold_is_shown(knowledge_base: FakeKnowledgeBase) -> None:
+    for score in (0.56, 0.55, 0.5499, 0.0):
+        _put(knowledge_base, score)
+
+    answer = call({"query": "when do ledgers close?"})
+
+    assert [each["score"] for each in answer["results"]] == [0.56, 0.55]
+
+
+def test_a_filter_is_anded_and_top_k_is_the_limit(knowledge_base: FakeKnowledgeBase) -> None:
+    for number in range(4):
+        _put(knowledge_base, 0.9 - number / 100, domain="finance", taxonomy="GL")
+    _put(knowledge_base, 0.99, domain="finance", taxonomy="AP")
+
+    asked = {"query": "ledgers", "top_k": 3, "filter": {"domain": "finance", "taxonomy": "GL"}}
+    answer = call(asked)
+
+    assert [each["score"] for each in answer["results"]] == [0.9, 0.89, 0.88]
+    assert knowledge_base.filters == [AllOf((Has("domain", "finance"), Has("taxonomy", "GL")))]
+
+
+def test_a_list_in_a_filter_means_any_of_it(knowledge_base: FakeKnowledgeBase) -> None:
+    call({"query": "ledgers", "filter": {"taxonomy": ["GL", "AP"]}})
+
+    assert knowledge_base.filters == [AnyOf((Has("taxonomy", "GL"), Has("taxonomy", "AP")))]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({}, "query"),
+        ({"query": " "}, "query: is empty"),
+        ({"query": 7}, "query"),
+        ({"query": "x" * 1001}, "query"),
+        ({"query": "x", "top_k": 0}, "top_k"),
+        ({"query": "x", "top_k": 21}, "top_k"),
+        ({"query": "x", "top_k": 2.5}, "top_k"),
+        ({"query": "x", "top_k": True}, "top_k"),
+        ({"query": "x", "filter": "finance"}, "filter"),
+        ({"query": "x", "filter": {"user_id": "bob"}}, "filter"),
+        ({"query": "x", "filter": {"domain": {"$ne": 1}}}, "filter"),
+        ({"query": "x", "user_id": "bob"}, "user_id: no such argument"),
+        ({"query": "x", "groups": ["board"]}, "groups: no such argument"),
+        ("x", "the arguments must be an object"),
+    ],
+)
+def test_wrong_arguments_are_told_by_name(
+    knowledge_base: FakeKnowledgeBase, arguments: Any, named: str
+) -> None:
+    answer = call(arguments)
+
+    assert (answer["success"], answer["errorType"]) == (False, "ValidationError")
+    assert named in answer["error"]
+    assert knowledge_base.filters == []
+
+
+@pytest.mark.parametrize("top_k", [3, 3.0, "3"])
+def test_a_number_is_taken_as_models_write_it(
+    knowledge_base: FakeKnowledgeBase, top_k: object
+) -> None:
+    for _ in range(5):
+        _put(knowledge_base, 0.9)
+
+    assert len(call({"query": "x", "top_k": top_k})["results"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("context", "error"),
+    [
+        ({"tool": None}, "MissingIdentity"),
+        ({"tool": "knowledge_base_retrieve"}, "MissingIdentity"),
+        ({"tool": "opensearch___delete_catalog"}, "ValidationError"),
+        ({"invoked_function_arn": "arn:aws:lambda:us-east-1:1:function:f:1"}, "MissingIdentity"),
+    ],
+)
+def test_only_the_gateway_calls_it_and_for_this_tool_alone(
+    knowledge_base: FakeKnowledgeBase, context: dict[str, Any], error: str
+) -> None:
+    answer = call({"query": "x"}, **context)
+
+    assert (answer["success"], answer["errorType"]) == (False, error)
+    assert knowledge_base.filters == []
+
+
+def test_whoever_calls_finds_the_same(knowledge_base: FakeKnowledgeBase) -> None:
+    _put(knowledge_base, 0.9)
+
+    nobody = call({"query": "x"})
+    somebody = call({"query": "x"}, headers={"x-user-sub": "mallory", "x-user-groups": "board"})
+
+    assert nobody["results"] == somebody["results"] != []
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (KnowledgeBaseThrottled("Search"), "Throttled"),
+        (KnowledgeBaseUnavailable("Search", "503"), "RetrievalFailed"),
+        (SearchRefused("Search answered 403: check"), "RetrievalFailed"),
+    ],
+)
+def test_a_store_in_trouble_is_told_as_what_it_is(
+    knowledge_base: FakeKnowledgeBase, failure: Any, told: str
+) -> None:
+    knowledge_base.failure = failure
+
+    answer = call({"query": "x"})
+
+    assert (answer["success"], answer["errorType"]) == (False, told)
+    [failed] = answer["metadata"]["failed_knowledge_bases"]
+    assert failed == {"knowledge_base_id": "finance-docs", "reason": str(failure)}
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [],
+        [ENTRY, {**ENTRY, "knowledgeBaseId": "other"}],
+        [{**ENTRY, "tenancy": "user"}],
+        [{key: value for key, value in ENTRY.items() if key != "tenancy"}],
+        [{**ENTRY, "enableAcl": True}],
+        [{key: value for key, value in ENTRY.items() if key != "collectionEndpoint"}],
+    ],
+)
+def test_without_the_right_configuration_it_does_not_start(
+    entries: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KNOWLEDGE_BASES_CONFIG", json.dumps(entries))
+
+    with pytest.raises(pydantic.ValidationError):
+        call({"query": "x"})
+
+
+def test_nothing_of_a_question_is_logged(
+    knowledge_base: FakeKnowledgeBase,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    printed = listening([function.logger], monkeypatch, capsys)
+    _put(knowledge_base, 0.9)
+
+    call({"query": "the spymaster's leave"})
+    call({"query": "the spymaster's leave", "top_k": 99})
+
+    assert printed.line("retrieved")["total_results"] == 1
+    assert printed.line("refused")["error_type"] == "ValidationError"
+    assert "spymaster" not in printed.log.getvalue() + capsys.readouterr().out

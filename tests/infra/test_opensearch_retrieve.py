@@ -1,0 +1,301 @@
+"""The stack that lets a gateway search a collection of OpenSearch Serverless."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+from cloudformation_validate import (  # type: ignore[import-untyped]  # it publishes no types
+    CompositeEngine,
+    Severity,
+)
+
+from docs.generate import UNDEPLOYED, permissions
+from functions.opensearch_retrieve.handler import OpenSearchRetrieveSettings
+from infra.opensearch_facts import NotThere, facts
+from stackroom.aws.linked_settings import linked_settings
+from stackroom.aws.opensearch.settings import OpenSearchSettings
+from tests.infra.assembly import Assembly
+from tests.infra.opensearch import EXISTING, ROLE, synthesised
+from tests.infra.test_templates import REDUNDANT
+
+pytestmark = pytest.mark.processes
+STACK = "opensearch"
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
+    return synthesised(tmp_path_factory.mktemp("opensearch"))
+
+
+def _only(assembly: Assembly, kind: str) -> dict[str, Any]:
+    [found] = assembly.all(STACK, kind)
+    return found.properties
+
+
+def _told(value: Any) -> Any:
+    """As it will read in the account and region of the collection."""
+    text = json.dumps(value).replace("{account}", "000000000000").replace("{region}", "us-east-1")
+    return json.loads(text)
+
+
+def test_it_makes_a_function_its_rights_and_one_target(stack: Assembly) -> None:
+    kinds = Counter(each["Type"] for each in stack.template(STACK)["Resources"].values())
+
+    assert kinds == {
+        "AWS::Logs::LogGroup": 1,
+        "AWS::IAM::Role": 1,
+        "AWS::IAM::Policy": 1,
+        "AWS::Lambda::Function": 1,
+        "AWS::Lambda::ResourcePolicy": 1,
+        "AWS::OpenSearchServerless::AccessPolicy": 1,
+        "AWS::BedrockAgentCore::GatewayTarget": 1,
+    }
+
+
+def test_the_function_is_small_and_quick_and_configured_for_everyone(stack: Assembly) -> None:
+    function = _only(stack, "AWS::Lambda::Function")
+
+    assert function["Architectures"] == ["arm64"]
+    assert (function["MemorySize"], function["Timeout"]) == (512, 15)
+    assert function["Handler"] == "functions.opensearch_retrieve.handler.handler"
+    text = function["Environment"]["Variables"]["KNOWLEDGE_BASES_CONFIG"]
+    OpenSearchRetrieveSettings(knowledge_bases_config=text)
+    [entry] = linked_settings(text)
+    assert isinstance(entry, OpenSearchSettings)
+    assert entry.collection_endpoint == "https://abcdefghij0123456789.us-east-1.aoss.amazonaws.com"
+    assert entry.tenancy == "shared"
+
+
+def test_each_default_of_the_stack_is_that_of_the_settings(stack: Assembly) -> None:
+    function = _only(stack, "AWS::Lambda::Function")
+    [told] = json.loads(function["Environment"]["Variables"]["KNOWLEDGE_BASES_CONFIG"])
+
+    bare = {
+        key: told[key]
+        for key in (
+            "knowledgeBaseId",
+            "name",
+            "description",
+            "vectorStoreType",
+            "collectionEndpoint",
+            "tenancy",
+        )
+    }
+    [by_default] = linked_settings(json.dumps([bare]))
+    [by_stack] = linked_settings(json.dumps([told]))
+    assert by_stack == by_default.model_copy(update={"override_search_type": "SEMANTIC"})
+    by_hand = (told["embeddingDimensions"], told["numberOfResults"], told["minScore"])
+    assert by_hand == (256, 5, 0.55)
+
+
+def test_the_role_may_embed_and_speak_to_the_collection_and_nothing_else(stack: Assembly) -> None:
+    statements = _only(stack, "AWS::IAM::Policy")["PolicyDocument"]["Statement"]
+    log_group = "log-group:/aws/lambda/stackroom-opensearch-retrieve:*"
+
+    granted = {
+        (action, _told(each["Resource"]))
+        for each in statements
+        for action in ([each["Action"]] if isinstance(each["Action"], str) else each["Action"])
+    }
+
+    titan = "arn:aws:bedrock:us-east-1::foundation-model/amazon.titan-embed-text-v2:0"
+    assert granted == {
+        ("xray:PutTelemetryRecords", "*"),
+        ("xray:PutTraceSegments", "*"),
+        ("logs:CreateLogStream", f"arn:aws:logs:us-east-1:000000000000:{log_group}"),
+        ("logs:PutLogEvents", f"arn:aws:logs:us-east-1:000000000000:{log_group}"),
+        ("bedrock:InvokeModel", titan),
+        ("aoss:APIAccessAll", EXISTING["collection_arn"]),
+    }
+
+
+def test_the_data_access_policy_is_to_read_this_index(stack: Assembly) -> None:
+    policy = _only(stack, "AWS::OpenSearchServerless::AccessPolicy")
+
+    assert (policy["Type"], policy["Name"]) == ("data", "stackroom-retrieve")
+    assert _told(json.loads(policy["Policy"])) == [
+        {
+            "Rules": [
+                {
+                    "ResourceType": "index",
+                    "Resource": ["index/finance-docs/knowledge-base"],
+                    "Permission": ["aoss:DescribeIndex", "aoss:ReadDocument"],
+                }
+            ],
+            "Principal": [ROLE],
+        }
+    ]
+
+
+def test_the_target_is_the_gateways_and_offers_one_tool(stack: Assembly) -> None:
+    target = _only(stack, "AWS::BedrockAgentCore::GatewayTarget")
+    [tool] = target["TargetConfiguration"]["Mcp"]["Lambda"]["ToolSchema"]["InlinePayload"]
+
+    assert (target["GatewayIdentifier"], target["Name"]) == ("docs-abc1234567", "opensearch")
+    assert "MetadataConfiguration" not in target  # no header of a caller's is needed
+    assert tool["Name"] == "knowledge_base_retrieve"
+    schema = tool["InputSchema"]
+    assert schema["Required"] == ["query"]
+    assert {name: each["Type"] for name, each in schema["Properties"].items()} == {
+        "query": "string",
+        "top_k": "number",
+        "filter": "object",
+    }
+
+
+def test_the_gateways_role_alone_may_invoke_the_function(stack: Assembly) -> None:
+    policy = _told(_only(stack, "AWS::Lambda::ResourcePolicy")["PolicyDocument"])
+    allow, deny = policy["Statement"]
+
+    gateway = EXISTING["gateway_role_arn"]
+    assert (allow["Effect"], allow["Principal"]) == ("Allow", {"AWS": gateway})
+    assert (deny["Effect"], deny["Principal"]) == ("Deny", {"AWS": "*"})
+    assert deny["Condition"] == {
+        "ArnNotLike": {
+            "aws:PrincipalArn": [gateway, "arn:aws:sts::000000000000:assumed-role/gateway/*"]
+        }
+    }
+    assert {allow["Action"], deny["Action"]} == {"lambda:InvokeFunction"}
+
+
+def test_no_template_breaks_a_rule(stack: Assembly) -> None:
+    [path] = stack.files
+    linter = Path(sys.executable).with_name("cfn-lint")
+
+    diagnostics = CompositeEngine().validate_template(path).diagnostics
+    run = subprocess.run(
+        [linter, "--format", "parseable", "--ignore-checks", REDUNDANT, "--", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    broken = [
+        f"{each.rule_id} {each.message}"
+        for each in diagnostics
+        if each.severity is not Severity.INFO and each.rule_id != REDUNDANT
+    ]
+    assert (broken, run.stdout, run.stderr) == ([], "", "")
+
+
+def test_every_default_can_be_told_otherwise(tmp_path: Path) -> None:
+    told = synthesised(
+        tmp_path,
+        index_name="ledgers",
+        vector_field="v",
+        text_field="t",
+        metadata_field="m",
+        source_key="s",
+        embedding_dimensions="1024",
+        top_k="9",
+        min_score="0.7",
+        hybrid="true",
+        collection_endpoint="https://finance.example.com",
+    )
+
+    function = _only(told, "AWS::Lambda::Function")
+    [entry] = linked_settings(function["Environment"]["Variables"]["KNOWLEDGE_BASES_CONFIG"])
+    assert isinstance(entry, OpenSearchSettings)
+    assert (entry.index_name, entry.fields.vector, entry.fields.text) == ("ledgers", "v", "t")
+    assert (entry.fields.metadata, entry.fields.source) == ("m", "s")
+    assert (entry.embedding_dimensions, entry.number_of_results) == (1024, 9)
+    assert (entry.min_score, entry.override_search_type) == (0.7, "HYBRID")
+    assert entry.collection_endpoint == "https://finance.example.com"
+    policy = _only(told, "AWS::OpenSearchServerless::AccessPolicy")
+    assert "index/finance-docs/ledgers" in json.dumps(policy["Policy"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"tenancy": ""}, "tenancy '' must be 'shared'"),
+        ({"tenancy": "user"}, "tenancy 'user' must be 'shared'"),
+        ({"collection_arn": "finance-docs"}, "collection_arn 'finance-docs' must match"),
+        ({"collection_name": ""}, "collection_name '' must match"),
+        ({"gateway_id": "docs"}, "gateway_id 'docs' must match"),
+        ({"gateway_role_arn": "gateway"}, "gateway_role_arn 'gateway' must match"),
+        ({"collection_endpoint": "http://elsewhere"}, "must begin with https://"),
+        ({"embedding_dimensions": "300"}, "embedding_dimensions 300: 256, 512, 1024"),
+        ({"embedding_dimensions": "many"}, "embedding_dimensions 'many' must be a number"),
+        ({"top_k": "21"}, "top_k 21 must be 1 to 20"),
+        ({"min_score": "1.5"}, "min_score 1.5 must be 0 to 1"),
+        ({"index_name": "*"}, "index_name '*' must match"),
+        ({"hybrid": "yes"}, "hybrid 'yes' must be true or false"),
+        ({"text_field": " "}, "text_field must not be blank"),
+    ],
+)
+def test_what_is_wrong_is_refused_by_name(
+    tmp_path: Path, wrong: dict[str, str], named: str
+) -> None:
+    with pytest.raises(ValueError, match=named.replace("*", r"\*")):
+        synthesised(tmp_path, **wrong)
+
+
+def test_what_nobody_told_is_looked_up() -> None:
+    collections = boto3.client("opensearchserverless", region_name="us-east-1")
+    gateways = boto3.client("bedrock-agentcore-control", region_name="us-east-1")
+    detail = {
+        "name": "finance-docs",
+        "collectionEndpoint": "https://x.us-east-1.aoss.amazonaws.com",
+    }
+    told = {name: EXISTING[name] for name in ("collection_arn", "gateway_id")}
+    role = EXISTING["gateway_role_arn"]
+    with Stubber(collections) as of_collections, Stubber(gateways) as of_gateways:
+        of_collections.add_response(
+            "batch_get_collection",
+            {"collectionDetails": [detail]},
+            {"ids": ["abcdefghij0123456789"]},
+        )
+        of_gateways.add_response(
+            "get_gateway", _gateway(role), {"gatewayIdentifier": "docs-abc1234567"}
+        )
+        clients = {"opensearchserverless": collections, "bedrock-agentcore-control": gateways}
+
+        found = facts(told, clients.__getitem__)
+        of_collections.add_response("batch_get_collection", {"collectionDetails": []})
+        with pytest.raises(NotThere, match="abcdefghij0123456789"):
+            facts(told, clients.__getitem__)
+
+    assert found == {
+        "collection_name": "finance-docs",
+        "collection_endpoint": "https://x.us-east-1.aoss.amazonaws.com",
+        "gateway_role_arn": role,
+    }
+
+
+def test_nothing_is_looked_up_that_was_told() -> None:
+    told = {**EXISTING, "collection_endpoint": "https://x"}
+
+    assert facts(told, lambda name: pytest.fail(f"{name} was asked")) == {}
+
+
+def test_the_readme_tells_its_rights_though_it_stands_alone(
+    assembly: Assembly, stack: Assembly
+) -> None:
+    others = [assembly.template(each) for each in assembly.stacks]
+
+    table = permissions([*others, stack.template(STACK)])
+
+    [row] = [line for line in table.splitlines() if line.startswith("| `opensearch_retrieve` |")]
+
+    rights = row.split("|")[2].strip()
+    assert UNDEPLOYED["opensearch_retrieve"].startswith(f"{rights}, ")
+
+
+def _gateway(role: str) -> dict[str, Any]:
+    return {
+        "gatewayArn": "arn:aws:bedrock-agentcore:us-east-1:000000000000:gateway/docs-abc1234567",
+        "gatewayId": "docs-abc1234567",
+        "createdAt": 0,
+        "updatedAt": 0,
+        "status": "READY",
+        "name": "docs",
+        "roleArn": role,
+        "authorizerType": "CUSTOM_JWT",
+    }
