@@ -3,22 +3,28 @@
 import argparse
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 
 from benchmarks.answers.aims import aims
 from benchmarks.answers.asking import Asked, ask, ask_alone
+from benchmarks.answers.chunk_sizes import chunk_sizes
 from benchmarks.answers.citing import paged
+from benchmarks.answers.compared import compared
 from benchmarks.answers.corpus import CACHE, Document, fetched, pages_of
 from benchmarks.answers.examples import chosen, written
-from benchmarks.answers.layout import aligned, markdown
+from benchmarks.answers.judging import Pages
+from benchmarks.answers.layout import Row, aligned, markdown
 from benchmarks.answers.library import library
 from benchmarks.answers.prices import PRICES
-from benchmarks.answers.questions import Question, problems, questions
+from benchmarks.answers.questions import Question, problems, questions, shared
 from benchmarks.answers.ranking import write_runs
 from benchmarks.answers.report import tables
+from benchmarks.answers.stores import stores
 from benchmarks.answers.subject import Subject
-from benchmarks.answers.ways import as_function, calibration, default, vectors_of
+from benchmarks.answers.ways import as_function, calibration, default, place_maps, vectors_of
 from benchmarks.serving import NotMeasured, measure, print_machine
+from stackroom_local.state import Instance
 
 RUNS = CACHE / "runs"
 
@@ -30,15 +36,21 @@ def main() -> None:
     _check(asked, documents)
     if options.check:
         return
+    if options.share > 1:
+        documents, asked = shared(documents, asked, options.share)
     sets = ["tune"] if options.tune else ["tune", "report"]
     if options.ten:
         sets = ["report"]
     of_set = {name: [each for each in asked if each.set == name] for name in sets}
     print_machine()
-    with library(documents) as instance, as_function(instance):
+    name = "library" if options.share == 1 else f"library-{options.share}"
+    with library(documents, name=name) as instance, as_function(instance):
         logging.disable(logging.WARNING)  # the functions' own lines are not of this report
         pages, weighing, vectors = paged(documents), calibration(), vectors_of(instance)
         print(f"searched: {_described(documents)}, {vectors:,} passages\n", flush=True)
+        if options.stores or options.chunks:
+            _compare(options, instance, of_set, pages)
+            return
         for name, those in of_set.items():
             answered = ask(those, at_once=not (options.tune or options.ten))
             write_runs(RUNS / name, answered.given, those)
@@ -64,7 +76,37 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--check", action="store_true", help="only whether the quotes are there")
     parser.add_argument("--ten", action="store_true", help="ten questions in full, as Markdown")
     parser.add_argument("--markdown", action="store_true", help="the tables as Markdown")
-    return parser.parse_args()
+    parser.add_argument("--stores", action="store_true", help="the same passages in every store")
+    parser.add_argument("--chunks", type=_sizes, help="other sizes of chunks: 150,300,600")
+    parser.add_argument("--share", type=int, default=1, help="every nth document alone")
+    options = parser.parse_args()
+    if options.share < 1:
+        parser.error(f"--share {options.share}: allowed: 1, and more")
+    return options
+
+
+def _sizes(text: str) -> list[int]:
+    sizes = [int(part) for part in text.split(",")]
+    if not sizes or min(sizes) < 1:
+        raise ValueError(text)
+    return sizes
+
+
+def _compare(
+    options: argparse.Namespace,
+    instance: Instance,
+    of_set: Mapping[str, Sequence[Question]],
+    pages: Mapping[str, Pages],
+) -> None:
+    """Other ways to keep the same documents, asked alike."""
+    with ExitStack() as stack:
+        kept = chunk_sizes(instance, options.chunks) if options.chunks else []
+        if options.stores:
+            kept += stack.enter_context(stores(instance))
+        for name, those in of_set.items():
+            print(f"set {name!r}: {len(those)} questions to each of {len(kept)}\n", flush=True)
+            tables = compared(kept, those, pages=pages, place_maps=place_maps())
+            _print_tables(tables, as_markdown=options.markdown)
 
 
 def _check(asked: Sequence[Question], documents: Sequence[Document]) -> None:
@@ -89,7 +131,11 @@ def _print(name: str, subject: Subject, *, as_markdown: bool) -> None:
     measured = list(tables(subject))
     if not tuning:
         measured.append((f"Aims, of the default ({subject.default})", aims(subject)))
-    for title, rows in measured:
+    _print_tables(measured, as_markdown=as_markdown)
+
+
+def _print_tables(found: Iterable[tuple[str, list[Row]]], *, as_markdown: bool) -> None:
+    for title, rows in found:
         print(f"{'### ' if as_markdown else ''}{title}\n")
         print(f"{markdown(rows) if as_markdown else aligned(rows)}\n", flush=True)
 

@@ -60,16 +60,17 @@ def ask_alone(questions: Sequence[Question], documents: Sequence[str]) -> dict[s
 def ask(questions: Sequence[Question], *, at_once: bool) -> Asked:
     """One by one, the ways in turns; and then each way by several agents `at_once`, if asked to."""
     print(f"asking {len(questions)} questions each way", flush=True)
-    given, seconds = _one_by_one(ways(), questions)
+    given, seconds = one_by_one(ways(), questions)
     # Made anew: an agent's question is a new one, as a rule, and its vector not kept yet.
     again = ways() if at_once else {}
     a_second = {name: _at_once(way, questions) for name, way in again.items()}
     return Asked(given=given, seconds=seconds, a_second=a_second)
 
 
-def _one_by_one(
+def one_by_one(
     asked: Mapping[str, Way], questions: Sequence[Question]
 ) -> tuple[dict[str, dict[str, Given]], dict[str, list[float]]]:
+    """What each way gave by the question's id, and how many seconds each of them took."""
     names = list(asked)
     given: dict[str, dict[str, Given]] = {name: {} for name in names}
     seconds: dict[str, list[float]] = {name: [] for name in names}

@@ -27,7 +27,6 @@ from stackroom_local.synthesis import CHECKOUT
 
 USER, CATALOG = "alice", "library"
 SPEED = 20  # the simulator scales Retrieve's 20 a second and account with it
-_FOLDER = CACHE / "library"
 _PATIENCE, _LOOK_SECONDS = 3_600.0, 10.0
 # What decides on the chunks and their vectors; a change of it, and they are made anew.
 _CHUNKED_BY = (
@@ -45,6 +44,7 @@ _INSPECTED_BY = ("src/stackroom/inspection",)  # what decides on the place maps
 class _Label:
     """What something was made of, beside it."""
 
+    folder: Path
     name: str
     made_of: str
 
@@ -52,22 +52,23 @@ class _Label:
         return self._file.exists() and self._file.read_text() == self.made_of
 
     def put(self) -> None:
-        _FOLDER.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         self._file.write_text(self.made_of)
 
     @property
     def _file(self) -> Path:
-        return _FOLDER / self.name
+        return self.folder / self.name
 
 
 @contextmanager
-def library(documents: Sequence[Document]) -> Iterator[Instance]:
-    """A local mode that has indexed all of them."""
-    vectors = _Label("made-of", _fingerprint(documents, _CHUNKED_BY))
+def library(documents: Sequence[Document], *, name: str = "library") -> Iterator[Instance]:
+    """A local mode that has indexed all of them; it is kept under its name."""
+    folder = CACHE / name
+    vectors = _Label(folder, "made-of", _fingerprint(documents, _CHUNKED_BY))
     if not vectors.is_there():
-        shutil.rmtree(_FOLDER, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
     vectors.put()  # at once, for what an interrupted run has ingested counts, too
-    state = StateDirectory(_FOLDER / "state")
+    state = StateDirectory(folder / "state")
     mode = LocalMode(
         state=state,
         ports=Ports(aws=free_ports()),
@@ -76,7 +77,7 @@ def library(documents: Sequence[Document]) -> Iterator[Instance]:
     )
     with state.held(), mode.running() as instance:
         _ingest(instance, documents)
-        _inspect(instance, documents)
+        _inspect(instance, documents, folder)
         yield instance
 
 
@@ -112,9 +113,9 @@ def _known(instance: Instance) -> dict[str, Record]:
     return {each.s3_key: each for listing in listings for each in listing.documents}
 
 
-def _inspect(instance: Instance, documents: Sequence[Document]) -> None:
+def _inspect(instance: Instance, documents: Sequence[Document], folder: Path) -> None:
     """As the inspection would that an upload starts, of what was uploaded before it changed."""
-    places = _Label("inspected-by", _fingerprint(documents, _INSPECTED_BY))
+    places = _Label(folder, "inspected-by", _fingerprint(documents, _INSPECTED_BY))
     if places.is_there():
         return
     # Imported here, because its logger takes the environment as it is then.

@@ -96,6 +96,18 @@ def questions(folder: Path = FOLDER) -> list[Question]:
     return found
 
 
+def shared(
+    documents: Sequence[Document], asked: Sequence[Question], share: int
+) -> tuple[list[Document], list[Question]]:
+    """Every nth document, what can be asked of these alone, and every nth without an answer."""
+    kept = list(documents[::share])
+    named = {document.id for document in kept}
+    answerable = [
+        each for each in asked if each.spots and {spot.document for spot in each.spots} <= named
+    ]
+    return kept, [*answerable, *[each for each in asked if each.unanswerable][::share]]
+
+
 def problems(asked: Sequence[Question], documents: Sequence[Document]) -> Iterator[str]:
     """What the questions say of the documents and isn't so: the quote must stand on its page."""
     named = {document.id: document for document in documents}

@@ -26,7 +26,8 @@ from stackroom.aws.vector_index import S3VectorsKnowledgeBase
 from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.filters import Filter
 from stackroom.identity import Caller
-from stackroom.ports.retrieval import KnowledgeBase, Retrieved, Search
+from stackroom.model import PoolMember
+from stackroom.ports.retrieval import KnowledgeBase, PlaceMaps, Retrieved, Search
 from stackroom.retrieval.arguments import RetrieveArguments
 from stackroom.retrieval.calibrations import Calibration
 from stackroom.retrieval.weighing import weighed
@@ -194,6 +195,21 @@ def shelf() -> Callable[[str, str], bool]:
 
 def vectors_of(instance: Instance) -> int:
     """How many the index has. Nothing of the product lists them, so nothing of it may."""
-    [member] = _settings("s3vectors").kb_pool
+    return count_of(instance, str(pool_member().index))
+
+
+def count_of(instance: Instance, index_arn: str) -> int:
     pages = client("s3vectors", instance.simulator_endpoint).get_paginator("list_vectors")
-    return sum(len(page["vectors"]) for page in pages.paginate(indexArn=member.index))
+    return sum(len(page["vectors"]) for page in pages.paginate(indexArn=index_arn))
+
+
+def pool_member() -> PoolMember:
+    """The one knowledge base that the library is in."""
+    [member] = _settings("s3vectors").kb_pool
+    assert isinstance(member, PoolMember), "the settings say so"
+    return member
+
+
+def place_maps() -> PlaceMaps:
+    """Those of the library's documents."""
+    return _use_cases("bedrock").retrieval.place_maps

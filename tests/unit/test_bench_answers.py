@@ -8,13 +8,15 @@ import pytest
 from benchmarks.answers.corpus import documents
 from benchmarks.answers.given import Found, Given
 from benchmarks.answers.judging import Pages, is_right
-from benchmarks.answers.questions import Question, questions
+from benchmarks.answers.questions import Question, questions, shared
 from benchmarks.answers.ranking import first_right, ranks
 from benchmarks.answers.refusal import Evidences
 from benchmarks.serving import NotMeasured
+from benchmarks.vector_stores.chunks import cut
 from stackroom.inspection.extraction import Page
 from stackroom.ports.retrieval import Search
 from stackroom.retrieval.weighing import Weighed
+from stackroom_local.simulator.embedding import MiniLM, resized
 
 QUOTE = "the pump must be bled before it is started again"
 QUESTION = Question(
@@ -139,3 +141,25 @@ def test_the_best_threshold_refuses_most_and_loses_what_is_allowed() -> None:
 
 def _evidence(best: float) -> Weighed:
     return Weighed(passages=(), best=best)
+
+
+def test_a_share_keeps_the_questions_that_it_can_answer_and_as_many_of_the_others() -> None:
+    every = documents()
+
+    kept, asked = shared(every, questions(), 4)
+
+    named = {document.id for document in kept}
+    answerable = [question for question in asked if not question.unanswerable]
+    others = [question for question in questions() if question.unanswerable]
+    assert kept == every[::4]
+    assert answerable
+    assert all(spot.document in named for question in answerable for spot in question.spots)
+    assert len(asked) - len(answerable) == len(others[::4])
+
+
+def test_a_shorter_vector_is_the_one_that_the_stand_ins_model_makes() -> None:
+    whole = MiniLM().embed("the pump must be bled")
+
+    shorter = cut(tuple(map(float, resized(whole, 1024))), 256)
+
+    assert shorter == pytest.approx(resized(whole, 256).tolist(), abs=1e-6)
