@@ -15,8 +15,9 @@ import pytest
 from botocore.credentials import Credentials, RefreshableCredentials
 
 from stackroom.aws.opensearch.collection import Collection as Client
+from stackroom.aws.opensearch.hits import hits_in
 from stackroom.aws.opensearch.knowledge_base import OpenSearchKnowledgeBase
-from stackroom.aws.opensearch.layout import creation
+from stackroom.aws.opensearch.layout import Fields, creation
 from stackroom.deadlines import Deadline
 from stackroom.errors import (
     KnowledgeBaseThrottled,
@@ -350,6 +351,24 @@ def test_half_an_answer_and_nonsense_are_no_answer(
         _knowledge_base(filled, search=search).retrieve("a question", None, 3)
 
 
+@pytest.mark.parametrize(
+    ("shards", "message"),
+    [
+        ({"total": 2, "successful": 1, "skipped": 0, "failed": 0}, "1 of 2 shards answered"),
+        ({"total": 2, "successful": 2, "skipped": 0, "failed": 1}, "1 of 2 shards failed"),
+        ({"total": 2, "failed": 0}, "no count of shards"),
+        ({"total": True, "successful": True, "failed": False}, "no count of shards"),
+    ],
+)
+def test_what_some_shards_did_not_say_is_not_left_out_without_a_word(
+    shards: dict[str, object], message: str
+) -> None:
+    answer = {"timed_out": False, "_shards": shards, "hits": {"hits": []}}
+
+    with pytest.raises(KnowledgeBaseUnavailable, match=message):
+        hits_in(answer, Fields())
+
+
 @pytest.mark.parametrize("kind", [Kind.THROTTLE, Kind.UNAVAILABLE, Kind.DROPPED])
 def test_what_passes_is_tried_again(filled: Collection, kind: Kind) -> None:
     FAULTS.ask(Fault(operation="Search", kind=kind, times=2, where=filled.id))
@@ -497,7 +516,7 @@ class Recorder(http.server.BaseHTTPRequestHandler):
         self.seen.append((self.command, self.path, headers, body))
         answer: Any = {
             "timed_out": False,
-            "_shards": {"total": 1, "failed": 0},
+            "_shards": {"total": 1, "successful": 1, "failed": 0},
             "hits": {"hits": []},
         }
         if self.path.endswith("_mapping"):

@@ -35,19 +35,29 @@ def hits_in(answer: object, fields: Fields) -> list[Hit]:
         raise KnowledgeBaseUnavailable(SEARCH, "a part of its answer (timed_out)")
     if answer.get("terminated_early"):
         raise KnowledgeBaseUnavailable(SEARCH, "a part of its answer (terminated_early)")
-    shards = answer.get("_shards")
-    if not isinstance(shards, dict) or not isinstance(shards.get("failed"), int):
-        raise _nonsense("no count of shards")
-    if shards["failed"]:
-        raise KnowledgeBaseUnavailable(
-            SEARCH,
-            f"a part of its answer ({shards['failed']} of {shards.get('total')} shards failed)",
-        )
+    _check_shards(answer.get("_shards"))
     outer = answer.get("hits")
     found = outer.get("hits") if isinstance(outer, dict) else None
     if not isinstance(found, list):
         raise _nonsense("no hits")
     return [_hit(each, fields) for each in found]
+
+
+def _check_shards(shards: object) -> None:
+    """
+    A shard that is nowhere at the moment has neither failed nor answered.
+    https://www.elastic.co/guide/en/elasticsearch/reference/7.10/search-search.html
+    """
+    counted = shards if isinstance(shards, dict) else {}
+    total, answered, failed = (counted.get(each) for each in ("total", "successful", "failed"))
+    if not (type(total) is type(answered) is type(failed) is int):
+        raise _nonsense("no count of shards")
+    if failed:
+        problem = f"a part of its answer ({failed} of {total} shards failed)"
+        raise KnowledgeBaseUnavailable(SEARCH, problem)
+    if answered < total:
+        problem = f"a part of its answer ({answered} of {total} shards answered)"
+        raise KnowledgeBaseUnavailable(SEARCH, problem)
 
 
 def answers_in(answer: object, count: int) -> list[Any]:
