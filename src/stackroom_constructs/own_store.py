@@ -187,7 +187,7 @@ class OwnStoreKnowledgeBase(BaseKnowledgeBase):
 
 def _check_tenant_key(owner: Construct, name: Any) -> None:
     check_said(owner, "tenant_key", name, _LONGEST_KEY)
-    if name.startswith(_RESERVED):
+    if name.strip().casefold().startswith(_RESERVED):
         allowed = f"an attribute that a document's owner stands in, not {_RESERVED}..."
         raise InvalidArgument(owner, "tenant_key", name, allowed)
 

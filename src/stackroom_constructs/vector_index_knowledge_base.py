@@ -78,6 +78,11 @@ class VectorIndexKnowledgeBase(OwnStoreKnowledgeBase):
             raise InvalidArgument(self, "index_arn", index_arn, allowed)
         check_said(self, "text_key", text_key, _LONGEST_KEY)
         check_said(self, "source_key", source_key, _LONGEST_KEY)
+        for argument in ("tenant_key", "acl_metadata_field"):
+            name = shared.get(argument)
+            if isinstance(name, str) and (name.startswith("$") or name == text_key):
+                allowed = "a key that isn't the text's and doesn't begin with $"
+                raise InvalidArgument(self, argument, name, allowed)
         self._index_arn = index_arn
         self._keys = {"textKey": text_key, "sourceKey": source_key}
 

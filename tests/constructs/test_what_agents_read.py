@@ -184,6 +184,7 @@ def test_an_agent_reads_the_least_that_is_exported_of_a_store(
         ("tenant_key", "tenantKey", " "),
         ("tenant_key", "tenantKey", "k" * 101),
         ("tenant_key", "tenantKey", "x-amz-bedrock-kb-source-uri"),
+        ("tenant_key", "tenantKey", " X-Amz-Bedrock-kb-source-uri"),
         ("embedding_model", "embeddingModel", "cohere.embed-v4:0"),
         ("embedding_dimensions", "embeddingDimensions", 768),
         ("embedding_dimensions", "embeddingDimensions", "1024"),
@@ -247,6 +248,23 @@ def test_of_postgresql_one_refuses_what_the_other_does(
         linked_settings(json.dumps([{**right, member: value}]))
     with pytest.raises(InvalidArgument, match=argument):
         in_its_store(cdk.Stack(), PgvectorKnowledgeBase, **{argument: value})
+
+
+@pytest.mark.parametrize(
+    ("argument", "member"),
+    [("tenant_key", "tenantKey"), ("acl_metadata_field", "aclMetadataField")],
+)
+@pytest.mark.parametrize("name", ["$owner", "body"])
+def test_nobody_is_told_apart_by_what_an_index_can_not_be_asked(
+    stack: cdk.Stack, argument: str, member: str, name: str
+) -> None:
+    told: dict[str, Any] = {"tenancy": "user", "enable_acl": True, "text_key": "body"}
+    right = in_its_store(stack, VectorIndexKnowledgeBase, **told).export_configuration()
+
+    with pytest.raises(LinkedKnowledgeBasesInvalid, match=member):
+        linked_settings(json.dumps([{**right, member: name}]))
+    with pytest.raises(InvalidArgument, match=argument):
+        in_its_store(cdk.Stack(), VectorIndexKnowledgeBase, **told, **{argument: name})
 
 
 @pytest.mark.parametrize("made", OWN_STORES)

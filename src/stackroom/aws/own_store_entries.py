@@ -5,6 +5,7 @@ A store's own settings derive from `OwnStoreSettings` and say what the store nee
 """
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 import pydantic
@@ -13,7 +14,7 @@ from pydantic import Field, model_validator
 from stackroom.aws import fixed_filters
 from stackroom.aws.linked_entries import Entry, LinkedSettings, Said
 from stackroom.errors import SearchRefused
-from stackroom.filters import Filter
+from stackroom.filters import Filter, Has, Lists
 from stackroom.tenancy import STORE_PREFIX, USER
 
 # What stackroom.aws.embeddings can ask, and how long the vectors are that it makes.
@@ -47,7 +48,7 @@ class OwnStoreSettings(LinkedSettings):
     @pydantic.field_validator("tenant_key")
     @classmethod
     def _is_an_attribute(cls, name: str) -> str:
-        if not name.strip() or name.startswith(STORE_PREFIX):
+        if not name.strip() or name.strip().casefold().startswith(STORE_PREFIX):
             raise ValueError(
                 f"{name!r} is no attribute that a document's owner stands in; allowed: any other"
                 f" name that isn't blank and doesn't begin with {STORE_PREFIX}"
@@ -74,12 +75,18 @@ class OwnStoreSettings(LinkedSettings):
     @model_validator(mode="after")
     def _can_be_asked(self) -> Self:
         """What the store can't express is refused when it is read, not at the first question."""
-        if self.fixed_filter is not None:
+        demanded: Mapping[str, Filter | None] = {
+            "retrievalFilter": self.fixed_filter,
+            "tenantKey": None if self.owner_in is None else Has(self.owner_in, ""),
+            "aclMetadataField": None if self.groups_in is None else Lists(self.groups_in, ""),
+        }
+        for member, condition in demanded.items():
             try:
-                self.check(self.fixed_filter)
+                if condition is not None:
+                    self.check(condition)
             except SearchRefused as error:
                 raise ValueError(
-                    f"retrievalFilter can't be asked of {self.vector_store_type}: {error}"
+                    f"{member} can't be asked of {self.vector_store_type}: {error}"
                 ) from None
         return self
 

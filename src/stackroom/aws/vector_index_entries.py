@@ -1,8 +1,8 @@
 """An entry of KNOWLEDGE_BASES_CONFIG of an S3 Vectors index that is searched itself."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from stackroom.aws.own_store_entries import OwnStoreSettings
 from stackroom.aws.vector_filters import rendered
@@ -33,6 +33,15 @@ class VectorIndexSettings(OwnStoreSettings):
     index_arn: _IndexArn
     text_key: _Key = TEXT
     source_key: _Key = SOURCE
+
+    @model_validator(mode="after")
+    def _shows_what_proves(self) -> Self:
+        """The text is shown as no attribute, so that nobody could be told by it."""
+        members = (("tenantKey", self.owner_in), ("aclMetadataField", self.groups_in))
+        for member, name in members:
+            if name == self.text_key:
+                raise ValueError(f"{member} is {name!r}, which is the text; allowed: another key")
+        return self
 
     def check(self, condition: Filter) -> None:
         """With room for what a search demands beside it."""
