@@ -266,3 +266,58 @@ def test_a_filter_must_leave_room_for_the_callers_groups() -> None:
 
     assert read(retrievalFilter=wide).retrieval_filter == wide
     assert "leaves no room" in refusal({**ENTRY, "retrievalFilter": wide, "enableAcl": True})
+
+
+COLLECTION = {
+    **ENTRY,
+    "vectorStoreType": "OPENSEARCH_SERVERLESS",
+    "collectionEndpoint": "https://abcdefghij.us-east-1.aoss.amazonaws.com/",
+    "tenancy": "shared",
+}
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "",
+        "abcdefghij.us-east-1.aoss.amazonaws.com",
+        "http://abcdefghij.us-east-1.aoss.amazonaws.com",
+        "https://user:word@abcdefghij.us-east-1.aoss.amazonaws.com",
+        "https://abcdefghij.us-east-1.aoss.amazonaws.com/docs",
+        "https://abcdefghij.us-east-1.aoss.amazonaws.com?index=docs",
+        "https://abcdefghij.us-east-1.aoss.amazonaws.com#docs",
+        "https://abcdefghij.us-east-1.aoss.amazonaws.com:99999",
+        "https://abcdefghij.us-east-1.aoss.amazonaws.com:https",
+        "https://abcdefghij us-east-1.aoss.amazonaws.com",
+        "https://sammlung.überall.example",
+        "https://",
+        "https://[",
+        7,
+        None,
+    ],
+)
+def test_what_is_no_collections_endpoint_is_refused_without_a_secret(endpoint: object) -> None:
+    told = refusal({**COLLECTION, "collectionEndpoint": endpoint})
+
+    assert "entry 0 ('KB12345678'): collectionEndpoint" in told
+    assert "word" not in told
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "https://abcdefghij.us-east-1.aoss.amazonaws.com",
+        "https://abcdefghij.us-east-1.aoss.amazonaws.com/",
+        "https://abcdefghij.us-east-1.aoss.amazonaws.com:443",
+        "http://127.0.0.1:9200/a-collection",
+    ],
+)
+def test_an_endpoint_of_a_collection_is_taken(endpoint: str) -> None:
+    assert len(linked_settings(json.dumps([{**COLLECTION, "collectionEndpoint": endpoint}]))) == 1
+
+
+def test_a_member_that_is_said_twice_is_refused() -> None:
+    entry = json.dumps(COLLECTION).replace('"tenancy"', '"tenancy": "user", "tenancy"')
+
+    with pytest.raises(LinkedKnowledgeBasesInvalid, match="'tenancy' stands twice in one object"):
+        linked_settings(f"[{entry}]")

@@ -36,7 +36,9 @@ class LinkedKnowledgeBasesInvalid(ValueError):
 def linked_settings(text: str) -> tuple[AnyLinkedSettings, ...]:
     """Every entry, in order. Raises LinkedKnowledgeBasesInvalid, which tells all that is wrong."""
     try:
-        entries = json.loads(text)
+        entries = json.loads(text, object_pairs_hook=_each_once)
+    except LinkedKnowledgeBasesInvalid:
+        raise
     except ValueError as error:
         raise LinkedKnowledgeBasesInvalid([f"is no JSON ({error})"]) from None
     except RecursionError:
@@ -59,6 +61,16 @@ def linked_settings(text: str) -> tuple[AnyLinkedSettings, ...]:
     if problems:
         raise LinkedKnowledgeBasesInvalid(problems)
     return tuple(read)
+
+
+def _each_once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of a member that is said twice Python keeps the last; which is meant nobody can tell."""
+    found = dict(members)
+    if len(found) < len(members):
+        names = [name for name, _ in members]
+        [twice, *_] = [name for name in found if names.count(name) > 1]
+        raise LinkedKnowledgeBasesInvalid([f"{twice!r:.60} stands twice in one object"])
+    return found
 
 
 def _kind_of(entry: Mapping[str, Any]) -> type[LinkedSettings] | type[ToolsOwnSettings]:

@@ -21,6 +21,7 @@ DEFAULT_INDEX = "knowledge-base"
 # Characters that an index's name can't hold, and what it can't begin with [OpenSearch:
 # create-index, "Index naming restrictions"]; among them `,` and `*`, which would name several.
 _INDEX = re.compile(r"(?![_-])(?!\.\.?$)[^A-Z\s,:\"*+/\\|?#<>]{1,255}")
+_HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*")
 
 
 class OpenSearchSettings(OwnStoreSettings):
@@ -47,8 +48,13 @@ class OpenSearchSettings(OwnStoreSettings):
     def _is_an_endpoint(cls, endpoint: str) -> str:
         at = urlsplit(endpoint)
         is_local = at.scheme == "http" and at.hostname == "127.0.0.1"
-        if not is_local and (at.scheme != "https" or not at.hostname):
-            raise ValueError("must be the https:// endpoint of a collection")
+        is_there = _HOST.fullmatch(at.hostname or "") and at.port != 0
+        is_path = not is_local and at.path not in ("", "/")
+        is_more = is_path or "@" in at.netloc or at.query or at.fragment
+        if not is_there or is_more or not (is_local or at.scheme == "https"):
+            raise ValueError(
+                "must be the https:// endpoint of a collection, a host alone: no user, no path"
+            )
         return endpoint
 
     @pydantic.field_validator("index_name")
