@@ -24,6 +24,7 @@ MEMORY_MB = 1024
 SERVICES = BASE_SERVICES | {
     "bedrock-agent-runtime",
     "bedrock-runtime",
+    "rds",  # signs the tokens that PostgreSQL is reached with
     "s3",
     "s3vectors",
     "sqs",
