@@ -15,7 +15,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from infra.bundling import CORE, IDENTITY, INSPECT, SERVICES, Group
+from infra.bundling import CACHED, CORE, IDENTITY, INSPECT, SERVICES, Group
 from stackroom_constructs import packages
 
 ROOT = Path(__file__).parents[1]
@@ -23,7 +23,7 @@ AIM = 1.5
 RUNS = 9
 # The function of a batch agent, which stackroom_constructs bundles.
 AGENT = Group("agent", extras=("agents",))
-GROUPS = (CORE, INSPECT, IDENTITY, AGENT)
+GROUPS = (CORE, CACHED, INSPECT, IDENTITY, AGENT)
 FUNCTIONS = {
     "upload_handler": CORE,
     "inspect": INSPECT,
@@ -31,11 +31,16 @@ FUNCTIONS = {
     "status_poller": CORE,
     "reconciler": CORE,
     "retrieve": CORE,
+    "retrieve_with_redis": CACHED,
     "catalog_tools": CORE,
     "identity_interceptor": IDENTITY,
     "batch_agent": AGENT,
 }
-HANDLERS = {"batch_agent": "stackroom_agents.batch_handler"}  # of all others by their names
+# Of all others by their names; Redis is imported by the first question.
+HANDLERS = {
+    "batch_agent": "stackroom_agents.batch_handler",
+    "retrieve_with_redis": "functions.retrieve.handler, stackroom.aws.embedding_cache",
+}
 BASELINE = "import boto3; boto3.session.Session().client('dynamodb', region_name='us-east-1')"
 # What an agent can't start without, ours or not.
 STRANDS = "import strands, strands.models.bedrock"

@@ -126,3 +126,14 @@ def test_without_a_url_redis_is_not_even_imported() -> None:
     ended = run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={})
 
     assert ended.stdout == "[]\n"
+
+
+def test_without_the_package_the_process_keeps_them_and_the_log_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9/1")  # which no other test has
+    monkeypatch.delitem(sys.modules, "stackroom.aws.embedding_cache", raising=False)
+    monkeypatch.setitem(sys.modules, "redis", None)
+
+    assert isinstance(embedding_cache(), MemoryEmbeddingCache)
+    assert caplog.messages == ["REDIS_URL is of no use without the package redis"]

@@ -4,6 +4,7 @@ The vectors of questions, for whoever searches a store itself.
     get_embedding("annual leave", "amazon.titan-embed-text-v2:0", "bedrock", tenant="alice")
 """
 
+import logging
 from collections.abc import Callable
 from functools import cache as once
 from functools import cached_property
@@ -20,6 +21,8 @@ from stackroom.retrieval.embeddings import (
     MemoryEmbeddingCache,
     asked_by,
 )
+
+logger = logging.getLogger(__name__)
 
 
 class Embedding(TypedDict):
@@ -129,8 +132,12 @@ def _of_process(url: str | None) -> EmbeddingCache:
 
 @once
 def _in_redis(url: str) -> EmbeddingCache:
-    """One connection, however many knowledge bases are searched."""
-    # Imported where there is a URL alone: it takes a tenth of a second.
-    from stackroom.aws.embedding_cache import RedisEmbeddingCache  # noqa: PLC0415 - see above
-
+    """One connection, however many knowledge bases are searched; in the process, if it can't be."""
+    try:
+        # Imported where there is a URL alone: it takes a tenth of a second.
+        from stackroom.aws.embedding_cache import RedisEmbeddingCache  # noqa: PLC0415 - see above
+    except ModuleNotFoundError as error:
+        told = {"missing": error.name}
+        logger.warning("REDIS_URL is of no use without the package redis", extra=told)
+        return MemoryEmbeddingCache()
     return RedisEmbeddingCache(url)
