@@ -4,8 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from stackroom.aws.pgvector import searches
 from stackroom.aws.pgvector.documents import Chunk, NewDocument
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
+from stackroom.filters import Has
 from tests.aws.pgvector.conftest import EAST, NORTH, UP, Database, between
 
 pytestmark = pytest.mark.processes
@@ -114,6 +116,58 @@ def test_as_many_knowledge_bases_as_asked_for(database: Database) -> None:
     found = database.repository.of("alice").find_by_user_id(limit=2)
 
     assert [each.knowledge_base_id for each in found] == ["base 3", "base 2"]
+
+
+@pytest.mark.parametrize("compared", [0, 3, 1000])
+def test_few_and_many_are_found_alike(
+    database: Database, compared: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One by one, by the index, and one by one after all where the index tells of too few."""
+    documents = database.documents()
+    chunks = [Chunk(content=f"{each}", embedding=between(1 - each / 400)) for each in range(300)]
+    documents.put(NewDocument(name="many", digest="1", chunks=chunks))
+    database.put("hidden", between(-0.9), attributes={"city": "Oslo"})
+    monkeypatch.setattr(searches, "COMPARED", compared)
+
+    nearest = database.repository.search_similar("handbook", EAST, 20)
+    hidden = database.repository.search_similar("handbook", EAST, 1, condition=Has("city", "Oslo"))
+
+    assert [each.content for each in nearest] == [f"{each}" for each in range(20)]
+    assert [each.content for each in hidden] == ["hidden"]
+
+
+def test_many_are_walked_to_by_the_index(database: Database) -> None:
+    documents = database.documents()
+    chunks = [Chunk(content=f"{each}", embedding=between(1 - each / 4000)) for each in range(3000)]
+    documents.put(NewDocument(name="many", digest="1", chunks=chunks))
+    with database.as_superuser() as connection:
+        connection.execute("ANALYZE knowledge_chunks")
+
+    def walked() -> int:
+        with database.as_superuser() as connection:
+            asked = """
+            SELECT coalesce(sum(idx_scan), 0) FROM pg_stat_user_indexes
+            WHERE indexrelname = 'knowledge_chunks_embedding_idx'
+            """
+            row = connection.execute(asked).fetchone()
+            return int(row[0]) if row else 0
+
+    before = walked()
+    found = database.repository.search_similar("handbook", EAST, 20)
+    database.server.hang_up()  # then it tells what it did
+    assert [each.content for each in found] == [f"{each}" for each in range(20)]
+    assert walked() > before
+
+
+def test_what_is_removed_is_found_no_more(database: Database) -> None:
+    database.put("leave", user_id="alice")
+    database.put("leave", user_id="bob")
+
+    removed = [database.documents("alice", made=False).remove("leave.txt") for _ in range(2)]
+
+    assert removed == [True, False]
+    assert database.repository.of("alice").search_similar("handbook", EAST) == ()
+    assert len(database.repository.of("bob").search_similar("handbook", EAST)) == 1
 
 
 def test_tables_of_other_dimensions_are_refused_with_both_named(database: Database) -> None:

@@ -10,7 +10,7 @@ import select
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Self, TypeVar
 
 import psycopg
@@ -214,7 +214,11 @@ class Connections:
 def _done(
     connection: _Bounded, work: Callable[[Connection[Any]], T], role: str, user_id: str | None
 ) -> T:
-    with connection.transaction():
+    # In a pipeline nothing waits for an answer but who reads one; who writes counts rows.
+    at_once: AbstractContextManager[object] = (
+        connection.pipeline() if role == READER else nullcontext()
+    )
+    with at_once, connection.transaction():
         connection.execute(
             _BEGUN,
             {

@@ -29,6 +29,10 @@ USER_SETTING = "stackroom.user_id"
 # An HNSW index of the type vector [pgvector README: HNSW, supported types].
 MOST_DIMENSIONS = 2000
 
+# Numbers of a vector that lies in its row, which must fit into a page of 8 KB. One that lies beside
+# it takes a look-up that PostgreSQL's planner knows nothing of: it would leave the index aside.
+_MOST_IN_ROW = 1536
+
 _OLDEST_POSTGRESQL = 150000  # UNIQUE NULLS NOT DISTINCT
 _OLDEST_PGVECTOR = (0, 8, 0)  # hnsw.iterative_scan
 _LOCK = 5_718_091_427  # any number that no other program would choose
@@ -67,6 +71,7 @@ CREATE TABLE {chunks} (
     words tsvector NOT NULL GENERATED ALWAYS AS (to_tsvector({language}, content)) STORED,
     PRIMARY KEY (document_id, chunk_index)
 );
+ALTER TABLE {chunks} ALTER COLUMN embedding SET STORAGE {storage};
 CREATE INDEX ON {chunks} (knowledge_base_id, user_id);
 CREATE INDEX ON {chunks} USING hnsw (embedding vector_cosine_ops);
 CREATE INDEX ON {chunks} USING gin (words);
@@ -209,6 +214,7 @@ def _statements(tables: Tables, dimensions: int, language: str) -> Iterable[Comp
         dimensions=Literal(dimensions),
         language=SQL("{}::regconfig").format(Literal(language)),
         number=Literal(VERSION),
+        storage=SQL("PLAIN" if dimensions <= _MOST_IN_ROW else "EXTERNAL"),
     )
     roles = {"reader": Identifier(READER), "writer": Identifier(WRITER)}
     for table in (tables.bases, tables.documents, tables.chunks):

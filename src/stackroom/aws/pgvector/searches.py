@@ -20,7 +20,7 @@ Row = dict[str, Any]
 
 # Passages of 1,024 dimensions that are compared one by one in about the time that a walk takes
 # (docs/pgvector.md has the figures).
-COMPARED = 2000
+COMPARED = 1000
 # hnsw.ef_search: what a walk keeps of what it sees; pgvector's own is 40, and never fewer than are
 # asked for. strict_order: by distance, and on until enough were let through. max_scan_tuples and
 # scan_mem_multiplier stay as the server has them. https://github.com/pgvector/pgvector#iterative-index-scans
