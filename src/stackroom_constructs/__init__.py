@@ -10,6 +10,7 @@ Agents and their knowledge bases, as CDK constructs for anyone's app.
 - bedrock_knowledge_base: one of Amazon Bedrock, that exists or is made
 - vector_index_knowledge_base: an index of S3 Vectors, searched without Bedrock's Retrieve
 - pgvector_knowledge_base: tables in PostgreSQL with pgvector
+- opensearch_knowledge_base: an index of OpenSearch Serverless, searched without Bedrock, too
 - own_store, embedding: what all have that Stackroom searches in their stores itself
 - searching, guarding, search_options, retrieval_filters: how it is searched, and what that takes
 - served: what Stackroom's own tool reads of anybody's configuration
@@ -43,6 +44,7 @@ from stackroom_constructs.creation import KnowledgeBaseCreation
 from stackroom_constructs.knowledge_base import BaseKnowledgeBase, IKnowledgeBase, RetrievalTool
 from stackroom_constructs.model import BedrockModel
 from stackroom_constructs.network import AgentNetwork
+from stackroom_constructs.opensearch_knowledge_base import OpenSearchKnowledgeBase
 from stackroom_constructs.pgvector_knowledge_base import PgvectorKnowledgeBase
 from stackroom_constructs.refusals import InvalidArgument, TooLarge
 from stackroom_constructs.search_options import ImplicitFilter, MetadataAttribute, Reranking
@@ -63,6 +65,7 @@ __all__ = [
     "InvokeType",
     "KnowledgeBaseCreation",
     "MetadataAttribute",
+    "OpenSearchKnowledgeBase",
     "OpenSearchServerlessStore",
     "PgvectorKnowledgeBase",
     "RdsStore",

@@ -40,6 +40,15 @@ OF_STORES: Mapping[str, tuple[str, ...]] = {
     "PGVECTOR": ("host", "port", "database", "user", "schema", "sslRootCert", "isLocal"),
     "S3_VECTORS_DIRECT": ("indexArn", "textKey", "sourceKey"),
 }
+# Of OPENSEARCH_SERVERLESS with a collectionEndpoint; without one, Bedrock's Retrieve searches it.
+OF_COLLECTIONS = (
+    "collectionEndpoint",
+    "indexName",
+    "vectorField",
+    "textField",
+    "metadataField",
+    "sourceKey",
+)
 
 
 def check_entry(scope: Construct, entry: Mapping[str, Any]) -> None:
@@ -65,4 +74,6 @@ def check_entry(scope: Construct, entry: Mapping[str, Any]) -> None:
 def members_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
     """Those that the tool reads of an entry for this store."""
     own = OF_STORES.get(entry.get("vectorStoreType", ""))
+    if entry.get("vectorStoreType") == "OPENSEARCH_SERVERLESS" and "collectionEndpoint" in entry:
+        own = OF_COLLECTIONS
     return MEMBERS if own is None else (*OF_OWN_STORES, *own)

@@ -17,6 +17,7 @@ from stackroom.aws.linked_settings import (
     LinkedKnowledgeBasesInvalid,
     linked_settings,
 )
+from stackroom.aws.opensearch.settings import OpenSearchSettings
 from stackroom.aws.vector_index_entries import VectorIndexSettings
 from stackroom.retrieval import budget
 from stackroom.retrieval.budget import DEFAULT_BUDGET, Priority
@@ -27,6 +28,7 @@ from stackroom_constructs import (
     InvalidArgument,
     MetadataAttribute,
     PgvectorKnowledgeBase,
+    OpenSearchKnowledgeBase,
     Reranking,
     VectorIndexKnowledgeBase,
 )
@@ -38,6 +40,7 @@ from stackroom_constructs.served import MEMBERS, OF_STORES, check_entry, members
 
 LEAF = {"equals": {"key": "lang", "value": "en"}}
 INDEX = "arn:aws:s3vectors:us-east-1:123456789012:bucket/parts/index/chunks"
+ENDPOINT = "https://abcdefghij0123456789.us-east-1.aoss.amazonaws.com"
 CLAUDE = "anthropic.claude-haiku-4-5-20251001-v1:0"
 
 
@@ -54,6 +57,10 @@ OWN_STORES: Mapping[type[OwnStoreKnowledgeBase], Mapping[str, Any]] = {
         "database": "knowledge",
         "user": "agent",
         "certificates": where(),
+    OpenSearchKnowledgeBase: {
+        "collection_arn": "arn:aws:aoss:us-east-1:123456789012:collection/abcdefghij0123456789",
+        "collection_name": "parts",
+        "collection_endpoint": ENDPOINT,
     },
     VectorIndexKnowledgeBase: {"index_arn": INDEX},
 }
@@ -119,6 +126,51 @@ def test_an_agent_reads_what_is_exported(stack: cdk.Stack) -> None:
     assert entry.reranking.fields_to_include == ("title",)
     assert entry.reranking.additional_model_request_fields == {"top": 1}
     assert entry.implicit_filter is not None
+
+
+def test_every_member_of_a_collection_is_known_to_both() -> None:
+    members = members_of({"vectorStoreType": "OPENSEARCH_SERVERLESS", "collectionEndpoint": "x"})
+
+    assert set(members) == {each.alias for each in OpenSearchSettings.model_fields.values()}
+
+
+def test_an_agent_reads_what_is_exported_of_a_collection(stack: cdk.Stack) -> None:
+    made = in_its_store(
+        stack,
+        OpenSearchKnowledgeBase,
+        tenancy="user",
+        tenant_key="customer",
+        index_name="parts",
+        vector_field="v",
+        text_field="t",
+        metadata_field="m",
+        source_key="url",
+        embedding_dimensions=512,
+        override_search_type="HYBRID",
+        min_score=None,
+        retrieval_filter={"startsWith": {"key": "number", "value": "A-"}},
+    )
+
+    [entry] = linked_settings(json.dumps([made.export_configuration()]))
+
+    assert isinstance(entry, OpenSearchSettings)
+    assert (entry.collection_endpoint, entry.index_name) == (ENDPOINT, "parts")
+    assert (entry.fields.vector, entry.fields.text) == ("v", "t")
+    assert (entry.fields.metadata, entry.fields.source) == ("m", "url")
+    assert (entry.owner_in, entry.min_score) == ("customer", None)
+    assert (entry.embedding_dimensions, entry.override_search_type) == (512, "HYBRID")
+
+
+def test_a_collection_has_the_same_defaults_for_both(stack: cdk.Stack) -> None:
+    told = in_its_store(stack, OpenSearchKnowledgeBase).export_configuration()
+    unsaid = {
+        key: value
+        for key, value in told.items()
+        if key not in ("indexName", "vectorField", "textField", "metadataField", "sourceKey")
+        and key not in ("minScore", "embeddingDimensions", "embeddingModel")
+    }
+
+    assert linked_settings(json.dumps([told])) == linked_settings(json.dumps([unsaid]))
 
 
 def test_an_agent_reads_what_is_exported_of_an_index(stack: cdk.Stack) -> None:

@@ -1,0 +1,141 @@
+"""An index of OpenSearch Serverless that the agent searches itself, whoever filled it."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_opensearchserverless as aoss
+from constructs import Construct
+
+from stackroom_constructs.knowledge_base import RetrievalTool
+from stackroom_constructs.model import Right
+from stackroom_constructs.own_store import OwnStoreArguments, OwnStoreKnowledgeBase
+from stackroom_constructs.refusals import InvalidArgument, check_said
+
+_COLLECTION = re.compile(r"arn:aws[-a-z0-9]*:aoss:[a-z0-9-]+:[0-9]{12}:collection/[a-z0-9]+")
+# https://docs.aws.amazon.com/opensearch-service/latest/ServerlessAPIReference/API_CreateCollection.html
+_NAME = re.compile(r"[a-z][a-z0-9-]{2,31}")
+# Some of what OpenSearch takes, and nothing that would name several indexes.
+_INDEX = re.compile(r"[a-z0-9][a-z0-9._-]{0,254}")
+_PACKAGES = ("opensearch-py>=3.2",)
+_READING = ("aoss:DescribeIndex", "aoss:ReadDocument")
+
+
+class OpenSearchKnowledgeBase(OwnStoreKnowledgeBase):
+    """
+    What an agent needs to search an index of OpenSearch Serverless without Bedrock's Retrieve.
+
+        ledgers = OpenSearchKnowledgeBase(
+            stack, "Ledgers", collection_arn=collection.attr_arn, collection_name="finance",
+            collection_endpoint=collection.attr_collection_endpoint, tenancy="shared",
+        )
+        ledgers.allow_reading(agent.role)
+
+    A collection has its own word of who may read an index, beside IAM's: `allow_reading` says it
+    for a role. The index may be anybody's, with vectors of length one, exact values of its
+    attributes, and Faiss, whose search a filter is a part of (docs/opensearch.md).
+
+    collection_arn: of the collection, in the same account and region.
+    collection_name: its name, by which data access policies speak of it.
+    collection_endpoint: its https:// endpoint.
+    index_name: of the index.
+    vector_field: the field with a passage's vector.
+    text_field: the field with its text.
+    metadata_field: the object with its attributes.
+    source_key: the attribute that says where a passage is from: a URI, or any text.
+    knowledge_base_id: what the model names to search this one alone. Default: its name.
+    embedding_dimensions: numbers of a vector in the index; Titan Text Embeddings V2 has 256, 512,
+        1,024.
+    override_search_type: SEMANTIC for by meaning alone, HYBRID for by words, too. Default:
+        SEMANTIC.
+    min_score: passages that score less are left out, 0 to 1, by (1 + cosine) / 2. None leaves none
+        out.
+
+    Raises InvalidArgument.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        collection_arn: str,
+        collection_name: str,
+        collection_endpoint: str,
+        index_name: str = "knowledge-base",
+        vector_field: str = "vector",
+        text_field: str = "text",
+        metadata_field: str = "metadata",
+        source_key: str = "source",
+        knowledge_base_id: str | None = None,
+        embedding_dimensions: int = 256,
+        min_score: float | None = 0.55,
+        **shared: Unpack[OwnStoreArguments],
+    ) -> None:
+        super().__init__(
+            scope,
+            construct_id,
+            vector_store_type="OPENSEARCH_SERVERLESS",
+            knowledge_base_id=knowledge_base_id,
+            embedding_dimensions=embedding_dimensions,
+            min_score=min_score,
+            **shared,
+        )
+        self._check("collection_arn", collection_arn, _COLLECTION, "an ARN of a collection")
+        self._check("collection_name", collection_name, _NAME, "3 to 32 small letters, digits, -")
+        self._check("index_name", index_name, _INDEX, "small letters, digits, . _ and -")
+        check_said(self, "collection_endpoint", collection_endpoint)
+        is_known = not cdk.Token.is_unresolved(collection_endpoint)
+        if is_known and not collection_endpoint.startswith("https://"):
+            allowed = "an address that begins with https://"
+            raise InvalidArgument(self, "collection_endpoint", collection_endpoint, allowed)
+        self._collection_arn = collection_arn
+        self._index = f"index/{collection_name}/{index_name}"
+        self._fields = {
+            "indexName": index_name,
+            "vectorField": vector_field,
+            "textField": text_field,
+            "metadataField": metadata_field,
+            "sourceKey": source_key,
+        }
+        for member, value in self._fields.items():
+            check_said(self, member, value)
+        self._endpoint = collection_endpoint
+        self._told_score = min_score
+
+    def allow_reading(self, role: iam.IRole) -> aoss.CfnAccessPolicy:
+        """A data access policy by which the role may read the index, and nothing else."""
+        rule = {"ResourceType": "index", "Resource": [self._index], "Permission": list(_READING)}
+        statement = {"Rules": [rule], "Principal": [role.role_arn]}
+        scope = Construct(self, f"ReadBy{role.node.addr[-8:]}")
+        name = cdk.Names.unique_resource_name(scope, max_length=32, separator="-")
+        return aoss.CfnAccessPolicy(
+            scope,
+            "Policy",
+            name=name.lower(),
+            type="data",
+            policy=cdk.Stack.of(self).to_json_string([statement]),
+        )
+
+    def retrieval_tool(self) -> RetrievalTool:
+        return RetrievalTool(packages=_PACKAGES)
+
+    def store_rights(self) -> Sequence[Right]:
+        """IAM's half; what a role may do in the collection, `allow_reading` says."""
+        return (Right(actions=("aoss:APIAccessAll",), resources=(self._collection_arn,)),)
+
+    def export_configuration(self) -> dict[str, Any]:
+        return {
+            **super().export_configuration(),
+            "collectionEndpoint": self._endpoint,
+            **self._fields,
+            # Unsaid, the agent would take its own default.
+            "minScore": self._told_score,
+        }
+
+    def _check(self, argument: str, value: Any, pattern: re.Pattern[str], allowed: str) -> None:
+        check_said(self, argument, value)
+        if not cdk.Token.is_unresolved(value) and not pattern.fullmatch(value):
+            raise InvalidArgument(self, argument, value, allowed)
