@@ -60,7 +60,7 @@ def may_rerank(handler: HandlerFunction, *, deployment: Deployment) -> None:
 
 
 def bundle_of_search(deployment: Deployment) -> Group:
-    """Redis is in the zip where it is used: it adds a megabyte, and imports a tenth of a second."""
+    """With Redis where it is used: docs/embedding-cache.md tells its price at a cold start."""
     return CORE if deployment.vector_cache is None else CACHED
 
 

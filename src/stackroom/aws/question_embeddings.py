@@ -134,7 +134,7 @@ def _of_process(url: str | None) -> EmbeddingCache:
 def _in_redis(url: str) -> EmbeddingCache:
     """One connection, however many knowledge bases are searched; in the process, if it can't be."""
     try:
-        # Imported where there is a URL alone: it takes a tenth of a second.
+        # Imported where there is a URL alone: it takes as long as boto3 (make bench-cold).
         from stackroom.aws.embedding_cache import RedisEmbeddingCache  # noqa: PLC0415 - see above
     except ModuleNotFoundError as error:
         told = {"missing": error.name}

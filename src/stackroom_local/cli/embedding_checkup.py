@@ -55,7 +55,7 @@ def _sum(log: Path, name: str) -> int:
 
 
 def _answering(url: str) -> Told:
-    # Imported where there is one alone: it takes a tenth of a second.
+    # Imported where there is one alone: it takes its time.
     from stackroom.aws.embedding_cache import RedisEmbeddingCache  # noqa: PLC0415 - see above
 
     parts = urlsplit(url)
