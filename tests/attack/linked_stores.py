@@ -8,9 +8,11 @@ all (`stored.py`).
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from stackroom.aws.pgvector.documents import Chunk, Documents, NewDocument
+from tests.postgresql import LOADING, READING, postgresql
 from tests.simulator.world import World
 
 _DIMENSIONS = 256
@@ -25,11 +27,26 @@ class Document:
     attributes: Mapping[str, object] = field(default_factory=dict)
 
 
-Holding = Callable[[World, Sequence[Document]], AbstractContextManager[Mapping[str, Any]]]
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """
+    A knowledge base's id, and the attribute that the owner of a document stands in; None where all
+    are everybody's.
+    """
+
+    name: str
+    owner_in: str | None
+
+
+Holding = Callable[[World, Sequence[Document], Place], AbstractContextManager[Mapping[str, Any]]]
 
 
 @contextmanager
-def _in_an_index(world: World, documents: Sequence[Document]) -> Iterator[Mapping[str, Any]]:
+def _in_an_index(
+    world: World,
+    documents: Sequence[Document],
+    _place: Place,
+) -> Iterator[Mapping[str, Any]]:
     index = world.index(dimension=_DIMENSIONS, non_filterable=["body"], searched={"body": "en"})
     for each in documents:
         metadata = {"body": each.text, "url": f"https://shelf.test/{each.key}", **each.attributes}
@@ -43,6 +60,44 @@ def _in_an_index(world: World, documents: Sequence[Document]) -> Iterator[Mappin
     }
 
 
+@contextmanager
+def _in_tables(
+    world: World, documents: Sequence[Document], place: Place
+) -> Iterator[Mapping[str, Any]]:
+    """What has no one owner is everybody's, as far as row level security goes."""
+    with postgresql() as server:
+        server.database("attacked", dimensions=_DIMENSIONS)
+        with server.connections(LOADING, "attacked") as loading:
+            for number, each in enumerate(documents):
+                owner = each.attributes.get(place.owner_in) if place.owner_in else None
+                kept = Documents(
+                    connections=loading,
+                    knowledge_base_id=place.name,
+                    dimensions=_DIMENSIONS,
+                    user_id=owner if isinstance(owner, str) and owner else None,
+                )
+                if number == 0:
+                    replace(kept, user_id=None).make_knowledge_base("Harbour")
+                chunk = Chunk(content=each.text, embedding=tuple(_embedded(world, each.text)))
+                kept.put(
+                    NewDocument(
+                        name=each.key,
+                        digest="1",
+                        chunks=[chunk],
+                        source_uri=f"https://shelf.test/{each.key}",
+                        attributes=each.attributes,
+                    )
+                )
+        yield {
+            "vectorStoreType": "PGVECTOR",
+            "host": server.socket,
+            "isLocal": True,
+            "database": "attacked",
+            "user": READING,
+            "embeddingDimensions": _DIMENSIONS,
+        }
+
+
 def _embedded(world: World, text: str) -> list[float]:
     asked = {"inputText": text, "dimensions": _DIMENSIONS, "normalize": True}
     answer = world.bedrock_runtime.invoke_model(
@@ -53,4 +108,6 @@ def _embedded(world: World, text: str) -> list[float]:
 
 
 # What each says of itself in an entry of KNOWLEDGE_BASES_CONFIG, while it holds the documents.
-STORES: Mapping[str, Holding] = {"S3 Vectors": _in_an_index}
+STORES: Mapping[str, Holding] = {"S3 Vectors": _in_an_index, "PostgreSQL": _in_tables}
+# Those that find nothing where nobody is named: a third lock, in the store itself.
+CLOSED = frozenset({"PostgreSQL"})

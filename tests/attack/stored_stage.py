@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from tests.attack.linked_stage import ODD, LinkedStage
-from tests.attack.linked_stores import STORES, Document, Holding
+from tests.attack.linked_stores import STORES, Document, Holding, Place
 
 # Each has documents of their own.
 OWNERS = ("alice", "bob", "Alice", "alice.b", "alice-b", "a", "al", "alice@example.org", "hr")
@@ -30,12 +30,17 @@ def furnished(stage: LinkedStage, stores: Mapping[str, Holding] = STORES) -> Ite
             stage.stores[store] = {
                 place: {
                     **_said_of(f"{store} {place}"),
-                    **held.enter_context(holding(stage.world, documents)),
+                    **held.enter_context(holding(stage.world, documents, _place(store, place))),
                     **_PLACES[place],
                 }
                 for place, documents in _documents(stage, store).items()
             }
         yield stage
+
+
+def _place(store: str, place: str) -> Place:
+    owner_in = _PLACES[place].get("tenantKey")
+    return Place(name=f"{store} {place}", owner_in=owner_in if isinstance(owner_in, str) else None)
 
 
 def _said_of(name: str) -> dict[str, Any]:
