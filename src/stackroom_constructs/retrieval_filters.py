@@ -122,6 +122,24 @@ def _not_for_postgresql(condition: Mapping[str, Any]) -> str | None:
     return _of_another_type(operator, key, value)
 
 
+def check_types(owner: Owner, condition: Any) -> None:
+    """
+    Of a filter that is right otherwise: what orders is of numbers, what is in a text, of texts.
+
+    Raises InvalidArgument.
+    """
+    if condition is None:
+        return
+    if _is_group(condition):
+        for member in _members(condition):
+            check_types(owner, member)
+        return
+    [(operator, operand)] = condition.items()
+    wrong = _of_another_type(operator, operand["key"], operand["value"])
+    if wrong is not None:
+        raise InvalidArgument(owner, "retrieval_filter", condition, wrong)
+
+
 def _of_another_type(operator: str, key: str, value: Any) -> str | None:
     if operator in _ORDERS and (isinstance(value, bool) or not isinstance(value, int | float)):
         return f"one whose {operator!r} of {key!r} has a number"

@@ -14,7 +14,7 @@ from constructs import Construct
 from stackroom_constructs.knowledge_base import check_attribute
 from stackroom_constructs.own_store import TENANCIES
 from stackroom_constructs.refusals import InvalidArgument, check_choice, check_flag, check_range
-from stackroom_constructs.retrieval_filters import check_filter
+from stackroom_constructs.retrieval_filters import check_filter, check_types
 from stackroom_constructs.searching import STORES
 
 _OF_ALL = (
@@ -69,11 +69,17 @@ def check_entry(scope: Construct, entry: Mapping[str, Any]) -> None:
     check_range(owner, "numberOfResults", entry.get("numberOfResults", 5), 1, 100)
     condition = entry.get("retrievalFilter")
     check_filter(owner, condition, store=store, is_narrowed=narrowed)
+    if _is_collection(entry):
+        check_types(owner, condition)
 
 
 def members_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
     """Those that the tool reads of an entry for this store."""
     own = OF_STORES.get(entry.get("vectorStoreType", ""))
-    if entry.get("vectorStoreType") == "OPENSEARCH_SERVERLESS" and "collectionEndpoint" in entry:
+    if _is_collection(entry):
         own = OF_COLLECTIONS
     return MEMBERS if own is None else (*OF_OWN_STORES, *own)
+
+
+def _is_collection(entry: Mapping[str, Any]) -> bool:
+    return entry.get("vectorStoreType") == "OPENSEARCH_SERVERLESS" and "collectionEndpoint" in entry

@@ -100,6 +100,7 @@ def _text(part: Any) -> str:
         ("embedding_dimensions", 300, "one of 256, 512, 1024"),
         ("min_score", 1.5, "a number of 0 to 1"),
         ("tenancy", None, "one of shared, user"),
+        ("retrieval_filter", {"greaterThan": {"key": "year", "value": "2025"}}, "has a number"),
     ],
 )
 def test_what_is_wrong_is_refused(

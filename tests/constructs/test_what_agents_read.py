@@ -27,8 +27,8 @@ from stackroom_constructs import (
     ImplicitFilter,
     InvalidArgument,
     MetadataAttribute,
-    PgvectorKnowledgeBase,
     OpenSearchKnowledgeBase,
+    PgvectorKnowledgeBase,
     Reranking,
     VectorIndexKnowledgeBase,
 )
@@ -57,6 +57,7 @@ OWN_STORES: Mapping[type[OwnStoreKnowledgeBase], Mapping[str, Any]] = {
         "database": "knowledge",
         "user": "agent",
         "certificates": where(),
+    },
     OpenSearchKnowledgeBase: {
         "collection_arn": "arn:aws:aoss:us-east-1:123456789012:collection/abcdefghij0123456789",
         "collection_name": "parts",
@@ -399,6 +400,14 @@ def is_refused(condition: Any, store: str, *, narrowed: bool) -> bool:
     return False
 
 
+def is_refused_in(stack: cdk.Stack, entry: Mapping[str, Any]) -> bool:
+    try:
+        check_entry(stack, entry)
+    except InvalidArgument:
+        return True
+    return False
+
+
 def is_refused_by_agents(condition: Any, store: str, *, narrowed: bool) -> bool:
     try:
         checked(condition, store=store, is_narrowed=narrowed)
@@ -460,7 +469,7 @@ def test_a_filter_of_a_store_is_refused_by_both_or_neither(
 
     verdicts = {
         json.dumps(each): (
-            is_refused(each, entry["vectorStoreType"], narrowed=narrowed),
+            is_refused_in(stack, {**entry, "retrievalFilter": each}),
             not is_taken(each),
         )
         for each in of_stores()
