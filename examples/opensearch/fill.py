@@ -28,7 +28,7 @@ REGION = re.compile(r"\.(?P<region>[a-z0-9-]+)\.aoss\.")
 
 def fill(client: OpenSearch, bedrock: Any, index: str, passages: Path, dimensions: int) -> int:
     """How many passages were put in; the index is made if it isn't there."""
-    if index not in client.indices.get_alias():
+    if not client.indices.exists(index=index):
         client.indices.create(index=index, body=creation(dimensions=dimensions))
 
     def actions() -> Iterator[dict[str, Any]]:
@@ -37,9 +37,9 @@ def fill(client: OpenSearch, bedrock: Any, index: str, passages: Path, dimension
                 passage = json.loads(line)
                 vector = embedded(bedrock, passage["text"], dimensions)
                 # No id of ours: a collection for vectors gives its own.
-                yield {"_index": index, **passage, "vector": vector}
+                yield {**passage, "vector": vector}
 
-    count, _ = helpers.bulk(client, actions())
+    count, _ = helpers.bulk(client, actions(), index=index)
     return int(count)
 
 

@@ -1,22 +1,23 @@
 """
 From a client of MCP to a collection: the stack as synthesised, its function, and the stand-ins.
 
-What differs from AWS: the collection's and the model's addresses, and where the function's
-credentials come from. All else is the template's: environment, policy, target, schema.
+The collection is filled as the example does it. What differs from AWS: the collection's and the
+model's addresses, and where the function's credentials come from. All else is the template's:
+environment, policy, target, schema.
 """
 
 import json
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 
-from stackroom.aws.opensearch.layout import creation
 from stackroom_local.gateway.client import call_tool, list_tools
 from stackroom_local.simulator.opensearch.signatures import Principal
 from stackroom_local.simulator.server import Configuration, Simulator
-from tests.contract.stores.meaning import vector
 from tests.gateway.serving import RunningGateway, serving
 from tests.infra.assembly import Assembly
 from tests.infra.opensearch import ROLE, synthesised
@@ -24,11 +25,7 @@ from tests.simulator.collection import PRINCIPALS, REGION, Collection
 
 pytestmark = [pytest.mark.processes, pytest.mark.slow]
 TOOL = "opensearch___knowledge_base_retrieve"
-CHUNKS: list[tuple[str, dict[str, Any]]] = [
-    ("The ledgers of a year are closed in May.", {"domain": "finance", "taxonomy": "GL"}),
-    ("Invoices are paid within thirty days.", {"domain": "finance", "taxonomy": "AP"}),
-    ("Employees have thirty days of annual leave.", {"domain": "hr", "taxonomy": "leave"}),
-]
+EXAMPLE = Path(__file__).parents[2] / "examples" / "opensearch" / "fill.py"
 
 
 @pytest.fixture(scope="module")
@@ -47,19 +44,16 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]
     )
     with Simulator(configuration) as simulator:
         made = Collection.at(simulator.endpoint)
-        documents: list[dict[str, Any]] = [
-            {
-                "text": text,
-                "vector": list(map(float, vector(text, 256))),
-                "metadata": {
-                    **about,
-                    "source": f"s3://docs/{number}.pdf",
-                    "chunk_id": f"c-{number}",
-                },
-            }
-            for number, (text, about) in enumerate(CHUNKS)
-        ]
-        made.fill("knowledge-base", creation(), documents)
+        bedrock = boto3.client(
+            "bedrock-runtime",
+            endpoint_url=simulator.endpoint,
+            region_name=REGION,
+            aws_access_key_id="testing",
+            aws_secret_access_key="testing",
+        )
+        passages = EXAMPLE.with_name("passages.jsonl")
+        fill = runpy.run_path(str(EXAMPLE))["fill"]
+        assert fill(made.client("writer"), bedrock, "knowledge-base", passages, 256) == 3
         yield made
         made.close()
 
@@ -138,15 +132,15 @@ def test_a_gateway_searches_a_collection_once_the_stacks_policy_is_there(
     [result] = after["results"]
     assert result["content"] == "The ledgers of a year are closed in May."
     assert result["score"] > 0.55
-    assert result["source"]["uri"] == "s3://docs/0.pdf"
+    assert result["source"]["uri"] == "s3://docs/closing.pdf"
     assert result["metadata"] == {
         "domain": "finance",
         "taxonomy": "GL",
-        "source": "s3://docs/0.pdf",
-        "chunk_id": "c-0",
+        "source": "s3://docs/closing.pdf",
+        "chunk_id": "closing-1",
     }
     filtered = _call(gateway, query="thirty days", filter={"domain": "finance", "taxonomy": "AP"})
-    assert [each["metadata"]["chunk_id"] for each in filtered["results"]] == ["c-1"]
+    assert [each["metadata"]["chunk_id"] for each in filtered["results"]] == ["invoices-1"]
     assert all(each["score"] >= 0.55 for each in filtered["results"])
     far = _call(gateway, query="zebras and quarks at sea")
     assert all(each["score"] >= 0.55 for each in far["results"])

@@ -29,6 +29,9 @@ class Operations:
         self._indexes = indexes
         search = _read("Search", self._search)
         several = _read("MultiSearch", self._multi_search)
+        mapping = Operation(
+            name="GetMapping", permission="aoss:DescribeIndex", answers=self._mapping
+        )
         self._known: Mapping[tuple[str, str | None], Operation] = {
             ("PUT", None): Operation(
                 name="CreateIndex", permission="aoss:CreateIndex", answers=self._create
@@ -36,9 +39,8 @@ class Operations:
             ("DELETE", None): Operation(
                 name="DeleteIndex", permission="aoss:DeleteIndex", answers=self._delete
             ),
-            ("GET", "_mapping"): Operation(
-                name="GetMapping", permission="aoss:DescribeIndex", answers=self._mapping
-            ),
+            ("GET", "_mapping"): mapping,
+            ("HEAD", None): mapping,
             ("GET", "_search"): search,
             ("POST", "_search"): search,
             ("GET", "_msearch"): several,
