@@ -1,9 +1,11 @@
 """The stack that lets a gateway search a collection of OpenSearch Serverless."""
 
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,9 @@ from cloudformation_validate import (  # type: ignore[import-untyped]  # it publ
 
 from docs.generate import UNDEPLOYED, permissions
 from functions.opensearch_retrieve.handler import OpenSearchRetrieveSettings
+from infra.bundling import ROOT
 from infra.opensearch_facts import NotThere, facts
+from infra.opensearch_retrieve import Existing, Searched
 from stackroom.aws.linked_settings import linked_settings
 from stackroom.aws.opensearch.settings import OpenSearchSettings
 from tests.infra.assembly import Assembly
@@ -273,6 +277,33 @@ def test_nothing_is_looked_up_that_was_told() -> None:
     told = {**EXISTING, "collection_endpoint": "https://x"}
 
     assert facts(told, lambda name: pytest.fail(f"{name} was asked")) == {}
+
+
+def test_the_guide_tells_of_every_setting_with_its_default() -> None:
+    guide = (ROOT / "docs" / "opensearch.md").read_text("utf-8").partition("## An index")[0]
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ([^|]*) \|", guide, re.MULTILINE)
+
+    told = {
+        name: default
+        for names, defaults in rows
+        for name, default in zip(
+            re.findall(r"`(\w+)`", names), _as_many(defaults, names), strict=True
+        )
+    }
+    settings = {each.name: each.default for each in fields(Searched)}
+    existing = {each.name for each in fields(Existing)} - {"searched"}
+    assert told.keys() == settings.keys() | existing | {"project"}
+    assert {name: told[name] for name in settings} == {
+        name: str(default).lower() if isinstance(default, bool) else str(default)
+        for name, default in settings.items()
+    }
+
+
+def _as_many(defaults: str, names: str) -> list[str]:
+    """One for each name, or one for all."""
+    found = [each.strip(" `") for each in defaults.split(",")]
+    count = names.count(",") + 1
+    return found if len(found) == count else found * count
 
 
 def test_the_readme_tells_its_rights_though_it_stands_alone(
