@@ -26,7 +26,8 @@ os.environ.setdefault("JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION", "1")
 import aws_cdk as cdk
 
 from infra.deployment import Deployment
-from infra.opensearch_retrieve import Existing, OpenSearchRetrieveStack, Searched
+from infra.opensearch_retrieve import OpenSearchRetrieveStack
+from infra.opensearch_settings import Existing, Searched
 
 _EXISTING = (
     "collection_arn",

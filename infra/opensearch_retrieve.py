@@ -6,9 +6,6 @@ gateway, and changes nothing else of either.
 """
 
 import json
-import re
-from dataclasses import asdict, dataclass, field
-from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -19,127 +16,10 @@ from constructs import Construct
 from infra.bundling import OPENSEARCH
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
+from infra.opensearch_settings import Existing
 from infra.tool_target import tool_target
 
 TARGET = "opensearch"
-_COLLECTION_ARN = re.compile(
-    r"arn:aws[a-z-]*:aoss:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):collection/(?P<id>[a-z0-9]+)"
-)
-# https://docs.aws.amazon.com/opensearch-service/latest/ServerlessAPIReference/API_CreateCollection.html
-_COLLECTION_NAME = re.compile(r"[a-z][a-z0-9-]{2,31}")
-_ROLE_ARN = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/(?P<name>[\w+=,.@/-]+)")
-# Gateways' ids [API model of bedrock-agentcore-control, botocore 1.44.5: GatewayIdentifier].
-_GATEWAY_ID = re.compile(r"([0-9a-z][-]?){1,100}-[0-9a-z]{10}")
-_INDEX = re.compile(r"[a-z0-9][a-z0-9._-]{0,254}")
-# Titan Text Embeddings V2's.
-_DIMENSIONS = (256, 512, 1024)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Searched:
-    """
-    What is searched, and how. Each default is that of the function's own settings, too.
-
-    `min_score` is of (1 + cosine) / 2. `source_key` is the attribute that tells a passage's source.
-    `hybrid` searches by words, too.
-    """
-
-    index_name: str = "knowledge-base"
-    vector_field: str = "vector"
-    text_field: str = "text"
-    metadata_field: str = "metadata"
-    source_key: str = "source"
-    embedding_model: str = "amazon.titan-embed-text-v2:0"
-    embedding_dimensions: int = 256
-    top_k: int = 5
-    min_score: float = 0.55
-    hybrid: bool = False
-
-    def __post_init__(self) -> None:
-        """Raises ValueError naming what is wrong, and what is allowed."""
-        if not _INDEX.fullmatch(self.index_name):
-            raise ValueError(f"index_name {self.index_name!r} must match {_INDEX.pattern}")
-        if self.embedding_dimensions not in _DIMENSIONS:
-            allowed = ", ".join(map(str, _DIMENSIONS))
-            raise ValueError(f"embedding_dimensions {self.embedding_dimensions!r}: {allowed}")
-        if not 1 <= self.top_k <= 20:
-            raise ValueError(f"top_k {self.top_k!r} must be 1 to 20")
-        if not 0 <= self.min_score <= 1:
-            raise ValueError(f"min_score {self.min_score!r} must be 0 to 1")
-        for name, value in asdict(self).items():
-            if isinstance(value, str) and not value.strip():
-                raise ValueError(f"{name} must not be blank")
-
-    def configuration(self) -> dict[str, Any]:
-        """In the words of an entry of KNOWLEDGE_BASES_CONFIG."""
-        return {
-            "indexName": self.index_name,
-            "vectorField": self.vector_field,
-            "textField": self.text_field,
-            "metadataField": self.metadata_field,
-            "sourceKey": self.source_key,
-            "embeddingModel": self.embedding_model,
-            "embeddingDimensions": self.embedding_dimensions,
-            "numberOfResults": self.top_k,
-            "minScore": self.min_score,
-            "overrideSearchType": "HYBRID" if self.hybrid else "SEMANTIC",
-        }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Existing:
-    """
-    The collection and the gateway, and what AWS knows of them (infra/opensearch_facts.py asks).
-
-    `tenancy` must be `shared`, said by whoever deploys: every caller of the gateway finds all that
-    the index holds.
-    """
-
-    collection_arn: str
-    collection_name: str
-    gateway_id: str
-    gateway_role_arn: str
-    tenancy: str
-    collection_endpoint: str = ""  # as the collection's id and region have it
-    searched: Searched = field(default_factory=Searched)
-
-    def __post_init__(self) -> None:
-        """Raises ValueError naming what is wrong, and what is allowed."""
-        if self.tenancy != "shared":
-            raise ValueError(
-                f"tenancy {self.tenancy!r} must be 'shared': this stack knows no tenants, and every"
-                " caller of the gateway finds all that the index holds; say -c tenancy=shared if"
-                " that is meant"
-            )
-        for name, pattern in (
-            ("collection_arn", _COLLECTION_ARN),
-            ("collection_name", _COLLECTION_NAME),
-            ("gateway_id", _GATEWAY_ID),
-            ("gateway_role_arn", _ROLE_ARN),
-        ):
-            if not pattern.fullmatch(getattr(self, name)):
-                raise ValueError(f"{name} {getattr(self, name)!r} must match {pattern.pattern}")
-        if not self.endpoint.startswith("https://"):
-            raise ValueError(f"collection_endpoint {self.endpoint!r} must begin with https://")
-
-    @property
-    def endpoint(self) -> str:
-        found = _COLLECTION_ARN.fullmatch(self.collection_arn)
-        assert found, "it was checked above"
-        return self.collection_endpoint or (
-            f"https://{found['id']}.{found['region']}.aoss.amazonaws.com"
-        )
-
-    @property
-    def environment(self) -> cdk.Environment:
-        found = _COLLECTION_ARN.fullmatch(self.collection_arn)
-        assert found, "it was checked above"
-        return cdk.Environment(account=found["account"], region=found["region"])
-
-    @property
-    def gateway_role(self) -> str:
-        """Its name, without a path."""
-        return self.gateway_role_arn.rpartition("/")[2]
 
 
 class OpenSearchRetrieveStack(cdk.Stack):

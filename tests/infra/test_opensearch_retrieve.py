@@ -21,7 +21,7 @@ from docs.generate import UNDEPLOYED, permissions
 from functions.opensearch_retrieve.handler import OpenSearchRetrieveSettings
 from infra.bundling import ROOT
 from infra.opensearch_facts import NotThere, facts
-from infra.opensearch_retrieve import Existing, Searched
+from infra.opensearch_settings import Existing, Searched
 from stackroom.aws.linked_settings import linked_settings
 from stackroom.aws.opensearch.settings import OpenSearchSettings
 from tests.infra.assembly import Assembly
