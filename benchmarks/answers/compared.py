@@ -57,7 +57,7 @@ def compared(
     yield (
         "The same among the first three as the first store",
         [
-            ["store", "questions", "why not the others"],
+            ["store", "questions", "how it searches"],
             *(
                 [each.name, _agreement(given[stores[0].name], given[each.name]), each.why]
                 for each in stores

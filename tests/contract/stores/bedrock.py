@@ -67,7 +67,7 @@ STORES = {
 }
 # A test wants to see a failure, not to have it tried again; and what never comes not for long.
 ONCE = Config(
-    retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=1, max_pool_connections=25
+    retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=2, max_pool_connections=25
 )
 _PATIENT = Config(retries={"total_max_attempts": 1}, max_pool_connections=32)
 RETRIEVE, QUERY, EMBED = "/retrieve", "/QueryVectors", "/invoke"
