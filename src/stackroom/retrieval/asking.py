@@ -5,7 +5,7 @@ import math
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from stackroom.deadlines import NO_DEADLINE, Deadline
@@ -20,6 +20,7 @@ from stackroom.errors import (
 from stackroom.filters import Conditions
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Search
 from stackroom.retrieval.embeddings import asked_by
+from stackroom.retrieval.late import LateQueries
 from stackroom.retrieval.scope import Query, Scope
 from stackroom.tenancy import Member
 
@@ -28,6 +29,7 @@ logger = logging.getLogger(__name__)
 # Retrieve is allowed 20 times a second and account, so more at once would only be throttled.
 # https://docs.aws.amazon.com/general/latest/gr/bedrock.html
 _MAX_PARALLEL = 20
+_LATE = LateQueries()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +98,8 @@ def ask_all(
     At most as many passages of each as `limits` say, by the id of the knowledge base.
 
     A knowledge base that hasn't answered by the deadline has failed. Its query goes on behind it
-    until the store's own timeout, and nobody reads what it finds.
+    until the store's own timeout, and nobody reads what it finds; with too many of these it is
+    asked no more for a while.
 
     Raises Throttled or RetrievalFailed if all queries fail.
     """
@@ -105,6 +108,8 @@ def ask_all(
         knowledge_base = pool.get(query.target)
         if knowledge_base is None:  # the pool was shrunk under a catalog
             return KnowledgeBaseUnavailable("Retrieve", "not in the pool")
+        if not _LATE.may_ask(knowledge_base):
+            return KnowledgeBaseUnavailable("Retrieve", "nothing to the questions before this one")
         started = time.perf_counter()
         try:
             with asked_by(scope.asker) as embedded:
@@ -122,6 +127,8 @@ def ask_all(
             raised_at = f"{at.filename}:{at.lineno} in {at.name}"
             logger.error("a knowledge base broke", extra={**told, "raised_at": raised_at})
             return KnowledgeBaseUnavailable("Retrieve", type(error).__name__)
+        if not deadline.has_passed:
+            _LATE.answered(knowledge_base)
         return Reply(
             target=query.target,
             passages=proven,
@@ -134,7 +141,12 @@ def ask_all(
             is_embedding_cached=embedded.is_cached,
         )
 
-    replies = _in_parallel(ask, scope.queries, deadline)
+    def give_up(query: Query, asked: Future[Reply | _Failure]) -> KnowledgeBaseUnavailable:
+        if not asked.cancel() and (knowledge_base := pool.get(query.target)) is not None:
+            _LATE.add(knowledge_base, asked)
+        return KnowledgeBaseUnavailable("Retrieve", "nothing in the time that there was")
+
+    replies = _in_parallel(ask, give_up, scope.queries, deadline)
     given = tuple(reply for reply in replies if isinstance(reply, Reply))
     failures = _failures(scope.queries, replies)
     if failures and not given:
@@ -143,7 +155,10 @@ def ask_all(
 
 
 def _in_parallel(
-    ask: Callable[[Query], Reply | _Failure], queries: Sequence[Query], deadline: Deadline
+    ask: Callable[[Query], Reply | _Failure],
+    give_up: Callable[[Query, Future[Reply | _Failure]], _Failure],
+    queries: Sequence[Query],
+    deadline: Deadline,
 ) -> list[Reply | _Failure]:
     """Those that have not begun when the deadline passes never do."""
     is_endless = math.isinf(deadline.at)
@@ -153,13 +168,12 @@ def _in_parallel(
     try:
         asked = [threads.submit(ask, query) for query in queries]
         wait(asked, timeout=None if is_endless else deadline.left())
-        return [each.result() if each.done() else _late() for each in asked]
+        return [
+            each.result() if each.done() else give_up(query, each)
+            for query, each in zip(queries, asked, strict=True)
+        ]
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
-
-
-def _late() -> KnowledgeBaseUnavailable:
-    return KnowledgeBaseUnavailable("Retrieve", "nothing in the time that there was")
 
 
 def _failures(queries: Iterable[Query], replies: Iterable[Reply | _Failure]) -> dict[str, str]:
