@@ -98,3 +98,15 @@ def test_what_will_pass_is_told_apart_from_what_will_not(
 
     with pytest.raises(expected, match="InvokeModel"):
         embeddings.embed("annual leave")
+
+
+@pytest.mark.parametrize(
+    "vector", [[0, 0, 0], [3, 4, 0], [float("nan"), 0, 1], [float("inf"), 0, 0], [0.6, 0, 0]]
+)
+def test_a_vector_that_is_near_to_nothing_is_no_answer(
+    embeddings: BedrockEmbeddings, bedrock: Stubber, vector: list[float]
+) -> None:
+    bedrock.add_response("invoke_model", answered(embedding=vector))
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="length one"):
+        embeddings.embed("annual leave")

@@ -51,3 +51,32 @@ def test_what_bedrock_refuses_is_told_in_our_words(code: str, error: type[Except
 
     with stubber, pytest.raises(error):
         reranker.rank("greased pump", ["a"])
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        [],
+        [{"index": 0, "relevanceScore": 0.5}],
+        [{"index": 0, "relevanceScore": 0.5}, {"index": 2, "relevanceScore": 0.5}],
+        [{"index": -2, "relevanceScore": 0.5}, {"index": -1, "relevanceScore": 0.5}],
+        [{"index": 0, "relevanceScore": 0.5}, {"index": 1}],
+        [{"index": 0, "relevanceScore": 0.5}, {"index": 1, "relevanceScore": float("nan")}],
+        [{"index": 0, "relevanceScore": 0.5}, {"index": 1, "relevanceScore": 7.5}],
+        [{"index": 0, "relevanceScore": 0.5}, {"index": 1, "relevanceScore": "0.5"}],
+    ],
+)
+def test_half_a_ranking_and_nonsense_are_none(results: list[dict[str, object]]) -> None:
+    def answer(**_: object) -> Any:
+        return Answered(), {"results": results}
+
+    client = boto3.client("bedrock-agent-runtime", **KEYS)
+    # A stub would check it by the API's model, which nobody does with a real answer.
+    client.meta.events.register("before-call.bedrock-agent-runtime.Rerank", answer)
+
+    with pytest.raises(KnowledgeBaseUnavailable):
+        BedrockReranker(client, model_arn=MODEL).rank("greased pump", ["a", "b"])
+
+
+class Answered:
+    status_code = 200

@@ -1,15 +1,18 @@
 """Vectors of texts by a model of Bedrock's, as a knowledge base makes them of its documents."""
 
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stackroom.aws.translation import direct_search_errors, understood
-from stackroom.errors import SearchRefused
+from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.ports.embeddings import Vector
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_runtime.client import BedrockRuntimeClient
+
+_ROUNDING = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,4 +44,7 @@ class BedrockEmbeddings:
             raise SearchRefused(
                 f"{self.model} answered a vector of {len(vector)} dimensions, not {self.dimensions}"
             )
+        # That is asked for; by one that isn't, or holds what is no number, nothing is near.
+        if not abs(math.hypot(*vector) - 1) < _ROUNDING:
+            raise KnowledgeBaseUnavailable("InvokeModel", "a vector that is not of length one")
         return vector

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from stackroom.aws.knowledge_base import search_error
+from stackroom.aws.translation import understood
+from stackroom.errors import KnowledgeBaseUnavailable
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent_runtime.client import AgentsforBedrockRuntimeClient
@@ -32,14 +34,24 @@ class BedrockReranker:
                 },
             },
         }
-        relevances = [0.0] * len(texts)
-        try:
-            for page in self._client.get_paginator("rerank").paginate(**asked):
-                for result in page["results"]:
-                    relevances[result["index"]] = result["relevanceScore"]
-        except (ClientError, BotoCoreError) as error:
-            raise search_error(error, "Rerank") from error
-        return tuple(relevances)
+        relevances: dict[int, float] = {}
+        with understood("Rerank"):
+            try:
+                for page in self._client.get_paginator("rerank").paginate(**asked):
+                    for result in page["results"]:
+                        relevances[result["index"]] = _relevance(result["relevanceScore"])
+            except (ClientError, BotoCoreError) as error:
+                raise search_error(error, "Rerank") from error
+        if set(relevances) != set(range(len(texts))):
+            raise KnowledgeBaseUnavailable("Rerank", "not one relevance for each passage")
+        return tuple(relevances[number] for number in range(len(texts)))
+
+
+def _relevance(score: float) -> float:
+    """From 0 to 1, as AWS has it. Raises ValueError for anything else."""
+    if not 0 <= score <= 1:
+        raise ValueError("a relevance is from 0 to 1")
+    return float(score)
 
 
 def _source(text: str) -> dict[str, Any]:
