@@ -27,6 +27,7 @@ from stackroom.errors import (
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.ports.embeddings import Vector
 from stackroom.ports.retrieval import Search
+from stackroom.tenancy import Owned
 from stackroom_local.simulator.disturbances import Kind
 from stackroom_local.simulator.faults import Fault, Faults
 from stackroom_local.simulator.opensearch.signatures import Principal
@@ -367,6 +368,33 @@ def test_what_some_shards_did_not_say_is_not_left_out_without_a_word(
 
     with pytest.raises(KnowledgeBaseUnavailable, match=message):
         hits_in(answer, Fields())
+
+
+def test_attributes_in_objects_are_named_as_filters_name_them(collection: Collection) -> None:
+    nested: dict[str, Any] = {
+        "owner": {"id": "alice", "groups": ["hr", "law"]},
+        "seen": [{"by": "x"}, {"by": "y"}],
+    }
+    foreign: dict[str, Any] = {"owner": {"id": "bob"}, "owner.id": "alice"}
+    documents: Sequence[tuple[str, Vector, dict[str, Any]]] = [
+        ("Of alice.", (1.0, 0.0), nested),
+        ("Of both.", (1.0, 0.0), foreign),
+    ]
+    collection.fill("docs", creation(dimensions=2), [_document(*each) for each in documents])
+    knowledge_base = _knowledge_base(collection)
+    view = Owned("owner.id", "alice")
+
+    listed = knowledge_base.retrieve("a question", Lists("owner.groups", "law"), 5)
+    found = knowledge_base.retrieve("a question", view.filter(), 5)
+    proven = view.proven(found.passages, owner_of=lambda _: None)
+
+    assert [each.text for each in listed.passages] == ["Of alice."]
+    assert [each.text for each in proven] == ["Of alice."]
+    assert proven[0].attributes == {
+        "owner.id": "alice",
+        "owner.groups": ["hr", "law"],
+        "seen.by": ["x", "y"],
+    }
 
 
 @pytest.mark.parametrize("kind", [Kind.THROTTLE, Kind.UNAVAILABLE, Kind.DROPPED])

@@ -5,7 +5,7 @@ https://docs.opensearch.org/latest/api-reference/search-apis/search/#response-bo
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,8 +81,37 @@ def _hit(found: object, fields: Fields) -> Hit:
         id=str(found.get("_id")),
         score=float(score),
         text=source[fields.text],
-        attributes=attributes if isinstance(attributes, dict) else {},
+        attributes=_named(attributes),
     )
+
+
+def _named(metadata: object) -> dict[str, object]:
+    """
+    By the names of `layout`, a dot between those of objects in objects, which is how OpenSearch
+    itself takes a name with a dot in it: what stands under both spellings is a list of all.
+    """
+    found: dict[str, list[object]] = {}
+    for name, value in _leaves(metadata, ""):
+        found.setdefault(name, []).append(value)
+    return {
+        name: values[0] if len(values) == 1 else [each for value in values for each in _each(value)]
+        for name, values in found.items()
+    }
+
+
+def _leaves(value: object, name: str) -> Iterator[tuple[str, object]]:
+    if isinstance(value, dict):
+        for each, inner in value.items():
+            yield from _leaves(inner, f"{name}.{each}" if name else each)
+    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        for each in value:
+            yield from _leaves(each, name)
+    elif name:
+        yield name, value
+
+
+def _each(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
 
 
 def _nonsense(what: str) -> KnowledgeBaseUnavailable:
