@@ -46,6 +46,7 @@ def test_every_service_that_the_handler_makes_a_client_of_is_kept() -> None:
     sources = [
         *source_of("stackroom_agents").joinpath("batch").rglob("*.py"),
         *source_of("stackroom").joinpath("aws").glob("linked*.py"),
+        *source_of("stackroom").joinpath("aws", "pgvector").rglob("*.py"),
     ]
 
     called = {
@@ -54,7 +55,7 @@ def test_every_service_that_the_handler_makes_a_client_of_is_kept() -> None:
         for name in re.findall(r'client(?:_of)?\("([a-z0-9-]+)"\)', path.read_text("utf-8"))
     }
 
-    assert called >= {"bedrock-agent-runtime", "s3"}
+    assert called >= {"bedrock-agent-runtime", "rds", "s3"}
     assert {ALIASES.get(name, name) for name in called} <= SERVICES
 
 
