@@ -25,6 +25,7 @@ from stackroom_local.state import endpoint_variables
 from tests.agents.models import Asked, PlayedModel, Said
 from tests.attack.wire import Answer
 from tests.lambda_context import Context
+from tests.simulator.collection import PRINCIPALS
 from tests.simulator.managed import connected, managed, s3
 from tests.simulator.running import ministack
 from tests.simulator.world import REGION, World
@@ -220,7 +221,9 @@ def _told(asked: Asked) -> str:
 @contextmanager
 def staged(folder: Path, seed: int) -> Iterator[LinkedStage]:
     with pytest.MonkeyPatch.context() as patch, ministack() as aws:
-        configuration = Configuration(data_dir=folder, s3_endpoint=aws, speed=100)
+        configuration = Configuration(
+            data_dir=folder, s3_endpoint=aws, speed=100, principals=PRINCIPALS
+        )
         with Simulator(configuration) as simulator:
             for name, value in {
                 **endpoint_variables(aws, simulator.endpoint),

@@ -11,8 +11,10 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from stackroom.aws.opensearch.layout import creation
 from stackroom.aws.pgvector.documents import Chunk, Documents, NewDocument
 from tests.postgresql import LOADING, READING, postgresql
+from tests.simulator.collection import Collection
 from tests.simulator.world import World
 
 _DIMENSIONS = 256
@@ -98,6 +100,30 @@ def _in_tables(
         }
 
 
+@contextmanager
+def _in_a_collection(
+    world: World, documents: Sequence[Document], _place: Place
+) -> Iterator[Mapping[str, Any]]:
+    collection = Collection.at(world.endpoint)
+    held: list[dict[str, Any]] = [
+        {
+            "text": each.text,
+            "vector": _embedded(world, each.text),
+            "metadata": {"source": f"https://shelf.test/{each.key}", **each.attributes},
+        }
+        for each in documents
+    ]
+    collection.fill("knowledge-base", creation(dimensions=_DIMENSIONS), held)
+    yield {
+        "vectorStoreType": "OPENSEARCH_SERVERLESS",
+        "collectionEndpoint": collection.endpoint,
+        "embeddingDimensions": _DIMENSIONS,
+        "overrideSearchType": "HYBRID",
+        "minScore": 0.0,
+    }
+    collection.close()
+
+
 def _embedded(world: World, text: str) -> list[float]:
     asked = {"inputText": text, "dimensions": _DIMENSIONS, "normalize": True}
     answer = world.bedrock_runtime.invoke_model(
@@ -108,6 +134,10 @@ def _embedded(world: World, text: str) -> list[float]:
 
 
 # What each says of itself in an entry of KNOWLEDGE_BASES_CONFIG, while it holds the documents.
-STORES: Mapping[str, Holding] = {"S3 Vectors": _in_an_index, "PostgreSQL": _in_tables}
+STORES: Mapping[str, Holding] = {
+    "OpenSearch": _in_a_collection,
+    "PostgreSQL": _in_tables,
+    "S3 Vectors": _in_an_index,
+}
 # Those that find nothing where nobody is named: a third lock, in the store itself.
 CLOSED = frozenset({"PostgreSQL"})
