@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from benchmarks.agents import Stage
 from tests.simulator.managed import CUSTOM as MANAGED_CUSTOM
@@ -11,6 +12,7 @@ from tests.simulator.world import CUSTOM, eventually, inline
 
 _MOST = 10  # documents of one call [API model of bedrock-agent: KnowledgeBaseDocuments]
 _TEXT = "AMAZON_BEDROCK_TEXT"
+_PATIENCE = 600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,17 +33,27 @@ def library(endpoint: str, passages: Sequence[str]) -> Library:
     for home, into in ((knowledge_base, source), (managed_id, managed_source)):
         for start in range(0, len(passages), _MOST):
             numbered = enumerate(passages[start : start + _MOST], start)
-            world.agent.ingest_knowledge_base_documents(
-                knowledgeBaseId=home,
-                dataSourceId=into,
-                documents=[
-                    inline(f"passage-{number}", text, filename=f"{number}.txt")
-                    for number, text in numbered
-                ],
-            )
-        eventually(partial(_is_indexed, world, home, into), 600)
+            documents = [
+                inline(f"passage-{number}", text, filename=f"{number}.txt")
+                for number, text in numbered
+            ]
+            eventually(partial(_is_taken, world, home, into, documents), _PATIENCE)
+        eventually(partial(_is_indexed, world, home, into), _PATIENCE)
     eventually(lambda: search(world, managed_id, "what"))
     return Library(knowledge_base_id=knowledge_base, index_arn=index, managed_id=managed_id)
+
+
+def _is_taken(world: Stage, home: str, source: str, documents: Sequence[dict[str, Any]]) -> bool:
+    """Ten direct calls of an account may be under way at a time."""
+    try:
+        world.agent.ingest_knowledge_base_documents(
+            knowledgeBaseId=home, dataSourceId=source, documents=documents
+        )
+    except world.agent.exceptions.ValidationException as error:
+        if "concurrent" not in str(error):
+            raise
+        return False
+    return True
 
 
 def _is_indexed(world: Stage, home: str, source: str) -> bool:

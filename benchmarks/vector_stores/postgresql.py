@@ -20,6 +20,7 @@ from tests.postgresql import LOADING, READING, postgresql
 
 DIMENSIONS = 1024
 _DATABASE, _ID = "bench", "passages"
+_FUSED = 50  # of each order, as the product asks for them before it makes one of both
 _NEAREST = """
 SELECT content, attributes, page, 1 - (embedding <=> %(vector)s::vector) AS similarity
 FROM knowledge_chunks WHERE knowledge_base_id = %(id)s AND {condition}
@@ -82,7 +83,8 @@ def _filled(repository: Repository, connection: Any, search: Search) -> Filled:
     def bare(question: str, condition: Filter | None, limit: int) -> Any:
         demanded = rendered(condition)
         vector = PgVector(list(vector_of(question, DIMENSIONS))).to_text()
-        asked = {"vector": vector, "id": _ID, "limit": limit, "question": question}
+        most = max(limit, _FUSED) if by_words else limit
+        asked = {"vector": vector, "id": _ID, "limit": most, "question": question}
         told = [each.format(condition=demanded.sql.as_string(connection)) for each in statements]
         return [connection.execute(each, {**demanded.values, **asked}).fetchall() for each in told]
 
