@@ -170,7 +170,9 @@ def test_an_entry_that_can_not_be_used_is_told_by_its_member(
 
 
 def test_a_database_is_connected_to_with_a_token_and_its_certificate_verified() -> None:
-    address = Address(host="db.example.com", database="knowledge", user="agent")
+    address = Address(
+        host="db.example.com", database="knowledge", user="agent", ssl_root_cert=where()
+    )
 
     first, second = (address.connecting(rds)() for _ in range(2))
 
@@ -181,7 +183,7 @@ def test_a_database_is_connected_to_with_a_token_and_its_certificate_verified() 
         "dbname": "knowledge",
         "user": "agent",
         "sslmode": "verify-full",
-        "sslrootcert": "/opt/rds/global-bundle.pem",
+        "sslrootcert": where(),
     }
     assert token.startswith("db.example.com:5432/?Action=connect&DBUser=agent&")
     assert "X-Amz-Expires=900" in token  # seconds
@@ -189,11 +191,26 @@ def test_a_database_is_connected_to_with_a_token_and_its_certificate_verified() 
     assert second["sslmode"] == "verify-full"
 
 
+@pytest.mark.parametrize("name", ["not-there.pem", "", "a\0b"])
+def test_without_certificates_nobody_is_told_to_wait(tmp_path: Path, name: str) -> None:
+    there = str(tmp_path / name)
+    address = Address(host="localhost", database="knowledge", user="agent", ssl_root_cert=there)
+    connections = Connections(address.connecting(rds))
+
+    with pytest.raises(SearchRefused) as raised:
+        connections.read("Search", lambda connection: None, user_id=None)
+    connections.close()
+
+    assert str(raised.value) == f"sslRootCert: there is no file {there!r}"
+
+
 def test_without_credentials_no_connection_is_tried() -> None:
     def nobody(_service: str) -> Any:
         raise NoCredentialsError
 
-    address = Address(host="db.example.com", database="knowledge", user="agent")
+    address = Address(
+        host="db.example.com", database="knowledge", user="agent", ssl_root_cert=where()
+    )
 
     with pytest.raises(SearchRefused, match="GenerateDBAuthToken can't be called: NoCredentials"):
         address.connecting(nobody)()

@@ -8,9 +8,11 @@ import ipaddress
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from stackroom.aws.translation import direct_search_errors
+from stackroom.errors import SearchRefused
 
 # AWS publishes the certificates of RDS in one file and recommends to verify by it; it is in no
 # image of Lambda's, and too seldom changed to be fetched by each function.
@@ -48,7 +50,8 @@ class Address:
     def connecting(self, client: Callable[[str], Any]) -> Callable[[], dict[str, Any]]:
         """
         How psycopg connects, asked anew for each connection: a token is good for 15 minutes, and
-        only to begin with. `client` makes a service's boto3 client.
+        only to begin with. `client` makes a service's boto3 client. What connects raises
+        SearchRefused without a file of certificates.
 
         https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.IAMDBAuth.html
         """
@@ -62,6 +65,9 @@ class Address:
             return lambda: {**where, "sslmode": "disable"}
 
         def with_token() -> dict[str, Any]:
+            # libpq would say so, too, but in an error like those that pass by themselves.
+            if not Path(self.ssl_root_cert).is_file():
+                raise SearchRefused(f"sslRootCert: there is no file {self.ssl_root_cert!r}")
             # Signed here: no call goes out, but perhaps one for the credentials to sign with.
             with direct_search_errors("GenerateDBAuthToken"):
                 token = client("rds").generate_db_auth_token(
