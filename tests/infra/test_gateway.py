@@ -3,6 +3,7 @@ import re
 
 import pytest
 
+from functions.tool_targets import TARGETS
 from infra.gateway import KNOWLEDGE
 from infra.tool_policies import policy_name
 from infra.tool_target import schema_file, tools
@@ -61,7 +62,7 @@ def test_every_target_lets_only_the_identity_headers_through(assembly: Assembly)
 def test_every_target_offers_the_tools_of_its_file(assembly: Assembly) -> None:
     targets = {each.properties["Name"]: each.properties for each in assembly.all("gateway", TARGET)}
 
-    assert targets.keys() == {path.stem for path in schema_file(KNOWLEDGE).parent.glob("*.json")}
+    assert targets.keys() == TARGETS.keys()
     for name, target in targets.items():
         offered = target["TargetConfiguration"]["Mcp"]["Lambda"]["ToolSchema"]["InlinePayload"]
         assert _keys_lowered(offered) == json.loads(schema_file(name).read_text("utf-8"))
