@@ -75,7 +75,7 @@ TITAN = Price("Titan Text Embeddings V2", 0.02, "a million tokens", "at second h
 RERANK = Price(
     "Rerank by Amazon's model, up to 100 passages",
     1.00,
-    "1,000 calls; Cohere's $2",
+    "for 1,000 calls; by Cohere's $2",
     "at second hand",
 )
 PRICES = (
