@@ -14,7 +14,8 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 
 from stackroom.aws.pgvector.connections import Connections
-from stackroom.aws.pgvector.schema import READER, WRITER, Tables, create
+from stackroom.aws.pgvector.schema import create
+from stackroom.aws.pgvector.tables import READER, WRITER, Tables
 
 READING, LOADING = "agent", "loader"  # users, who may read and write
 

@@ -14,7 +14,8 @@ import pytest
 
 from stackroom.aws.pgvector.connections import Connections
 from stackroom.aws.pgvector.documents import Documents
-from stackroom.aws.pgvector.repository import Match, Repository
+from stackroom.aws.pgvector.records import Match
+from stackroom.aws.pgvector.repository import Repository
 from stackroom.errors import KnowledgeBaseThrottled, SearchRefused
 from stackroom.ports.embeddings import Vector
 from stackroom_local.cli import app

@@ -15,7 +15,8 @@ from stackroom.aws.embeddings import BedrockEmbeddings
 from stackroom.aws.pgvector.addresses import ROOT_CERTIFICATES, Address
 from stackroom.aws.pgvector.connections import Connections
 from stackroom.aws.pgvector.documents import Documents
-from stackroom.aws.pgvector.schema import Tables, create
+from stackroom.aws.pgvector.schema import create
+from stackroom.aws.pgvector.tables import Tables
 from stackroom.errors import ValidationError
 from stackroom_local.cli.asking import checked
 from stackroom_local.cli.console import Console, console

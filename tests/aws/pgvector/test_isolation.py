@@ -7,7 +7,8 @@ import pytest
 from psycopg.sql import SQL, Identifier
 
 from stackroom.aws.pgvector.knowledge_base import PgvectorKnowledgeBase
-from stackroom.aws.pgvector.schema import Tables, create
+from stackroom.aws.pgvector.schema import create
+from stackroom.aws.pgvector.tables import Tables
 from stackroom.errors import KnowledgeBaseNotFound, SearchRefused
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has
 from stackroom.ports.retrieval import Search

@@ -3,7 +3,8 @@
 import pytest
 from psycopg.errors import InvalidParameterValue
 
-from stackroom.aws.pgvector.schema import Tables, create
+from stackroom.aws.pgvector.schema import create
+from stackroom.aws.pgvector.tables import Tables
 from stackroom.errors import SearchRefused
 from tests.aws.pgvector.conftest import EAST, Database
 from tests.postgresql import READING

@@ -1,9 +1,10 @@
 """
 Knowledge bases in PostgreSQL with the extension pgvector, in tables of our own.
 
-`schema` makes the tables, `documents` writes into them, `repository` searches them, and
-`knowledge_base` is the port's adapter over that. Whose rows a transaction sees is PostgreSQL's to
-say, by row level security: a statement that forgets its tenant finds nothing of others.
+`tables` says what there is, `schema` makes it, `documents` writes into it, `repository` searches
+it, and `knowledge_base` is the port's adapter over that. Whose rows a transaction sees is
+PostgreSQL's to say, by row level security: a statement that forgets its tenant finds nothing of
+others.
 
 Needs PostgreSQL 15 and pgvector 0.8.0, or newer.
 """

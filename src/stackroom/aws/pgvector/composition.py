@@ -8,8 +8,8 @@ from stackroom.aws.pgvector.addresses import Address
 from stackroom.aws.pgvector.connections import Connections
 from stackroom.aws.pgvector.knowledge_base import PgvectorKnowledgeBase
 from stackroom.aws.pgvector.repository import Repository
-from stackroom.aws.pgvector.schema import Tables
 from stackroom.aws.pgvector.settings import PgvectorSettings
+from stackroom.aws.pgvector.tables import Tables
 from stackroom.aws.question_embeddings import QuestionEmbeddings
 from stackroom.ports.retrieval import Search
 

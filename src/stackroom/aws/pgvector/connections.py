@@ -6,19 +6,19 @@ server closed them, or whatever lies between forgot them. So what is lost is mad
 repeating can do no harm.
 """
 
-import select
 import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import Connection
 from psycopg_pool import ConnectionPool, PoolTimeout
 
+from stackroom.aws.pgvector.bounded import Bounded, LastFailure, is_heard
 from stackroom.aws.pgvector.errors import database_errors, is_lost
-from stackroom.aws.pgvector.schema import READER, USER_SETTING, WRITER
+from stackroom.aws.pgvector.tables import READER, USER_SETTING, WRITER
 from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseThrottled
 
@@ -33,7 +33,6 @@ _RECONNECTING = 0.2  # seconds for the pool to try again by itself; whoever asks
 _LOOK = 0.25  # seconds between two looks at why there is no connection yet
 _STATEMENT = 8.0  # seconds, as a call of S3 Vectors and Retrieve may take
 _WRITING = 120.0  # seconds for a document, of hundreds of passages that an index takes up
-_GRACE = 0.3  # seconds for the server to tell that it has cancelled what took too long
 # Milliseconds that what was sent may go unacknowledged. Else a connection that was forgotten on the
 # way, which answers nothing, would take all of a call's time [tcp(7): TCP_USER_TIMEOUT].
 _UNACKNOWLEDGED = 2000
@@ -45,46 +44,6 @@ SELECT set_config('role', %(role)s, true),
     set_config('transaction_read_only', %(is_read_only)s, true),
     set_config('statement_timeout', %(milliseconds)s, true)
 """
-
-
-class _Bounded(Connection[Any]):
-    """Waits for no answer of the server's longer than its caller does."""
-
-    deadline: Deadline = NO_DEADLINE
-
-    @classmethod
-    def connect(  # type: ignore[override]  # one argument more, of the pool's own making
-        cls, conninfo: str = "", *, on_failure: Callable[[psycopg.Error], None], **kwargs: Any
-    ) -> Self:
-        try:
-            return super().connect(conninfo, **kwargs)
-        except psycopg.Error as error:
-            on_failure(error)
-            raise
-
-    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
-        left = self.deadline.left() + _GRACE
-        try:
-            return super().wait(gen, interval, left if timeout is None else min(left, timeout))
-        except psycopg.OperationalError as error:
-            if not self.deadline.has_passed or error.sqlstate is not None:
-                raise
-            self.pgconn.finish()  # nobody will read what it may yet answer
-            raise psycopg.errors.QueryCanceled from error
-
-
-class _LastFailure:
-    """Why the last connection couldn't be made: a pool connects in threads of its own."""
-
-    def __init__(self) -> None:
-        self._kept: tuple[float, Exception] | None = None
-
-    def keep(self, error: Exception) -> None:
-        self._kept = (time.monotonic(), error)
-
-    def since(self, moment: float) -> Exception | None:
-        kept = self._kept
-        return kept[1] if kept is not None and kept[0] >= moment else None
 
 
 class Connections:
@@ -102,10 +61,10 @@ class Connections:
     ) -> None:
         self._connecting = connecting
         self._statement_seconds = statement_seconds
-        self._failure = _LastFailure()
+        self._failure = LastFailure()
         self._free = threading.BoundedSemaphore(most)
-        self._pool: ConnectionPool[_Bounded] = ConnectionPool(
-            connection_class=_Bounded,
+        self._pool: ConnectionPool[Bounded] = ConnectionPool(
+            connection_class=Bounded,
             kwargs=self._told,
             min_size=0,
             max_size=most,
@@ -161,7 +120,7 @@ class Connections:
         self._pool.close()
 
     @contextmanager
-    def _connection(self, operation: str, until: Deadline) -> Generator[_Bounded, None, None]:
+    def _connection(self, operation: str, until: Deadline) -> Generator[Bounded, None, None]:
         if not self._free.acquire(timeout=until.left()):
             raise KnowledgeBaseThrottled(operation)
         try:
@@ -175,7 +134,7 @@ class Connections:
         finally:
             self._free.release()
 
-    def _given(self, until: Deadline) -> _Bounded:
+    def _given(self, until: Deadline) -> Bounded:
         """Raises why none could be made, once that is known: the pool itself would wait on."""
         self._pool.open()
         started = time.monotonic()
@@ -188,7 +147,7 @@ class Connections:
                 if until.has_passed:
                     raise
                 continue
-            if _is_heard(given):
+            if is_heard(given):
                 return given
             given.close()
             self._pool.putconn(given)
@@ -212,7 +171,7 @@ class Connections:
 
 
 def _done(
-    connection: _Bounded, work: Callable[[Connection[Any]], T], role: str, user_id: str | None
+    connection: Bounded, work: Callable[[Connection[Any]], T], role: str, user_id: str | None
 ) -> T:
     # In a pipeline nothing waits for an answer but who reads one; who writes counts rows.
     at_once: AbstractContextManager[object] = (
@@ -230,12 +189,3 @@ def _done(
             },
         )
         return work(connection)
-
-
-def _is_heard(connection: Connection[Any]) -> bool:
-    """Whether the server hasn't hung up: then there would be something to read, unasked for."""
-    if connection.closed:
-        return False
-    unread = select.poll()
-    unread.register(connection.pgconn.socket, select.POLLIN)
-    return not unread.poll(0)

@@ -10,7 +10,8 @@ from psycopg.sql import SQL
 from psycopg.types.json import Jsonb
 
 from stackroom.aws.pgvector.connections import Connections
-from stackroom.aws.pgvector.schema import Tables, standing
+from stackroom.aws.pgvector.schema import standing
+from stackroom.aws.pgvector.tables import Tables
 from stackroom.errors import KnowledgeBaseNotFound, SearchRefused
 from stackroom.ports.embeddings import Vector
 

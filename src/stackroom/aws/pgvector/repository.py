@@ -1,5 +1,5 @@
 """
-What is in the tables, as one user sees it; `schema` tells of the tables.
+What is in the tables, as one user sees it; `tables` tells of them.
 
     Repository(connections=connections, dimensions=1024).of("alice").search_similar(
         "handbook", vector, top_k=5, similarity_threshold=0.3
@@ -9,7 +9,6 @@ What is in the tables, as one user sees it; `schema` tells of the tables.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any, Self, TypeVar
 
 from pgvector import Vector as PgVector
@@ -20,8 +19,10 @@ from psycopg.sql import SQL
 from stackroom.aws.pgvector import searches
 from stackroom.aws.pgvector.connections import Connections
 from stackroom.aws.pgvector.filters import rendered
-from stackroom.aws.pgvector.schema import Standing, Tables, standing
+from stackroom.aws.pgvector.records import KnowledgeBaseRecord, Match, Stats
+from stackroom.aws.pgvector.schema import Standing, standing
 from stackroom.aws.pgvector.searches import Asked, Row
+from stackroom.aws.pgvector.tables import Tables
 from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import Filter
@@ -42,44 +43,6 @@ _STATS = SQL("""
 SELECT (SELECT count(*) FROM {documents} WHERE knowledge_base_id = %(id)s) AS document_count,
     (SELECT count(*) FROM {chunks} WHERE knowledge_base_id = %(id)s) AS chunk_count
 """)
-
-
-@dataclass(frozen=True, kw_only=True)
-class KnowledgeBaseRecord:
-    """`user_id` None is of one that is shared."""
-
-    knowledge_base_id: str
-    name: str
-    description: str
-    user_id: str | None
-    created_at: datetime
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stats:
-    """As many as the user sees."""
-
-    document_count: int
-    chunk_count: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Match:
-    """
-    A passage that a search found. `chunk_index` counts from 0 within the document, `page` from 1;
-    `similarity` is the cosine, and 0 where that is below it.
-    """
-
-    content: str
-    document_name: str
-    chunk_index: int
-    similarity: float
-    created_at: datetime
-    document_id: int
-    user_id: str | None = None
-    source_uri: str | None = None
-    page: int | None = None
-    attributes: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from psycopg.rows import dict_row
 from psycopg.sql import SQL, Composable, Composed
 
 from stackroom.aws.pgvector.filters import Condition
-from stackroom.aws.pgvector.schema import Tables
+from stackroom.aws.pgvector.tables import Tables
 
 Row = dict[str, Any]
 
