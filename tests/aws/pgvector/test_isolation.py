@@ -134,6 +134,20 @@ def test_a_connection_carries_nobody_into_the_next_transaction(filled: Database)
     assert afterwards == ["shared"]
 
 
+def test_between_transactions_a_connection_is_nobodys(filled: Database) -> None:
+    kept: list[psycopg.Connection[Any]] = []
+
+    with filled.server.connections(READING, filled.name, most=1) as connections:
+        connections.read("Search", kept.append, user_id="alice")
+        [idle] = kept
+        carried = idle.execute("SELECT current_user, current_setting('stackroom.user_id', true)")
+        settings = carried.fetchone()
+        found = rows(idle)
+
+    assert settings in ((READING, ""), (READING, None))
+    assert found == ["shared"]
+
+
 def test_a_failed_transaction_leaves_nobody_behind(filled: Database) -> None:
     with filled.server.connections(READING, filled.name, most=1) as connections:
         with pytest.raises(SearchRefused):
