@@ -15,9 +15,10 @@ import pytest
 from botocore.credentials import Credentials, RefreshableCredentials
 
 from stackroom.aws.opensearch.collection import Collection as Client
+from stackroom.aws.opensearch.filters import rendered
 from stackroom.aws.opensearch.hits import hits_in
 from stackroom.aws.opensearch.knowledge_base import OpenSearchKnowledgeBase
-from stackroom.aws.opensearch.layout import Fields, creation
+from stackroom.aws.opensearch.layout import Fields, creation, layout_of
 from stackroom.deadlines import Deadline
 from stackroom.errors import (
     KnowledgeBaseThrottled,
@@ -395,6 +396,34 @@ def test_attributes_in_objects_are_named_as_filters_name_them(collection: Collec
         "owner.groups": ["hr", "law"],
         "seen.by": ["x", "y"],
     }
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"type": "keyword", "normalizer": "lowercase"},
+        {"type": "keyword", "null_value": "alice"},
+        {"type": "text", "fields": {"raw": {"type": "keyword", "normalizer": "lowercase"}}},
+    ],
+)
+@pytest.mark.parametrize(
+    "condition",
+    [
+        Has("owner", "alice"),
+        Lists("owner", "alice"),
+        Compares("owner", Comparison.IN, ("alice",)),
+        Compares("owner", Comparison.STARTS_WITH, "al"),
+    ],
+)
+def test_what_an_index_changes_before_it_compares_is_refused(
+    about: dict[str, Any], condition: Filter
+) -> None:
+    mapping = creation()["mappings"]
+    mapping["properties"]["metadata"] = {"properties": {"owner": about}}
+    layout = layout_of(mapping, Fields(), index="docs")
+
+    with pytest.raises(SearchRefused, match=r"keyword with (normalizer|null_value)"):
+        rendered(condition, layout.attributes)
 
 
 @pytest.mark.parametrize("kind", [Kind.THROTTLE, Kind.UNAVAILABLE, Kind.DROPPED])

@@ -16,6 +16,8 @@ _DEFAULT_SPACE = "l2"
 _NO_LIMIT = 2**31 - 1
 # What a term of Lucene's may have is 32,766 bytes, and a character up to four of them.
 _LONGEST_KEYWORD = 8191
+# https://docs.opensearch.org/latest/mappings/supported-field-types/keyword/
+_CHANGES = ("normalizer", "null_value")
 NUMBERS = frozenset(
     {"byte", "double", "float", "half_float", "integer", "long", "short", "unsigned_long"}
 )
@@ -146,4 +148,7 @@ def _attribute(field: str, about: Mapping[str, Any]) -> Attribute:
             if isinstance(exact, dict) and exact.get("type") == "keyword":
                 return _attribute(f"{field}.{name}", exact)
     longest = about.get("ignore_above", _NO_LIMIT)
-    return Attribute(field=field, type=str(about.get("type", "object")), longest=int(longest))
+    # Either lets other values through than the one that is demanded, or documents that have none.
+    changed = "".join(f" with {each}" for each in _CHANGES if about.get(each) is not None)
+    kind = str(about.get("type", "object")) + changed
+    return Attribute(field=field, type=kind, longest=int(longest))
