@@ -68,6 +68,10 @@ def shipped(name: str) -> Path:
     return held if (held := here.with_name(name)).exists() else here.parents[2] / name
 
 
+# By opensearch-py's way over gRPC, which nobody takes: 17 MB that are never imported.
+_OTHER_TRANSPORT = ("opensearchpy", "grpc")
+
+
 def prune(target: Path, services: Collection[str] | None) -> None:
     """Leaves out what nobody reads, and of botocore all but `services`; None keeps every one."""
     for pattern in _NEVER_SHIPPED:
@@ -78,6 +82,9 @@ def prune(target: Path, services: Collection[str] | None) -> None:
     for service in (target / "botocore" / "data").iterdir():
         if service.is_dir() and service.name not in services:
             shutil.rmtree(service)
+    needed_by, transport = (target / name for name in _OTHER_TRANSPORT)
+    if needed_by.is_dir() and transport.is_dir():
+        shutil.rmtree(transport)
 
 
 def compile_all(target: Path) -> None:

@@ -1,12 +1,14 @@
 """Which packages a function's zip takes: what the project states, by the pins that it ships."""
 
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from stackroom_constructs.bundling import source_of
-from stackroom_constructs.packages import install, requirements, shipped
+from stackroom_constructs.packages import install, prune, requirements, shipped
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -50,3 +52,29 @@ def test_packages_that_contradict_the_project_are_refused_in_the_words_of_uv(
         install(target, packages=["pydantic<2"], machine="arm64")
 
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_what_opensearch_py_never_imports_is_left_out_and_nobody_elses(tmp_path: Path) -> None:
+    with_client, without = tmp_path / "with", tmp_path / "without"
+    for target in (with_client, without):
+        (target / "botocore" / "data" / "sts").mkdir(parents=True)
+        (target / "grpc").mkdir()
+    (with_client / "opensearchpy").mkdir()
+
+    prune(with_client, {"sts"})
+    prune(without, {"sts"})
+
+    assert (with_client / "opensearchpy").is_dir()
+    assert not (with_client / "grpc").exists()
+    assert (without / "grpc").is_dir()
+
+
+@pytest.mark.processes
+def test_opensearch_py_speaks_http_without_grpc() -> None:
+    told = (
+        "import sys; sys.modules['grpc'] = None; import opensearchpy; print(opensearchpy.VERSION)"
+    )
+
+    run = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=False)
+
+    assert (run.returncode, run.stderr) == (0, "")
