@@ -236,7 +236,9 @@ class Deployment:
 
     @property
     def _managed(self) -> frozenset[str]:
-        return frozenset(each.knowledge_base_id for each in self.pool if each.is_managed)
+        # Who only looks at buckets and tables is told of no pool, and asks no knowledge base.
+        pool: tuple[PoolMember, ...] = getattr(self.settings, "kb_pool", ())
+        return frozenset(each.knowledge_base_id for each in pool if each.is_managed)
 
     @property
     def _dynamodb(self) -> Any:
