@@ -21,6 +21,18 @@ _Number = BeforeValidator(not_boolean)  # pydantic would take true for 1
 _Priority = Annotated[Priority, WithJsonSchema({"type": "string"})]  # the gateway knows no enum
 
 
+FilterArgument = Annotated[
+    Conditions,
+    PlainValidator(narrowing.conditions),
+    WithJsonSchema({"type": "object"}),
+]
+FILTER_FORM = (
+    f"an object of at most {narrowing.MAX_KEYS} keys, all of which must match, each with a text,"
+    f" number or boolean, or a list of at most {narrowing.MAX_VALUES} of them, any of which may"
+    " match. Not user_id, catalog_id or x-amz-bedrock keys."
+)
+
+
 class SearchArguments(Arguments):
     """What every search takes, whatever is searched."""
 
@@ -68,19 +80,9 @@ class RetrieveArguments(SearchArguments):
         le=1,
         description="Leave out passages that score less: a number from 0 to 1.",
     )
-    filter: Annotated[
-        Conditions,
-        PlainValidator(narrowing.conditions),
-        WithJsonSchema({"type": "object"}),
-    ] = Field(
+    filter: FilterArgument = Field(
         default=(),
-        description=(
-            "Only passages of documents with this metadata: an object of at most"
-            f" {narrowing.MAX_KEYS} keys, all of which must match, each with a text, number or"
-            f" boolean, or a list of at most {narrowing.MAX_VALUES} of them, any of which may"
-            " match."
-            " Not user_id, catalog_id or x-amz-bedrock keys."
-        ),
+        description=f"Only passages of documents with this metadata: {FILTER_FORM}",
     )
     catalog_id: Id | None = Field(
         default=None,

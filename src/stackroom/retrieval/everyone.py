@@ -8,15 +8,19 @@ in, and each of them finds all that there is.
 from dataclasses import replace
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from stackroom import narrowing
 from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import StackroomError
-from stackroom.filters import Conditions, all_of
+from stackroom.filters import all_of
 from stackroom.gateway.plain_text import Text
 from stackroom.gateway.tool import Arguments, Tool
-from stackroom.retrieval.arguments import SearchArguments, not_boolean
+from stackroom.retrieval.arguments import (
+    FILTER_FORM,
+    FilterArgument,
+    SearchArguments,
+    not_boolean,
+)
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.retrieval.narrowed import Narrowed
 from stackroom.retrieval.tool import Response, failure, success
@@ -39,17 +43,10 @@ class EveryonesArguments(Arguments):
             " as is configured."
         ),
     )
-    filter: Annotated[
-        Conditions,
-        PlainValidator(narrowing.conditions),
-        WithJsonSchema({"type": "object"}),
-    ] = Field(
+    filter: FilterArgument = Field(
         default=(),
         description=(
-            "Only passages with this metadata, such as domain or taxonomy: an object of at most"
-            f" {narrowing.MAX_KEYS} keys, all of which must match, each with a text, number or"
-            f" boolean, or a list of at most {narrowing.MAX_VALUES} of them, any of which may"
-            " match. Not user_id, catalog_id or x-amz-bedrock keys."
+            f"Only passages with this metadata, such as domain or taxonomy: {FILTER_FORM}"
         ),
     )
 
