@@ -37,6 +37,7 @@ from stackroom.capacity import CAPACITIES
 from stackroom.model import PoolMember
 from stackroom.retrieval.answers import Answering
 from stackroom.retrieval.store_answers import StoreAnswering
+from stackroom_local.product import StoreSettings
 from tests.aws.stores import ENVIRONMENT
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
@@ -330,3 +331,16 @@ def test_a_managed_knowledge_base_needs_the_account_that_has_the_bucket() -> Non
 
     with pytest.raises(ValidationError, match="KB_DOCS_OWNER goes with a knowledge base"):
         IngestSettings.from_env({**VARIABLES, "KB_POOL": pool})
+
+
+def test_who_only_looks_at_the_stores_lists_what_lies_there_without_a_pool() -> None:
+    settings = StoreSettings(
+        kb_catalog_table="catalogs",
+        kb_control_table="control",
+        kb_docs_bucket="documents",
+        ingest_speed=1.0,
+    )
+
+    looking = UseCases.of(settings, lambda service: None)
+
+    assert looking.deployment.inventory.managed == frozenset()

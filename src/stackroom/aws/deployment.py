@@ -181,7 +181,8 @@ class Deployment:
             bedrock_agent=self.client("bedrock-agent"),
             bucket=self._bucket_name,
             catalog_table=self._catalog_table,
-            managed=self._managed,
+            # Who lists objects and records alone knows of no pool.
+            managed=self._managed if hasattr(self.settings, "kb_pool") else frozenset(),
         )
 
     @cached_property
