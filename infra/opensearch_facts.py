@@ -8,12 +8,15 @@ deploy-opensearch`. What the arguments tell already is not asked for; nothing is
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
+
+_COLLECTION_ARN = re.compile(r"arn:aws[a-z-]*:aoss:(?P<region>[a-z0-9-]+):\d{12}:collection/\w+")
 
 
 class NotThere(LookupError):
@@ -46,8 +49,17 @@ def main() -> None:
     for name in ("collection_arn", "gateway_id"):
         if not told.get(name):
             sys.exit(f'say which: make deploy-opensearch ARGS="-c {name}=..."')
-    region = told["collection_arn"].split(":")[3:4]
-    session = boto3.session.Session(region_name=region[0] if region and region[0] else None)
+    if told.get("tenancy") != "shared":
+        sys.exit(
+            "say -c tenancy=shared if it is meant: every caller of the gateway finds all that the"
+            " index holds"
+        )
+    if not (arn := _COLLECTION_ARN.fullmatch(told["collection_arn"])):
+        sys.exit(
+            f"collection_arn {told['collection_arn']!r} must be like"
+            " arn:aws:aoss:eu-central-1:123456789012:collection/abc123"
+        )
+    session = boto3.session.Session(region_name=arn["region"])
     try:
         # The service is a name known when it runs; types-boto3 has types for literal names only.
         found = facts(told, session.client)  # type: ignore[arg-type]

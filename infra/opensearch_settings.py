@@ -17,6 +17,7 @@ _GATEWAY_ID = re.compile(r"([0-9a-z][-]?){1,100}-[0-9a-z]{10}")
 _INDEX = re.compile(r"[a-z0-9][a-z0-9._-]{0,254}")
 # Titan Text Embeddings V2's.
 _DIMENSIONS = (256, 512, 1024)
+TITAN = "amazon.titan-embed-text-v2:0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +34,7 @@ class Searched:
     text_field: str = "text"
     metadata_field: str = "metadata"
     source_key: str = "source"
-    embedding_model: str = "amazon.titan-embed-text-v2:0"
+    embedding_model: str = TITAN
     embedding_dimensions: int = 256
     top_k: int = 5
     min_score: float = 0.55
@@ -45,7 +46,12 @@ class Searched:
             raise ValueError(f"index_name {self.index_name!r} must match {_INDEX.pattern}")
         if self.embedding_dimensions not in _DIMENSIONS:
             allowed = ", ".join(map(str, _DIMENSIONS))
-            raise ValueError(f"embedding_dimensions {self.embedding_dimensions!r}: {allowed}")
+            raise ValueError(
+                f"embedding_dimensions {self.embedding_dimensions!r} must be one of {allowed}"
+            )
+        if self.embedding_model != TITAN:
+            # The function speaks to no other model.
+            raise ValueError(f"embedding_model {self.embedding_model!r} must be {TITAN!r}")
         if not 1 <= self.top_k <= 20:
             raise ValueError(f"top_k {self.top_k!r} must be 1 to 20")
         if not 0 <= self.min_score <= 1:

@@ -12,6 +12,7 @@ LocalModeError
 ├── UnknownResource    a template holds what neither ministack nor a stand-in can make
 ├── DeploymentFailed   CloudFormation refused a template
 ├── NotStabilised      what was made or deleted for a template ended otherwise, or never
+├── OfAnotherType      a knowledge base is there whose type is not the one to be made
 ├── ChildFailed        ministack, the simulator or the gateway died or never answered
 └── DemoFailed         the demonstration saw something that is not as it should be
 """
@@ -97,6 +98,14 @@ class NotStabilised(LocalModeError):
     def __init__(self, what: str, wanted: str, status: str, reasons: list[str]) -> None:
         told = f": {' '.join(reasons)}" if reasons else ""
         super().__init__(f"{what} was not {wanted}, its status is {status}{told}")
+
+
+class OfAnotherType(LocalModeError):
+    def __init__(self, name: str, there: str, wanted: str) -> None:
+        super().__init__(
+            f"knowledge base {name!r} is there and of type {there}, which can't be changed to"
+            f" {wanted}; start as before, in another --state-dir, or anew with --fresh"
+        )
 
 
 class ChildFailed(LocalModeError):

@@ -19,6 +19,7 @@ from cloudformation_validate import (  # type: ignore[import-untyped]  # it publ
 
 from docs.generate import UNDEPLOYED, permissions
 from functions.opensearch_retrieve.handler import OpenSearchRetrieveSettings
+from infra import opensearch_facts
 from infra.bundling import ROOT
 from infra.opensearch_facts import NotThere, facts
 from infra.opensearch_settings import Existing, Searched
@@ -225,8 +226,9 @@ def test_every_default_can_be_told_otherwise(tmp_path: Path) -> None:
         ({"gateway_id": "docs"}, "gateway_id 'docs' must match"),
         ({"gateway_role_arn": "gateway"}, "gateway_role_arn 'gateway' must match"),
         ({"collection_endpoint": "http://elsewhere"}, "must begin with https://"),
-        ({"embedding_dimensions": "300"}, "embedding_dimensions 300: 256, 512, 1024"),
+        ({"embedding_dimensions": "300"}, "embedding_dimensions 300 must be one of 256, 512, 1024"),
         ({"embedding_dimensions": "many"}, "embedding_dimensions 'many' must be a number"),
+        ({"embedding_model": "cohere.embed-v4"}, "must be 'amazon.titan-embed-text-v2:0'"),
         ({"top_k": "21"}, "top_k 21 must be 1 to 20"),
         ({"min_score": "1.5"}, "min_score 1.5 must be 0 to 1"),
         ({"index_name": "*"}, "index_name '*' must match"),
@@ -330,3 +332,27 @@ def _gateway(role: str) -> dict[str, Any]:
         "roleArn": role,
         "authorizerType": "CUSTOM_JWT",
     }
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"tenancy": ""}, "tenancy=shared"),
+        ({"collection_arn": "nonsense"}, "collection_arn 'nonsense' must be like arn:aws:aoss:"),
+    ],
+)
+def test_what_is_told_is_looked_at_before_aws_is_asked(
+    wrong: dict[str, str],
+    named: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    arn = "arn:aws:aoss:eu-central-1:123456789012:collection/abc123"
+    told = {"collection_arn": arn, "gateway_id": "docs", "tenancy": "shared", **wrong}
+    context = [part for name, value in told.items() for part in ("-c", f"{name}={value}")]
+    monkeypatch.setattr(sys, "argv", ["opensearch_facts.py", *context])
+    monkeypatch.setattr(
+        opensearch_facts.boto3.session, "Session", lambda **_: pytest.fail("AWS was asked")
+    )
+
+    with pytest.raises(SystemExit, match=named):
+        opensearch_facts.main()

@@ -12,6 +12,7 @@ from stackroom_local.deployment.intrinsics import Attributes, Scope
 from stackroom_local.deployment.knowledge import Simulator
 from stackroom_local.deployment.localisation import localised
 from stackroom_local.deployment.stand_ins import IN_SIMULATOR, Resource, made_by_stand_in
+from stackroom_local.problems import OfAnotherType
 from stackroom_local.simulator import server
 
 NOWHERE = "http://127.0.0.1:9"  # no document is read here, so no S3 is needed
@@ -69,6 +70,20 @@ def test_the_shared_data_source_takes_documents_without_a_bucket(bedrock: Simula
     assert (found["name"], found["status"]) == ("shared", "AVAILABLE")
     assert found["dataSourceConfiguration"] == {"type": "CUSTOM"}
     assert found["dataDeletionPolicy"] == "DELETE"
+
+
+@pytest.mark.processes
+def test_a_knowledge_base_is_not_taken_for_one_of_another_type(bedrock: Simulator) -> None:
+    deployed(bedrock)
+
+    with pytest.raises(OfAnotherType, match=r"'test-1' is there and of type VECTOR.*--fresh"):
+        make(
+            bedrock,
+            "Bedrock::KnowledgeBase",
+            Name="test-1",
+            RoleArn="arn:aws:iam::000000000000:role/Role1",
+            KnowledgeBaseConfiguration={"Type": "MANAGED"},
+        )
 
 
 @pytest.mark.processes

@@ -293,6 +293,21 @@ def test_the_command_loads_a_folder_and_tells_what_it_could_not(
 
 
 @pytest.mark.usefixtures("loading")
+def test_what_can_not_be_loaded_into_is_told_with_what_to_do(
+    server: PostgreSQL, model: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "leave.txt").write_text("Thirty days of leave.", "utf-8")
+    assert run(server, tmp_path, model, "--user", "alice").returncode == 0
+
+    others = run(server, tmp_path, model, "--user", "bob")
+    nowhere = run(server, tmp_path, model, "--user", "alice", "--schema", "nowhere")
+
+    assert (others.returncode, nowhere.returncode) == (1, 1)
+    assert "is another user's; name another one with --knowledge-base" in others.stderr
+    assert "has no tables of Stackroom's; --create-tables makes tables" in nowhere.stderr
+
+
+@pytest.mark.usefixtures("loading")
 def test_a_loader_that_is_killed_leaves_the_old_document_whole(
     server: PostgreSQL, model: dict[str, str], tmp_path: Path
 ) -> None:

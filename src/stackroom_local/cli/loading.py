@@ -17,7 +17,7 @@ from stackroom.aws.pgvector.connections import Connections
 from stackroom.aws.pgvector.documents import Documents
 from stackroom.aws.pgvector.schema import create
 from stackroom.aws.pgvector.tables import Tables
-from stackroom.errors import ValidationError
+from stackroom.errors import KnowledgeBaseNotFound, SearchRefused, ValidationError
 from stackroom_local.cli.asking import checked
 from stackroom_local.cli.console import Console, console
 from stackroom_local.cli.foreign import one_line
@@ -80,7 +80,7 @@ def load(folder: Path, target: Target, way: Way) -> None:
             user_id=target.user,
             tables=tables,
         )
-        documents.make_knowledge_base(target.knowledge_base_id)
+        _begin(documents, target)
         loading = Loading(
             documents=documents,
             embeddings=BedrockEmbeddings(
@@ -94,6 +94,20 @@ def load(folder: Path, target: Target, way: Way) -> None:
         connections.close()
     if bad := sum(isinstance(each, NotLoaded) for each in outcomes):
         raise SomeNotLoaded(bad, len(outcomes))
+
+
+def _begin(documents: Documents, target: Target) -> None:
+    try:
+        documents.make_knowledge_base(target.knowledge_base_id)
+    except KnowledgeBaseNotFound:
+        raise LocalModeError(
+            f"knowledge base {target.knowledge_base_id!r} is another user's; name another one with"
+            " --knowledge-base (one that was begun with --shared takes everybody's documents)"
+        ) from None
+    except SearchRefused as error:
+        raise LocalModeError(
+            f"{error}; --create-tables makes tables where there are none, --schema names others"
+        ) from None
 
 
 def _make(tables: Tables, connecting: dict[str, object], target: Target, way: Way) -> None:

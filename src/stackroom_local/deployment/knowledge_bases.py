@@ -5,6 +5,7 @@ from typing import Any
 
 from stackroom_local.deployment.intrinsics import REF, Attributes
 from stackroom_local.deployment.making import Request, until_active, until_gone
+from stackroom_local.problems import OfAnotherType
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,19 @@ class KnowledgeBases:
         until_active(f"knowledge base {physical_id}", lambda: self._get(physical_id))
 
     def known(self, request: Request) -> str | None:
+        """
+        Raises OfAnotherType: taken for the one that is wanted, it would be searched in a way that
+        finds nothing.
+        """
+        found = self._named(request)
+        if found is not None:
+            there = self._get(found)["knowledgeBaseConfiguration"]["type"]
+            wanted = request["knowledgeBaseConfiguration"]["type"]
+            if there != wanted:
+                raise OfAnotherType(request["name"], there, wanted)
+        return found
+
+    def _named(self, request: Request) -> str | None:
         pages = self.bedrock_agent.get_paginator("list_knowledge_bases").paginate()
         return next(
             (
