@@ -350,9 +350,7 @@ def test_what_is_told_is_looked_at_before_aws_is_asked(
     told = {"collection_arn": arn, "gateway_id": "docs", "tenancy": "shared", **wrong}
     context = [part for name, value in told.items() for part in ("-c", f"{name}={value}")]
     monkeypatch.setattr(sys, "argv", ["opensearch_facts.py", *context])
-    monkeypatch.setattr(
-        opensearch_facts.boto3.session, "Session", lambda **_: pytest.fail("AWS was asked")
-    )
+    monkeypatch.setattr(boto3.session, "Session", lambda **_: pytest.fail("AWS was asked"))
 
     with pytest.raises(SystemExit, match=named):
         opensearch_facts.main()
