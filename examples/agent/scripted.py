@@ -19,8 +19,10 @@ from strands.types.content import Message, Messages
 from strands.types.streaming import StreamEvent
 from strands.types.tools import ToolSpec
 
-_POLL_SECONDS = 0.5
-_MOST_POLLS = 600
+# From the first wait to the longest, each twice the one before: every call of a tool goes deeper
+# into Strands' event loop, which ends at Python's recursion limit.
+_FIRST_WAIT, _LONGEST_WAIT = 0.5, 8.0
+_MOST_POLLS = 60
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,12 @@ def store_and_ask(catalog: str, file: Path, question: str) -> Script:
     if "replace=true" in text:
         text = yield Call("upload_to_catalog", {**upload, "replace": True})
     _first(r"doc-\w+", text)
-    for _ in range(_MOST_POLLS):
+    for poll in range(_MOST_POLLS):
         text = yield Call("get_indexing_status", {"catalog_id": catalog_id})
         overall = _first(r"\*\*Overall\*\*: (\w+)", text)
         if overall != "indexing":
             break
-        yield Call("wait", {"seconds": _POLL_SECONDS})
+        yield Call("wait", {"seconds": min(_LONGEST_WAIT, _FIRST_WAIT * 2**poll)})
     if overall != "ready":
         return f"The file is not indexed:\n{text}"
     yield Call("select_catalog", {"catalog_id": catalog_id})
