@@ -13,7 +13,7 @@ from typing import Any
 
 from stackroom.aws.catalogs import METADATA, DynamoCatalogs, key_of, to_catalog
 from stackroom.aws.items import Item, from_item, get_all, to_item
-from stackroom.aws.transactions import CONDITION_FAILED, reasons_of, refuse, transact
+from stackroom.aws.transactions import CONDITION_FAILED, reasons_of, transact
 from stackroom.aws.translation import store_errors
 from stackroom.errors import CatalogLimitReached, RecordChanged
 from stackroom.model import Catalog, CatalogStatus
@@ -57,7 +57,7 @@ class DynamoCatalogRegister(DynamoCatalogs):
                 return there  # opened by another upload at the same moment
             if reasons_of(error)[-1:] == [CONDITION_FAILED]:
                 raise CatalogLimitReached(MAX_CATALOGS) from error
-            refuse(error, catalog.catalog_id)
+            raise
         return catalog
 
     def close(self, catalog: Catalog) -> None:
@@ -82,7 +82,7 @@ class DynamoCatalogRegister(DynamoCatalogs):
                 return
             if CONDITION_FAILED in reasons_of(error):
                 raise RecordChanged(catalog.catalog_id) from error
-            refuse(error, catalog.catalog_id)
+            raise
 
     def _registered(self, user_id: str) -> list[str]:
         with store_errors():

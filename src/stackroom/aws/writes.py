@@ -7,6 +7,8 @@ second meets what the first has written. So each call leaves an id of its own in
 and costs nothing), and one with our id is what we wrote. Of a removal nothing is left to show: what
 is gone has been removed as it was asked, whoever did it.
 
+A write that a transaction is in the way of waits for it (aws/transactions.py).
+
 Whoever gives up, or dies, writes with another id when trying again, and decides by what is there.
 """
 
@@ -16,6 +18,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.items import WRITE_ID, Item, from_item, to_item
+from stackroom.aws.transactions import outlasting_conflicts
 from stackroom.aws.translation import store_errors
 
 if TYPE_CHECKING:
@@ -41,7 +44,8 @@ def put(
     signed = item | to_item({WRITE_ID: secrets.token_hex(8)})
     try:
         with store_errors():
-            client.put_item(TableName=table, Item=signed, **_on(condition, values or {}))
+            request = conditional(condition, values or {})
+            outlasting_conflicts(lambda: client.put_item(TableName=table, Item=signed, **request))
     except client.exceptions.ConditionalCheckFailedException as refusal:
         return _own(refusal, signed[WRITE_ID]) is not None
     return True
@@ -62,10 +66,14 @@ def update(
     What is added is added once, unless someone else writes between a call and its repetition.
     """
     signed = {**values, f":{WRITE_ID}": secrets.token_hex(8)}
-    request = _on(condition or _NOT_OWN, signed, update=_signed(expression))
+    request = conditional(condition or _NOT_OWN, signed, update=_signed(expression))
     try:
         with store_errors():
-            answer = client.update_item(TableName=table, Key=key, ReturnValues="ALL_NEW", **request)
+            answer = outlasting_conflicts(
+                lambda: client.update_item(
+                    TableName=table, Key=key, ReturnValues="ALL_NEW", **request
+                )
+            )
     except client.exceptions.ConditionalCheckFailedException as refusal:
         own = _own(refusal, request["ExpressionAttributeValues"][f":{WRITE_ID}"])
         return from_item(own) if own is not None else None
@@ -78,13 +86,14 @@ def delete(
     """Also where there is nothing (any more); False if what stands there is not what is meant."""
     try:
         with store_errors():
-            client.delete_item(TableName=table, Key=key, **_on(condition, values))
+            request = conditional(condition, values)
+            outlasting_conflicts(lambda: client.delete_item(TableName=table, Key=key, **request))
     except client.exceptions.ConditionalCheckFailedException as refusal:
         return "Item" not in refusal.response
     return True
 
 
-def _on(condition: str, values: Mapping[str, Any], *, update: str = "") -> dict[str, Any]:
+def conditional(condition: str, values: Mapping[str, Any], *, update: str = "") -> dict[str, Any]:
     """What of a request tells how to write, and when not to."""
     names = {name: name[1:] for name in re.findall(r"#\w+", update + condition)}
     told: dict[str, Any] = {
