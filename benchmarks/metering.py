@@ -15,9 +15,9 @@ from benchmarks.simulated_time.bill import Bill
 from benchmarks.simulated_time.functions import Pace
 
 DOCUMENT_BYTES = 900  # of a document's item, names and values
+LISTED_BYTES = 150  # of an open item, or a failed one
 GRANT_BYTES = 260  # of a grant in the ledger, as JSON
-_TAKING_MANY = ("save_all", "reasons_for", "sidecars_of")  # what these are given is what costs
-_WRITERS = 10  # DynamoDocuments.save_all writes so many items at a time
+_TAKING_MANY = ("reasons_for", "sidecars_of")  # what these are given is what costs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,24 +41,28 @@ _GET = Cost(seconds=0.012, reads=1)
 _PUT = Cost(seconds=0.012, writes=1)
 _UPDATE_INDEXED = Cost(seconds=0.012, writes=2)
 _TRANSACTION = Cost(seconds=0.025, writes=5)
+# A Query of small items, then a BatchGetItem of documents, each read by itself.
+_LISTED = Cost(seconds=0.02, reads=1, each=Cost(seconds=0.0005, reads=1 + LISTED_BYTES / 4096))
 _HEAD = Cost(seconds=0.025, gets=1)
 
+# Their index has keys alone, which never change.
 CATALOGS = {
     "get": _GET,
     "of_user": Cost(seconds=0.02, reads=1),
     "open": _TRANSACTION,
     "close": _TRANSACTION,
-    "place": _UPDATE_INDEXED,
-    "clear_data_source": _UPDATE_INDEXED,
-    "update_totals": _UPDATE_INDEXED,
-    "mark_deleting": _UPDATE_INDEXED,
-    "unmark_deleting": _UPDATE_INDEXED,
+    "place": _PUT,
+    "clear_data_source": _PUT,
+    "settle_status": Cost(seconds=0.024, reads=1, writes=1),
+    "mark_deleting": _PUT,
+    "unmark_deleting": _PUT,
 }
 DOCUMENTS = {
     "get": _GET,
-    "save": _PUT,
-    "save_all": Cost(seconds=0, each=Cost(seconds=0.08 / _WRITERS, writes=1)),
-    "remove": _PUT,
+    # Those that write: benchmarks/document_metering.py.
+    "open_in": _LISTED,
+    "failed_in": _LISTED,
+    "page": Cost(seconds=0.015, reads=1),  # of one document, which tells whether there is any
     "of_catalog": Cost(
         seconds=0.015, reads=1, each=Cost(seconds=0.0004, reads=DOCUMENT_BYTES / 4096)
     ),
@@ -116,7 +120,7 @@ class Metered:
 
     def __init__(
         self,
-        port: object,
+        port: Any,
         costs: Mapping[str, Cost],
         *,
         bill: Bill,

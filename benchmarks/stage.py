@@ -70,10 +70,11 @@ class Stage:
             seed=seed,
             hub=self.hub,
         )
+        catalogs = Catalogs()
         self.stores = Stores(
             bucket=self.bucket,
-            catalogs=Catalogs(),
-            documents=Documents(watch=self._watch),
+            catalogs=catalogs,
+            documents=Documents(catalogs, watch=self._watch),
             leases=Leases(),
             receipts=FakeReceipts(),
             book=AdmissionBook(),

@@ -46,21 +46,44 @@ class Documents(FakeDocuments):
     """`watch` is told of every document saved or removed."""
 
     shelves: dict[str, dict[str, Document]] = field(default_factory=dict)
+    open: dict[str, dict[str, Document]] = field(default_factory=dict)
+    failed: dict[str, dict[str, Document]] = field(default_factory=dict)
     watch: Callable[[Document, bool], None] = lambda _document, _removed: None
 
     def save(self, document: Document) -> Document:
         saved = super().save(document)
-        self.shelves.setdefault(document.catalog_id, {})[document.document_id] = saved
         self.watch(saved, False)
         return saved
 
     def remove(self, document: Document) -> None:
         super().remove(document)
-        self.shelves[document.catalog_id].pop(document.document_id, None)
+        for shelves in (self.shelves, self.open, self.failed):
+            shelves.get(document.catalog_id, {}).pop(document.document_id, None)
         self.watch(document, True)
 
-    def of_catalog(self, catalog_id: str) -> Iterator[Document]:
-        return iter(list(self.shelves.get(catalog_id, {}).values()))
+    def _keep(self, document: Document) -> Document:
+        kept = super()._keep(document)
+        is_failed = kept.counted is not None and kept.counted.failed
+        for shelves, is_in in (
+            (self.shelves, True),
+            (self.open, kept.opened_at is not None),
+            (self.failed, is_failed),
+        ):
+            shelf = shelves.setdefault(kept.catalog_id, {})
+            if is_in:
+                shelf[kept.document_id] = kept
+            else:
+                shelf.pop(kept.document_id, None)
+        return kept
+
+    def _of(self, catalog_id: str) -> list[Document]:
+        return list(self.shelves.get(catalog_id, {}).values())
+
+    def _open_of(self, catalog_id: str) -> list[Document]:
+        return list(self.open.get(catalog_id, {}).values())
+
+    def _failed_of(self, catalog_id: str) -> list[Document]:
+        return list(self.failed.get(catalog_id, {}).values())
 
 
 @dataclass

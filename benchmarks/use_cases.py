@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, cast
 
 from benchmarks import metering
+from benchmarks.document_metering import MeteredDocuments
 from benchmarks.metering import Cost, Metered
 from benchmarks.ports import StoredFiles, WorkflowExecutions, WorkflowTaskTokens
 from benchmarks.simulated_time.account import Account
@@ -68,7 +69,9 @@ class UseCases:
         self._now = account.hub.now
         self._agent = cast("Any", account.client("bedrock-agent"))  # as boto3's, as far as it goes
         self._catalogs = self._metered(stores.catalogs, metering.CATALOGS)
-        self._documents = self._metered(stores.documents, metering.DOCUMENTS)
+        self._documents = MeteredDocuments(
+            stores.documents, metering.DOCUMENTS, bill=account.bill, pace=account.pace
+        )
         self._bucket = self._metered(stores.bucket, metering.BUCKET, free=("uri_of",))
         self._leases = self._metered(stores.leases, metering.LEASES)
         self._slots = self._metered(FakeSlots(), metering.SLOTS)
@@ -153,7 +156,12 @@ class UseCases:
 
     @property
     def _endings(self) -> Endings:
-        return Endings(catalogs=self._catalogs, admission=self.admission, now=self._now)
+        return Endings(
+            catalogs=self._catalogs,
+            documents=self._documents,
+            admission=self.admission,
+            now=self._now,
+        )
 
     @cached_property
     def settlement(self) -> Settlement:

@@ -71,8 +71,12 @@ class Catalog(Record):
     description: str = ""
     s3_prefix: str
     status: CatalogStatus = CatalogStatus.READY
+    # Counted with each write of a document (stackroom.counting).
     document_count: NonNegativeInt = 0
     total_bytes: NonNegativeInt = 0
+    failed_count: NonNegativeInt = 0
+    waiting_count: NonNegativeInt = 0  # of those that count: not searchable yet, and not failed
+    open_count: NonNegativeInt = 0  # whether or not they count
     knowledge_base_id: str | None = None
     data_source_id: str | None = None
     data_source_type: DataSourceType = DataSourceType.S3  # of that data source
@@ -101,6 +105,14 @@ class DocumentStatus(StrEnum):
     DELETING = "deleting"
 
 
+class Counted(Record):
+    """What a catalog counts of one of its documents."""
+
+    size: NonNegativeInt
+    failed: bool = False
+    waiting: bool = False  # for its event, or to be indexed
+
+
 # The reason of a failure that nobody explains; our own inspection may yet find a better one.
 UNEXPLAINED_FAILURE = (
     "Bedrock could not ingest the file and gave no reason; "
@@ -116,6 +128,8 @@ class Document(Record):
     counts `version` up. `present_since` is when the object and its sidecar, both as described here,
     lay in the bucket: an ingestion job that started later has seen exactly this version.
     While it is `uploading`, the object may come until `upload_until`; its event does the rest.
+    `opened_at`, since when it is open, and `counted`, what its catalog counts of it, are the
+    repository's own: it keeps them right with every write, whatever it is given.
     """
 
     catalog_id: str
@@ -139,7 +153,14 @@ class Document(Record):
     lingering: bool = False  # the index may still hold an earlier version of a rejected file
     receipt_id: str | None = None  # of its deletion
     correlation_id: str | None = None
+    opened_at: AwareDatetime | None = None
+    counted: Counted | None = None
     version: NonNegativeInt = 0  # 0 until first saved
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a run has yet to see to it: to take it up, or to settle what it took up."""
+        return self.is_unfinished or self.status is DocumentStatus.DELETING
 
     @property
     def is_unfinished(self) -> bool:

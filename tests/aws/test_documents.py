@@ -40,5 +40,7 @@ def test_listing_and_reading_are_consistent(
 
     documents.get("cat-1", "doc-0001")
     list(documents.of_catalog("cat-1"))
+    list(documents.open_in("cat-1"))
+    list(documents.failed_in("cat-1"))
 
-    assert [each["ConsistentRead"] for each in asked] == [True, True]
+    assert [each["ConsistentRead"] for each in asked] == [True] * 4

@@ -5,10 +5,20 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from stackroom.counting import (
+    Counts,
+    awaits_indexing,
+    booked,
+    counts_in,
+    counts_of,
+    settled_status,
+    uncounted,
+)
 from stackroom.errors import CatalogLimitReached, RecordChanged, RunSuperseded
 from stackroom.keys import SIDECAR_SUFFIX, can_have_sidecar
 from stackroom.model import Catalog, CatalogStatus, DataSource, DataSourceType, Document, Receipt
 from stackroom.ports.bucket import StoredObject, StoredSidecar, Version
+from stackroom.ports.documents import DocumentPage
 from stackroom.ports.runs import Lease
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.bedrock import BUCKET, FakeBedrock
@@ -85,36 +95,40 @@ class FakeCatalogs(Disturbed):
             data_source_type=DataSourceType.S3,
         )
 
-    def update_totals(
-        self, catalog_id: str, *, status: CatalogStatus, count: int, size: int, at: datetime
-    ) -> None:
-        condemned = self._there(catalog_id).status is CatalogStatus.DELETING
+    def settle_status(self, catalog_id: str, *, at: datetime) -> None:
+        there = self.kept.get(catalog_id)
+        if there is None or there.status is CatalogStatus.DELETING or there.waiting_count:
+            return
+        self._change(catalog_id, status=settled_status(counts_in(there)), updated_at=at)
+
+    def count(self, catalog_id: str, change: Counts, kept: Document | None) -> None:
+        """As a write of a document does; there is never less than none."""
+        there = self.kept[catalog_id]
+        counts = counts_in(there)
+        counts += change.within(counts)
+        is_indexing = kept is not None and awaits_indexing(kept)
+        if is_indexing and there.status is not CatalogStatus.DELETING:
+            self._change(catalog_id, status=CatalogStatus.INDEXING)
+        if kept is not None:
+            self._change(catalog_id, updated_at=kept.updated_at)
         self._change(
             catalog_id,
-            status=CatalogStatus.DELETING if condemned else status,
-            document_count=count,
-            total_bytes=size,
-            updated_at=at,
+            document_count=counts.documents,
+            total_bytes=counts.size,
+            failed_count=counts.failed,
+            waiting_count=counts.waiting,
+            open_count=counts.open,
         )
-
-    def adjust_totals(self, catalog_id: str, *, count: int, size: int, at: datetime) -> None:
-        there = self.kept.get(catalog_id)
-        if there is None or there.status is CatalogStatus.DELETING:
-            return
-        documents, total = there.document_count + count, there.total_bytes + size
-        if documents < 0 or total < 0:
-            return
-        status = CatalogStatus.INDEXING if count > 0 else there.status
-        changes = {"document_count": documents, "total_bytes": total, "updated_at": at}
-        self._change(catalog_id, status=status, **changes)
 
     def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
         since = self._there(catalog_id).deleting_since or at
         self._change(catalog_id, status=CatalogStatus.DELETING, updated_at=at, deleting_since=since)
 
     def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
-        if self._there(catalog_id).status is CatalogStatus.DELETING:
-            self._change(catalog_id, status=CatalogStatus.READY, updated_at=at, deleting_since=None)
+        there = self._there(catalog_id)
+        if there.status is CatalogStatus.DELETING:
+            status = CatalogStatus.INDEXING if there.waiting_count else CatalogStatus.READY
+            self._change(catalog_id, status=status, updated_at=at, deleting_since=None)
 
     def _there(self, catalog_id: str) -> Catalog:
         if catalog_id not in self.kept:
@@ -127,6 +141,9 @@ class FakeCatalogs(Disturbed):
 
 @dataclass
 class FakeDocuments(Disturbed):
+    """Counted in these catalogs."""
+
+    catalogs: FakeCatalogs = field(default_factory=FakeCatalogs)
     kept: dict[tuple[str, str], Document] = field(default_factory=dict)
 
     def lose(self) -> None:
@@ -135,7 +152,7 @@ class FakeDocuments(Disturbed):
 
     def overwrite(self, document: Document) -> None:
         """Somebody writes the record, whatever it is by now."""
-        self.kept[(document.catalog_id, document.document_id)] = document
+        self._keep(document)
 
     def get(self, catalog_id: str, document_id: str) -> Document | None:
         return self.kept.get((catalog_id, document_id))
@@ -144,9 +161,7 @@ class FakeDocuments(Disturbed):
         self._check(document)
         first = int(document.updated_at.timestamp() * 1_000_000)  # unlike one removed before
         version = document.version + 1 if document.version else first
-        saved = document.model_copy(update={"version": version})
-        self.kept[(document.catalog_id, document.document_id)] = saved
-        return saved
+        return self._keep(document.model_copy(update={"version": version}))
 
     def save_all(self, documents: Iterable[Document]) -> list[Document]:
         saved = []
@@ -158,17 +173,59 @@ class FakeDocuments(Disturbed):
         return saved
 
     def remove(self, document: Document) -> None:
-        if (document.catalog_id, document.document_id) in self.kept:
-            self._check(document)
-            del self.kept[(document.catalog_id, document.document_id)]
+        there = self.kept.get((document.catalog_id, document.document_id))
+        if there is None:
+            return
+        self._check(document)
+        del self.kept[(document.catalog_id, document.document_id)]
+        self._count(document.catalog_id, Counts() - counts_of(there), None)
+
+    def open_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
+        found = self._open_of(catalog_id)
+        return iter(sorted(found, key=lambda each: (each.opened_at, each.document_id))[:limit])
+
+    def failed_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
+        found = self._failed_of(catalog_id)
+        return iter(sorted(found, key=lambda each: each.document_id)[:limit])
 
     def of_catalog(self, catalog_id: str) -> Iterator[Document]:
-        return (each for (where, _), each in list(self.kept.items()) if where == catalog_id)
+        return iter(self._of(catalog_id))
+
+    def page(self, catalog_id: str, *, after: str | None, limit: int) -> DocumentPage:
+        found = sorted(self._of(catalog_id), key=lambda each: each.document_id)
+        left = [each for each in found if after is None or each.document_id > after]
+        goes_on = len(left) > limit
+        return DocumentPage(
+            documents=tuple(left[:limit]), next=left[limit - 1].document_id if goes_on else None
+        )
+
+    def _of(self, catalog_id: str) -> list[Document]:
+        return [each for (where, _), each in list(self.kept.items()) if where == catalog_id]
+
+    def _open_of(self, catalog_id: str) -> list[Document]:
+        return [each for each in self._of(catalog_id) if each.opened_at is not None]
+
+    def _failed_of(self, catalog_id: str) -> list[Document]:
+        return [each for each in self._of(catalog_id) if each.counted and each.counted.failed]
 
     def _check(self, document: Document) -> None:
         kept = self.kept.get((document.catalog_id, document.document_id))
         if (kept.version if kept else 0) != document.version:
             raise RecordChanged(document.document_id)
+
+    def _keep(self, document: Document) -> Document:
+        key = (document.catalog_id, document.document_id)
+        there = self.kept.get(key)
+        is_counted = document.catalog_id in self.catalogs.kept
+        since = there.opened_at if there else None
+        self.kept[key] = booked(document, since) if is_counted else uncounted(document)
+        before = counts_of(there) if there else Counts()
+        self._count(document.catalog_id, counts_of(self.kept[key]) - before, self.kept[key])
+        return self.kept[key]
+
+    def _count(self, catalog_id: str, change: Counts, kept: Document | None) -> None:
+        if catalog_id in self.catalogs.kept and change != Counts():
+            self.catalogs.count(catalog_id, change, kept)
 
 
 @dataclass

@@ -66,7 +66,7 @@ class Pipeline:
 
     def __post_init__(self) -> None:
         self.catalogs = FakeCatalogs()
-        self.documents = FakeDocuments()
+        self.documents = FakeDocuments(self.catalogs)
         self.bucket = FakeBucket(self.clock)
         self.leases = FakeLeases()
         self.executions = FakeExecutions()
@@ -121,7 +121,12 @@ class Pipeline:
             receipts=self.receipts,
             now=self.clock,
         )
-        endings = Endings(catalogs=self.catalogs, admission=self.admission, now=self.clock)
+        endings = Endings(
+            catalogs=self.catalogs,
+            documents=self.documents,
+            admission=self.admission,
+            now=self.clock,
+        )
         job_rounds = JobRounds(
             documents=self.documents,
             jobs=self.bedrock,

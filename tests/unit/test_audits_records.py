@@ -64,8 +64,8 @@ def test_a_rejected_file_that_may_still_be_found_gets_a_run_until_that_was_tried
 
 def test_a_catalog_that_no_run_works_on_gets_one(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
-    indexing = CatalogStatus.INDEXING
-    world.catalogs.update_totals(CATALOG, status=indexing, count=1, size=4, at=world.clock())
+    indexing = {"status": CatalogStatus.INDEXING, "updated_at": world.clock()}
+    world.catalogs.kept[CATALOG] = world.catalogs.kept[CATALOG].model_copy(update=indexing)
 
     assert world.found() == [(Kind.STALLED_CATALOG, CATALOG)]
     assert world.leases.kept[CATALOG].held

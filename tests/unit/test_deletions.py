@@ -131,7 +131,7 @@ def test_somebody_elses_catalog_is_not_found(
         deletions.delete_catalog(user_id, catalog_id)
 
     assert pipeline.document().status is DocumentStatus.PENDING
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
 
 
 def test_a_document_that_is_not_there_is_not_found(
@@ -214,7 +214,7 @@ def test_a_file_dropped_after_a_catalogs_deletion_keeps_it_alive(
 
     pipeline.drop("alice/research/new.txt")
 
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
     assert pipeline.document("alice/research/new.txt").status is DocumentStatus.PENDING
 
 
@@ -235,7 +235,7 @@ def test_a_file_dropped_during_a_catalogs_deletion_is_kept_with_the_catalog(
 
     assert deletion.documents == 1
     assert pipeline.document().status is DocumentStatus.DELETING
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
     assert pipeline.document(new).status is DocumentStatus.PENDING
     assert pipeline.bucket.head(new) is not None
 

@@ -3,6 +3,7 @@ import pytest
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, RunSuperseded
 from stackroom.model import CatalogStatus, DocumentStatus
 from stackroom.ports.ingestion import Busy
+from stackroom.ports.runs import Lease
 from stackroom.runs.leases import LEASE, MAX_FAILURES
 from stackroom.runs.progress import LONGEST_WAIT, MAX_STEPS, RunOutcome, waiting_time
 from stackroom.settlement.broken_runs import SweepResult
@@ -299,11 +300,11 @@ def test_what_goes_wrong_with_one_run_keeps_no_other_from_being_looked_after(
         pipeline.executions.ended.add(f"{catalog}-1")
     pipeline.clock.pass_by(LEASE.total_seconds() + 1)
 
-    def refuse(catalog_id: str) -> None:
-        if catalog_id == CATALOG:
+    def refuse(lease: Lease, **_: object) -> None:
+        if lease.catalog_id == CATALOG:
             raise ValueError("a record that nobody can read")
 
-    pipeline.documents.before("of_catalog", refuse)
+    pipeline.leases.before("take", refuse)
 
     swept = pipeline.broken_runs.sweep(pipeline.runs.expired())
 

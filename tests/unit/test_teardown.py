@@ -146,4 +146,4 @@ def test_a_catalog_unmarked_at_the_last_moment_is_not_closed(
     gone = pipeline.teardown.step(pipeline.catalogs.kept[CATALOG])
 
     assert not gone
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING

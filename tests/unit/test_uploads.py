@@ -653,7 +653,7 @@ def test_a_drop_unmarks_a_catalog_that_is_being_deleted_before_its_record_is_the
     pipeline.drop("alice/research/other.pdf")
 
     assert seen == [CatalogStatus.READY]
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
 
 
 def test_a_removal_leaves_a_catalog_marked(pipeline: Pipeline) -> None:
@@ -674,7 +674,7 @@ def test_a_catalog_marked_while_a_file_is_taken_in_is_unmarked(pipeline: Pipelin
     pipeline.documents.before("save", mark_deleting)
     pipeline.drop("alice/research/other.pdf")
 
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
 
 
 def test_a_catalog_closed_while_a_file_is_taken_in_is_opened_anew(pipeline: Pipeline) -> None:
@@ -683,8 +683,9 @@ def test_a_catalog_closed_while_a_file_is_taken_in_is_opened_anew(pipeline: Pipe
     pipeline.documents.before("save", lambda _: pipeline.catalogs.lose(), times=1)
     reconciled = pipeline.drop()
 
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
     assert pipeline.document().status is DocumentStatus.PENDING
+    assert list(pipeline.documents.open_in(CATALOG)) == [pipeline.document()]
     assert reconciled.run_for == CATALOG
 
 
@@ -699,7 +700,7 @@ def test_a_catalog_closed_just_before_it_was_to_be_unmarked_is_opened_anew(
     pipeline.catalogs.before("unmark_deleting", lambda *_, **__: pipeline.catalogs.close(catalog))
     pipeline.drop()
 
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
     assert pipeline.document().status is DocumentStatus.PENDING
 
 

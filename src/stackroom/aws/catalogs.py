@@ -3,7 +3,7 @@ Catalogs in DynamoDB, beside their documents.
 
     item        catalog_id        sk                user_id-index
     catalog     <catalog_id>      METADATA          user_id
-    document    <catalog_id>      DOC#<id>          (aws/documents.py)
+    document    <catalog_id>      DOC#<id>          (aws/documents.py, which counts them here)
 
     get a catalog              GetItem METADATA
     list a user's catalogs     Query user_id-index, then BatchGetItem
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from stackroom.aws.items import from_item, get_all, query, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.aws.writes import update
+from stackroom.counting import counts_in, settled_status
 from stackroom.errors import RecordChanged
 from stackroom.model import Catalog, CatalogStatus, DataSource
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 METADATA = "METADATA"
 _USER_INDEX = "user_id-index"
 _DELETING = str(CatalogStatus.DELETING)
-_INDEXING = str(CatalogStatus.INDEXING)
+_TRIES = 6  # while others register or settle documents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,43 +84,32 @@ class DynamoCatalogs:
         if not cleared:
             raise RecordChanged(catalog_id)
 
-    def update_totals(
-        self, catalog_id: str, *, status: CatalogStatus, count: int, size: int, at: datetime
-    ) -> None:
-        totals = "document_count = :count, total_bytes = :size, updated_at = :at"
-        values = {
-            ":count": count,
-            ":size": size,
-            ":at": at.isoformat(),
-            ":deleting": _DELETING,
-        }
-        written = self._update(
-            catalog_id,
-            f"SET {totals}, #status = :status",
-            {**values, ":status": str(status)},
-            condition="#status <> :deleting",
-        ) or self._update(catalog_id, f"SET {totals}", values, condition="#status = :deleting")
-        if not written:
-            raise RecordChanged(catalog_id)
+    def settle_status(self, catalog_id: str, *, at: datetime) -> None:
+        for _ in range(_TRIES):
+            catalog = self.get(catalog_id)
+            if catalog is None or catalog.status is CatalogStatus.DELETING or catalog.waiting_count:
+                return
+            if self._is_settled(catalog, at):
+                return
+        raise RecordChanged(catalog_id)
 
-    def adjust_totals(self, catalog_id: str, *, count: int, size: int, at: datetime) -> None:
-        values = {
-            ":count": count,
-            ":size": size,
+    def _is_settled(self, catalog: Catalog, at: datetime) -> bool:
+        """By what was counted a moment ago; False if it is another by now."""
+        values: dict[str, Any] = {
+            ":status": str(settled_status(counts_in(catalog))),
+            ":seen": str(catalog.status),
             ":at": at.isoformat(),
-            ":deleting": _DELETING,
-            ":fewest": max(0, -count),
-            ":least": max(0, -size),
+            ":documents": catalog.document_count,
+            ":failed": catalog.failed_count,
+            ":none": 0,
         }
-        enough = "document_count >= :fewest AND total_bytes >= :least"
-        changed = "updated_at = :at"
-        if count > 0:
-            changed, values[":indexing"] = f"{changed}, #status = :indexing", _INDEXING
-        self._update(
-            catalog_id,
-            f"ADD document_count :count, total_bytes :size SET {changed}",
+        return self._update(
+            catalog.catalog_id,
+            "SET #status = :status, updated_at = :at",
             values,
-            condition=f"#status <> :deleting AND {enough}",
+            condition="#status = :seen AND document_count = :documents"
+            " AND (failed_count = :failed OR attribute_not_exists(failed_count))"
+            " AND (waiting_count = :none OR attribute_not_exists(waiting_count))",
         )
 
     def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
@@ -130,19 +120,30 @@ class DynamoCatalogs:
             raise RecordChanged(catalog_id)
 
     def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
+        for _ in range(_TRIES):
+            catalog = self.get(catalog_id)
+            if catalog is None:
+                break
+            if catalog.status is not CatalogStatus.DELETING or self._is_unmarked(catalog, at):
+                return
+        raise RecordChanged(catalog_id)
+
+    def _is_unmarked(self, catalog: Catalog, at: datetime) -> bool:
+        """False if others have registered or settled documents since it was read."""
+        status = CatalogStatus.INDEXING if catalog.waiting_count else CatalogStatus.READY
         values = {
             ":deleting": _DELETING,
-            ":ready": str(CatalogStatus.READY),
+            ":status": str(status),
             ":at": at.isoformat(),
+            ":waiting": catalog.waiting_count,
         }
-        unmarked = self._update(
-            catalog_id,
-            "SET #status = :ready, updated_at = :at REMOVE deleting_since",
+        return self._update(
+            catalog.catalog_id,
+            "SET #status = :status, updated_at = :at REMOVE deleting_since",
             values,
-            condition="#status = :deleting",
+            condition="#status = :deleting"
+            " AND (waiting_count = :waiting OR attribute_not_exists(waiting_count))",
         )
-        if not unmarked and self.get(catalog_id) is None:
-            raise RecordChanged(catalog_id)
 
     def _update(
         self, catalog_id: str, expression: str, values: dict[str, Any], *, condition: str = ""

@@ -1,33 +1,42 @@
 """
-Documents in DynamoDB: one item each, in the partition of their catalog.
+Documents in DynamoDB, in the partition of their catalog.
 
     item                   catalog_id            sk
     document               <catalog_id>          DOC#<document_id>
     object of no catalog   REJECTED#<user_id>    DOC#<document_id>
+    open item              <catalog_id>          OPEN#<opened_at>#<document_id>
+    failed item            <catalog_id>          FAILED#<document_id>
 
     get one document       GetItem
     list a catalog's       Query begins_with DOC#, consistent
+    list what is open      Query begins_with OPEN#, then BatchGetItem, both consistent
+    list what failed       Query begins_with FAILED#, likewise
+
+How they are written, with what their catalog counts of them: aws/document_writes.py.
 """
 
-import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from stackroom.aws import writes
-from stackroom.aws.items import from_item, query, to_item
+from stackroom.aws.document_items import DOCUMENT, FAILED, OPEN, document_key, to_document
+from stackroom.aws.document_writes import DocumentWrites
+from stackroom.aws.items import from_item, get_all, query, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.errors import RecordChanged
-from stackroom.model import Document
+from stackroom.model import Document, DocumentStatus
 from stackroom.ports.documents import DocumentPage
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
-_DOCUMENT = "DOC#"  # its id follows
 # boto3's connection pool has ten connections; more threads would only wait for one.
 _WRITERS = 10
+_LOOKED_UP = 100  # at a time [DynamoDB API reference: BatchGetItem]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,89 +50,93 @@ class DynamoDocuments:
         # Consistent, because a decision to write follows.
         with store_errors():
             answer = self.client.get_item(
-                TableName=self.table, Key=_key(catalog_id, document_id), ConsistentRead=True
+                TableName=self.table,
+                Key=document_key(catalog_id, document_id),
+                ConsistentRead=True,
             )
         return to_document(from_item(answer["Item"])) if "Item" in answer else None
 
     def save(self, document: Document) -> Document:
-        version = document.version + 1 if document.version else _first_version(document)
-        saved = document.model_copy(update={"version": version})
-        if not writes.put(self.client, self.table, _to_item(saved), **_if_unchanged(document)):
+        saved = self._writes.keep(document)
+        if saved is None:
             raise RecordChanged(document.document_id)
         return saved
 
     def save_all(self, documents: Iterable[Document]) -> list[Document]:
+        """Those of one catalog in as few transactions as hold them, one after another."""
+        wanted = list(documents)
+        plain = [each for each in wanted if self._writes.is_plain(each)]
+        counted: dict[str, list[Document]] = defaultdict(list)
+        for each in wanted:
+            if not self._writes.is_plain(each):
+                counted[each.catalog_id].append(each)
+        tasks = [partial(self._keep_plain, each) for each in plain]
+        tasks += [partial(self._keep_counted, each) for each in counted.values()]
         with ThreadPoolExecutor(_WRITERS) as writers:
-            return [saved for saved in writers.map(self._save_or_leave, documents) if saved]
+            kept = dict(pair for pairs in writers.map(lambda task: task(), tasks) for pair in pairs)
+        return [kept[key] for key in map(_key, wanted) if key in kept]
 
     def remove(self, document: Document) -> None:
-        key = _key(document.catalog_id, document.document_id)
-        if not writes.delete(self.client, self.table, key, **_if_unchanged(document)):
+        if not self._writes.remove(document):
             raise RecordChanged(document.document_id)
+
+    def open_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
+        found = self._listed(catalog_id, OPEN, limit)
+        return islice((each for each in found if each.is_open), limit)
+
+    def failed_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
+        found = self._listed(catalog_id, FAILED, limit)
+        return islice((each for each in found if each.status is DocumentStatus.FAILED), limit)
 
     def of_catalog(self, catalog_id: str) -> Iterator[Document]:
         return map(to_document, query(self.client, **_of_catalog(self.table, catalog_id)))
 
     def page(self, catalog_id: str, *, after: str | None, limit: int) -> DocumentPage:
         """A megabyte at most, which is what one Query answers [DynamoDB API reference]."""
-        start: dict[str, Any] = {"ExclusiveStartKey": _key(catalog_id, after)} if after else {}
+        start: dict[str, Any] = (
+            {"ExclusiveStartKey": document_key(catalog_id, after)} if after else {}
+        )
         with store_errors():
             answer = self.client.query(**_of_catalog(self.table, catalog_id), Limit=limit, **start)
         last = answer.get("LastEvaluatedKey")
         found = map(from_item, answer["Items"])
         return DocumentPage(
             documents=tuple(map(to_document, found)),
-            next=from_item(last)["sk"].removeprefix(_DOCUMENT) if last else None,
+            next=from_item(last)["sk"].removeprefix(DOCUMENT) if last else None,
         )
 
-    def _save_or_leave(self, document: Document) -> Document | None:
-        try:
-            return self.save(document)
-        except RecordChanged:
-            return None
+    def _listed(self, catalog_id: str, items: str, limit: int | None) -> Iterator[Document]:
+        """As they are now, in the order of what lists them; it may not any more."""
+        size = {} if limit is None else {"Limit": limit}
+        listed = query(self.client, **_of_catalog(self.table, catalog_id, items), **size)
+        ids = (each["document_id"] for each in listed)
+        while batch := list(islice(ids, _LOOKED_UP)):
+            keys = [document_key(catalog_id, each) for each in batch]
+            found = map(to_document, get_all(self.client, self.table, keys, consistent=True))
+            by_id = {each.document_id: each for each in found}
+            yield from (by_id[each] for each in batch if each in by_id)
+
+    @cached_property
+    def _writes(self) -> DocumentWrites:
+        return DocumentWrites(client=self.client, table=self.table)
+
+    def _keep_plain(self, document: Document) -> list[tuple[tuple[str, str], Document]]:
+        kept = self._writes.keep(document)
+        return [] if kept is None else [(_key(document), kept)]
+
+    def _keep_counted(self, documents: list[Document]) -> list[tuple[tuple[str, str], Document]]:
+        return [(_key(each), each) for each in self._writes.keep_together(documents)]
 
 
-def _first_version(document: Document) -> int:
-    """
-    Microseconds of its making, never seen before.
-
-    Counted from 1, a record that was removed and made anew would come by the same versions, and
-    whoever read the old one could overwrite the new.
-    """
-    return int(document.updated_at.timestamp() * 1_000_000)
+def _key(document: Document) -> tuple[str, str]:
+    return (document.catalog_id, document.document_id)
 
 
-def _if_unchanged(document: Document) -> dict[str, Any]:
-    if document.version == 0:
-        return {"condition": "attribute_not_exists(catalog_id)", "values": {}}
-    return {"condition": "#version = :version", "values": {":version": document.version}}
-
-
-def _of_catalog(table: str, catalog_id: str) -> dict[str, Any]:
-    """The Query that answers a catalog's documents."""
+def _of_catalog(table: str, catalog_id: str, items: str = DOCUMENT) -> dict[str, Any]:
+    """The Query that answers a catalog's documents, or its open items."""
     return {
         "TableName": table,
-        "KeyConditionExpression": "catalog_id = :catalog AND begins_with(sk, :document)",
-        "ExpressionAttributeValues": to_item({":catalog": catalog_id, ":document": _DOCUMENT}),
+        "KeyConditionExpression": "catalog_id = :catalog AND begins_with(sk, :items)",
+        "ExpressionAttributeValues": to_item({":catalog": catalog_id, ":items": items}),
         "ConsistentRead": True,
     }
-
-
-def _key(catalog_id: str, document_id: str) -> dict[str, Any]:
-    return to_item({"catalog_id": catalog_id, "sk": _DOCUMENT + document_id})
-
-
-def _to_item(document: Document) -> dict[str, Any]:
-    """One that may never be uploaded removes itself, if nothing has come of it by then (TTL)."""
-    until = document.upload_until
-    ends = {} if until is None else {"expires_at": math.ceil(until.timestamp())}
-    return to_item(
-        {**document.model_dump(mode="json"), "sk": _DOCUMENT + document.document_id, **ends}
-    )
-
-
-def to_document(values: dict[str, Any]) -> Document:
-    of_the_item = ("sk", "expires_at")
-    return Document.model_validate(
-        {name: each for name, each in values.items() if name not in of_the_item}
-    )

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from stackroom.aws.catalogs import METADATA, to_catalog
 from stackroom.aws.document_details import ids, most_listed, to_detail
-from stackroom.aws.documents import to_document
+from stackroom.aws.document_items import FAILED, OPEN, to_document
 from stackroom.aws.items import from_item, to_item
 from stackroom.aws.source_configurations import prefix_in, type_in
 from stackroom.aws.translation import knowledge_base_errors, store_errors
@@ -62,6 +62,8 @@ class AwsInventory:
         items: list[Catalog | Document] = []
         malformed: list[str] = []
         for values in map(from_item, answer["Items"]):
+            if values["sk"].startswith((OPEN, FAILED)):
+                continue  # the document's own record says what lists it
             try:
                 items.append(_to_record(values))
             except (ValidationError, KeyError, TypeError) as error:

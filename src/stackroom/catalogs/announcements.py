@@ -9,7 +9,6 @@ from stackroom.errors import RecordChanged
 from stackroom.formats import content_type_of
 from stackroom.keys import Location
 from stackroom.model import Document, DocumentStatus
-from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 
 # How long the record of a file that was written waits for the object's event. A minute is much even
@@ -21,7 +20,6 @@ _EVENT = timedelta(hours=1)
 class Announcements:
     """Where the event is quicker, its record stands."""
 
-    catalogs: Catalogs
     documents: Documents
     now: Callable[[], datetime]
 
@@ -34,7 +32,6 @@ class Announcements:
     def written(self, location: Location, *, size: int, etag: str) -> None:
         """The object lies there, with this size and ETag."""
         there = self.documents.get(location.catalog_id, location.document_id)
-        self._count(location, there, size)
         if there is None or there.status is DocumentStatus.UPLOADING:
             self._announce(location, there, until=self.now() + _EVENT, size=size, etag=etag)
         elif there.status is not DocumentStatus.DELETING:  # a removal is called off by the event
@@ -62,6 +59,8 @@ class Announcements:
             uploaded_at=now,
             updated_at=now,
             upload_until=until,
+            opened_at=there.opened_at if there else None,
+            counted=there.counted if there else None,
             version=there.version if there else 0,
         )
         with suppress(RecordChanged):
@@ -76,12 +75,3 @@ class Announcements:
         changes = {"etag": etag, "size": size, "fingerprint": "", "attempts": 0}
         with suppress(RecordChanged):
             self.documents.save(pending.model_copy(update=changes))
-
-    def _count(self, location: Location, there: Document | None, size: int) -> None:
-        counted = there is not None and there.is_counted
-        self.catalogs.adjust_totals(
-            location.catalog_id,
-            count=0 if counted else 1,
-            size=size - (there.size if there is not None and counted else 0),
-            at=self.now(),
-        )

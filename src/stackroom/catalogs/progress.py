@@ -6,11 +6,11 @@ from datetime import datetime
 
 from stackroom.catalogs.read_ahead import read_ahead
 from stackroom.clock import utc_now
+from stackroom.counting import Counts, settled_status
 from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate, Estimates
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ownership import owned
 from stackroom.ports.catalogs import Catalogs
-from stackroom.runs.totals import settled_status
 
 # Seconds on AWS from INDEXED until a search finds the passages: 3.4 were observed
 # (docs/fidelity.md, job.searchable-lag).
@@ -91,4 +91,5 @@ def _overall(catalog: Catalog, statuses: Sequence[DocumentStatus]) -> CatalogSta
         return CatalogStatus.DELETING
     if DocumentStatus.PENDING in statuses or DocumentStatus.INDEXING in statuses:
         return CatalogStatus.INDEXING
-    return settled_status(statuses)
+    failed = statuses.count(DocumentStatus.FAILED)
+    return settled_status(Counts(documents=len(statuses), failed=failed))

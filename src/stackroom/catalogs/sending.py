@@ -119,7 +119,7 @@ class Sending:
 
     @property
     def _announcements(self) -> Announcements:
-        return Announcements(catalogs=self.catalogs, documents=self.documents, now=self.now)
+        return Announcements(documents=self.documents, now=self.now)
 
     def _metadata(self, location: Location, attributes: Mapping[str, Attribute]) -> dict[str, str]:
         """Checked as the upload handler will check it, so that nothing fails afterwards."""

@@ -64,9 +64,6 @@ class Deletions:
         ):
             return self._called_off(document, user_id, asked_at)
         plan = self._remove(document.s3_key)
-        if document.is_counted:
-            at = self.now()
-            self.catalogs.adjust_totals(catalog_id, count=-1, size=-document.size, at=at)
         return self._receipt(catalog, document, plan.receipt_id, asked_at)
 
     def delete_unplaced(self, key: str) -> None:

@@ -15,7 +15,7 @@ def is_work(document: Document) -> bool:
 
 def is_open(document: Document) -> bool:
     """To be taken up, or taken up by a round that never came to its end."""
-    return is_work(document) or document.status is DocumentStatus.INDEXING
+    return document.is_open
 
 
 def open_of(documents: Iterable[Document]) -> list[Document]:

@@ -1,10 +1,14 @@
-"""Catalogs: looked up, placed at a data source, counted, opened and closed."""
+"""
+Catalogs: looked up, placed at a data source, opened and closed.
+
+What they count of their documents is written with these (stackroom.ports.documents).
+"""
 
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Protocol
 
-from stackroom.model import Catalog, CatalogStatus, DataSource
+from stackroom.model import Catalog, DataSource
 
 
 class Catalogs(Protocol):
@@ -20,17 +24,11 @@ class Catalogs(Protocol):
         """Forget where a catalog that is being deleted lived. Raises RecordChanged if it isn't."""
         ...
 
-    def update_totals(
-        self, catalog_id: str, *, status: CatalogStatus, count: int, size: int, at: datetime
-    ) -> None:
-        """Its status, unless it is being deleted, and its totals."""
-        ...
-
-    def adjust_totals(self, catalog_id: str, *, count: int, size: int, at: datetime) -> None:
+    def settle_status(self, catalog_id: str, *, at: datetime) -> None:
         """
-        So many documents and bytes more, or fewer, until a run counts anew: what somebody did a
-        moment ago shows. More are to be indexed. Left out where it can't be right: in a catalog
-        that is gone or being deleted, or where fewer would be less than none.
+        Ready, or failed if all that it has to show is failures; registering a document makes it
+        indexing. Left as it is while a document waits to be searchable, and if it is being deleted
+        or gone. Raises RecordChanged if others keep changing what it counts.
         """
         ...
 
@@ -39,7 +37,10 @@ class Catalogs(Protocol):
         ...
 
     def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
-        """It is being deleted no more. Raises RecordChanged if it is gone already."""
+        """
+        It is being deleted no more: indexing if a document waits, else ready. Raises RecordChanged
+        if it is gone already.
+        """
         ...
 
 

@@ -21,17 +21,40 @@ class DocumentPages(Protocol):
         ...
 
 
-class DocumentReader(Protocol):
-    def of_catalog(self, catalog_id: str) -> Iterator[Document]:
-        """All of a catalog, read consistently."""
+class ListedDocuments(Protocol):
+    def open_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
+        """
+        What a run of the catalog has yet to see to, longest open first, read consistently.
+
+        Reads as much as is open, whatever else the catalog holds.
+        """
+        ...
+
+    def failed_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
+        """What counts as failed, likewise; by id."""
         ...
 
 
-class Documents(DocumentReader, Protocol):
+class DocumentReader(Protocol):
+    def of_catalog(self, catalog_id: str) -> Iterator[Document]:
+        """All of a catalog, read consistently: for repairs, for it costs as much as it holds."""
+        ...
+
+
+class Documents(DocumentReader, DocumentPages, ListedDocuments, Protocol):
+    """
+    With each write go the document's open item, there while it is open, and what its catalog counts
+    of it; the latter is left out where the catalog is gone, and for objects of no catalog.
+    """
+
     def get(self, catalog_id: str, document_id: str) -> Document | None: ...
 
     def save(self, document: Document) -> Document:
-        """Keep it if it is still at the version that was read. Raises RecordChanged."""
+        """
+        Keep it if it is still at the version that was read. Raises RecordChanged.
+
+        Its catalog is `indexing` from then on if it is to be indexed, unless it is being deleted.
+        """
         ...
 
     def save_all(self, documents: Iterable[Document]) -> list[Document]:

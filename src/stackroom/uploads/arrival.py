@@ -5,6 +5,7 @@ What follows from an object that lies in its catalog: its sidecar, its record, a
 from dataclasses import replace
 from datetime import datetime
 
+from stackroom.counting import is_booked
 from stackroom.keys import Location, can_have_sidecar
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ports.bucket import StoredObject
@@ -82,7 +83,7 @@ def _calling_removal_off(seen: Seen, now: datetime) -> list[Step]:
 
 
 def _unchanged(before: Document, record: Document, steps: list[Step]) -> Plan:
-    if record != before:
+    if record != before or not is_booked(record):
         steps = [*steps, SaveRecord(document=record)]
     return Plan(
         outcome=UploadOutcome.UNCHANGED,

@@ -53,6 +53,8 @@ def describe(
         lingering=record is not None and record.lingering,
         indexed_at=record.indexed_at if record else None,
         correlation_id=correlation_id,
+        opened_at=record.opened_at if record else None,
+        counted=record.counted if record else None,
         version=record.version if record else 0,
     )
     is_known = record is not None and says_the_same(record, document)
@@ -83,6 +85,8 @@ def describe_unplaced(
         uploaded_at=found.last_modified,
         updated_at=at,
         correlation_id=correlation_id,
+        opened_at=record.opened_at if record else None,
+        counted=record.counted if record else None,
         version=record.version if record else 0,
     )
 

@@ -121,26 +121,6 @@ def test_a_data_source_once_stored_is_never_changed(catalogs: CatalogRegister) -
     assert (catalog.knowledge_base_id, catalog.data_source_id) == ("KB1", "DS1")
 
 
-def test_a_summary_changes_counts_and_status_and_leaves_the_slot(
-    catalogs: CatalogRegister,
-) -> None:
-    catalogs.open(a_catalog())
-    place(catalogs)
-
-    catalogs.update_totals("cat-alice-1", status=CatalogStatus.INDEXING, count=3, size=99, at=LATER)
-
-    assert catalogs.get("cat-alice-1") == a_catalog().model_copy(
-        update={
-            "status": CatalogStatus.INDEXING,
-            "document_count": 3,
-            "total_bytes": 99,
-            "updated_at": LATER,
-            "knowledge_base_id": "KB1",
-            "data_source_id": "DS1",
-        }
-    )
-
-
 def test_a_shared_data_source_is_told_from_one_of_its_own(
     catalogs: CatalogRegister,
 ) -> None:
@@ -163,19 +143,6 @@ def test_a_marked_catalog_is_deleting_however_often_that_is_said(
     assert found(catalogs) == a_catalog().model_copy(update=marked)
 
 
-def test_a_summary_of_a_marked_catalog_writes_its_totals_alone(
-    catalogs: CatalogRegister,
-) -> None:
-    catalogs.open(a_catalog())
-    catalogs.mark_deleting("cat-alice-1", at=NOW)
-
-    catalogs.update_totals("cat-alice-1", status=CatalogStatus.READY, count=2, size=9, at=LATER)
-
-    catalog = found(catalogs)
-    assert catalog.status is CatalogStatus.DELETING
-    assert (catalog.document_count, catalog.total_bytes, catalog.updated_at) == (2, 9, LATER)
-
-
 def test_a_marked_catalog_that_is_unmarked_is_ready(catalogs: CatalogRegister) -> None:
     catalogs.open(a_catalog())
     catalogs.mark_deleting("cat-alice-1", at=NOW)
@@ -188,7 +155,7 @@ def test_a_marked_catalog_that_is_unmarked_is_ready(catalogs: CatalogRegister) -
 
 def test_unmarking_a_catalog_that_lives_changes_nothing(catalogs: CatalogRegister) -> None:
     catalogs.open(a_catalog())
-    catalogs.update_totals("cat-alice-1", status=CatalogStatus.FAILED, count=1, size=1, at=NOW)
+    catalogs.settle_status("cat-alice-1", at=NOW)
     before = found(catalogs)
 
     catalogs.unmark_deleting("cat-alice-1", at=LATER)
@@ -283,11 +250,8 @@ def test_a_catalog_that_was_opened_anew_is_not_closed_for_the_old_one(
         lambda catalogs: catalogs.clear_data_source("cat-alice-1"),
         lambda catalogs: catalogs.mark_deleting("cat-alice-1", at=NOW),
         lambda catalogs: catalogs.unmark_deleting("cat-alice-1", at=NOW),
-        lambda catalogs: catalogs.update_totals(
-            "cat-alice-1", status=CatalogStatus.READY, count=0, size=0, at=NOW
-        ),
     ],
-    ids=["place", "clear_data_source", "mark_deleting", "unmark_deleting", "update_totals"],
+    ids=["place", "clear_data_source", "mark_deleting", "unmark_deleting"],
 )
 def test_no_change_brings_back_a_catalog_that_is_gone(
     catalogs: CatalogRegister, change: Callable[[CatalogRegister], None]
@@ -296,39 +260,3 @@ def test_no_change_brings_back_a_catalog_that_is_gone(
         change(catalogs)
 
     assert catalogs.get("cat-alice-1") is None
-
-
-def test_totals_are_adjusted_until_a_run_counts_anew(catalogs: CatalogRegister) -> None:
-    catalogs.open(a_catalog())
-    catalogs.update_totals("cat-alice-1", status=CatalogStatus.READY, count=2, size=9, at=NOW)
-
-    catalogs.adjust_totals("cat-alice-1", count=-1, size=-4, at=LATER)
-    fewer = found(catalogs)
-    catalogs.adjust_totals("cat-alice-1", count=1, size=7, at=LATER)
-    more = found(catalogs)
-
-    assert (fewer.document_count, fewer.total_bytes, fewer.status) == (1, 5, CatalogStatus.READY)
-    assert (more.document_count, more.total_bytes, more.status) == (2, 12, CatalogStatus.INDEXING)
-    assert more.updated_at == LATER
-
-
-@pytest.mark.parametrize(("count", "size"), [(-1, 0), (0, -1), (-1, -1)])
-def test_there_are_never_fewer_than_none(catalogs: CatalogRegister, count: int, size: int) -> None:
-    catalogs.open(a_catalog())
-
-    catalogs.adjust_totals("cat-alice-1", count=count, size=size, at=LATER)
-
-    assert found(catalogs) == a_catalog()
-
-
-def test_totals_of_a_catalog_that_goes_or_is_gone_are_left_alone(
-    catalogs: CatalogRegister,
-) -> None:
-    catalogs.open(a_catalog())
-    catalogs.mark_deleting("cat-alice-1", at=NOW)
-
-    catalogs.adjust_totals("cat-alice-1", count=1, size=1, at=LATER)
-    catalogs.adjust_totals("cat-alice-2", count=1, size=1, at=LATER)
-
-    assert found(catalogs).document_count == 0
-    assert catalogs.get("cat-alice-2") is None

@@ -17,7 +17,7 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.slots import DynamoSlots
-from stackroom.model import CatalogStatus, DataSource, DataSourceType, Receipt
+from stackroom.model import DataSource, DataSourceType, DocumentStatus, Receipt
 from stackroom.ports.admission import AdmissionBook, Mode, Waiter
 from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.data_sources import Slots
@@ -77,9 +77,10 @@ class Forgetful:
 
 
 def fakes() -> Stores:
+    catalogs = FakeCatalogs()
     return Stores(
-        documents=FakeDocuments(),
-        catalogs=FakeCatalogs(),
+        documents=FakeDocuments(catalogs),
+        catalogs=catalogs,
         leases=FakeLeases(),
         book=FakeAdmissionBook(),
         slots=FakeSlots(),
@@ -115,6 +116,17 @@ def a_document_is_saved_changed_and_removed(stores: Stores) -> object:
     many = stores.documents.save_all([second, a_document(2)])
     stores.documents.remove(many[0])
     return first, second, many, list(stores.documents.of_catalog("cat-1"))
+
+
+def documents_of_a_catalog_are_counted(stores: Stores) -> object:
+    catalog_id = stores.catalogs.open(a_catalog()).catalog_id
+    first = stores.documents.save(a_document(catalog_id=catalog_id))
+    indexing = stores.documents.save(first.moved(DocumentStatus.INDEXING, at=LATER))
+    many = stores.documents.save_all([indexing, a_document(2, catalog_id=catalog_id)])
+    failed = stores.documents.save(many[1].moved(DocumentStatus.FAILED, at=LATER, reason="empty"))
+    stores.documents.remove(many[0])
+    left = list(stores.documents.open_in(catalog_id))
+    return indexing, many, failed, left, stores.catalogs.get(catalog_id)
 
 
 def a_lease_is_taken_kept_and_given_back(stores: Stores) -> object:
@@ -153,9 +165,7 @@ def a_catalog_is_opened_placed_and_closed(stores: Stores) -> object:
     seen = [stores.catalogs.open(a_catalog())]
     steps: list[Callable[[], None]] = [
         lambda: stores.catalogs.place(catalog_id, SOURCE),
-        lambda: stores.catalogs.update_totals(
-            catalog_id, status=CatalogStatus.INDEXING, count=3, size=30, at=LATER
-        ),
+        lambda: stores.catalogs.settle_status(catalog_id, at=LATER),
         lambda: stores.catalogs.mark_deleting(catalog_id, at=LATER),
         lambda: stores.catalogs.unmark_deleting(catalog_id, at=NOW),
         lambda: stores.catalogs.mark_deleting(catalog_id, at=LATER),
@@ -181,6 +191,7 @@ def a_receipt_is_kept_and_closed(stores: Stores) -> object:
     "story",
     [
         a_document_is_saved_changed_and_removed,
+        documents_of_a_catalog_are_counted,
         a_lease_is_taken_kept_and_given_back,
         a_lease_passes_on,
         the_ledger_is_written_and_a_waiter_leaves,

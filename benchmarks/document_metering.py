@@ -1,0 +1,70 @@
+"""
+What writing documents costs, which depends on what it changes.
+
+A transaction where that is open or counted, two units for each of its items; else a plain write.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import ceil
+
+from benchmarks.metering import Metered
+from stackroom.aws.document_items import MOST_ACTIONS
+from stackroom.counting import Counts, booked, counts_of, uncounted
+from stackroom.model import Document
+
+_PLAIN = 0.012  # seconds
+_TRANSACTION, _EACH_ITEM = 0.022, 0.001
+_WRITERS = 10  # plain ones that DynamoDocuments.save_all writes at a time
+_FIT = 99 // MOST_ACTIONS  # documents in a transaction, as in aws/document_writes.py
+
+
+class MeteredDocuments(Metered):
+    """The ports of documents, those that write by what they change."""
+
+    def save(self, document: Document) -> Document:
+        self._pay("save", [document])
+        saved: Document = self._port.save(document)
+        return saved
+
+    def save_all(self, documents: Iterable[Document]) -> list[Document]:
+        given = list(documents)
+        self._pay("save_all", given)
+        saved: list[Document] = self._port.save_all(given)
+        return saved
+
+    def remove(self, document: Document) -> None:
+        self._pay("remove", [document], removes=True)
+        self._port.remove(document)
+
+    def _pay(self, name: str, documents: Sequence[Document], *, removes: bool = False) -> None:
+        plain, seconds, units = 0, 0.0, 0
+        items: Counter[str] = Counter()
+        counted: Counter[str] = Counter()
+        for document in documents:
+            if listed := _changed(document, removes=removes):
+                counted[document.catalog_id] += 1
+                items[document.catalog_id] += listed
+            else:
+                plain += 1
+        for catalog_id, members in counted.items():
+            transactions = ceil(members / _FIT)
+            written = items[catalog_id] + transactions  # with the counters
+            units += 2 * written
+            seconds += transactions * _TRANSACTION + written * _EACH_ITEM
+        units += plain
+        seconds += ceil(plain / _WRITERS) * _PLAIN
+        self._bill.calls[f"{self._name}.{name}"] += 1
+        if documents:
+            self._bill.add("dynamodb writes", units)
+            self._pace.spend(seconds)
+
+
+def _changed(document: Document, *, removes: bool) -> int:
+    """Items that the write of it changes in a transaction; 0 if there is none."""
+    before = document if document.version else uncounted(document)
+    after = uncounted(document) if removes else booked(document, document.opened_at)
+    change = counts_of(after) - counts_of(before)
+    if change == Counts():
+        return 0
+    return 1 + abs(change.open) + abs(change.failed)

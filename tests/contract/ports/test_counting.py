@@ -1,0 +1,369 @@
+"""What every `Documents` keeps with a document: its open item, and what its catalog counts."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from stackroom.aws.catalog_register import DynamoCatalogRegister
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.errors import RecordChanged
+from stackroom.keys import unplaced_partition
+from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.ports.catalogs import CatalogRegister
+from stackroom.ports.documents import Documents
+from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
+from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
+from tests.records import NOW, a_catalog
+from tests.records import a_document as a_document_of_cat_1
+
+CATALOG = "cat-alice-1"
+LATER = NOW + timedelta(minutes=1)
+LATEST = NOW + timedelta(minutes=2)
+FAILED = DocumentStatus.FAILED
+INDEXED = DocumentStatus.INDEXED
+
+
+@dataclass(frozen=True)
+class Shelf:
+    documents: Documents
+    catalogs: CatalogRegister
+
+    @property
+    def catalog(self) -> Catalog:
+        catalog = self.catalogs.get(CATALOG)
+        assert catalog is not None
+        return catalog
+
+    @property
+    def counts(self) -> tuple[int, int, int, int, int]:
+        """Documents, bytes, those that failed, those that wait, those that are open."""
+        catalog = self.catalog
+        totals = (catalog.document_count, catalog.total_bytes)
+        return (*totals, catalog.failed_count, catalog.waiting_count, catalog.open_count)
+
+    @property
+    def open_ids(self) -> list[str]:
+        return [each.document_id for each in self.documents.open_in(CATALOG)]
+
+    @property
+    def failed_ids(self) -> list[str]:
+        return [each.document_id for each in self.documents.failed_in(CATALOG)]
+
+
+@pytest.fixture(params=["fake", "dynamodb"])
+def shelf(request: pytest.FixtureRequest) -> Shelf:
+    """Of one catalog, with nothing in it."""
+    if request.param == "fake":
+        catalogs = FakeCatalogs()
+        shelf = Shelf(FakeDocuments(catalogs), catalogs)
+    else:
+        client = request.getfixturevalue("dynamodb")
+        shelf = Shelf(
+            DynamoDocuments(client=client, table=CATALOG_TABLE),
+            DynamoCatalogRegister(client=client, table=CATALOG_TABLE, control_table=CONTROL_TABLE),
+        )
+    shelf.catalogs.open(a_catalog())
+    return shelf
+
+
+def a_document(number: int = 1, size: int = 10, **fields: Any) -> Document:
+    return a_document_of_cat_1(number, **{"catalog_id": CATALOG, "size": size, **fields})
+
+
+def failed(document: Document, **fields: Any) -> Document:
+    return document.moved(FAILED, at=LATER, reason="no text").model_copy(update=fields)
+
+
+def indexed(document: Document) -> Document:
+    return document.moved(INDEXED, at=LATER)
+
+
+def test_a_registered_document_is_open_and_counted_and_its_catalog_is_indexing(
+    shelf: Shelf,
+) -> None:
+    saved = shelf.documents.save(a_document(updated_at=LATER))
+
+    assert list(shelf.documents.open_in(CATALOG)) == [saved]
+    assert shelf.documents.get(CATALOG, saved.document_id) == saved
+    assert saved.opened_at == LATER
+    assert shelf.counts == (1, 10, 0, 1, 1)
+    assert (shelf.catalog.status, shelf.catalog.updated_at) == (CatalogStatus.INDEXING, LATER)
+
+
+def test_it_is_open_since_it_was_registered_until_it_is_indexed(shelf: Shelf) -> None:
+    pending = shelf.documents.save(a_document())
+
+    indexing = shelf.documents.save(pending.moved(DocumentStatus.INDEXING, at=LATER))
+    while_indexing = shelf.open_ids, shelf.counts
+    done = shelf.documents.save(indexed(indexing))
+
+    assert indexing.opened_at == pending.opened_at
+    assert while_indexing == (["doc-0001"], (1, 10, 0, 1, 1))
+    assert (done.opened_at, shelf.open_ids) == (None, [])
+    assert shelf.counts == (1, 10, 0, 0, 0)
+
+
+def test_what_failed_is_counted_and_listed_as_such_until_it_is_tried_again(shelf: Shelf) -> None:
+    one = shelf.documents.save(failed(shelf.documents.save(a_document())))
+    shelf.documents.save(indexed(shelf.documents.save(a_document(2))))
+    while_failed = shelf.failed_ids, shelf.counts
+
+    shelf.documents.save(one.moved(DocumentStatus.PENDING, at=LATEST))
+
+    assert while_failed == (["doc-0001"], (2, 20, 1, 0, 0))
+    assert (shelf.failed_ids, shelf.counts) == ([], (2, 20, 0, 1, 1))
+
+
+def test_a_file_of_another_size_counts_with_that(shelf: Shelf) -> None:
+    saved = shelf.documents.save(indexed(shelf.documents.save(a_document(size=10))))
+
+    shelf.documents.save(saved.model_copy(update={"size": 4}))
+
+    assert shelf.counts == (1, 4, 0, 0, 0)
+
+
+def test_what_is_to_be_removed_is_open_and_counts_no_more(shelf: Shelf) -> None:
+    saved = shelf.documents.save(indexed(shelf.documents.save(a_document())))
+    shelf.catalogs.settle_status(CATALOG, at=LATER)
+
+    deleting = shelf.documents.save(saved.moved(DocumentStatus.DELETING, at=LATER))
+    while_deleting = shelf.open_ids, shelf.counts
+    shelf.documents.remove(deleting)
+
+    assert while_deleting == (["doc-0001"], (0, 0, 0, 0, 1))
+    assert (shelf.open_ids, shelf.counts) == ([], (0, 0, 0, 0, 0))
+    assert shelf.catalog.status is CatalogStatus.READY
+
+
+def test_a_rejected_file_whose_earlier_version_lingers_is_open_and_failed(shelf: Shelf) -> None:
+    saved = shelf.documents.save(failed(a_document(), lingering=True))
+    while_lingering = shelf.open_ids, shelf.failed_ids, shelf.counts
+
+    shelf.documents.save(saved.model_copy(update={"lingering": False}))
+
+    assert while_lingering == (["doc-0001"], ["doc-0001"], (1, 10, 1, 0, 1))
+    assert (shelf.open_ids, shelf.failed_ids, shelf.counts) == ([], ["doc-0001"], (1, 10, 1, 0, 0))
+
+
+def test_what_is_to_come_by_a_link_is_neither_counted_nor_open(shelf: Shelf) -> None:
+    shelf.documents.save(a_document(size=0, status=DocumentStatus.UPLOADING, upload_until=LATER))
+
+    assert (shelf.open_ids, shelf.counts) == ([], (0, 0, 0, 0, 0))
+    assert shelf.catalog == a_catalog()
+
+
+def test_what_a_tool_has_written_counts_and_waits_before_it_is_open(shelf: Shelf) -> None:
+    shelf.documents.save(a_document(status=DocumentStatus.UPLOADING, etag="abc"))
+
+    assert (shelf.open_ids, shelf.counts) == ([], (1, 10, 0, 1, 0))
+    assert shelf.catalog.status is CatalogStatus.INDEXING
+
+
+def test_what_is_open_is_listed_longest_first_and_up_to_a_limit(shelf: Shelf) -> None:
+    shelf.documents.save(a_document(1, updated_at=LATEST))
+    shelf.documents.save(a_document(2, updated_at=NOW))
+    shelf.documents.save(a_document(3, updated_at=LATER))
+    shelf.documents.save(indexed(shelf.documents.save(a_document(4, updated_at=NOW))))
+
+    first_two = [each.document_id for each in shelf.documents.open_in(CATALOG, limit=2)]
+
+    assert shelf.open_ids == ["doc-0002", "doc-0003", "doc-0001"]
+    assert first_two == ["doc-0002", "doc-0003"]
+
+
+def test_what_failed_is_listed_up_to_a_limit(shelf: Shelf) -> None:
+    shelf.documents.save_all(failed(a_document(number)) for number in range(5))
+
+    found = [each.document_id for each in shelf.documents.failed_in(CATALOG, limit=2)]
+
+    assert found == ["doc-0000", "doc-0001"]
+    assert list(shelf.documents.failed_in("cat-alice-2")) == []
+
+
+def test_many_are_counted_as_one_by_one_and_more_than_a_transaction_takes(shelf: Shelf) -> None:
+    many = shelf.documents.save_all(a_document(number) for number in range(70))
+    changed = [indexed(each) for each in many[:69]]
+
+    done = shelf.documents.save_all([*changed, many[69]])
+
+    assert len(many) == len(done) == 70
+    assert shelf.open_ids == ["doc-0069"]
+    assert shelf.counts == (70, 700, 0, 1, 1)
+
+
+def test_of_many_what_changed_since_it_was_read_is_neither_kept_nor_counted(shelf: Shelf) -> None:
+    read = shelf.documents.save_all(a_document(number) for number in range(10))
+    current = shelf.documents.save(read[3].model_copy(update={"etag": "current"}))
+
+    saved = shelf.documents.save_all(indexed(each) for each in read)
+
+    assert len(saved) == 9
+    assert list(shelf.documents.open_in(CATALOG)) == [current]
+    assert shelf.counts == (10, 100, 0, 1, 1)
+
+
+def test_a_refused_write_counts_nothing(shelf: Shelf) -> None:
+    read = shelf.documents.save(a_document())
+    shelf.documents.save(read)
+
+    with pytest.raises(RecordChanged):
+        shelf.documents.save(indexed(read))
+    with pytest.raises(RecordChanged):
+        shelf.documents.remove(read)
+
+    assert (shelf.open_ids, shelf.counts) == (["doc-0001"], (1, 10, 0, 1, 1))
+
+
+def test_one_built_anew_is_counted_as_the_record_that_it_replaces(shelf: Shelf) -> None:
+    first = shelf.documents.save(a_document())
+
+    second = shelf.documents.save(a_document(size=4, updated_at=LATER, version=first.version))
+
+    assert second.opened_at == first.opened_at
+    assert (shelf.open_ids, shelf.counts) == (["doc-0001"], (1, 4, 0, 1, 1))
+
+
+def test_what_a_caller_says_is_counted_is_not_believed(shelf: Shelf) -> None:
+    saved = shelf.documents.save(a_document())
+    other = shelf.documents.save(a_document(2))
+
+    shelf.documents.save(indexed(saved.model_copy(update={"counted": None, "opened_at": LATEST})))
+    shelf.documents.remove(other.model_copy(update={"counted": None, "opened_at": None}))
+
+    assert (shelf.open_ids, shelf.counts) == ([], (1, 10, 0, 0, 0))
+
+
+def test_a_document_of_a_catalog_that_is_gone_is_kept_and_nothing_is_counted(shelf: Shelf) -> None:
+    elsewhere = a_document(catalog_id="cat-alice-2")
+
+    saved = shelf.documents.save(elsewhere)
+    [again] = shelf.documents.save_all([saved.model_copy(update={"size": 4})])
+    shelf.documents.remove(again)
+
+    assert (saved.opened_at, saved.counted) == (None, None)
+    assert list(shelf.documents.open_in("cat-alice-2")) == []
+    assert shelf.catalogs.get("cat-alice-2") is None
+    assert shelf.documents.get("cat-alice-2", "doc-0001") is None
+
+
+def test_what_is_kept_without_its_catalog_is_counted_once_that_is_there(shelf: Shelf) -> None:
+    opened = a_catalog(2)
+    saved = shelf.documents.save(a_document(catalog_id=opened.catalog_id))
+    shelf.catalogs.open(opened)
+
+    shelf.documents.save(saved)
+
+    catalog = shelf.catalogs.get(opened.catalog_id)
+    assert catalog is not None
+    assert (catalog.document_count, catalog.waiting_count, catalog.open_count) == (1, 1, 1)
+    assert len(list(shelf.documents.open_in(opened.catalog_id))) == 1
+
+
+def test_an_object_of_no_catalog_is_counted_nowhere(shelf: Shelf) -> None:
+    unplaced = unplaced_partition("alice")
+
+    saved = shelf.documents.save(failed(a_document(catalog_id=unplaced)))
+
+    assert saved.counted is None
+    assert list(shelf.documents.failed_in(unplaced)) == []
+    assert shelf.counts == (0, 0, 0, 0, 0)
+
+
+def test_what_is_registered_in_a_catalog_that_goes_counts_and_leaves_it_deleting(
+    shelf: Shelf,
+) -> None:
+    shelf.catalogs.mark_deleting(CATALOG, at=NOW)
+
+    shelf.documents.save_all([a_document(1), a_document(2)])
+    shelf.documents.save(a_document(3))
+
+    assert shelf.catalog.status is CatalogStatus.DELETING
+    assert shelf.counts == (3, 30, 0, 3, 3)
+
+
+def test_a_catalog_opened_anew_never_counts_less_than_none(shelf: Shelf) -> None:
+    left = shelf.documents.save(indexed(shelf.documents.save(a_document())))
+    shelf.catalogs.mark_deleting(CATALOG, at=NOW)
+    shelf.catalogs.close(shelf.catalog)
+    shelf.catalogs.open(a_catalog(at=LATER))
+
+    shelf.documents.remove(left)
+
+    assert shelf.counts == (0, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("ends", "status"),
+    [
+        ([INDEXED], CatalogStatus.READY),
+        ([FAILED], CatalogStatus.FAILED),
+        ([FAILED, INDEXED], CatalogStatus.READY),
+        ([FAILED, FAILED], CatalogStatus.FAILED),
+        ([], CatalogStatus.READY),
+    ],
+)
+def test_a_settled_catalog_is_ready_unless_all_failed(
+    shelf: Shelf, ends: list[DocumentStatus], status: CatalogStatus
+) -> None:
+    for number, end in enumerate(ends):
+        read = shelf.documents.save(a_document(number))
+        shelf.documents.save(failed(read) if end is FAILED else indexed(read))
+
+    shelf.catalogs.settle_status(CATALOG, at=LATEST)
+
+    assert (shelf.catalog.status, shelf.catalog.updated_at) == (status, LATEST)
+
+
+def test_a_catalog_in_which_one_waits_is_not_settled(shelf: Shelf) -> None:
+    shelf.documents.save(indexed(shelf.documents.save(a_document(1))))
+    shelf.documents.save(a_document(2))
+    before = shelf.catalog
+
+    shelf.catalogs.settle_status(CATALOG, at=LATEST)
+
+    assert shelf.catalog == before
+    assert before.status is CatalogStatus.INDEXING
+
+
+def test_removals_keep_no_catalog_from_being_settled(shelf: Shelf) -> None:
+    saved = shelf.documents.save(a_document())
+    shelf.documents.save(saved.moved(DocumentStatus.DELETING, at=LATER))
+
+    shelf.catalogs.settle_status(CATALOG, at=LATEST)
+
+    assert shelf.catalog.status is CatalogStatus.READY
+
+
+def test_settling_leaves_a_catalog_that_goes_or_is_gone_as_it_is(shelf: Shelf) -> None:
+    shelf.catalogs.mark_deleting(CATALOG, at=NOW)
+    before = shelf.catalog
+
+    shelf.catalogs.settle_status(CATALOG, at=LATEST)
+    shelf.catalogs.settle_status("cat-alice-2", at=LATEST)
+
+    assert shelf.catalog == before
+    assert shelf.catalogs.get("cat-alice-2") is None
+
+
+def test_one_that_is_unmarked_while_a_document_waits_is_indexing(shelf: Shelf) -> None:
+    shelf.catalogs.mark_deleting(CATALOG, at=NOW)
+    shelf.documents.save(a_document())
+
+    shelf.catalogs.unmark_deleting(CATALOG, at=LATER)
+
+    assert shelf.catalog.status is CatalogStatus.INDEXING
+
+
+def test_a_catalog_is_read_page_by_page_in_the_order_of_ids(shelf: Shelf) -> None:
+    shelf.documents.save_all(a_document(number) for number in range(5))
+
+    ids: list[list[str]] = []
+    page = shelf.documents.page(CATALOG, after=None, limit=2)
+    ids.append([each.document_id for each in page.documents])
+    while page.next is not None:
+        page = shelf.documents.page(CATALOG, after=page.next, limit=2)
+        ids.append([each.document_id for each in page.documents])
+
+    assert ids[:3] == [["doc-0000", "doc-0001"], ["doc-0002", "doc-0003"], ["doc-0004"]]
