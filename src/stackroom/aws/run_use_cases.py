@@ -144,7 +144,11 @@ class RunUseCases:
     def _endings(self) -> Endings:
         from stackroom.ingestion.endings import Endings
 
-        return Endings(catalogs=self.deployment.register, admission=self.admission)
+        return Endings(
+            catalogs=self.deployment.register,
+            documents=self.deployment.documents,
+            admission=self.admission,
+        )
 
     @cached_property
     def _shared_source(self) -> SharedSource:

@@ -15,9 +15,8 @@ from stackroom.clock import utc_now
 from stackroom.ingestion.direct_calls import batches
 from stackroom.ingestion.direct_round import DirectPorts, DirectRound
 from stackroom.ingestion.endings import Endings
-from stackroom.ingestion.open_work import is_open, open_of
 from stackroom.ingestion.rounds import DirectWork, busy, started
-from stackroom.model import Catalog, CatalogStatus, DataSource, Document
+from stackroom.model import Catalog, DataSource, Document
 from stackroom.ports.admission import Grant
 from stackroom.ports.documents import Documents
 from stackroom.runs.progress import Run, RunOutcome
@@ -42,7 +41,7 @@ class DirectRounds:
         served: int,
     ) -> tuple[Run, DirectWork]:
         round_id = f"direct-{run.epoch}-{run.progress.round}"
-        small, large = batches(open_of(documents))
+        small, large = batches(documents)
         # A large one has a grant of its own, so that nobody is held up by more than one.
         taken = small + large[: grant.is_large]
         work = DirectRound(
@@ -78,10 +77,9 @@ class DirectRounds:
         )
 
     def _after(self, run: Run, work: DirectWork, served: int) -> Run:
-        left = list(self.documents.of_catalog(run.catalog_id))
-        if not any(is_open(each) for each in left if each.document_id not in work.passed_over):
-            return self.endings.done(run, left, served)
-        self.endings.update_totals(run, left, CatalogStatus.INDEXING)
+        left = self.documents.open_in(run.catalog_id)
+        if all(each.document_id in work.passed_over for each in left):
+            return self.endings.done(run, served)
         # To the end of the queue: whoever waited meanwhile comes first.
         return run.went(
             RunOutcome.GRANT_OVER,

@@ -15,9 +15,8 @@ from stackroom.admission.limits import PATIENCE
 from stackroom.clock import utc_now
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled
 from stackroom.ingestion.endings import Endings
-from stackroom.ingestion.open_work import open_of
 from stackroom.ingestion.rounds import DirectWork, Rounds
-from stackroom.model import Catalog, CatalogStatus, Document, PerSourceType
+from stackroom.model import Catalog, CatalogStatus, PerSourceType
 from stackroom.ports.admission import Waiter
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
@@ -47,10 +46,9 @@ class RunTasks:
         catalog = self.catalogs.get(run.catalog_id)
         if catalog is None:
             return run.went(RunOutcome.GONE, served=served)
-        documents = list(self.documents.of_catalog(run.catalog_id))
-        if not open_of(documents):
-            return self._finish(run, catalog, documents, served)
-        return self._place(run, catalog, documents)
+        if not list(self.documents.open_in(run.catalog_id, limit=1)):
+            return self._finish(run, catalog, served)
+        return self._place(run, catalog)
 
     def admit(self, run: Run, token: str) -> None:
         """Queue up; whoever grants admission wakes the run with the token. Safe to repeat."""
@@ -61,7 +59,7 @@ class RunTasks:
         assert source is not None, "a run queues up where its catalog is placed"
         assert run.progress.waiting_since is not None, "set when the catalog was placed"
         demand = DEMANDS.of(source)
-        want = demand.of(open_of(self.documents.of_catalog(run.catalog_id)))
+        want = demand.of(list(self.documents.open_in(run.catalog_id)))
         self.admission.enter(
             Waiter(
                 catalog_id=run.catalog_id,
@@ -87,16 +85,16 @@ class RunTasks:
         catalog = self.catalogs.get(run.catalog_id)
         if catalog is None or (source := catalog.source) is None:
             return self.endings.nothing(run, served), DirectWork()
-        documents = list(self.documents.of_catalog(run.catalog_id))
-        if not (work := open_of(documents)):  # an earlier try of this task has done it all
+        work = list(self.documents.open_in(run.catalog_id))
+        if not work:  # an earlier try of this task has done it all
             self.admission.leave(run.catalog_id, run.epoch)
-            return self.endings.done(run, documents, served), DirectWork()
+            return self.endings.done(run, served), DirectWork()
         calls = DEMANDS.of(source).of(work).calls
         grant = self.admission.claim(run.catalog_id, run.epoch, calls=calls)
         if grant is None or grant.knowledge_base_id != source.knowledge_base_id:
             # It came too late for its grant. Its position in the queue is as good as it was.
             return run.went(RunOutcome.GRANT_OVER), DirectWork()
-        return self.rounds.of(source).begin(run, catalog, source, grant, documents, served=served)
+        return self.rounds.of(source).begin(run, catalog, source, grant, work, served=served)
 
     def release(self, run: Run) -> Run:
         released = self.runs.release(run.catalog_id, run.epoch, served=run.progress.served)
@@ -111,7 +109,7 @@ class RunTasks:
         self.runs.hand_over(run.catalog_id, run.epoch)
         return run.went(RunOutcome.HANDED_OVER)
 
-    def _place(self, run: Run, catalog: Catalog, documents: list[Document]) -> Run:
+    def _place(self, run: Run, catalog: Catalog) -> Run:
         try:
             placement, source = self.placements.ensure(catalog)
         except KnowledgeBaseThrottled:
@@ -120,7 +118,6 @@ class RunTasks:
             if run.progress.steps >= MAX_STEPS:
                 raise DataSourceBroken(source.data_source_id, "not available after half a day")
             return _wait(run)
-        self.endings.update_totals(run, documents, CatalogStatus.INDEXING)
         return run.went(
             RunOutcome.PLACED,
             polls=0,
@@ -128,12 +125,12 @@ class RunTasks:
             waiting_since=run.progress.waiting_since or self.now(),
         )
 
-    def _finish(self, run: Run, catalog: Catalog, documents: list[Document], served: int) -> Run:
+    def _finish(self, run: Run, catalog: Catalog, served: int) -> Run:
         """Nothing to do, unless it is to go and is empty now."""
         if catalog.status is not CatalogStatus.DELETING:
-            self.endings.update_totals(run, documents, CatalogStatus.READY)
+            self.endings.settle_status(run)
             return self.endings.nothing(run, served)
-        if documents:  # what is left can't be removed; its owner may retry
+        if not self.endings.is_emptied(run):  # what is left can't be removed; its owner may retry
             return self.endings.nothing(run, served)
         try:
             gone = self.teardown.step(catalog)

@@ -7,13 +7,12 @@ from datetime import datetime
 from stackroom.admission.admission import Admission
 from stackroom.clock import utc_now
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.model import CatalogStatus, Document, PerSourceType
+from stackroom.model import Document, PerSourceType
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.runs import Leases
 from stackroom.runs.leases import LEASE
 from stackroom.runs.progress import Run, RunOutcome, until_next_look, waiting_time
-from stackroom.runs.totals import update_totals
 from stackroom.settlement.strategy import Round, SourceStrategy
 from stackroom.settlement.verdict_writer import VerdictWriter
 from stackroom.settlement.verdicts import DocumentOutcome, Settled
@@ -66,7 +65,7 @@ class Settlement:
         """
         self._renew(run)
         round_ = self._round(run)
-        documents = list(self.documents.of_catalog(run.catalog_id))
+        documents = self._of_round(run)
         try:
             verdicts = self.strategies.of(round_.source).decide(round_, documents)
         except KnowledgeBaseThrottled:
@@ -77,15 +76,20 @@ class Settlement:
             # they are, a retried task finds them no longer of the round, and would not ask.
             self.leases.ask(run.catalog_id)
         settled = self.verdict_writer.write(round_.catalog, verdicts.decided)
-        left = _left(documents, settled)
-        moved = self._after(run, left, waiting=DocumentOutcome.WAIT in outcomes)
+        moved = self._after(run, waiting=DocumentOutcome.WAIT in outcomes)
         return moved, Settling(settled=settled, unexplained=verdicts.unexplained)
 
-    def _after(self, run: Run, left: list[Document], *, waiting: bool) -> Run:
-        status = CatalogStatus.INDEXING if waiting else CatalogStatus.READY
-        update_totals(self.catalogs, run.catalog_id, left, status, at=self.now())
+    def _of_round(self, run: Run) -> list[Document]:
+        """What is open, and what failed before: a job tries that again."""
+        failed = self.documents.failed_in(run.catalog_id)
+        found = (*failed, *self.documents.open_in(run.catalog_id))
+        return list({each.document_id: each for each in found}.values())
+
+    def _after(self, run: Run, *, waiting: bool) -> Run:
         if waiting:
             return self._later(run)
+        self.catalogs.settle_status(run.catalog_id, at=self.now())
+        left = self.documents.page(run.catalog_id, after=None, limit=1).documents
         # An emptied catalog may be one to take down: having served no request, the run looks.
         return run.went(RunOutcome.SETTLED, served=run.progress.served if left else 0)
 
@@ -111,8 +115,3 @@ class Settlement:
             round_id=run.progress.job_id,
             accepted_at=run.progress.accepted_at,
         )
-
-
-def _left(before: list[Document], settled: list[Settled]) -> list[Document]:
-    gone = {each.document.document_id for each in settled if each.outcome is DocumentOutcome.GONE}
-    return [each for each in before if each.document_id not in gone]

@@ -39,7 +39,7 @@ class SharedSource:
     now: Callable[[], datetime] = utc_now
 
     def at_work_since(self, round_: Round) -> datetime | None:
-        documents = self.documents.of_catalog(round_.catalog.catalog_id)
+        documents = self.documents.open_in(round_.catalog.catalog_id)
         taken = [each for each in documents if round_.has(each)]
         accepted_at = round_.taken_at
         if is_overdue(accepted_at, self.now(), DEADLINE):

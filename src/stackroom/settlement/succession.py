@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from stackroom.clock import utc_now
-from stackroom.model import CatalogStatus, Document, DocumentStatus
+from stackroom.model import Document, DocumentStatus
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.runs import Lease
 from stackroom.runs.leases import MAX_FAILURES, Runs
-from stackroom.runs.totals import update_totals
 from stackroom.settlement.verdicts import DocumentOutcome, Settled
 
 SILENT = "an execution that ended silently"
@@ -37,16 +36,13 @@ class Succession:
         Safe to repeat; answers the documents that failed with the last of many.
         """
         catalog_id = lease.catalog_id
-        documents = list(self.documents.of_catalog(catalog_id))
         if lease.failures + 1 < MAX_FAILURES:
-            self._update_totals(catalog_id, documents, CatalogStatus.INDEXING)  # they wait
             self.runs.recover(lease)
             return []
         # Before the lease moves: a retry of this must still find it, and the documents.
-        settled = self._fail(filter(_is_waiting, documents), _broken(error))
-        now = {each.document.document_id: each.document for each in settled}
-        left = [now.get(each.document_id, each) for each in documents]
-        self._update_totals(catalog_id, left, CatalogStatus.READY)
+        waiting = filter(_is_waiting, self.documents.open_in(catalog_id))
+        settled = self._fail(waiting, _broken(error))
+        self.catalogs.settle_status(catalog_id, at=self.now())
         if not self.runs.release(catalog_id, lease.epoch, served=lease.requested):
             self.runs.recover(lease)  # more was dropped meanwhile
         return settled
@@ -58,12 +54,6 @@ class Succession:
         held = self.runs.held_by(lease.catalog_id, lease.epoch)
         if held is not None:
             self.follow(held, SILENT)
-
-    def _update_totals(
-        self, catalog_id: str, documents: Iterable[Document], status: CatalogStatus
-    ) -> None:
-        if self.catalogs.get(catalog_id) is not None:
-            update_totals(self.catalogs, catalog_id, documents, status, at=self.now())
 
     def _fail(self, documents: Iterable[Document], reason: str) -> list[Settled]:
         at = self.now()
