@@ -95,6 +95,11 @@ SLOTS = {
     "exhaust": _PUT,
     "free": _PUT,
 }
+WORKLISTS = {
+    "add": _PUT,
+    "entries": Cost(seconds=0.015, reads=0.5, each=Cost(seconds=0.0001, reads=0.025)),
+    "drop": _PUT,
+}
 BOOK = {
     "read": _GET,
     "write": Cost(seconds=0.012, writes=3),

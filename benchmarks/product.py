@@ -15,7 +15,8 @@ from stackroom.model import PoolMember
 from stackroom.runs.progress import Run
 from stackroom.uploads.events import object_event
 
-WINDOW = 5.0  # seconds that an upload waits for others (infra/pipeline.py)
+WINDOW = 0.0  # seconds that an upload waits for others (infra/pipeline.py)
+INSPECTIONS_WINDOW = 2.0  # likewise, of what is to be inspected
 _SWEEP = 300.0  # seconds between two sweeps (infra/runs.py)
 _SETTLING = 5.0  # seconds after which a new knowledge base is active
 Event = dict[str, Any]
@@ -37,8 +38,8 @@ class Stackroom:
         self.pool = [self._knowledge_base() for _ in range(pool_size)]
         self.broken: list[Execution] = []
         self._declare_functions()
-        account.consumed_queue("uploads", "upload_handler", batch_size=100, window=window)
-        account.consumed_queue("inspections", "inspect", batch_size=5, window=min(window, 2.0))
+        account.consumed_queue("uploads", "upload_handler", batch_size=10, window=window)
+        account.consumed_queue("inspections", "inspect", batch_size=5, window=INSPECTIONS_WINDOW)
         self.workflow = account.workflow(
             definition,
             {"IngestFunctionArn": "ingest", "StatusPollerFunctionArn": "status_poller"},
@@ -75,11 +76,8 @@ class Stackroom:
         for message_id, catalog_id in wanted.items():
             if catalog_id is not None:
                 waiting.setdefault(catalog_id, []).append(message_id)
-        for catalog_id, messages in waiting.items():
-            try:
-                self.use_cases.runs.ask(catalog_id)
-            except Exception:  # as the handler does: one catalog's trouble is no other's
-                failed += messages
+        for catalog_id in self.use_cases.requests.ask_all(waiting):
+            failed += waiting[catalog_id]
         return _response(failed)
 
     def _inspect(self, event: Event) -> Event:
@@ -94,15 +92,15 @@ class Stackroom:
                 return {}
             case "record_failure":
                 error = event["error"].get("Error", "an unknown error")
-                broken_runs.record(event["catalog_id"], event["epoch"], error)
+                broken_runs.record(event["worklist_id"], event["epoch"], error)
                 return {}
             case "admit":
                 ingestion.admit(_run(event), event["token"])
                 return {}
             case "start":
                 moved, _ = ingestion.start(_run(event))
-            case "ensure_data_source":
-                moved = ingestion.ensure_data_source(_run(event))
+            case "begin":
+                moved, _ = ingestion.begin(_run(event))
             case "release":
                 moved = ingestion.release(_run(event))
             case "hand_over":
@@ -128,7 +126,7 @@ class Stackroom:
             "ingest",
             {
                 "action": "record_failure",
-                "catalog_id": catalog_id,
+                "worklist_id": catalog_id,
                 "epoch": int(epoch),
                 "error": error,
             },
@@ -152,4 +150,4 @@ def _response(failed: Iterable[str]) -> Event:
 
 
 def _run(event: Event) -> Run:
-    return Run.model_validate({each: event[each] for each in ("catalog_id", "epoch", "progress")})
+    return Run.model_validate({each: event[each] for each in ("worklist_id", "epoch", "progress")})

@@ -108,7 +108,7 @@ class Stage:
         """Someone else's job has the knowledge base for so long, as far as the ledger knows."""
         now, book = self.hub.now(), self.stores.book
         grant = Grant(
-            catalog_id="another",
+            worklist_id="another",
             epoch=1,
             knowledge_base_id=knowledge_base_id,
             mode=Mode.EXCLUSIVE,

@@ -95,9 +95,9 @@ class Leases(FakeLeases):
 
     def _keep(self, lease: Lease) -> Lease:
         if lease.held:
-            self.live[lease.catalog_id] = lease
+            self.live[lease.worklist_id] = lease
         else:
-            self.live.pop(lease.catalog_id, None)
+            self.live.pop(lease.worklist_id, None)
         return super()._keep(lease)
 
 
@@ -130,7 +130,7 @@ class AdmissionBook(FakeAdmissionBook):
 
 
 def _place(waiter: Waiter) -> tuple[str, Mode, datetime, str]:
-    return (waiter.knowledge_base_id, waiter.mode, waiter.since, waiter.catalog_id)
+    return (waiter.knowledge_base_id, waiter.mode, waiter.since, waiter.worklist_id)
 
 
 @dataclass

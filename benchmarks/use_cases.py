@@ -18,16 +18,17 @@ from stackroom.aws.direct_documents import BedrockDirectDocuments
 from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.ingestion.by_job import JobRounds
-from stackroom.ingestion.direct import DirectRounds
 from stackroom.ingestion.direct_calls import DirectCalls
 from stackroom.ingestion.direct_round import DirectPorts
 from stackroom.ingestion.endings import Endings
 from stackroom.ingestion.run_tasks import RunTasks
+from stackroom.ingestion.shared_runs import SharedRuns
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.inspection import Inspection
-from stackroom.model import PerSourceType, PoolMember
+from stackroom.model import PoolMember
 from stackroom.runs.leases import Runs
-from stackroom.runs.placement import Placements
+from stackroom.runs.placement import Placements, SharedFirst
+from stackroom.runs.requests import RunRequests
 from stackroom.runs.teardown import Teardown
 from stackroom.settlement.broken_runs import BrokenRuns
 from stackroom.settlement.evidence import Investigation
@@ -40,6 +41,7 @@ from stackroom.settlement.verdict_writer import VerdictWriter
 from stackroom.uploads.reconcile import Uploads
 from tests.fakes.inspection import FakeInspections, FakeMapShelf
 from tests.fakes.pipeline import FakeInspectionResults, FakeReceipts, FakeSlots
+from tests.fakes.worklists import FakeWorklists
 
 # Of an inspection, in seconds and bytes a second: a process of its own, which starts as fast as any
 # Python does, then what pypdfium2 was measured at on a corpus of PDFs.
@@ -75,6 +77,7 @@ class UseCases:
         self._bucket = self._metered(stores.bucket, metering.BUCKET, free=("uri_of",))
         self._leases = self._metered(stores.leases, metering.LEASES)
         self._slots = self._metered(FakeSlots(), metering.SLOTS)
+        self._worklists = self._metered(FakeWorklists(), metering.WORKLISTS)
         self._receipts = self._metered(stores.receipts, metering.RECEIPTS)
         self._inspections = self._metered(FakeInspectionResults(), metering.INSPECTION_RESULTS)
         self._jobs = BedrockIngestionJobs(client=self._agent)
@@ -113,13 +116,30 @@ class UseCases:
                 catalogs=self._catalogs, slots=self._slots, data_sources=sources, pool=self._pool
             ),
             admission=self.admission,
-            rounds=PerSourceType(own=self._job_rounds, shared=self._direct_rounds),
+            jobs=self._job_rounds,
+            shared_runs=self._shared_runs,
             endings=self._endings,
-            teardown=Teardown(
-                catalogs=self._catalogs, slots=self._slots, data_sources=sources, pool=self._pool
-            ),
+            teardown=self._teardown,
             runs=self.runs,
+            requests=self.requests,
             now=self._now,
+        )
+
+    @cached_property
+    def requests(self) -> RunRequests:
+        return RunRequests(
+            catalogs=self._catalogs,
+            placing=SharedFirst(catalogs=self._catalogs, pool=self._pool),
+            worklists=self._worklists,
+            runs=self.runs,
+            pool=self._pool,
+        )
+
+    @property
+    def _teardown(self) -> Teardown:
+        sources = BedrockDataSources(client=self._agent, bucket="docs")
+        return Teardown(
+            catalogs=self._catalogs, slots=self._slots, data_sources=sources, pool=self._pool
         )
 
     @property
@@ -133,11 +153,13 @@ class UseCases:
         )
 
     @property
-    def _direct_rounds(self) -> DirectRounds:
-        return DirectRounds(
+    def _shared_runs(self) -> SharedRuns:
+        return SharedRuns(
+            catalogs=self._catalogs,
             documents=self._documents,
+            worklists=self._worklists,
             admission=self.admission,
-            endings=self._endings,
+            runs=self.runs,
             ports=DirectPorts(
                 calls=DirectCalls(
                     documents=self._documents,
@@ -151,6 +173,8 @@ class UseCases:
                 now=self._now,
                 pause=self._account.pace.spend,
             ),
+            teardown=self._teardown,
+            pool=self._pool,
             now=self._now,
         )
 
@@ -158,7 +182,6 @@ class UseCases:
     def _endings(self) -> Endings:
         return Endings(
             catalogs=self._catalogs,
-            documents=self._documents,
             admission=self.admission,
             now=self._now,
         )
@@ -168,14 +191,11 @@ class UseCases:
         return Settlement(
             catalogs=self._catalogs,
             documents=self._documents,
-            strategies=PerSourceType(
-                own=OwnSource(
-                    jobs=self._jobs,
-                    bucket=self._bucket,
-                    investigation=self._investigation,
-                    now=self._now,
-                ),
-                shared=self._shared_source,
+            own_source=OwnSource(
+                jobs=self._jobs,
+                bucket=self._bucket,
+                investigation=self._investigation,
+                now=self._now,
             ),
             verdict_writer=self._verdict_writer,
             leases=self._leases,
@@ -186,8 +206,6 @@ class UseCases:
     @property
     def _shared_source(self) -> SharedSource:
         return SharedSource(
-            direct=self._direct,
-            documents=self._documents,
             investigation=self._investigation,
             now=self._now,
         )
@@ -200,6 +218,7 @@ class UseCases:
             succession=Succession(
                 catalogs=self._catalogs, documents=self._documents, runs=self.runs, now=self._now
             ),
+            requests=self.requests,
         )
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The state machine that brings one catalog up to date: which state follows on which."""
+"""The state machine that works off one worklist: which state follows on which."""
 
 from statemachines.states import (
     INGEST,
@@ -12,24 +12,31 @@ from statemachines.states import (
 )
 
 STATES: dict[str, State] = {
-    "EnsureDataSource": task(
+    "BeginRun": task(
         INGEST,
-        "ensure_data_source",
-        "Safe to retry: the slot is held under the catalog's id, the data source found by name.",
-        then="IsCatalogPlaced",
+        "begin",
+        "At a shared data source: is admitted if that can be at once, and ingests directly until"
+        " nothing is open, for as long as a function may. A catalog with a data source of its own:"
+        " ensures that data source. Safe to retry: calls name their round, the slot is held under"
+        " the catalog's id, the data source found by name.",
+        then="IsRunUnderWay",
     ),
-    "IsCatalogPlaced": choice(
-        "waiting: the data source is being created or deleted, or a run that broke is followed"
+    "IsRunUnderWay": choice(
+        "released: nothing is open any more; more: time was up, or more was asked for; waiting: the"
+        " data source is being created or deleted, Bedrock is busy, or a run that broke is followed"
         " after a while.",
+        released="WorklistSettled",
+        more="BeginRun",
         placed="AdmitIngestion",
-        waiting="WaitForDataSource",
+        waiting="WaitToBegin",
+        busy="WaitToBegin",
         nothing="ReleaseRun",
         gone="ReleaseRun",
         hand_over="HandOverRun",
     ),
-    "WaitForDataSource": wait(
+    "WaitToBegin": wait(
         "Before the data source is looked at again, or a broken run is followed.",
-        then="EnsureDataSource",
+        then="BeginRun",
     ),
     "AdmitIngestion": waiting_task(
         INGEST,
@@ -42,13 +49,16 @@ STATES: dict[str, State] = {
     "StartIngestion": task(
         INGEST,
         "start",
-        "One job, or some direct calls. Safe to retry: client tokens name the round, so a"
+        "One job, or direct calls as BeginRun. Safe to retry: client tokens name the round, so a"
         " second call gets the first one's effect.",
         then="IsIngestionStarted",
     ),
     "IsIngestionStarted": choice(
-        "busy is back-pressure, waited out for as long as it takes; turn_over: the admission is"
-        " given back for others to come first, and this run queues up again.",
+        "busy is back-pressure, waited out for as long as it takes; placed and turn_over: the"
+        " admission is given back for others to come first, and this run queues up again.",
+        released="WorklistSettled",
+        more="BeginRun",
+        placed="AdmitIngestion",
         started="WaitForIngestion",
         busy="WaitForKnowledgeBase",
         turn_over="AdmitIngestion",
@@ -91,10 +101,10 @@ STATES: dict[str, State] = {
         INGEST,
         "release",
         "Gives the lease back unless more was asked for since the round began.",
-        then="IsCatalogSettled",
+        then="IsWorklistSettled",
     ),
-    "IsCatalogSettled": choice(
-        "more: another round.", released="CatalogSettled", more="EnsureDataSource"
+    "IsWorklistSettled": choice(
+        "more: another round.", released="WorklistSettled", more="BeginRun"
     ),
     "HandOverRun": task(
         INGEST,
@@ -102,11 +112,9 @@ STATES: dict[str, State] = {
         "An execution's history ends at 25,000 events, so a fresh execution goes on.",
         then="IsRunHandedOver",
     ),
-    "IsRunHandedOver": choice(
-        "One outcome; any other is a failure.", handed_over="CatalogHandedOver"
-    ),
-    "CatalogSettled": {"Type": "Succeed"},
-    "CatalogHandedOver": {"Type": "Succeed"},
+    "IsRunHandedOver": choice("One outcome; any other is a failure.", handed_over="RunHandedOver"),
+    "WorklistSettled": {"Type": "Succeed"},
+    "RunHandedOver": {"Type": "Succeed"},
     "UnknownOutcome": {
         "Type": "Pass",
         "Comment": "A task answered what no Choice names: a mistake of ours.",
@@ -133,16 +141,17 @@ STATES: dict[str, State] = {
     "RunSuperseded": {
         "Type": "Fail",
         "Error": "RunSuperseded",
-        "Cause": "Another execution holds this catalog's lease; nothing is lost.",
+        "Cause": "Another execution holds this worklist's lease; nothing is lost.",
     },
 }
 
 INGEST_CATALOG: State = {
-    "Comment": "Make one catalog's documents searchable, and forget what was removed. Input:"
-    " {catalog_id, epoch, progress}, made by the runs package; every task takes and answers just"
-    " that. Ends in CatalogSettled or CatalogHandedOver, or fails as RunBroke (after RecordFailure"
+    "Comment": "Make the documents of one worklist searchable, and forget what was removed: of a"
+    " catalog with a data source of its own, or of all catalogs on a shared one. Input:"
+    " {worklist_id, epoch, progress}, made by the runs package; every task takes and answers just"
+    " that. Ends in WorklistSettled or RunHandedOver, or fails as RunBroke (after RecordFailure"
     " has seen to a successor) or RunSuperseded.",
-    "StartAt": "EnsureDataSource",
+    "StartAt": "BeginRun",
     "TimeoutSeconds": 15_552_000,  # 180 days
     "States": STATES,
 }

@@ -142,7 +142,7 @@ def _parameters(function: str, action: str, *, last: str) -> State:
         "FunctionName": function,
         "Payload": {
             "action": action,
-            "catalog_id.$": "$.catalog_id",
+            "worklist_id.$": "$.worklist_id",
             "epoch.$": "$.epoch",
             f"{last}.$": f"$.{last}",
         },

@@ -14,7 +14,7 @@ class Breakdown(BaseModel):
     """The state machine caught an error; `error` is as Step Functions gives it."""
 
     action: Literal["record_failure"]
-    catalog_id: str
+    worklist_id: str
     epoch: int
     error: dict[str, str]
 
@@ -44,9 +44,9 @@ Request = Breakdown | Ending | Sweep
 
 
 def record(breakdown: Breakdown) -> dict[str, Any]:
-    logger.append_keys(catalog_id=breakdown.catalog_id, epoch=breakdown.epoch)
+    logger.append_keys(worklist_id=breakdown.worklist_id, epoch=breakdown.epoch)
     name = breakdown.error.get("Error", "an unknown error")
-    failed = use_cases().broken_runs.record(breakdown.catalog_id, breakdown.epoch, name)
+    failed = use_cases().broken_runs.record(breakdown.worklist_id, breakdown.epoch, name)
     logger.error("run broke", error=name, cause=breakdown.error.get("Cause"))
     metrics.add_metric(name="BrokenRuns", unit=MetricUnit.Count, value=1)
     report(failed, logger=logger, metrics=metrics)
@@ -54,11 +54,11 @@ def record(breakdown: Breakdown) -> dict[str, Any]:
 
 
 def recover(ending: Ending) -> dict[str, Any]:
-    catalog_id, _, epoch = ending.execution_name.rpartition("-")
+    worklist_id, _, epoch = ending.execution_name.rpartition("-")
     logger.warning("execution ended badly", execution_name=ending.execution_name)
     if not epoch.isdecimal():  # someone started it by hand: it holds no lease
         return {"failed_documents": 0}
-    failed = use_cases().broken_runs.record(catalog_id, int(epoch), "an execution cut short")
+    failed = use_cases().broken_runs.record(worklist_id, int(epoch), "an execution cut short")
     report(failed, logger=logger, metrics=metrics)
     return {"failed_documents": len(failed)}
 

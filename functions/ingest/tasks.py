@@ -1,4 +1,4 @@
-"""Step Functions: the tasks that move a catalog's run on."""
+"""Step Functions: the tasks that move a run on."""
 
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from stackroom.runs.progress import Run, RunOutcome
 class Step(Run):
     """A task of the state machine."""
 
-    action: Literal["ensure_data_source", "start", "release", "hand_over"]
+    action: Literal["begin", "start", "release", "hand_over"]
 
 
 class Admittance(Run):
@@ -27,7 +27,7 @@ Request = Step | Admittance
 
 
 def move_on(step: Step) -> dict[str, Any]:
-    logger.append_keys(catalog_id=step.catalog_id, epoch=step.epoch)
+    logger.append_keys(worklist_id=step.worklist_id, epoch=step.epoch)
     run = Run.model_validate(step.model_dump(exclude={"action"}))
     moved = _task(step.action, run)
     progress = moved.progress
@@ -40,7 +40,7 @@ def move_on(step: Step) -> dict[str, Any]:
 
 
 def admit(asked: Admittance) -> dict[str, Any]:
-    logger.append_keys(catalog_id=asked.catalog_id, epoch=asked.epoch)
+    logger.append_keys(worklist_id=asked.worklist_id, epoch=asked.epoch)
     run = Run.model_validate(asked.model_dump(exclude={"action", "token"}))
     _run_tasks().admit(run, asked.token)
     logger.info("run queued up", **asked.progress.model_dump(mode="json"))
@@ -48,17 +48,18 @@ def admit(asked: Admittance) -> dict[str, Any]:
 
 
 def _task(action: str, run: Run) -> Run:
-    if action == "start":
-        moved, work = _run_tasks().start(run)
-        report(work.settled, logger=logger, metrics=metrics)
-        metrics.add_metric(name="DirectCalls", unit=MetricUnit.Count, value=work.calls)
-        return moved
-    tasks = {
-        "ensure_data_source": _run_tasks().ensure_data_source,
-        "release": _run_tasks().release,
-        "hand_over": _run_tasks().hand_over,
-    }
-    return tasks[action](run)
+    if action in ("release", "hand_over"):
+        tasks = {"release": _run_tasks().release, "hand_over": _run_tasks().hand_over}
+        return tasks[action](run)
+    working = {"begin": _run_tasks().begin, "start": _run_tasks().start}
+    moved, work = working[action](run)
+    report(work.settled, logger=logger, metrics=metrics)
+    metrics.add_metric(name="DirectCalls", unit=MetricUnit.Count, value=work.calls)
+    for catalog_id, error in work.failures.items():
+        logger.error("catalog set aside", catalog_id=catalog_id, error=repr(error))
+    if work.failures:
+        metrics.add_metric(name="CatalogsSetAside", unit=MetricUnit.Count, value=len(work.failures))
+    return moved
 
 
 def _run_tasks() -> RunTasks:

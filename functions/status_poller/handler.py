@@ -36,7 +36,7 @@ def settlement() -> Settlement:
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     step = Step.model_validate(event)
-    logger.append_keys(catalog_id=step.catalog_id, epoch=step.epoch)
+    logger.append_keys(worklist_id=step.worklist_id, epoch=step.epoch)
     run = Run.model_validate(step.model_dump(exclude={"action"}))
 
     if step.action == "poll":

@@ -11,7 +11,7 @@ from functions.observability import logger_for, metrics_for
 from stackroom.aws.session import client
 from stackroom.aws.settings import Settings
 from stackroom.aws.use_cases import UseCases
-from stackroom.runs.leases import Runs
+from stackroom.runs.requests import RunRequests
 from stackroom.uploads.events import object_event
 from stackroom.uploads.reconcile import Uploads
 from stackroom.uploads.steps import UploadOutcome
@@ -40,8 +40,8 @@ def uploads() -> Uploads:
     return use_cases().uploads
 
 
-def runs() -> Runs:
-    return use_cases().runs
+def requests() -> RunRequests:
+    return use_cases().requests
 
 
 @logger.inject_lambda_context(clear_state=True)
@@ -59,8 +59,9 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     for message_id, catalog_id in wanted.items():
         if catalog_id is not None:
             waiting.setdefault(catalog_id, []).append(message_id)
-    for catalog_id, messages in waiting.items():
-        failed += [] if ask(catalog_id) else messages
+    for catalog_id, error in requests().ask_all(waiting).items():
+        logger.error("asking for a run failed", catalog_id=catalog_id, exc_info=error)
+        failed += waiting[catalog_id]
     return response(failed)
 
 
@@ -82,13 +83,3 @@ def reconcile(body: str) -> str | None:
         metrics.add_metric(name="RejectedUploads", unit=MetricUnit.Count, value=1)
     metrics.add_metric(name="UploadEvents", unit=MetricUnit.Count, value=1)
     return plan.run_for
-
-
-def ask(catalog_id: str) -> bool:
-    """Ask for a run, once per catalog and batch; a failure fails the messages that asked."""
-    try:
-        runs().ask(catalog_id)
-    except Exception:  # one catalog's trouble must not take the others' messages along
-        logger.exception("asking for a run failed", catalog_id=catalog_id)
-        return False
-    return True

@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import ValidationError as Malformed
 
 from stackroom.aws.catalogs import METADATA, to_catalog
-from stackroom.aws.documents import DynamoDocuments, to_document
+from stackroom.aws.document_items import to_document
+from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.items import get_all, scan, to_item
 from stackroom.errors import StoreUnavailable
 from stackroom.ingestion.estimates import Estimates

@@ -25,7 +25,7 @@ def book(dynamodb: Any) -> DynamoAdmissionBook:
 
 def a_grant(number: int) -> Grant:
     return Grant(
-        catalog_id=f"cat-{number:016}",
+        worklist_id=f"cat-{number:016}",
         epoch=number,
         knowledge_base_id="KB12345678",
         mode=Mode.EXCLUSIVE if number < 5 else Mode.SHARED,
@@ -41,7 +41,7 @@ def a_grant(number: int) -> Grant:
 
 def a_waiter(number: int) -> Waiter:
     return Waiter(
-        catalog_id=f"cat-{number:04}",
+        worklist_id=f"cat-{number:04}",
         epoch=1,
         knowledge_base_id="KB12345678",
         mode=Mode.SHARED,

@@ -17,14 +17,14 @@ def leases(dynamodb: Any) -> DynamoLeases:
     return DynamoLeases(client=dynamodb, table=CONTROL_TABLE)
 
 
-def taken(leases: DynamoLeases, catalog_id: str) -> Lease:
-    lease = leases.take(leases.ask(catalog_id), until=NOW, failures=0)
+def taken(leases: DynamoLeases, worklist_id: str) -> Lease:
+    lease = leases.take(leases.ask(worklist_id), until=NOW, failures=0)
     assert lease is not None
     return lease
 
 
 def test_held_leases_are_listed_over_all_pages(leases: DynamoLeases, dynamodb: Any) -> None:
-    held = {taken(leases, f"cat-{number}").catalog_id for number in range(12)}
+    held = {taken(leases, f"cat-{number}").worklist_id for number in range(12)}
     leases.ask("cat-free")
     taken(leases, "cat-done")
     leases.release("cat-done", 1, served=1)
@@ -32,20 +32,20 @@ def test_held_leases_are_listed_over_all_pages(leases: DynamoLeases, dynamodb: A
         item = {"pk": {"S": f"INSPECTION#{number}"}, "sk": {"S": "x"}, "reason": {"S": "x" * 2**17}}
         dynamodb.put_item(TableName=CONTROL_TABLE, Item=item)
 
-    assert {lease.catalog_id for lease in leases.held()} == held
+    assert {lease.worklist_id for lease in leases.held()} == held
 
 
 def test_expired_leases_are_found_without_reading_the_table(
     leases: DynamoLeases, dynamodb: Any
 ) -> None:
-    expired = {taken(leases, f"cat-{number}").catalog_id for number in range(3)}
+    expired = {taken(leases, f"cat-{number}").worklist_id for number in range(3)}
     asked: list[tuple[str, str | None]] = []
     dynamodb.meta.events.register(
         "before-parameter-build.dynamodb",
         lambda params, model, **_: asked.append((model.name, params.get("IndexName"))),
     )
 
-    found = {lease.catalog_id for lease in leases.expired(NOW + timedelta(seconds=1))}
+    found = {lease.worklist_id for lease in leases.expired(NOW + timedelta(seconds=1))}
 
     assert found == expired
     assert asked == [("Query", "live-index")]

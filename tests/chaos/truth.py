@@ -165,8 +165,8 @@ class Truth(Readings):
     def _of_turns(self) -> Iterator[str]:
         book = DynamoAdmissionBook(client=self.dynamodb, table=CONTROL_TABLE)
         for grant in book.read().grants:
-            yield f"grant: {grant.catalog_id}-{grant.epoch} {grant.mode}"
+            yield f"grant: {grant.worklist_id}-{grant.epoch} {grant.mode}"
         for member in self.world.pool:
             for mode in Mode:
                 for waiter in book.waiting(member.knowledge_base_id, mode, limit=10):
-                    yield f"waiter: {waiter.catalog_id}-{waiter.epoch} {waiter.mode}"
+                    yield f"waiter: {waiter.worklist_id}-{waiter.epoch} {waiter.mode}"

@@ -57,4 +57,4 @@ class FakeTaskTokens(Disturbed):
 
 def _place(waiter: Waiter) -> Place:
     since = waiter.since.isoformat(timespec="microseconds")
-    return (waiter.knowledge_base_id, waiter.mode, since, waiter.catalog_id)
+    return (waiter.knowledge_base_id, waiter.mode, since, waiter.worklist_id)

@@ -337,14 +337,14 @@ class FakeLeases(Disturbed):
         return self.kept.get(catalog_id)
 
     def ask(self, catalog_id: str) -> Lease:
-        nothing = Lease(catalog_id=catalog_id, requested=0, epoch=0, held=False, started=False)
+        nothing = Lease(worklist_id=catalog_id, requested=0, epoch=0, held=False, started=False)
         lease = self.kept.get(catalog_id, nothing)
         return self._keep(replace(lease, requested=lease.requested + 1))
 
     def take(
         self, seen: Lease, *, until: datetime, failures: int, epoch: int | None = None
     ) -> Lease | None:
-        now = self.kept[seen.catalog_id]
+        now = self.kept[seen.worklist_id]
         if (now.epoch, now.held) != (seen.epoch, seen.held):
             return None
         taken = replace(
@@ -357,7 +357,7 @@ class FakeLeases(Disturbed):
         return self._keep(replace(taken, failures=failures))
 
     def mark_started(self, lease: Lease) -> None:
-        now = self.kept.get(lease.catalog_id)
+        now = self.kept.get(lease.worklist_id)
         if now and now.held and now.epoch == lease.epoch:
             self._keep(replace(now, started=True))
 
@@ -387,7 +387,7 @@ class FakeLeases(Disturbed):
         return now
 
     def _keep(self, lease: Lease) -> Lease:
-        self.kept[lease.catalog_id] = lease
+        self.kept[lease.worklist_id] = lease
         return lease
 
 

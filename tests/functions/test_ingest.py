@@ -26,7 +26,7 @@ def figure(name: str, *values: float, **dimensions: str) -> Figure:
 
 
 def breakdown(run: Event) -> Event:
-    return {"catalog_id": run["catalog_id"], "epoch": run["epoch"], "error": ERROR}
+    return {"worklist_id": run["worklist_id"], "epoch": run["epoch"], "error": ERROR}
 
 
 def test_a_step_is_logged_with_its_run_and_where_that_went(
@@ -38,7 +38,7 @@ def test_a_step_is_logged_with_its_run_and_where_that_went(
 
     line = printed.line("run moved on")
     assert (line["service"], line["action"]) == ("ingest", "ensure_data_source")
-    assert (line["catalog_id"], line["epoch"]) == (CATALOG, 1)
+    assert (line["worklist_id"], line["epoch"]) == (CATALOG, 1)
     assert {name: line.get(name) for name in moved["progress"]} == moved["progress"]
     assert line["outcome"] == "placed"
 
@@ -86,7 +86,7 @@ def test_queueing_up_is_logged_and_grants_the_grant_that_is_free(
     run = pipeline.admitted()
 
     line = printed.line("run queued up")
-    assert line["catalog_id"] == CATALOG
+    assert line["worklist_id"] == CATALOG
     assert line["waiting_since"] == run["progress"]["waiting_since"]
     assert pipeline.ingest("start", run)["progress"]["outcome"] == "started"
 
@@ -125,7 +125,7 @@ def test_a_run_that_broke_is_logged_with_its_error_counted_and_followed(
     assert answer == {"failed_documents": 0}
     assert line["level"] == "ERROR"
     assert (line["error"], line["cause"]) == (ERROR["Error"], ERROR["Cause"])
-    assert (line["catalog_id"], line["epoch"]) == (CATALOG, 1)
+    assert (line["worklist_id"], line["epoch"]) == (CATALOG, 1)
     assert printed.figures("BrokenRuns", "DocumentsSettled") == [figure("BrokenRuns", 1)]
     assert pipeline.executions() == [f"{CATALOG}-1", f"{CATALOG}-2"]
 
@@ -212,10 +212,10 @@ def test_a_thorough_sweep_looks_at_leases_that_have_not_expired(
 @pytest.mark.parametrize(
     "event",
     [
-        {"action": "dance", "catalog_id": CATALOG, "epoch": 1},
-        {"action": "start", "catalog_id": CATALOG},
-        {"action": "sweep", "catalog_id": CATALOG},
-        {"catalog_id": CATALOG, "epoch": 1},
+        {"action": "dance", "worklist_id": CATALOG, "epoch": 1},
+        {"action": "start", "worklist_id": CATALOG},
+        {"action": "sweep", "worklist_id": CATALOG},
+        {"worklist_id": CATALOG, "epoch": 1},
     ],
 )
 def test_a_call_that_nobody_makes_breaks_before_anything_moves(
@@ -239,4 +239,4 @@ def test_keys_of_a_run_do_not_leak_into_the_next_invocation(
 
     pipeline.ingest("sweep", {})
 
-    assert not {"catalog_id", "epoch"} & printed.line("leases swept").keys()
+    assert not {"worklist_id", "epoch"} & printed.line("leases swept").keys()

@@ -37,7 +37,7 @@ def test_polls_are_counted_and_logged_with_where_the_run_went(
     lines = [line for line in printed.lines("run moved on") if line["action"] == "poll"]
     assert over["progress"]["outcome"] == "over"
     assert [line["outcome"] for line in lines] == ["running", "over"]
-    assert {(line["catalog_id"], line["epoch"]) for line in lines} == {(CATALOG, 1)}
+    assert {(line["worklist_id"], line["epoch"]) for line in lines} == {(CATALOG, 1)}
     assert {line["service"] for line in lines} == {"status_poller"}
     assert printed.figures("Polls") == [figure("Polls", 1)] * 2
 
@@ -57,7 +57,7 @@ def test_an_indexed_document_is_logged_and_counted_with_its_waiting_time(
     assert document.indexed_at is not None
     assert (line["outcome"], line["document_id"]) == ("indexed", place_of().document_id)
     assert (line["version"], line["correlation_id"]) == (document.version, event_id)
-    assert (line["catalog_id"], line["epoch"]) == (CATALOG, 1)
+    assert (line["worklist_id"], line["epoch"]) == (CATALOG, 1)
     assert settled(printed) == [figure("DocumentsSettled", 1, outcome="indexed")]
     assert waited == figure(
         "UploadToIndexedSeconds",

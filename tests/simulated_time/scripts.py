@@ -23,7 +23,7 @@ from tests.workflow.functions import Functions as PlayedFunctions
 from tests.workflow.functions import Reply
 from tests.workflow.machine import definition
 
-INPUT = {"catalog_id": "cat-1", "epoch": 3, "progress": {"delay": 0}}
+INPUT = {"worklist_id": "cat-1", "epoch": 3, "progress": {"delay": 0}}
 _PATIENCE = 120.0  # seconds, of a very busy machine
 
 Line = tuple[str, str, Any]
@@ -61,7 +61,7 @@ class Script:
 
     def payload(self, event: dict[str, Any], outcome: str) -> dict[str, Any]:
         progress = {**event.get("progress", {}), "outcome": outcome, "wait_seconds": self.wait}
-        return {"catalog_id": event["catalog_id"], "epoch": event["epoch"], "progress": progress}
+        return {"worklist_id": event["worklist_id"], "epoch": event["epoch"], "progress": progress}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -100,7 +100,7 @@ def test_the_benchmarks_queue_is_the_tests_queue() -> None:
 
 def any_waiter(chance: random.Random) -> Waiter:
     return Waiter(
-        catalog_id=f"cat-{chance.randrange(5)}",
+        worklist_id=f"cat-{chance.randrange(5)}",
         epoch=1,
         knowledge_base_id="kb",
         mode=chance.choice(list(Mode)),

@@ -17,6 +17,6 @@ def deletions(pipeline: Pipeline) -> Deletions:
         bucket=pipeline.bucket,
         receipts=pipeline.receipts,
         uploads=pipeline.uploads,
-        runs=pipeline.runs,
+        requests=pipeline.requests,
         now=pipeline.clock,
     )

@@ -6,16 +6,17 @@ from stackroom.admission.admission import Admission
 from stackroom.admission.limits import Limits
 from stackroom.capacity import capacity_of
 from stackroom.ingestion.by_job import JobRounds
-from stackroom.ingestion.direct import DirectRounds
 from stackroom.ingestion.direct_calls import DirectCalls
 from stackroom.ingestion.direct_round import DirectPorts
 from stackroom.ingestion.endings import Endings
 from stackroom.ingestion.run_tasks import RunTasks
+from stackroom.ingestion.shared_runs import SharedRuns
 from stackroom.keys import Location, locate
-from stackroom.model import DataSourceType, Document, PerSourceType, PoolMember
+from stackroom.model import DataSourceType, Document, PoolMember
 from stackroom.runs.leases import Runs
-from stackroom.runs.placement import Placements
+from stackroom.runs.placement import OwnFirst, Placements, Placing
 from stackroom.runs.progress import Run, RunOutcome
+from stackroom.runs.requests import RunRequests
 from stackroom.runs.teardown import Teardown
 from stackroom.settlement.broken_runs import BrokenRuns
 from stackroom.settlement.evidence import Investigation
@@ -42,6 +43,7 @@ from tests.fakes.pipeline import (
     FakeReceipts,
     FakeSlots,
 )
+from tests.fakes.worklists import FakeWorklists
 
 KEY = "alice/research/report.pdf"
 
@@ -59,6 +61,7 @@ CATALOG = place_of(KEY).catalog_id
 class Pipeline:
     clock: FakeClock = field(default_factory=FakeClock)
     pool: tuple[PoolMember, ...] = (PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1"),)
+    placing: Placing = field(default_factory=OwnFirst)
 
     def pause(self, seconds: float) -> None:
         """Looked up at each call, for a test may disturb it by then."""
@@ -71,6 +74,7 @@ class Pipeline:
         self.leases = FakeLeases()
         self.executions = FakeExecutions()
         self.slots = FakeSlots()
+        self.worklists = FakeWorklists()
         self.bedrock = FakeBedrock(self.clock)
         self.findings = FakeInspectionResults()
         self.receipts = FakeReceipts()
@@ -110,8 +114,6 @@ class Pipeline:
             jobs=self.bedrock, bucket=self.bucket, investigation=investigation, now=self.clock
         )
         shared_source = SharedSource(
-            direct=self.bedrock,
-            documents=self.documents,
             investigation=investigation,
             now=self.clock,
         )
@@ -123,11 +125,10 @@ class Pipeline:
         )
         endings = Endings(
             catalogs=self.catalogs,
-            documents=self.documents,
             admission=self.admission,
             now=self.clock,
         )
-        job_rounds = JobRounds(
+        jobs = JobRounds(
             documents=self.documents,
             jobs=self.bedrock,
             admission=self.admission,
@@ -147,17 +148,17 @@ class Pipeline:
             now=self.clock,
             pause=self.pause,
         )
-        direct_rounds = DirectRounds(
-            documents=self.documents,
-            admission=self.admission,
-            endings=endings,
-            ports=self.direct,
-            now=self.clock,
-        )
         self.teardown = Teardown(
             catalogs=self.catalogs,
             slots=self.slots,
             data_sources=self.bedrock,
+            pool=self.pool,
+        )
+        self.requests = RunRequests(
+            catalogs=self.catalogs,
+            placing=self.placing,
+            worklists=self.worklists,
+            runs=self.runs,
             pool=self.pool,
         )
         self.ingestion = RunTasks(
@@ -165,16 +166,28 @@ class Pipeline:
             documents=self.documents,
             placements=self.placements,
             admission=self.admission,
-            rounds=PerSourceType(own=job_rounds, shared=direct_rounds),
+            jobs=jobs,
+            shared_runs=SharedRuns(
+                catalogs=self.catalogs,
+                documents=self.documents,
+                worklists=self.worklists,
+                admission=self.admission,
+                runs=self.runs,
+                ports=self.direct,
+                teardown=self.teardown,
+                pool=self.pool,
+                now=self.clock,
+            ),
             endings=endings,
             teardown=self.teardown,
             runs=self.runs,
+            requests=self.requests,
             now=self.clock,
         )
         self.settlement = Settlement(
             catalogs=self.catalogs,
             documents=self.documents,
-            strategies=PerSourceType(own=own_source, shared=shared_source),
+            own_source=own_source,
             verdict_writer=verdict_writer,
             leases=self.leases,
             admission=self.admission,
@@ -184,7 +197,10 @@ class Pipeline:
             catalogs=self.catalogs, documents=self.documents, runs=self.runs, now=self.clock
         )
         self.broken_runs = BrokenRuns(
-            admission=self.admission, runs=self.runs, succession=self.succession
+            admission=self.admission,
+            runs=self.runs,
+            succession=self.succession,
+            requests=self.requests,
         )
 
     def drop(self, key: str = KEY, body: str = "text", **attributes: str) -> Plan:
@@ -201,7 +217,7 @@ class Pipeline:
         self.clock.pass_by(1)
         plan = self.uploads.reconcile(key, correlation_id="event-1")
         if plan.run_for is not None:
-            self.runs.ask(plan.run_for)
+            self.requests.ask(plan.run_for)
         return plan
 
     def is_searchable(self, key: str = KEY) -> None:
@@ -227,11 +243,11 @@ class Pipeline:
         return document
 
     def live_run(self, catalog_id: str = CATALOG) -> Run:
-        return Run(catalog_id=catalog_id, epoch=self.leases.kept[catalog_id].epoch)
+        return Run(worklist_id=catalog_id, epoch=self.leases.kept[catalog_id].epoch)
 
     def admitted(self, catalog_id: str = CATALOG) -> Run:
         """The live run, admitted."""
-        run = self.ingestion.ensure_data_source(self.live_run(catalog_id))
+        run, _ = self.ingestion.begin(self.live_run(catalog_id))
         assert run.progress.outcome is RunOutcome.PLACED
         self.clock.pass_by(1)
         token = f"token {len(self.task_tokens.woken)}"  # each task has one of its own

@@ -50,7 +50,7 @@ class Reconciled(Pipeline):
             mending=Mending(
                 uploads=self.uploads,
                 documents=self.documents,
-                runs=self.runs,
+                requests=self.requests,
                 dry_run=dry_run,
                 at_once=1,
                 now=self.clock,

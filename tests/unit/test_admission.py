@@ -38,10 +38,10 @@ class Desk:
         return waiter
 
     def holders(self) -> list[str]:
-        return [each.catalog_id for each in self.book.read().grants]
+        return [each.worklist_id for each in self.book.read().grants]
 
     def queue(self, mode: Mode = Mode.EXCLUSIVE) -> list[str]:
-        return [each.catalog_id for each in self.book.waiting("KB1", mode, limit=100)]
+        return [each.worklist_id for each in self.book.waiting("KB1", mode, limit=100)]
 
 
 @pytest.fixture

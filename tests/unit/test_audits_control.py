@@ -82,7 +82,7 @@ def test_the_position_of_a_dead_run_in_the_queue_is_given_up(world: Reconciled) 
     world.admitted()
     other = world.drop("bob/notes/file.txt").run_for
     assert other is not None
-    world.ingestion.admit(world.ingestion.ensure_data_source(world.live_run(other)), "token")
+    world.ingestion.admit(world.ingestion.begin(world.live_run(other))[0], "token")
     world.executions.ended.add(f"{other}-1")
 
     assert (Kind.DEAD_WAITER, f"KB1 exclusive: {other}-1") in world.found()

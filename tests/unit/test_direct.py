@@ -141,7 +141,7 @@ def test_others_get_their_grant_when_one_has_had_a_minute(shared: Pipeline) -> N
     run = shared.admitted()
     shared.drop("bob/notes/a.txt")
     bob = place_of("bob/notes/a.txt").catalog_id
-    other = shared.ingestion.ensure_data_source(shared.live_run(bob))
+    other = shared.ingestion.begin(shared.live_run(bob))[0]
     shared.ingestion.admit(other, "token of bob")
 
     run, _ = shared.ingestion.start(run)
@@ -178,7 +178,7 @@ def test_what_takes_long_is_left_to_the_poller_and_keeps_its_slots(shared: Pipel
 
     assert run.progress.outcome is RunOutcome.STARTED
     assert waiting.progress.outcome is RunOutcome.RUNNING
-    assert [each.catalog_id for each in held] == [CATALOG]
+    assert [each.worklist_id for each in held] == [CATALOG]
     assert over.progress.outcome is RunOutcome.OVER
     assert shared.book.read().grants == ()
     assert shared.document().status is DocumentStatus.INDEXED

@@ -46,7 +46,7 @@ def queue_up(
 ) -> None:
     pipeline.clock.pass_by(1)
     waiter = Waiter(
-        catalog_id=catalog_id,
+        worklist_id=catalog_id,
         epoch=1,
         knowledge_base_id="KB1",
         mode=mode,

@@ -59,7 +59,7 @@ def test_throttled_while_placing_is_waited_out(
     pipeline.drop()
     pipeline.bedrock.fails("is_available", KnowledgeBaseThrottled("GetDataSource"))
 
-    run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
+    run = pipeline.ingestion.begin(pipeline.live_run())[0]
 
     assert run.progress.outcome is RunOutcome.WAITING
 
@@ -114,7 +114,7 @@ def test_with_nothing_left_the_run_ends(pipeline: Pipeline) -> None:
     pipeline.index()
     pipeline.runs.ask(CATALOG)
 
-    run = pipeline.ingestion.ensure_data_source(pipeline.live_run())
+    run = pipeline.ingestion.begin(pipeline.live_run())[0]
     outcome = run.progress.outcome
     run = pipeline.ingestion.release(run)
 
@@ -203,8 +203,8 @@ def test_a_delayed_run_waits_before_it_does_anything(pipeline: Pipeline) -> None
     run = pipeline.live_run()
     late = run.model_copy(update={"progress": run.progress.model_copy(update={"delay": 60})})
 
-    waiting = pipeline.ingestion.ensure_data_source(late)
-    then = pipeline.ingestion.ensure_data_source(waiting)
+    waiting = pipeline.ingestion.begin(late)[0]
+    then = pipeline.ingestion.begin(waiting)[0]
 
     assert (waiting.progress.outcome, waiting.progress.wait_seconds) == (RunOutcome.WAITING, 60)
     assert then.progress.outcome is RunOutcome.PLACED
@@ -301,7 +301,7 @@ def test_what_goes_wrong_with_one_run_keeps_no_other_from_being_looked_after(
     pipeline.clock.pass_by(LEASE.total_seconds() + 1)
 
     def refuse(lease: Lease, **_: object) -> None:
-        if lease.catalog_id == CATALOG:
+        if lease.worklist_id == CATALOG:
             raise ValueError("a record that nobody can read")
 
     pipeline.leases.before("take", refuse)
@@ -322,7 +322,7 @@ def test_a_run_that_waits_for_a_data_source_to_go_hands_over_too(pipeline: Pipel
     run = pipeline.live_run()
 
     while run.progress.outcome is not RunOutcome.HAND_OVER:
-        run = pipeline.ingestion.ensure_data_source(run)
+        run = pipeline.ingestion.begin(run)[0]
 
     assert run.progress.steps == MAX_STEPS + 1
 
@@ -336,13 +336,13 @@ def test_a_data_source_that_never_comes_is_waited_for_longer_each_time_and_then_
 
     waits = []
     for _ in range(5):
-        run = pipeline.ingestion.ensure_data_source(run)
+        run = pipeline.ingestion.begin(run)[0]
         waits.append(run.progress.wait_seconds)
     tired = run.progress.model_copy(update={"steps": MAX_STEPS})
 
     assert waits == sorted(set(waits))
     with pytest.raises(DataSourceBroken):
-        pipeline.ingestion.ensure_data_source(run.model_copy(update={"progress": tired}))
+        pipeline.ingestion.begin(run.model_copy(update={"progress": tired}))[0]
 
 
 def test_waits_are_whole_seconds_that_grow_to_a_minute() -> None:

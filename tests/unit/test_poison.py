@@ -97,7 +97,7 @@ def dead_waiters(world: Reconciled) -> None:
     for key in ALL:
         world.book.enqueue(
             Waiter(
-                catalog_id=place_of(key).catalog_id,
+                worklist_id=place_of(key).catalog_id,
                 epoch=1,
                 knowledge_base_id="KB1",
                 mode=Mode.SHARED,
@@ -111,7 +111,7 @@ def dead_waiters(world: Reconciled) -> None:
 def dead_grants(world: Reconciled) -> None:
     grants = tuple(
         Grant(
-            catalog_id=place_of(key).catalog_id,
+            worklist_id=place_of(key).catalog_id,
             epoch=1,
             knowledge_base_id="KB1",
             mode=Mode.SHARED,
@@ -204,7 +204,7 @@ LOOPS = {
         fails=lambda world: fails_for(world.leases, "get", POISON_CATALOG),
         named=f"KB1 shared: {POISON_CATALOG}-1",
         is_mended=lambda world: (
-            {each.catalog_id for each in world.book.places.values()} == {POISON_CATALOG}
+            {each.worklist_id for each in world.book.places.values()} == {POISON_CATALOG}
         ),
     ),
     "grants": Loop(
@@ -212,7 +212,7 @@ LOOPS = {
         fails=lambda world: fails_for(world.leases, "get", POISON_CATALOG),
         named=f"KB1 shared: {POISON_CATALOG}-1",
         is_mended=lambda world: (
-            [each.catalog_id for each in world.book.read().grants] == [POISON_CATALOG]
+            [each.worklist_id for each in world.book.read().grants] == [POISON_CATALOG]
         ),
     ),
     "slots": Loop(
@@ -322,7 +322,7 @@ def test_a_document_that_others_keep_changing_is_told_and_the_rest_tried_again()
 
     world.documents.before("save", refuse)
     retrying = Retrying(
-        catalogs=world.catalogs, documents=world.documents, runs=world.runs, now=world.clock
+        catalogs=world.catalogs, documents=world.documents, requests=world.requests, now=world.clock
     )
 
     retried = retrying.retry("alice", CATALOG)
@@ -345,7 +345,7 @@ def test_a_key_that_can_not_be_removed_leaves_the_rest_of_its_catalog_removed() 
         bucket=world.bucket,
         receipts=world.receipts,
         uploads=world.uploads,
-        runs=world.runs,
+        requests=world.requests,
         now=world.clock,
     )
 

@@ -10,7 +10,7 @@ from tests.records import NOW
 
 MEGABYTE = 1_000_000
 A_GRANT = Grant(
-    catalog_id="cat-1",
+    worklist_id="cat-1",
     epoch=1,
     knowledge_base_id="KB1",
     mode=Mode.SHARED,

@@ -14,7 +14,7 @@ def retrying(pipeline: Pipeline) -> Retrying:
     return Retrying(
         catalogs=pipeline.catalogs,
         documents=pipeline.documents,
-        runs=pipeline.runs,
+        requests=pipeline.requests,
         now=pipeline.clock,
     )
 

@@ -48,7 +48,7 @@ def a_schedule(
 
 
 def names(waiters: list[Waiter]) -> list[str]:
-    return [each.catalog_id for each in waiters]
+    return [each.worklist_id for each in waiters]
 
 
 def test_direct_calls_share_a_knowledge_base_and_the_slots_of_the_account() -> None:
@@ -387,7 +387,7 @@ waiters = st.lists(
         st.integers(1, 40),
         st.booleans(),
     ),
-    unique_by=lambda each: each.catalog_id,
+    unique_by=lambda each: each.worklist_id,
     max_size=20,
 )
 

@@ -358,7 +358,7 @@ def test_an_emptied_catalog_that_is_to_go_is_taken_apart_by_the_same_run(
     run = pipeline.ingestion.release(run)
     while run.progress.outcome is not RunOutcome.GONE:
         pipeline.clock.pass_by(60)
-        run = pipeline.ingestion.ensure_data_source(run)
+        run = pipeline.ingestion.begin(run)[0]
     run = pipeline.ingestion.release(run)
 
     assert run.progress.outcome is RunOutcome.RELEASED
@@ -534,7 +534,7 @@ def test_polling_is_twice_as_eager_while_others_wait_for_the_knowledge_base(
     alone = pipeline.settlement.poll(run)
     pipeline.drop("alice/notes/a.txt")
     other = place_of("alice/notes/a.txt").catalog_id
-    parked = pipeline.ingestion.ensure_data_source(pipeline.live_run(other))
+    parked = pipeline.ingestion.begin(pipeline.live_run(other))[0]
     pipeline.ingestion.admit(parked, "token of notes")
     wanted = pipeline.settlement.poll(run)
 

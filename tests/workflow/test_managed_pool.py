@@ -88,7 +88,7 @@ def deletions(world: World) -> Deletions:
         bucket=S3DocumentBucket(client=session.client("s3"), bucket=BUCKET),
         receipts=DynamoReceipts(client=session.client("dynamodb"), table=CONTROL_TABLE),
         uploads=upload_handler.uploads(),
-        runs=upload_handler.runs(),
+        requests=upload_handler.requests(),
     )
 
 

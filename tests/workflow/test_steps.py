@@ -59,7 +59,7 @@ def test_a_run_of_many_steps_hands_over_to_a_fresh_execution(
     assert first.states[-3:] == ["HandOverRun", "IsRunHandedOver", "CatalogHandedOver"]
     assert (first.status, second.status) == ("SUCCEEDED", "SUCCEEDED")
     assert second.input == {
-        "catalog_id": first.input["catalog_id"],
+        "worklist_id": first.input["worklist_id"],
         "epoch": 2,
         "progress": {"delay": 0},
     }

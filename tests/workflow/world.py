@@ -74,13 +74,13 @@ class World:
 
     def expire_lease(self, key: str) -> None:
         lease = self.lease(key)
-        self.leases.renew(lease.catalog_id, lease.epoch, until=utc_now() - timedelta(minutes=1))
+        self.leases.renew(lease.worklist_id, lease.epoch, until=utc_now() - timedelta(minutes=1))
 
     def occupy(self, knowledge_base_id: str) -> None:
         """Someone else has the knowledge base to themselves."""
         now = utc_now()
         grant = Grant(
-            catalog_id=_STRANGER,
+            worklist_id=_STRANGER,
             epoch=1,
             knowledge_base_id=knowledge_base_id,
             mode=Mode.EXCLUSIVE,
@@ -98,12 +98,12 @@ class World:
 
     def drop_grant(self, catalog_id: str) -> None:
         ledger = self.book.read()
-        others = tuple(each for each in ledger.grants if each.catalog_id != catalog_id)
+        others = tuple(each for each in ledger.grants if each.worklist_id != catalog_id)
         self.book.write(replace(ledger, grants=others))
 
     def grants(self) -> list[str]:
         """The catalogs that have one."""
-        return [each.catalog_id for each in self.book.read().grants]
+        return [each.worklist_id for each in self.book.read().grants]
 
     def fill(self, knowledge_base_id: str, *, slots: int = _OWN_SLOTS) -> None:
         """Other catalogs have all of its slots."""

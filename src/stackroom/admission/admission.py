@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from stackroom.admission.dispatch import GRANT, TRIES, Dispatch, grant_of
-from stackroom.admission.limits import Limits, fair_share
+from stackroom.admission.limits import PATIENCE, Limits, fair_share
+from stackroom.admission.rates import Did, whole
 from stackroom.clock import utc_now
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
 from stackroom.retries import random_pauses, retried
@@ -52,7 +53,43 @@ class Admission:
         self.book.enqueue(waiter)
         self.dispatch()
 
-    def claim(self, catalog_id: str, epoch: int, *, calls: int = 1) -> Grant | None:
+    def enter_at_once(self, waiter: Waiter) -> Grant | None:
+        """A grant in its hands, if none is before it and one is free; else None, queue up then."""
+
+        def once() -> Grant | None:
+            ledger = self.book.read()
+            schedule = self._dispatch.schedule(ledger, also=waiter)
+            if waiter not in schedule.grant():
+                return None
+            mine = grant_of(schedule.ledger, waiter.worklist_id, waiter.epoch)
+            assert mine is not None, "it was granted just now"
+            mine = replace(mine, claimed=True)
+            others = tuple(each for each in schedule.live if each.worklist_id != waiter.worklist_id)
+            phases = {
+                each: since
+                for each, since in ledger.phases.items()
+                if each != waiter.knowledge_base_id
+            }
+            self.book.write(replace(ledger, grants=(*others, mine), phases=phases))
+            return mine
+
+        return retried(once, tries=TRIES, pause=self.pause)
+
+    def begin_large(self, grant: Grant, *, since: datetime) -> Grant | None:
+        """
+        The grant, as of one that is at a large document; None if a job comes before. `since` is how
+        long the document has waited.
+        """
+        schedule = self._dispatch.schedule(self.book.read())
+        if schedule.is_before_large(grant.knowledge_base_id, since + PATIENCE):
+            return None
+        return self._of_large(grant, is_large=True)
+
+    def end_large(self, grant: Grant) -> Grant | None:
+        """The grant once its large documents are done; None if it is over."""
+        return self._of_large(grant, is_large=False)
+
+    def claim(self, worklist_id: str, epoch: int, *, calls: int = 1) -> Grant | None:
         """
         The run's grant, from now on in its hands; None if it has none (any more).
 
@@ -64,14 +101,14 @@ class Admission:
             granted.append(mine.slots)
             return replace(mine, claimed=True, slots=min(mine.slots, max(1, calls)))
 
-        mine = self._change_own(catalog_id, epoch, claimed)
+        mine = self._change_own(worklist_id, epoch, claimed)
         if mine is not None and mine.slots < granted[-1]:
             self.dispatch()
         return mine
 
-    def keep(self, catalog_id: str, epoch: int) -> Grant | None:
+    def keep(self, worklist_id: str, epoch: int) -> Grant | None:
         """The run's grant for some time yet, whoever waits: what it has begun must be finished."""
-        return self._change_own(catalog_id, epoch, lambda mine, _: mine)
+        return self._change_own(worklist_id, epoch, lambda mine, _: mine)
 
     def extend(self, grant: Grant, *, calls: int) -> Grant | None:
         """
@@ -83,39 +120,42 @@ class Admission:
         schedule = self._dispatch.schedule(self.book.read())
         if schedule.must_yield(grant, after=LONGEST_WHILE_OTHERS_WAIT):
             return None
-        return self._change_own(
-            grant.catalog_id,
+        now = self._change_own(
+            grant.worklist_id,
             grant.epoch,
             lambda mine, ledger: replace(
                 mine, slots=self._slots(mine, ledger, calls, len(schedule.shared))
             ),
         )
+        if now is not None and now.slots < grant.slots and schedule.shared:
+            self.dispatch()
+        return now
 
-    def shrink(self, catalog_id: str, epoch: int, *, calls: int) -> None:
+    def shrink(self, worklist_id: str, epoch: int, *, calls: int) -> None:
         """Hand on what the run's last calls at work no longer need."""
-        before = grant_of(self.book.read(), catalog_id, epoch)
+        before = grant_of(self.book.read(), worklist_id, epoch)
         if before is None or before.slots <= calls:
             return
         self._change_own(
-            catalog_id, epoch, lambda mine, _: replace(mine, slots=min(mine.slots, calls))
+            worklist_id, epoch, lambda mine, _: replace(mine, slots=min(mine.slots, calls))
         )
         self.dispatch()
 
-    def leave(self, catalog_id: str, epoch: int) -> None:
+    def leave(self, worklist_id: str, epoch: int) -> None:
         """Give the grant back, if the run has one, and hand it on. Safe to repeat."""
-        if grant_of(self.book.read(), catalog_id, epoch) is not None:
-            self._dispatch.hand_out(leaving=frozenset({(catalog_id, epoch)}))
+        if grant_of(self.book.read(), worklist_id, epoch) is not None:
+            self._dispatch.hand_out(leaving=frozenset({(worklist_id, epoch)}))
 
-    def finish(self, catalog_id: str, epoch: int, *, did: int | None = None) -> None:
+    def finish(self, worklist_id: str, epoch: int, *, did: Did | None = None) -> None:
         """
-        As `leave`, of a grant whose work is done: its time is measured. `did` is in bytes of text;
-        None is what it was given for.
+        As `leave`, of a grant whose work is done: what that took is remembered; without `did`, the
+        whole time of the grant for what it was given for.
         """
-        grant = grant_of(self.book.read(), catalog_id, epoch)
+        grant = grant_of(self.book.read(), worklist_id, epoch)
         if grant is not None:
+            now = self.now()
             self._dispatch.hand_out(
-                leaving=frozenset({(catalog_id, epoch)}),
-                finished=(grant, grant.size if did is None else did),
+                leaving=frozenset({(worklist_id, epoch)}), finished=did or whole(grant, at=now)
             )
 
     def dispatch(self) -> None:
@@ -148,20 +188,23 @@ class Admission:
             pause=self.pause,
         )
 
+    def _of_large(self, grant: Grant, *, is_large: bool) -> Grant | None:
+        return self._change_own(
+            grant.worklist_id, grant.epoch, lambda mine, _: replace(mine, is_large=is_large)
+        )
+
     def _slots(self, mine: Grant, ledger: Ledger, calls: int, waiting: int) -> int:
-        if mine.is_large:
-            return 1
         holders = [each for each in ledger.grants if each.mode is Mode.SHARED]
         free = self.limits.direct_calls - sum(each.slots for each in holders)
         share = fair_share(self.limits.direct_calls, len(holders) + waiting)
         return max(1, min(calls, share, mine.slots + free))
 
     def _change_own(
-        self, catalog_id: str, epoch: int, changed: Callable[[Grant, Ledger], Grant]
+        self, worklist_id: str, epoch: int, changed: Callable[[Grant, Ledger], Grant]
     ) -> Grant | None:
         def once() -> Grant | None:
             ledger = self.book.read()
-            mine = grant_of(ledger, catalog_id, epoch)
+            mine = grant_of(ledger, worklist_id, epoch)
             now = self.now()
             if mine is None or mine.until < now:
                 return None

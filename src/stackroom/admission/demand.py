@@ -6,7 +6,7 @@ format tell enough to keep the large ones from holding up the small.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -34,7 +34,7 @@ class Demand(Protocol):
     @property
     def mode(self) -> Mode: ...
 
-    def of(self, documents: Sequence[Document]) -> Want:
+    def of(self, documents: Iterable[Document]) -> Want:
         """What all that is open asks for; of direct calls, large documents only if all are."""
         ...
 
@@ -43,15 +43,17 @@ class Demand(Protocol):
 class _OneJob:
     mode: Mode = Mode.EXCLUSIVE
 
-    def of(self, documents: Sequence[Document]) -> Want:
-        return Want(size=sum(map(text_size, documents)), is_large=any(map(is_large, documents)))
+    def of(self, documents: Iterable[Document]) -> Want:
+        sizes = [text_size(each) for each in documents]
+        return Want(size=sum(sizes), is_large=max(sizes, default=0) >= LARGE)
 
 
 @dataclass(frozen=True)
 class _DirectCalls:
     mode: Mode = Mode.SHARED
 
-    def of(self, documents: Sequence[Document]) -> Want:
+    def of(self, documents: Iterable[Document]) -> Want:
+        documents = list(documents)
         small = [each for each in documents if not is_large(each)]
         if documents and not small:
             return Want(size=text_size(first_of(documents)), is_large=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from stackroom.admission.limits import Limits
-from stackroom.admission.rates import with_measured
+from stackroom.admission.rates import Did, with_measured
 from stackroom.admission.schedule import Schedule
 from stackroom.isolation import is_everybodys
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
@@ -38,11 +38,11 @@ class Dispatch:
         self,
         *,
         leaving: frozenset[tuple[str, int]] = frozenset(),
-        finished: tuple[Grant, int] | None = None,
+        finished: Did | None = None,
     ) -> None:
         """
-        What `leaving` runs, by catalog and epoch, give back is free, too. `finished` is the grant
-        of one of them whose work is done, and its bytes of text.
+        What `leaving` runs, by worklist and epoch, give back is free, too. `finished` is what one
+        of them has done.
         """
         dead = leaving
         while True:
@@ -50,18 +50,22 @@ class Dispatch:
             finished = None
             woken = [(each, self._wake(each, fresh=True)) for each in granted]
             woken += [(each, self._wake(each, fresh=False)) for each in unwoken]
-            dead = frozenset((each.catalog_id, each.epoch) for each, alive in woken if not alive)
+            dead = frozenset((each.worklist_id, each.epoch) for each, alive in woken if not alive)
             if not dead:
                 return
 
     def schedule(
-        self, ledger: Ledger, *, leaving: frozenset[tuple[str, int]] = frozenset()
+        self,
+        ledger: Ledger,
+        *,
+        leaving: frozenset[tuple[str, int]] = frozenset(),
+        also: Waiter | None = None,
     ) -> Schedule:
-        """As it stands with that ledger; reads who waits."""
+        """As it stands with that ledger; reads who waits. `also` is one more who would."""
         at_most = max(self.limits.direct_calls, self.limits.jobs) + 1
         return Schedule(
             ledger=ledger,
-            waiters=self.waiting(limit=at_most),
+            waiters=[*self.waiting(limit=at_most), *([also] if also else [])],
             limits=self.limits,
             now=self.now(),
             lease=GRANT,
@@ -78,7 +82,7 @@ class Dispatch:
         ]
 
     def _grant(
-        self, leaving: frozenset[tuple[str, int]], finished: tuple[Grant, int] | None
+        self, leaving: frozenset[tuple[str, int]], finished: Did | None
     ) -> tuple[list[Waiter], list[Waiter]]:
         """Who has got a grant just now, and who has one and may not know it."""
 
@@ -86,8 +90,7 @@ class Dispatch:
             before = self.book.read()
             ledger = before
             if finished is not None:
-                grant, did = finished
-                ledger = with_measured(before, grant, did=did, at=self.now())
+                ledger = with_measured(before, finished)
             schedule = self.schedule(ledger, leaving=leaving)
             granted = schedule.grant()
             if schedule.ledger != before:
@@ -114,13 +117,13 @@ class Dispatch:
         # earlier dispatch woke the run and died before it could say so.
         if not self.book.dequeue(waiter):
             return True  # the next dispatch, or the sweep, wakes that one
-        mine = grant_of(self.book.read(), waiter.catalog_id, waiter.epoch)
+        mine = grant_of(self.book.read(), waiter.worklist_id, waiter.epoch)
         if mine is None or mine.claimed:
             return True
         return not fresh and self.now() - mine.granted_at < _UNCLAIMED
 
 
-def grant_of(ledger: Ledger, catalog_id: str, epoch: int) -> Grant | None:
+def grant_of(ledger: Ledger, worklist_id: str, epoch: int) -> Grant | None:
     """The run's own."""
-    mine = (catalog_id, epoch)
-    return next((each for each in ledger.grants if (each.catalog_id, each.epoch) == mine), None)
+    mine = (worklist_id, epoch)
+    return next((each for each in ledger.grants if (each.worklist_id, each.epoch) == mine), None)

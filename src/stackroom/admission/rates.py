@@ -5,10 +5,10 @@ Nobody documents how fast Bedrock reads and embeds, and a laptop does it at its 
 grant whose work is finished tells, in the ledger that is written anyway when it goes back.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from stackroom.ports.admission import Grant, Ledger, Rate
+from stackroom.ports.admission import Grant, Ledger, Mode, Rate
 
 # Bytes of text, below which work takes no longer than any does.
 _SMALL = 20_000
@@ -17,11 +17,25 @@ _FURTHEST = 20
 _NEWEST = 0.3  # its share of what is believed
 
 
-def with_measured(ledger: Ledger, grant: Grant, *, did: int, at: datetime) -> Ledger:
-    """`did` is in bytes of text."""
+@dataclass(frozen=True, kw_only=True)
+class Did:
+    """Finished work: `size` is in bytes of text."""
+
+    mode: Mode
+    size: int
+    seconds: float
+
+
+def whole(grant: Grant, *, at: datetime) -> Did:
+    """All that the grant was given for, as done since then."""
     seconds = (at - (grant.start_at or grant.granted_at)).total_seconds()
-    rate = _after(ledger.rates.get(grant.mode, Rate()), did, max(0, round(seconds * 1000)))
-    return replace(ledger, rates={**ledger.rates, grant.mode: rate})
+    return Did(mode=grant.mode, size=grant.size, seconds=seconds)
+
+
+def with_measured(ledger: Ledger, did: Did) -> Ledger:
+    milliseconds = max(0, round(did.seconds * 1000))
+    rate = _after(ledger.rates.get(did.mode, Rate()), did.size, milliseconds)
+    return replace(ledger, rates={**ledger.rates, did.mode: rate})
 
 
 def expected(rate: Rate, size: int, *, base: float) -> float | None:

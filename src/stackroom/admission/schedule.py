@@ -34,20 +34,21 @@ class Schedule:
     unwoken: list[Waiter] = field(default_factory=list)  # they have a grant and don't know it
 
     def __post_init__(self) -> None:
-        newest = {each.catalog_id: each.epoch for each in self.waiters}
+        newest = {each.worklist_id: each.epoch for each in self.waiters}
         live = tuple(
             grant
             for grant in self.ledger.grants
             if grant.until > self.now
-            and (grant.catalog_id, grant.epoch) not in self.leaving
+            and (grant.worklist_id, grant.epoch) not in self.leaving
             # A newer run of the same catalog waits: the one that had the grant is no more.
-            and newest.get(grant.catalog_id, 0) <= grant.epoch
+            and newest.get(grant.worklist_id, 0) <= grant.epoch
         )
         if live != self.ledger.grants:
             self.ledger = replace(self.ledger, grants=live)
-        held = {(grant.catalog_id, grant.epoch): grant for grant in live}
-        self.unwoken = [each for each in self.waiters if (each.catalog_id, each.epoch) in held]
-        waiting = [each for each in self.waiters if (each.catalog_id, each.epoch) not in held]
+        self.live = live  # before anything is granted here
+        held = {(grant.worklist_id, grant.epoch): grant for grant in live}
+        self.unwoken = [each for each in self.waiters if (each.worklist_id, each.epoch) in held]
+        waiting = [each for each in self.waiters if (each.worklist_id, each.epoch) not in held]
         self._waiting = sorted(waiting, key=lambda each: each.since)
         self._saving = False  # slots, for a run that has waited longer than all that come after it
 
@@ -66,12 +67,17 @@ class Schedule:
 
     def must_yield(self, grant: Grant, *, after: timedelta) -> bool:
         """Whether the holder of a shared grant is to give it up, its calls at work once done."""
-        if grant.is_large:  # it is for one document, which came in its turn
+        if grant.is_large:  # no job could begin: small calls go on beside the large one
             return False
         next_job = self._next_job(grant.knowledge_base_id)
         if next_job is not None and next_job.since <= self.now and self._is_due(next_job):
             return True
         return bool(self.shared) and self.now - grant.granted_at >= after
+
+    def is_before_large(self, knowledge_base_id: str, since: datetime) -> bool:
+        """Whether a job comes before a large document that queues up as if it had come then."""
+        job = self._next_job(knowledge_base_id)
+        return job is not None and job.since <= since
 
     def _grant_for(self, waiter: Waiter) -> Grant | None:
         here = [
@@ -164,7 +170,7 @@ class Schedule:
 
     def _granted(self, waiter: Waiter, *, slots: int, start_at: datetime | None = None) -> Grant:
         return Grant(
-            catalog_id=waiter.catalog_id,
+            worklist_id=waiter.worklist_id,
             epoch=waiter.epoch,
             knowledge_base_id=waiter.knowledge_base_id,
             mode=waiter.mode,
@@ -188,7 +194,7 @@ class Schedule:
             assert grant.start_at is not None, "a job's grant says when it may start"
             gap = timedelta(seconds=self.limits.seconds_between_starts)
             next_start = grant.start_at + gap
-        self._waiting = [each for each in self._waiting if each.catalog_id != grant.catalog_id]
+        self._waiting = [each for each in self._waiting if each.worklist_id != grant.worklist_id]
         self.ledger = replace(
             self.ledger,
             grants=(*self.ledger.grants, grant),

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from stackroom.errors import RecordChanged
 from stackroom.isolation import is_everybodys
-from stackroom.runs.leases import Runs
+from stackroom.runs.requests import RunRequests
 from stackroom.uploads.reconcile import Uploads
 from stackroom.uploads.steps import Plan
 
@@ -42,7 +42,7 @@ class Attempts:
     """In a dry run each is the plan alone. `at_once` is 1 for no threads."""
 
     uploads: Uploads
-    runs: Runs
+    requests: RunRequests
     dry_run: bool
     at_once: int
 
@@ -84,7 +84,7 @@ class Attempts:
         failed: dict[str, Exception] = {}
         for catalog_id in () if self.dry_run else catalog_ids:
             try:
-                self.runs.ask(catalog_id)
+                self.requests.ask(catalog_id)
             except Exception as error:
                 if is_everybodys(error):
                     raise

@@ -73,7 +73,7 @@ class ControlAudit:
 
         def dequeue() -> None:
             if not self.book.dequeue(waiter):  # another token stands there by now: somebody waits
-                raise RecordChanged(waiter.catalog_id)
+                raise RecordChanged(waiter.worklist_id)
 
         yield from self.mending.mended(
             Kind.DEAD_WAITER,
@@ -83,11 +83,11 @@ class ControlAudit:
         )
 
     def _is_live(self, holder: Grant | Waiter) -> bool:
-        lease = self.leases.get(holder.catalog_id)
+        lease = self.leases.get(holder.worklist_id)
         if lease is None or not lease.held or lease.epoch != holder.epoch:
             return False
         return not lease.started or self.executions.is_running(lease.execution_name)
 
 
 def _what(holder: Grant | Waiter) -> str:
-    return f"{holder.knowledge_base_id} {holder.mode}: {holder.catalog_id}-{holder.epoch}"
+    return f"{holder.knowledge_base_id} {holder.mode}: {holder.worklist_id}-{holder.epoch}"

@@ -17,7 +17,7 @@ from stackroom.errors import RecordChanged
 from stackroom.isolation import is_everybodys
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.documents import Documents
-from stackroom.runs.leases import Runs
+from stackroom.runs.requests import RunRequests
 from stackroom.uploads.reconcile import Uploads
 from stackroom.uploads.steps import Plan
 
@@ -37,7 +37,7 @@ class Mending:
 
     uploads: Uploads
     documents: Documents
-    runs: Runs
+    requests: RunRequests
     dry_run: bool = False
     at_once: int = AT_ONCE
     quiet: timedelta = QUIET
@@ -47,7 +47,7 @@ class Mending:
     @property
     def _attempts(self) -> Attempts:
         return Attempts(
-            uploads=self.uploads, runs=self.runs, dry_run=self.dry_run, at_once=self.at_once
+            uploads=self.uploads, requests=self.requests, dry_run=self.dry_run, at_once=self.at_once
         )
 
     def is_settled(self, moment: datetime, *, by: datetime | None = None) -> bool:
@@ -118,7 +118,7 @@ class Mending:
 
         def mend() -> None:
             self.documents.save(document)
-            self.runs.ask(document.catalog_id)
+            self.requests.ask(document.catalog_id)
 
         yield from self.mended(kind, document.s3_key, by=mend)
 

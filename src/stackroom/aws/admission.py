@@ -3,7 +3,7 @@ Who may use a knowledge base, and who waits, in the control table.
 
     item      pk                                  sk
     ledger    ADMISSION                           LEDGER                   version; grants and more
-    waiter    QUEUE#<knowledge_base_id>#<mode>    <since>#<catalog_id>     epoch, calls, token
+    waiter    QUEUE#<knowledge_base_id>#<mode>    <since>#<worklist_id>     epoch, calls, token
 
     read the ledger           GetItem, consistent
     write it                  PutItem if its version is still the one that was read
@@ -43,7 +43,9 @@ class DynamoAdmissionBook:
             )
         if "Item" not in answer:
             return Ledger()
-        return _LEDGERS.validate_python(_bare(from_item(answer["Item"])))
+        kept = from_item(answer["Item"])
+        kept["grants"] = [_bare(each) for each in kept.get("grants", ())]
+        return _LEDGERS.validate_python(_bare(kept))
 
     def write(self, ledger: Ledger) -> Ledger:
         written = replace(ledger, version=ledger.version + 1)
@@ -89,9 +91,13 @@ def _queue(knowledge_base_id: str, mode: Mode) -> str:
 
 def _place(waiter: Waiter) -> Item:
     queue = _queue(waiter.knowledge_base_id, waiter.mode)
-    return to_item({"pk": queue, "sk": f"{instant(waiter.since)}#{waiter.catalog_id}"})
+    return to_item({"pk": queue, "sk": f"{instant(waiter.since)}#{waiter.worklist_id}"})
 
 
 def _bare(values: dict[str, Any]) -> dict[str, Any]:
-    """Without the keys."""
-    return {name: each for name, each in values.items() if name not in ("pk", "sk")}
+    """Without the keys. Items of before call a worklist by its catalog, the only one it had."""
+    return {
+        "worklist_id" if name == "catalog_id" else name: each
+        for name, each in values.items()
+        if name not in ("pk", "sk")
+    }

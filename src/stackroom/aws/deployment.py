@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from stackroom.aws.slots import DynamoSlots
     from stackroom.aws.task_tokens import StepFunctionsTaskTokens
     from stackroom.aws.transfers import S3Transfers
+    from stackroom.aws.worklists import DynamoWorklists
     from stackroom.model import PoolMember
     from stackroom.ports.retrieval import KnowledgeBase
     from stackroom.retrieval.embeddings import CachedEmbeddings, CacheTally
@@ -97,6 +98,12 @@ class Deployment:
         from stackroom.aws.slots import DynamoSlots
 
         return DynamoSlots(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def worklists(self) -> DynamoWorklists:
+        from stackroom.aws.worklists import DynamoWorklists
+
+        return DynamoWorklists(client=self._dynamodb, table=self._control_table)
 
     @cached_property
     def admission_book(self) -> DynamoAdmissionBook:

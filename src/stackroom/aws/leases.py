@@ -1,7 +1,7 @@
 """
 Leases of live runs in the control table: one item per catalog.
 
-    pk RUN#<catalog_id>, sk RUN
+    pk RUN#<worklist_id>, sk RUN
     requested   how often a run was asked for
     epoch       of the latest lease; names the execution, fences its writes
     live        "RUN" while a run is live; the attribute is absent otherwise
@@ -36,15 +36,15 @@ class DynamoLeases:
     client: "DynamoDBClient"
     table: str
 
-    def get(self, catalog_id: str) -> Lease | None:
+    def get(self, worklist_id: str) -> Lease | None:
         with store_errors():
             answer = self.client.get_item(
-                TableName=self.table, Key=_key(catalog_id), ConsistentRead=True
+                TableName=self.table, Key=_key(worklist_id), ConsistentRead=True
             )
         return _to_lease(from_item(answer["Item"])) if "Item" in answer else None
 
-    def ask(self, catalog_id: str) -> Lease:
-        asked = self._update(catalog_id, "ADD requested :one", {":one": 1})
+    def ask(self, worklist_id: str) -> Lease:
+        asked = self._update(worklist_id, "ADD requested :one", {":one": 1})
         assert asked is not None, "nothing is asked of the item"
         return asked
 
@@ -64,7 +64,7 @@ class DynamoLeases:
             )
             values[":epoch"] = seen.epoch
         return self._update(
-            seen.catalog_id,
+            seen.worklist_id,
             "SET live = :live, epoch = :next, #until = :until, failures = :failures REMOVE started",
             values,
             condition=unmoved,
@@ -73,31 +73,31 @@ class DynamoLeases:
     def mark_started(self, lease: Lease) -> None:
         """Of a run so quick that it has ended already, nothing is written."""
         self._update(
-            lease.catalog_id,
+            lease.worklist_id,
             "SET started = :one",
             {":one": 1, ":live": _LIVE, ":epoch": lease.epoch},
             condition=_MINE,
         )
 
-    def renew(self, catalog_id: str, epoch: int, *, until: datetime) -> Lease:
+    def renew(self, worklist_id: str, epoch: int, *, until: datetime) -> Lease:
         renewed = self._update(
-            catalog_id,
+            worklist_id,
             "SET #until = :until, started = :one",
             {":one": 1, ":live": _LIVE, ":epoch": epoch, ":until": instant(until)},
             condition=_MINE,
         )
         if renewed is None:
-            raise RunSuperseded(catalog_id, epoch)
+            raise RunSuperseded(worklist_id, epoch)
         return renewed
 
-    def release(self, catalog_id: str, epoch: int, *, served: int) -> bool:
+    def release(self, worklist_id: str, epoch: int, *, served: int) -> bool:
         released = self._update(
-            catalog_id,
+            worklist_id,
             "REMOVE live, started, #until, failures",
             {":live": _LIVE, ":epoch": epoch, ":served": served},
             condition=f"{_MINE} AND requested = :served",
         )
-        return released is not None or self._was_released(catalog_id, epoch)
+        return released is not None or self._was_released(worklist_id, epoch)
 
     def held(self) -> Iterator[Lease]:
         return self._live("live = :live", {":live": _LIVE})
@@ -122,28 +122,28 @@ class DynamoLeases:
         )
         return map(_to_lease, found)
 
-    def _was_released(self, catalog_id: str, epoch: int) -> bool:
+    def _was_released(self, worklist_id: str, epoch: int) -> bool:
         """Whether the release was already done: a task whose answer got lost is retried."""
-        lease = self.get(catalog_id)
+        lease = self.get(worklist_id)
         if lease is None or lease.epoch != epoch:
-            raise RunSuperseded(catalog_id, epoch)
+            raise RunSuperseded(worklist_id, epoch)
         return not lease.held
 
     def _update(
-        self, catalog_id: str, expression: str, values: dict[str, Any], *, condition: str = ""
+        self, worklist_id: str, expression: str, values: dict[str, Any], *, condition: str = ""
     ) -> Lease | None:
-        key = _key(catalog_id)
+        key = _key(worklist_id)
         found = update(self.client, self.table, key, expression, values, condition=condition)
         return _to_lease(found) if found is not None else None
 
 
-def _key(catalog_id: str) -> dict[str, Any]:
-    return to_item({"pk": f"RUN#{catalog_id}", "sk": "RUN"})
+def _key(worklist_id: str) -> dict[str, Any]:
+    return to_item({"pk": f"RUN#{worklist_id}", "sk": "RUN"})
 
 
 def _to_lease(values: dict[str, Any]) -> Lease:
     lease = Lease(
-        catalog_id=values["pk"].removeprefix("RUN#"),
+        worklist_id=values["pk"].removeprefix("RUN#"),
         requested=int(values.get("requested", 0)),
         epoch=int(values.get("epoch", 0)),
         held="live" in values,

@@ -39,7 +39,7 @@ def reconciliation_of(
         mending=Mending(
             uploads=use_cases.uploads,
             documents=deployment.documents,
-            runs=use_cases.runs,
+            requests=use_cases.requests,
             dry_run=dry_run,
             quiet=quiet,
             idle_before=idle_before,

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from stackroom.clock import Pace
     from stackroom.ingestion.direct_round import DirectPorts
     from stackroom.ingestion.endings import Endings
-    from stackroom.ingestion.rounds import Rounds
     from stackroom.ingestion.run_tasks import RunTasks
-    from stackroom.model import PerSourceType
+    from stackroom.ingestion.shared_runs import SharedRuns
     from stackroom.runs.leases import Runs
+    from stackroom.runs.requests import RunRequests
+    from stackroom.runs.teardown import Teardown
     from stackroom.settlement.broken_runs import BrokenRuns
     from stackroom.settlement.evidence import Investigation
     from stackroom.settlement.settlement import Settlement
@@ -50,9 +51,9 @@ class RunUseCases:
 
     @cached_property
     def run_tasks(self) -> RunTasks:
+        from stackroom.ingestion.by_job import JobRounds
         from stackroom.ingestion.run_tasks import RunTasks
         from stackroom.runs.placement import Placements
-        from stackroom.runs.teardown import Teardown
 
         there = self.deployment
         catalogs, slots, sources = there.register, there.slots, there.data_sources
@@ -63,17 +64,33 @@ class RunUseCases:
                 catalogs=catalogs, slots=slots, data_sources=sources, pool=there.pool
             ),
             admission=self.admission,
-            rounds=self._rounds,
+            jobs=JobRounds(documents=there.documents, jobs=there.jobs, admission=self.admission),
+            shared_runs=self._shared_runs,
             endings=self._endings,
-            teardown=Teardown(
-                catalogs=catalogs, slots=slots, data_sources=sources, pool=there.pool
-            ),
+            teardown=self._teardown,
             runs=self.runs,
+            requests=self.requests,
+        )
+
+    @cached_property
+    def requests(self) -> RunRequests:
+        from stackroom.runs.placement import OwnFirst, SharedFirst
+        from stackroom.runs.requests import RunRequests
+
+        there = self.deployment
+        is_managed = any(member.is_managed for member in there.pool)
+        return RunRequests(
+            catalogs=there.catalogs,
+            placing=OwnFirst()
+            if is_managed
+            else SharedFirst(catalogs=there.catalogs, pool=there.pool),
+            worklists=there.worklists,
+            runs=self.runs,
+            pool=there.pool,
         )
 
     @cached_property
     def settlement(self) -> Settlement:
-        from stackroom.model import PerSourceType
         from stackroom.settlement.own_source import OwnSource
         from stackroom.settlement.settlement import Settlement
 
@@ -85,7 +102,7 @@ class RunUseCases:
         return Settlement(
             catalogs=self.deployment.catalogs,
             documents=self.deployment.documents,
-            strategies=PerSourceType(own=own, shared=self._shared_source),
+            own_source=own,
             verdict_writer=self._verdict_writer,
             leases=self.deployment.leases,
             admission=self.admission,
@@ -95,7 +112,12 @@ class RunUseCases:
     def broken_runs(self) -> BrokenRuns:
         from stackroom.settlement.broken_runs import BrokenRuns
 
-        return BrokenRuns(admission=self.admission, runs=self.runs, succession=self.succession)
+        return BrokenRuns(
+            admission=self.admission,
+            runs=self.runs,
+            succession=self.succession,
+            requests=self.requests,
+        )
 
     @cached_property
     def succession(self) -> Succession:
@@ -106,20 +128,31 @@ class RunUseCases:
         )
 
     @cached_property
-    def _rounds(self) -> PerSourceType[Rounds]:
-        from stackroom.ingestion.by_job import JobRounds
-        from stackroom.ingestion.direct import DirectRounds
-        from stackroom.model import PerSourceType
+    def _shared_runs(self) -> SharedRuns:
+        from stackroom.ingestion.shared_runs import SharedRuns
 
-        documents = self.deployment.documents
-        return PerSourceType(
-            own=JobRounds(documents=documents, jobs=self.deployment.jobs, admission=self.admission),
-            shared=DirectRounds(
-                documents=documents,
-                admission=self.admission,
-                endings=self._endings,
-                ports=self._direct_ports,
-            ),
+        there = self.deployment
+        return SharedRuns(
+            catalogs=there.register,
+            documents=there.documents,
+            worklists=there.worklists,
+            admission=self.admission,
+            runs=self.runs,
+            ports=self._direct_ports,
+            teardown=self._teardown,
+            pool=there.pool,
+        )
+
+    @cached_property
+    def _teardown(self) -> Teardown:
+        from stackroom.runs.teardown import Teardown
+
+        there = self.deployment
+        return Teardown(
+            catalogs=there.register,
+            slots=there.slots,
+            data_sources=there.data_sources,
+            pool=there.pool,
         )
 
     @cached_property
@@ -146,7 +179,6 @@ class RunUseCases:
 
         return Endings(
             catalogs=self.deployment.register,
-            documents=self.deployment.documents,
             admission=self.admission,
         )
 
@@ -155,8 +187,6 @@ class RunUseCases:
         from stackroom.settlement.shared_source import SharedSource
 
         return SharedSource(
-            direct=self.deployment.direct_documents,
-            documents=self.deployment.documents,
             investigation=self._investigation,
         )
 

@@ -132,7 +132,9 @@ class UseCases(RunUseCases):
         from stackroom.ingestion.retry import Retrying
 
         return Retrying(
-            catalogs=self.deployment.catalogs, documents=self.deployment.documents, runs=self.runs
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.documents,
+            requests=self.requests,
         )
 
     @cached_property
@@ -145,7 +147,7 @@ class UseCases(RunUseCases):
             bucket=self.deployment.bucket,
             receipts=self.deployment.receipts,
             uploads=self.uploads,
-            runs=self.runs,
+            requests=self.requests,
         )
 
     @cached_property

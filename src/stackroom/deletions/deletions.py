@@ -20,7 +20,7 @@ from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.receipts import Receipts
-from stackroom.runs.leases import Runs
+from stackroom.runs.requests import RunRequests
 from stackroom.uploads.reconcile import Uploads
 from stackroom.uploads.removal import receipt_id_of, receipt_of
 from stackroom.uploads.steps import Plan
@@ -44,7 +44,7 @@ class Deletions:
     bucket: DocumentBucket
     receipts: Receipts
     uploads: Uploads
-    runs: Runs
+    requests: RunRequests
     now: Callable[[], datetime] = utc_now
 
     def delete_document(self, user_id: str, catalog_id: str, document_id: str) -> Receipt:
@@ -90,7 +90,7 @@ class Deletions:
             now=self.now,
         )
         receipt_ids = emptying.remove_all(asked_at)
-        self.runs.ask(catalog_id)
+        self.requests.ask(catalog_id)
         if emptying.failures:  # what is marked by now waits for none of them
             raise emptying.failures[0]
         recent = self._receipts_since(user_id, asked_at)
@@ -117,7 +117,7 @@ class Deletions:
             self.bucket.remove(key)
         plan = self.uploads.reconcile(key)
         if plan.run_for is not None:
-            self.runs.ask(plan.run_for)
+            self.requests.ask(plan.run_for)
         return plan
 
     def _receipt(

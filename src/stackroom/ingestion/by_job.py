@@ -7,19 +7,22 @@ asks later what became of exactly those.
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from stackroom.admission.admission import Admission
 from stackroom.clock import utc_now
 from stackroom.ingestion.open_work import is_work
-from stackroom.ingestion.rounds import DirectWork, busy, started
-from stackroom.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.ingestion.rounds import busy, started
+from stackroom.model import DataSource, Document, DocumentStatus
 from stackroom.ports.admission import Grant
 from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import Busy, IngestionJobs, Job
 from stackroom.runs.progress import Run
+
+_AT_ONCE = 500  # documents that are kept in memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,32 +35,42 @@ class JobRounds:
     now: Callable[[], datetime] = utc_now
     pause: Callable[[float], None] = time.sleep
 
-    def begin(
-        self,
-        run: Run,
-        catalog: Catalog,  # noqa: ARG002 - the job crawls what lies under its prefix
-        source: DataSource,
-        grant: Grant,
-        documents: Sequence[Document],
-        *,
-        served: int,
-    ) -> tuple[Run, DirectWork]:
-        if left := _left_behind(documents):
+    def begin(self, run: Run, source: DataSource, grant: Grant, *, served: int) -> Run:
+        if left := self._left_behind(run):
             # A job that a broken run or a cut short task left: settle that first. It has served no
             # request, so that the run can't end before it has listed again.
-            return started(run, left, served=0), DirectWork()
+            return started(run, left, served=0)
         if grant.start_at is not None:
             # At most one interval between two starts, which a waiting state would not make cheaper.
             self.pause(max(0.0, (grant.start_at - self.now()).total_seconds()))
+        asked_at = self.now()
         job = self._start(run, source)
         if isinstance(job, Busy):
-            return busy(run), DirectWork()
-        self.documents.save_all(self._taken_up(each, job) for each in documents if is_work(each))
+            return busy(run)
+        # What has come since may have missed this job; it has another.
+        work = (
+            each
+            for each in self.documents.open_in(run.worklist_id)
+            if is_work(each) and each.updated_at <= asked_at
+        )
+        while batch := list(islice(work, _AT_ONCE)):
+            self.documents.save_all(self._taken_up(each, job) for each in batch)
         self.admission.dispatch()  # the next start can be reserved now
-        return started(run, job.job_id, served=served), DirectWork()
+        return started(run, job.job_id, served=served)
+
+    def _left_behind(self, run: Run) -> str | None:
+        """The job of documents that a broken run left `indexing`."""
+        return next(
+            (
+                each.ingestion_job_id
+                for each in self.documents.open_in(run.worklist_id)
+                if each.status is DocumentStatus.INDEXING
+            ),
+            None,
+        )
 
     def _start(self, run: Run, source: DataSource) -> Job | Busy:
-        description = f"{run.catalog_id} run {run.epoch} round {run.progress.round}"
+        description = f"{run.worklist_id} run {run.epoch} round {run.progress.round}"
         job = self.jobs.start(source, token=_token(description), description=description)
         if isinstance(job, Busy):
             # The answer to our own call may have been lost: then the job in the way is ours.
@@ -71,14 +84,6 @@ class JobRounds:
         return taken.model_copy(
             update={"ingestion_job_id": job.job_id, "attempts": document.attempts + 1}
         )
-
-
-def _left_behind(documents: Sequence[Document]) -> str | None:
-    """The job of documents that a broken run left `indexing`."""
-    return next(
-        (each.ingestion_job_id for each in documents if each.status is DocumentStatus.INDEXING),
-        None,
-    )
 
 
 def _token(description: str) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from stackroom.admission.demand import BATCH, is_large, is_to_ingest
 from stackroom.clock import utc_now
 from stackroom.keys import locate
 from stackroom.model import DataSource, Document, DocumentStatus
@@ -26,7 +25,7 @@ class Bound:
     submissions: Mapping[str, Submission] | None
 
 
-@dataclass
+@dataclass(eq=False)
 class Call:
     """
     A direct call, and what it has yet to settle. Once it is over, what was removed may be found
@@ -37,6 +36,9 @@ class Call:
     accepted_at: datetime
     began: datetime
     look_at: datetime
+    looked_at: datetime  # as a whole
+    size: int  # documents that it began with
+    is_large: bool = False  # of one large document
     is_over: bool = False
 
     def done_by(self, details: Mapping[str, DocumentDetail]) -> list[Document]:
@@ -46,6 +48,17 @@ class Call:
             for document_id, document in self.documents.items()
             if details[document_id].status not in UNDER_WAY
         ]
+
+    def is_done(self, details: Mapping[str, DocumentDetail]) -> bool:
+        """Whether Bedrock has decided on all of it since it accepted the call."""
+        return all(
+            (now := details[document_id]).status not in UNDER_WAY
+            and (
+                each.status is not DocumentStatus.INDEXING
+                or (now.updated_at is not None and now.updated_at >= self.accepted_at)
+            )
+            for document_id, each in self.documents.items()
+        )
 
     def is_at_work(self, details: Mapping[str, DocumentDetail]) -> bool:
         """What is to be ingested and not decided on is, though Bedrock may not show it yet."""
@@ -134,26 +147,6 @@ def _identity(document: Document) -> dict[str, str]:
         "document_id": document.document_id,
         "filename": document.filename,
     }
-
-
-Batches = list[list[Document]]
-
-
-def batches(documents: Iterable[Document]) -> tuple[Batches, Batches]:
-    """
-    Tens, those to be removed apart from those to be ingested; and large ones, each alone. The
-    longest pending first.
-    """
-    ordered = sorted(documents, key=lambda each: (each.updated_at, each.document_id))
-    removed = [each for each in ordered if not is_to_ingest(each)]
-    small = [each for each in ordered if is_to_ingest(each) and not is_large(each)]
-    large = [each for each in ordered if is_large(each)]
-    return _tens(removed) + _tens(small), [[each] for each in large]
-
-
-def _tens(documents: list[Document]) -> Batches:
-    starts = range(0, len(documents), BATCH)
-    return [documents[start : start + BATCH] for start in starts]
 
 
 def _token(round_id: str, documents: Iterable[Document]) -> str:

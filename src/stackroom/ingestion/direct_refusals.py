@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from stackroom.errors import DocumentsRefused
 from stackroom.model import Document
-from stackroom.settlement.verdicts import Decided, DocumentOutcome, Verdict
+from stackroom.settlement.verdicts import MAX_ATTEMPTS, Decided, DocumentOutcome, Verdict
 
 
 @dataclass
@@ -29,16 +29,20 @@ class DirectRefusals:
         self._alone += [(each, refusal) for each in refused]
         return []
 
-    def decided(self, *, others_were_taken: bool) -> Decided:
+    def decided(self, *, others_were_taken: bool) -> tuple[Decided, list[Document]]:
         """
-        A verdict on each that was refused alone.
+        A verdict on each that was refused alone; and those that have none yet.
 
-        Raises DocumentsRefused if Bedrock took nothing else: then it may be no document's fault,
-        and the run is followed by another.
+        Where Bedrock took nothing else it may be no document's fault: a later run tries again, and
+        the document is at fault if it is refused every time.
         """
-        if self._alone and not others_were_taken:
-            raise self._alone[0][1]
-        return [(document, _verdict(refusal)) for document, refusal in self._alone]
+        decided, undecided = Decided(), list[Document]()
+        for document, refusal in self._alone:
+            if others_were_taken or document.attempts >= MAX_ATTEMPTS:
+                decided.append((document, _verdict(refusal)))
+            else:
+                undecided.append(document)
+        return decided, undecided
 
 
 def _verdict(refusal: DocumentsRefused) -> Verdict:

@@ -1,4 +1,4 @@
-"""How a run comes to its end once nothing is left to do."""
+"""How a run of one catalog comes to its end once nothing is left to do."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,32 +7,33 @@ from datetime import datetime
 from stackroom.admission.admission import Admission
 from stackroom.clock import utc_now
 from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.documents import DocumentPages
 from stackroom.runs.progress import Run, RunOutcome
 
 
 @dataclass(frozen=True, kw_only=True)
 class Endings:
     catalogs: Catalogs
-    documents: DocumentPages
     admission: Admission
     now: Callable[[], datetime] = utc_now
 
     def done(self, run: Run, served: int) -> Run:
-        """Nothing is left to do, and the grant is given back."""
-        self.settle_status(run)
-        # An emptied catalog may be one to take down: having served no request, the run looks.
-        return self._nothing(run, 0 if self.is_emptied(run) else served)
+        """All that was open is settled, and the grant is given back."""
+        self.catalogs.settle_status(run.worklist_id, at=self.now())
+        return self._nothing(run, served_by(self.catalogs, run.worklist_id, served))
 
     def nothing(self, run: Run, served: int) -> Run:
-        self.admission.leave(run.catalog_id, run.epoch)
+        self.admission.leave(run.worklist_id, run.epoch)
         return self._nothing(run, served)
 
     def _nothing(self, run: Run, served: int) -> Run:
         return run.went(RunOutcome.NOTHING, served=served, waiting_since=None, polls=0)
 
-    def settle_status(self, run: Run) -> None:
-        self.catalogs.settle_status(run.catalog_id, at=self.now())
 
-    def is_emptied(self, run: Run) -> bool:
-        return not self.documents.page(run.catalog_id, after=None, limit=1).documents
+def served_by(catalogs: Catalogs, catalog_id: str, served: int) -> int:
+    """
+    The counter that the run may end by. One of a catalog that is to go has served no request, so
+    that the run looks once more, and takes the catalog down if it is empty.
+    """
+    catalog = catalogs.get(catalog_id)
+    is_going = catalog is not None and catalog.deleting_since is not None
+    return 0 if is_going else served

@@ -10,7 +10,7 @@ from stackroom.model import CatalogStatus, Document, DocumentStatus
 from stackroom.ownership import owned
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
-from stackroom.runs.leases import Runs
+from stackroom.runs.requests import RunRequests
 
 _TRIES = 6
 
@@ -27,7 +27,7 @@ class Retried:
 class Retrying:
     catalogs: Catalogs
     documents: Documents
-    runs: Runs
+    requests: RunRequests
     now: Callable[[], datetime] = utc_now
 
     def retry(
@@ -54,7 +54,7 @@ class Retrying:
                 refused.append((moved, why_not))
         # What waits already is asked for again, too: a crash may have come between the two.
         if again or any(each.is_unfinished for each, _ in refused):
-            self.runs.ask(catalog_id)
+            self.requests.ask(catalog_id)
         return Retried(again=tuple(again), refused=tuple(refused))
 
     def _asked_for(self, catalog_id: str, document_ids: Iterable[str] | None) -> list[Document]:

@@ -1,8 +1,10 @@
 """
-The tasks of the state machine that move a run on, round after round, until nothing is left to do.
+The tasks of the state machine that move a run on, until nothing is left to do.
 
-ensure_data_source places the catalog, admit queues up, start begins a round (by_job or direct), the
-poller follows it (stackroom.settlement), and release ends the run unless more was asked for.
+A run of a shared data source does all its work in `begin`, or in `start` if it had to wait for its
+turn (shared_runs). One of a catalog with a data source of its own goes round after round: begin
+places the catalog, admit queues up, start begins a job (by_job), the poller follows it
+(stackroom.settlement), and release ends the run unless more was asked for.
 """
 
 from collections.abc import Callable
@@ -14,55 +16,63 @@ from stackroom.admission.demand import DEMANDS
 from stackroom.admission.limits import PATIENCE
 from stackroom.clock import utc_now
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled
+from stackroom.ingestion.by_job import JobRounds
 from stackroom.ingestion.endings import Endings
-from stackroom.ingestion.rounds import DirectWork, Rounds
-from stackroom.model import Catalog, CatalogStatus, PerSourceType
+from stackroom.ingestion.rounds import DirectWork
+from stackroom.ingestion.shared_runs import SharedRuns
+from stackroom.model import Catalog, CatalogStatus
 from stackroom.ports.admission import Waiter
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.runs.leases import Runs
 from stackroom.runs.placement import Placement, Placements
 from stackroom.runs.progress import MAX_STEPS, Run, RunOutcome, waiting_time
+from stackroom.runs.requests import RunRequests
 from stackroom.runs.teardown import Teardown
+from stackroom.runs.worklists import is_shared
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunTasks:
+    """Where a worklist is a catalog's own, its id is the catalog's."""
+
     catalogs: Catalogs
     documents: Documents
     placements: Placements
     admission: Admission
-    rounds: PerSourceType[Rounds]
+    jobs: JobRounds
+    shared_runs: SharedRuns
     endings: Endings
     teardown: Teardown
     runs: Runs
+    requests: RunRequests
     now: Callable[[], datetime] = utc_now
 
-    def ensure_data_source(self, run: Run) -> Run:
+    def begin(self, run: Run) -> tuple[Run, DirectWork]:
+        """Safe to retry."""
         if run.progress.delay:
-            return run.went(RunOutcome.WAITING, wait_seconds=run.progress.delay, delay=0)
-        # The counter before the list: what is asked for later makes the release fail.
-        served = self.runs.renew(run.catalog_id, run.epoch).requested
-        catalog = self.catalogs.get(run.catalog_id)
-        if catalog is None:
-            return run.went(RunOutcome.GONE, served=served)
-        if not list(self.documents.open_in(run.catalog_id, limit=1)):
-            return self._finish(run, catalog, served)
-        return self._place(run, catalog)
+            waiting = run.went(RunOutcome.WAITING, wait_seconds=run.progress.delay, delay=0)
+            return waiting, DirectWork()
+        if is_shared(run.worklist_id):
+            return self.shared_runs.go_on(run)
+        return self._begin_own(run), DirectWork()
 
     def admit(self, run: Run, token: str) -> None:
         """Queue up; whoever grants admission wakes the run with the token. Safe to repeat."""
-        self.runs.renew(run.catalog_id, run.epoch, parked=True)
-        catalog = self.catalogs.get(run.catalog_id)
+        self.runs.renew(run.worklist_id, run.epoch, parked=True)
+        if is_shared(run.worklist_id):
+            self.shared_runs.admit(run, token)
+            return
+        catalog = self.catalogs.get(run.worklist_id)
         assert catalog is not None, "a catalog outlives its runs"
         source = catalog.source
         assert source is not None, "a run queues up where its catalog is placed"
         assert run.progress.waiting_since is not None, "set when the catalog was placed"
         demand = DEMANDS.of(source)
-        want = demand.of(list(self.documents.open_in(run.catalog_id)))
+        want = demand.of(self.documents.open_in(run.worklist_id))
         self.admission.enter(
             Waiter(
-                catalog_id=run.catalog_id,
+                worklist_id=run.worklist_id,
                 epoch=run.epoch,
                 knowledge_base_id=source.knowledge_base_id,
                 mode=demand.mode,
@@ -78,26 +88,15 @@ class RunTasks:
         """
         Take up what there is to do, and what came of it if that shows already. Safe to retry.
         """
+        if is_shared(run.worklist_id):
+            return self.shared_runs.go_on(run)
         if run.progress.steps >= MAX_STEPS:
-            self.admission.leave(run.catalog_id, run.epoch)
+            self.admission.leave(run.worklist_id, run.epoch)
             return run.went(RunOutcome.HAND_OVER), DirectWork()
-        served = self.runs.renew(run.catalog_id, run.epoch).requested
-        catalog = self.catalogs.get(run.catalog_id)
-        if catalog is None or (source := catalog.source) is None:
-            return self.endings.nothing(run, served), DirectWork()
-        work = list(self.documents.open_in(run.catalog_id))
-        if not work:  # an earlier try of this task has done it all
-            self.admission.leave(run.catalog_id, run.epoch)
-            return self.endings.done(run, served), DirectWork()
-        calls = DEMANDS.of(source).of(work).calls
-        grant = self.admission.claim(run.catalog_id, run.epoch, calls=calls)
-        if grant is None or grant.knowledge_base_id != source.knowledge_base_id:
-            # It came too late for its grant. Its position in the queue is as good as it was.
-            return run.went(RunOutcome.GRANT_OVER), DirectWork()
-        return self.rounds.of(source).begin(run, catalog, source, grant, work, served=served)
+        return self._start_job(run), DirectWork()
 
     def release(self, run: Run) -> Run:
-        released = self.runs.release(run.catalog_id, run.epoch, served=run.progress.served)
+        released = self.runs.release(run.worklist_id, run.epoch, served=run.progress.served)
         return run.went(
             RunOutcome.RELEASED if released else RunOutcome.MORE,
             polls=0,
@@ -106,14 +105,51 @@ class RunTasks:
         )
 
     def hand_over(self, run: Run) -> Run:
-        self.runs.hand_over(run.catalog_id, run.epoch)
+        self.runs.hand_over(run.worklist_id, run.epoch)
         return run.went(RunOutcome.HANDED_OVER)
 
-    def _place(self, run: Run, catalog: Catalog) -> Run:
+    def _begin_own(self, run: Run) -> Run:
+        # The counter before the list: what is asked for later makes the release fail.
+        served = self.runs.renew(run.worklist_id, run.epoch).requested
+        catalog = self.catalogs.get(run.worklist_id)
+        if catalog is None:
+            return run.went(RunOutcome.GONE, served=served)
+        if catalog.source is not None and catalog.source.is_shared:
+            return self._left_to_shared(run, served)
+        if next(self.documents.open_in(run.worklist_id, limit=1), None) is None:
+            return self._finish(run, catalog, served)
+        return self._place(run, catalog, served)
+
+    def _start_job(self, run: Run) -> Run:
+        served = self.runs.renew(run.worklist_id, run.epoch).requested
+        catalog = self.catalogs.get(run.worklist_id)
+        if catalog is None or (source := catalog.source) is None:
+            return self.endings.nothing(run, served)
+        if source.is_shared:
+            self.admission.leave(run.worklist_id, run.epoch)
+            return self._left_to_shared(run, served)
+        if next(self.documents.open_in(run.worklist_id, limit=1), None) is None:
+            # An earlier try of this task has done it all.
+            self.admission.leave(run.worklist_id, run.epoch)
+            return self.endings.done(run, served)
+        grant = self.admission.claim(run.worklist_id, run.epoch)
+        if grant is None or grant.knowledge_base_id != source.knowledge_base_id:
+            # It came too late for its grant. Its position in the queue is as good as it was.
+            return run.went(RunOutcome.GRANT_OVER)
+        return self.jobs.begin(run, source, grant, served=served)
+
+    def _left_to_shared(self, run: Run, served: int) -> Run:
+        """The catalog lives on a shared data source, whose run sees to it."""
+        self.requests.ask(run.worklist_id)
+        return run.went(RunOutcome.NOTHING, served=served, waiting_since=None, polls=0)
+
+    def _place(self, run: Run, catalog: Catalog, served: int) -> Run:
         try:
             placement, source = self.placements.ensure(catalog)
         except KnowledgeBaseThrottled:
             return _wait(run)  # back-pressure is waited out, never a failure
+        if source.is_shared:
+            return self._left_to_shared(run, served)
         if placement is Placement.WAITING:
             if run.progress.steps >= MAX_STEPS:
                 raise DataSourceBroken(source.data_source_id, "not available after half a day")
@@ -128,10 +164,10 @@ class RunTasks:
     def _finish(self, run: Run, catalog: Catalog, served: int) -> Run:
         """Nothing to do, unless it is to go and is empty now."""
         if catalog.status is not CatalogStatus.DELETING:
-            self.endings.settle_status(run)
+            self.catalogs.settle_status(catalog.catalog_id, at=self.now())
             return self.endings.nothing(run, served)
-        if not self.endings.is_emptied(run):  # what is left can't be removed; its owner may retry
-            return self.endings.nothing(run, served)
+        if self.documents.page(catalog.catalog_id, after=None, limit=1).documents:
+            return self.endings.nothing(run, served)  # it can't be removed; its owner may retry
         try:
             gone = self.teardown.step(catalog)
         except KnowledgeBaseThrottled:

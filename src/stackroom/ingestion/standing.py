@@ -62,7 +62,7 @@ class Standings:
     def _remaining(self, catalog: Catalog, ledger: Ledger, unsettled: list[Document]) -> Remaining:
         # One that has yet to be placed is told the time of a data source of its own.
         demand = DEMANDS.own if catalog.source is None else DEMANDS.of(catalog.source)
-        mine = (each for each in ledger.grants if each.catalog_id == catalog.catalog_id)
+        mine = (each for each in ledger.grants if each.worklist_id == catalog.catalog_id)
         return Remaining(
             durations=Durations(ledger=ledger, limits=self.limits, pace=self.pace, at=self.now()),
             mode=demand.mode,
@@ -94,7 +94,7 @@ class Standings:
         queue = queues[DEMANDS.of(source).mode]
         everybody = sorted((each for all_ in queues.values() for each in all_), key=_since)
         for number, waiter in enumerate(queue, start=1):
-            if waiter.catalog_id == catalog.catalog_id:
+            if waiter.worklist_id == catalog.catalog_id:
                 ahead = [each for each in everybody if each.since < waiter.since]
                 return QueuePosition(position=number, length=len(queue)), ahead
         if len(queue) < LOOKED_AT:

@@ -22,7 +22,7 @@ class Waiter:
     `since` is its position: large work has one as if it had come later. `size` is in bytes of text.
     """
 
-    catalog_id: str
+    worklist_id: str
     epoch: int
     knowledge_base_id: str
     mode: Mode
@@ -41,7 +41,7 @@ class Grant:
     `size` and `is_large` are of the work for which it was given.
     """
 
-    catalog_id: str
+    worklist_id: str
     epoch: int
     knowledge_base_id: str
     mode: Mode

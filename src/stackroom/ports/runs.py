@@ -10,7 +10,7 @@ from typing import Protocol
 class Lease:
     """A catalog's control item: how often a run was asked for, and which run is live, if any."""
 
-    catalog_id: str
+    worklist_id: str
     requested: int
     epoch: int
     held: bool
@@ -20,15 +20,15 @@ class Lease:
 
     @property
     def execution_name(self) -> str:
-        return f"{self.catalog_id}-{self.epoch}"
+        return f"{self.worklist_id}-{self.epoch}"
 
 
 class LeaseReader(Protocol):
-    def get(self, catalog_id: str) -> Lease | None: ...
+    def get(self, worklist_id: str) -> Lease | None: ...
 
 
 class Leases(LeaseReader, Protocol):
-    def ask(self, catalog_id: str) -> Lease:
+    def ask(self, worklist_id: str) -> Lease:
         """Count one more request for a run."""
         ...
 
@@ -43,11 +43,11 @@ class Leases(LeaseReader, Protocol):
 
     def mark_started(self, lease: Lease) -> None: ...
 
-    def renew(self, catalog_id: str, epoch: int, *, until: datetime) -> Lease:
+    def renew(self, worklist_id: str, epoch: int, *, until: datetime) -> Lease:
         """Keep the lease and read the counter. Raises RunSuperseded."""
         ...
 
-    def release(self, catalog_id: str, epoch: int, *, served: int) -> bool:
+    def release(self, worklist_id: str, epoch: int, *, served: int) -> bool:
         """Give the lease back if no request came after `served`. Raises RunSuperseded."""
         ...
 

@@ -1,7 +1,7 @@
 """
-At most one live run per catalog, and no wake-up lost.
+At most one live run per worklist, and no wake-up lost.
 
-Every request raises the catalog's counter; whoever finds no lease takes it under the next epoch
+Every request raises the worklist's counter; whoever finds no lease takes it under the next epoch
 and starts the execution of that name. A run reads the counter before it lists what to do, and
 gives the lease back only if the counter still stands there. So a request is either seen by the
 run that lists after it, or keeps that run from ending.
@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from stackroom.clock import utc_now
 from stackroom.errors import RunSuperseded
 from stackroom.ports.runs import Executions, Lease, Leases
+from stackroom.runs.worklists import is_shared
 
 # A run renews its lease with every task; the longest silence is one poll (a minute) and the
 # retries of one task (about five). Expiry alone decides nothing: Step Functions is asked.
@@ -28,6 +29,8 @@ _UNSTARTED = timedelta(minutes=2)
 MAX_FAILURES = 10
 _FIRST_DELAY = 60
 LONGEST_DELAY = 3600
+# Of a shared data source: everybody's new documents wait for it.
+_LONGEST_SHARED_DELAY = 300
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,43 +39,54 @@ class Runs:
     executions: Executions
     now: Callable[[], datetime] = utc_now
 
-    def ask(self, catalog_id: str) -> None:
+    def ask(self, worklist_id: str) -> None:
         """
         See to it that a run lists the catalog's work after this moment. Safe to repeat.
 
         A dead run is left to those who look for such, at most five minutes after it expired: they
         alone count how often runs broke (stackroom.settlement.succession).
         """
-        self._enliven(self.leases.ask(catalog_id))
+        self._enliven(self.leases.ask(worklist_id))
 
-    def release(self, catalog_id: str, epoch: int, *, served: int) -> bool:
+    def requested(self, worklist_id: str) -> int:
+        """The counter of requests; whoever reads it before listing misses none."""
+        lease = self.leases.get(worklist_id)
+        return 0 if lease is None else lease.requested
+
+    def is_live(self, worklist_id: str) -> bool:
+        """Whether a run is thought to be at it, or about to begin."""
+        lease = self.leases.get(worklist_id)
+        return lease is not None and lease.held
+
+    def release(self, worklist_id: str, epoch: int, *, served: int) -> bool:
         """End the run unless there is more to do. Raises RunSuperseded."""
-        return self.leases.release(catalog_id, epoch, served=served)
+        return self.leases.release(worklist_id, epoch, served=served)
 
-    def renew(self, catalog_id: str, epoch: int, *, parked: bool = False) -> Lease:
+    def renew(self, worklist_id: str, epoch: int, *, parked: bool = False) -> Lease:
         """Go on with the run, or have it wait for its grant. Raises RunSuperseded."""
         until = self.now() + (_PARKED if parked else LEASE)
-        return self.leases.renew(catalog_id, epoch, until=until)
+        return self.leases.renew(worklist_id, epoch, until=until)
 
-    def hand_over(self, catalog_id: str, epoch: int) -> None:
+    def hand_over(self, worklist_id: str, epoch: int) -> None:
         """Let a fresh execution go on, for a history ends at 25,000 events. Safe to repeat."""
-        lease = self.leases.get(catalog_id)
+        lease = self.leases.get(worklist_id)
         if lease is not None and lease.epoch == epoch + 1:
             if lease.held:  # else the successor has even ended
                 self._enliven(lease)
             return
-        self._succeed(self.renew(catalog_id, epoch), failures=0, delay=0)
+        self._succeed(self.renew(worklist_id, epoch), failures=0, delay=0)
 
-    def held_by(self, catalog_id: str, epoch: int) -> Lease | None:
+    def held_by(self, worklist_id: str, epoch: int) -> Lease | None:
         """The lease of a run that broke; None if it ended properly or has been followed already."""
-        lease = self.leases.get(catalog_id)
+        lease = self.leases.get(worklist_id)
         held = lease is not None and lease.held and lease.epoch == epoch
         return lease if held else None
 
     def recover(self, lease: Lease) -> None:
         """Follow a run that broke by another one, later each time; once for a lease."""
         failures = lease.failures + 1
-        delay = min(_FIRST_DELAY * 2 ** (failures - 1), LONGEST_DELAY)
+        longest = _LONGEST_SHARED_DELAY if is_shared(lease.worklist_id) else LONGEST_DELAY
+        delay = min(_FIRST_DELAY * 2 ** (failures - 1), longest)
         self._succeed(lease, failures=failures, delay=delay)
 
     def expired(self) -> Iterator[Lease]:
@@ -92,7 +106,7 @@ class Runs:
         if not self.executions.is_running(lease.execution_name):
             return True
         with suppress(RunSuperseded):  # should it end in this very moment
-            self.renew(lease.catalog_id, lease.epoch, parked=True)
+            self.renew(lease.worklist_id, lease.epoch, parked=True)
         return False
 
     def _enliven(self, lease: Lease) -> None:
@@ -112,7 +126,7 @@ class Runs:
 
     def _start(self, lease: Lease, *, delay: int) -> None:
         payload = {
-            "catalog_id": lease.catalog_id,
+            "worklist_id": lease.worklist_id,
             "epoch": lease.epoch,
             "progress": {"delay": delay},
         }

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from stackroom.capacity import capacity_of
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled
@@ -76,13 +77,7 @@ class Placements:
         return False
 
     def _shared(self, catalog: Catalog) -> DataSource:
-        """Spread by a hash (rendezvous), so that a crash can't have counted anybody twice."""
-        member = max(self.pool, key=lambda each: _token(each.knowledge_base_id, catalog.catalog_id))
-        return DataSource(
-            knowledge_base_id=member.knowledge_base_id,
-            data_source_id=member.data_source_id,
-            type=DataSourceType.CUSTOM,
-        )
+        return shared_source_for(catalog.catalog_id, self.pool)
 
     def _candidates(self, catalog_id: str) -> list[PoolMember]:
         """The knowledge base where a crash left the catalog's slot, then the emptiest first."""
@@ -115,6 +110,45 @@ class Placements:
                 token=_token(knowledge_base_id, name, catalog.updated_at.isoformat()),
             )
         return DataSource(knowledge_base_id=knowledge_base_id, data_source_id=data_source_id)
+
+
+class Placing(Protocol):
+    def choose(self, catalog: Catalog) -> DataSource | None:
+        """
+        Where a catalog that has no place yet is to live, stored there and then; None if its own run
+        is to make it a data source.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedFirst:
+    """A shared data source takes no call of Bedrock to begin with."""
+
+    catalogs: Catalogs
+    pool: Sequence[PoolMember]
+
+    def choose(self, catalog: Catalog) -> DataSource | None:
+        source = shared_source_for(catalog.catalog_id, self.pool)
+        self.catalogs.place(catalog.catalog_id, source)
+        return source
+
+
+class OwnFirst:
+    """A data source of its own for whoever comes while there are any."""
+
+    def choose(self, catalog: Catalog) -> DataSource | None:  # noqa: ARG002 - the port's argument
+        return None
+
+
+def shared_source_for(catalog_id: str, pool: Sequence[PoolMember]) -> DataSource:
+    """Spread by a hash (rendezvous), so that a crash can't have counted anybody twice."""
+    member = max(pool, key=lambda each: _token(each.knowledge_base_id, catalog_id))
+    return DataSource(
+        knowledge_base_id=member.knowledge_base_id,
+        data_source_id=member.data_source_id,
+        type=DataSourceType.CUSTOM,
+    )
 
 
 def data_source_name(catalog_id: str) -> str:

@@ -36,6 +36,18 @@ class RunOutcome(StrEnum):
     MORE = "more"
 
 
+class CallAtWork(Record):
+    """
+    A direct call that a task has left to the next: when Bedrock accepted it, by Bedrock's clock,
+    and what it has yet to settle, by catalog and document.
+    """
+
+    accepted_at: AwareDatetime
+    began: AwareDatetime
+    documents: tuple[tuple[str, str], ...]
+    is_large: bool = False
+
+
 class Progress(Record):
     """Where a run stands; travels through the state machine."""
 
@@ -54,14 +66,16 @@ class Progress(Record):
     served: NonNegativeInt = 0  # the counter as the present round found it
     job_id: str | None = None  # of a job, or what stands for a round of direct calls
     waiting_since: AwareDatetime | None = None  # its position in the queue goes by this
-    calls: NonNegativeInt = 1  # in executions of before, whose functions told it; read by nobody
-    accepted_at: AwareDatetime | None = None  # by the knowledge base's clock, of direct calls
+    calls_at_work: tuple[CallAtWork, ...] = ()
+    # In executions of before, whose functions told it; read by nobody.
+    calls: NonNegativeInt = 1
+    accepted_at: AwareDatetime | None = None
 
 
 class Run(Record):
-    """A live run: the execution that holds the catalog's lease under this epoch."""
+    """A live run: the execution that holds the worklist's lease under this epoch."""
 
-    catalog_id: str
+    worklist_id: str
     epoch: NonNegativeInt
     progress: Progress = Progress()
 

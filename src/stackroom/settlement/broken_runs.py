@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from stackroom.admission.admission import Admission
 from stackroom.ports.runs import Lease
 from stackroom.runs.leases import Runs
+from stackroom.runs.requests import RunRequests
 from stackroom.settlement.succession import SILENT, Succession
 from stackroom.settlement.verdicts import Settled
 
@@ -24,13 +25,14 @@ class BrokenRuns:
     admission: Admission
     runs: Runs
     succession: Succession
+    requests: RunRequests
 
-    def record(self, catalog_id: str, epoch: int, error: str) -> list[Settled]:
+    def record(self, worklist_id: str, epoch: int, error: str) -> list[Settled]:
         """A run broke; answers the documents that failed with it."""
-        lease = self.runs.held_by(catalog_id, epoch)
+        lease = self.runs.held_by(worklist_id, epoch)
         if lease is None:
             return []  # another messenger of the same failure was first
-        self.admission.leave(catalog_id, epoch)
+        self.admission.leave(worklist_id, epoch)
         return self.succession.follow(lease, error)
 
     def sweep(self, leases: Iterable[Lease]) -> SweepResult:
@@ -48,8 +50,12 @@ class BrokenRuns:
         for lease in list(leases):
             try:
                 if self.runs.is_silent(lease):
-                    swept.settled += self.record(lease.catalog_id, lease.epoch, SILENT)
+                    swept.settled += self.record(lease.worklist_id, lease.epoch, SILENT)
                     swept.followed.append(lease.execution_name)
             except Exception as error:  # whatever it is, it is this run's
                 swept.failures[lease.execution_name] = error
+        try:
+            self.requests.remind()
+        except Exception as error:  # as above
+            swept.failures["what was set aside, to be asked for"] = error
         return swept

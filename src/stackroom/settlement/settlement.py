@@ -1,21 +1,24 @@
-"""The tasks that follow a round: asking whether it is over, then settling its documents."""
+"""The tasks that follow a job: asking whether it is over, then settling its documents."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from stackroom.admission.admission import Admission
 from stackroom.clock import utc_now
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.model import Document, PerSourceType
+from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.runs import Leases
 from stackroom.runs.leases import LEASE
 from stackroom.runs.progress import Run, RunOutcome, until_next_look, waiting_time
-from stackroom.settlement.strategy import Round, SourceStrategy
+from stackroom.settlement.own_source import OwnSource
+from stackroom.settlement.strategy import Round
 from stackroom.settlement.verdict_writer import VerdictWriter
 from stackroom.settlement.verdicts import DocumentOutcome, Settled
+
+_PAGE = 500  # documents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +33,7 @@ class Settling:
 class Settlement:
     catalogs: Catalogs
     documents: Documents
-    strategies: PerSourceType[SourceStrategy]
+    own_source: OwnSource
     verdict_writer: VerdictWriter
     leases: Leases
     admission: Admission
@@ -44,15 +47,15 @@ class Settlement:
         round_ = self._round(run)
         source = round_.source
         try:
-            began = self.strategies.of(source).at_work_since(round_)
+            began = self.own_source.at_work_since(round_)
         except KnowledgeBaseThrottled:
             return self._look_again(run, waiting_time(run.progress.polls))
         if began is not None:
-            self.admission.keep(run.catalog_id, run.epoch)
+            self.admission.keep(run.worklist_id, run.epoch)
             seconds = (self.now() - began).total_seconds()
             wanted = self.admission.is_wanted(source.knowledge_base_id)
             return self._look_again(run, until_next_look(seconds, wanted=wanted))
-        self.admission.finish(run.catalog_id, run.epoch)
+        self.admission.finish(run.worklist_id, run.epoch)
         # Polls go on counting while documents are unsettled, or the waits would never grow.
         unsettled = run.progress.outcome is RunOutcome.UNSETTLED
         return run.went(RunOutcome.OVER, polls=run.progress.polls if unsettled else 0)
@@ -65,33 +68,33 @@ class Settlement:
         """
         self._renew(run)
         round_ = self._round(run)
-        documents = self._of_round(run)
         try:
-            verdicts = self.strategies.of(round_.source).decide(round_, documents)
+            verdicts = self.own_source.decide(round_, self._of_round(round_.catalog))
         except KnowledgeBaseThrottled:
             return self._later(run), Settling()
         outcomes = {verdict.outcome for _, verdict in verdicts.decided}
         if DocumentOutcome.AGAIN in outcomes:
             # Moves the counter, so that the run can't end. Before the documents are written: once
             # they are, a retried task finds them no longer of the round, and would not ask.
-            self.leases.ask(run.catalog_id)
+            self.leases.ask(run.worklist_id)
         settled = self.verdict_writer.write(round_.catalog, verdicts.decided)
-        moved = self._after(run, waiting=DocumentOutcome.WAIT in outcomes)
+        moved = self._after(run, round_.catalog, waiting=DocumentOutcome.WAIT in outcomes)
         return moved, Settling(settled=settled, unexplained=verdicts.unexplained)
 
-    def _of_round(self, run: Run) -> list[Document]:
+    def _of_round(self, catalog: Catalog) -> list[Document]:
         """What is open, and what failed before: a job tries that again."""
-        failed = self.documents.failed_in(run.catalog_id)
-        found = (*failed, *self.documents.open_in(run.catalog_id))
-        return list({each.document_id: each for each in found}.values())
+        documents = list(self.documents.open_in(catalog.catalog_id))
+        if catalog.failed_count:
+            documents += failed_in(self.documents, catalog.catalog_id)
+        return documents
 
-    def _after(self, run: Run, *, waiting: bool) -> Run:
+    def _after(self, run: Run, catalog: Catalog, *, waiting: bool) -> Run:
         if waiting:
             return self._later(run)
-        self.catalogs.settle_status(run.catalog_id, at=self.now())
-        left = self.documents.page(run.catalog_id, after=None, limit=1).documents
-        # An emptied catalog may be one to take down: having served no request, the run looks.
-        return run.went(RunOutcome.SETTLED, served=run.progress.served if left else 0)
+        self.catalogs.settle_status(catalog.catalog_id, at=self.now())
+        # One that is to go has served no request, so that the run looks whether it is empty.
+        is_going = catalog.deleting_since is not None
+        return run.went(RunOutcome.SETTLED, served=0 if is_going else run.progress.served)
 
     def _look_again(self, run: Run, seconds: int) -> Run:
         return run.went(RunOutcome.RUNNING, polls=run.progress.polls + 1, wait_seconds=seconds)
@@ -101,10 +104,10 @@ class Settlement:
         return run.went(RunOutcome.UNSETTLED, polls=polls, wait_seconds=waiting_time(polls))
 
     def _renew(self, run: Run) -> None:
-        self.leases.renew(run.catalog_id, run.epoch, until=self.now() + LEASE)
+        self.leases.renew(run.worklist_id, run.epoch, until=self.now() + LEASE)
 
     def _round(self, run: Run) -> Round:
-        catalog = self.catalogs.get(run.catalog_id)
+        catalog = self.catalogs.get(run.worklist_id)
         assert catalog is not None, "a catalog outlives its runs"
         source = catalog.source
         assert source is not None, "a round is begun where its catalog is placed"
@@ -113,5 +116,18 @@ class Settlement:
             catalog=catalog,
             source=source,
             round_id=run.progress.job_id,
-            accepted_at=run.progress.accepted_at,
         )
+
+
+def failed_in(documents: Documents, catalog_id: str) -> Iterator[Document]:
+    """Those that are not open besides; page by page."""
+    after: str | None = None
+    while True:
+        page = documents.page(catalog_id, after=after, limit=_PAGE)
+        yield from (
+            each
+            for each in page.documents
+            if each.status is DocumentStatus.FAILED and not each.is_open
+        )
+        if (after := page.next) is None:
+            return

@@ -5,22 +5,18 @@ Bedrock's word counts from the moment when it accepted the call, by its own cloc
 of an earlier moment is of an earlier version. No later call tries a document again unless we do.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from stackroom.clock import utc_now
 from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.ports.documents import Documents
-from stackroom.ports.ingestion import NOT_FOUND, DirectDocuments, DocumentDetail
-from stackroom.settlement.details import SharedDetails
+from stackroom.ports.ingestion import NOT_FOUND, DocumentDetail
 from stackroom.settlement.evidence import Investigation, Standing
 from stackroom.settlement.statuses import ABSENT, UNDER_WAY
 from stackroom.settlement.strategy import (
     NEVER_TAKEN_UP,
     REMOVAL_DEADLINE,
-    Round,
-    RoundVerdicts,
     is_overdue,
 )
 from stackroom.settlement.verdicts import Decided, verdict
@@ -33,26 +29,8 @@ _UNSEEN = 120.0
 
 @dataclass(frozen=True, kw_only=True)
 class SharedSource:
-    direct: DirectDocuments
-    documents: Documents
     investigation: Investigation
     now: Callable[[], datetime] = utc_now
-
-    def at_work_since(self, round_: Round) -> datetime | None:
-        documents = self.documents.open_in(round_.catalog.catalog_id)
-        taken = [each for each in documents if round_.has(each)]
-        accepted_at = round_.taken_at
-        if is_overdue(accepted_at, self.now(), DEADLINE):
-            return None
-        details = self._details(round_, taken).values()
-        return accepted_at if any(each.status in UNDER_WAY for each in details) else None
-
-    def decide(self, round_: Round, documents: Sequence[Document]) -> RoundVerdicts:
-        taken = [each for each in documents if round_.has(each)]
-        details = self._details(round_, taken)
-        return RoundVerdicts(
-            decided=self.decide_on(round_.catalog, taken, details, accepted_at=round_.taken_at)
-        )
 
     def decide_on(
         self,
@@ -78,9 +56,6 @@ class SharedSource:
         ]
         evidence = self.investigation.complete(catalog, standings)
         return [(document, verdict(document, known)) for document, known in evidence]
-
-    def _details(self, round_: Round, documents: list[Document]) -> dict[str, DocumentDetail]:
-        return SharedDetails(direct=self.direct).of(round_.source, documents)
 
 
 def _standing(

@@ -1,9 +1,7 @@
-"""What settlement asks of each type of data source; one object per type answers."""
+"""What settling a round is about, whatever the type of the data source."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from stackroom.model import Catalog, DataSource, Document, DocumentStatus
 from stackroom.settlement.verdicts import MAX_ATTEMPTS, Decided
@@ -16,21 +14,11 @@ NEVER_TAKEN_UP = f"{MAX_ATTEMPTS} ingestion jobs did not take the file up; drop 
 
 @dataclass(frozen=True, kw_only=True)
 class Round:
-    """
-    What a run has begun, and where: an ingestion job by its id, or what stands for direct calls,
-    which Bedrock took at `accepted_at` by its own clock.
-    """
+    """What a run has begun, and where: an ingestion job by its id."""
 
     catalog: Catalog
     source: DataSource
     round_id: str
-    accepted_at: datetime | None = None
-
-    @property
-    def taken_at(self) -> datetime:
-        """What the deadlines of direct calls go by; without it nothing would ever be overdue."""
-        assert self.accepted_at is not None, "direct calls are accepted at some moment"
-        return self.accepted_at
 
     def has(self, document: Document) -> bool:
         """Whether the round has taken the document up, and not settled it."""
@@ -50,18 +38,6 @@ class RoundVerdicts:
 
     decided: Decided
     unexplained: int = 0
-
-
-class SourceStrategy(Protocol):
-    """Both raise KnowledgeBaseThrottled: then ask later."""
-
-    def at_work_since(self, round_: Round) -> datetime | None:
-        """When the job or the direct calls began that are not over yet; stops what is overdue."""
-        ...
-
-    def decide(self, round_: Round, documents: Sequence[Document]) -> RoundVerdicts:
-        """What becomes of the round's documents, of all those of the catalog."""
-        ...
 
 
 def is_overdue(started_at: datetime, now: datetime, deadline_seconds: float) -> bool:

@@ -1,13 +1,14 @@
 """
-The one way on for a catalog whose run is dead, whoever finds that out.
+The one way on for a worklist whose run is dead, whoever finds that out.
 
 Another run follows, later each time, and its documents wait, for a run mostly breaks over what a
 person mends soon; after `MAX_FAILURES` in a row they fail (docs/decisions/0002).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from stackroom.clock import utc_now
 from stackroom.model import Document, DocumentStatus
@@ -15,9 +16,12 @@ from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.runs import Lease
 from stackroom.runs.leases import MAX_FAILURES, Runs
+from stackroom.runs.worklists import is_shared
 from stackroom.settlement.verdicts import DocumentOutcome, Settled
 
 SILENT = "an execution that ended silently"
+
+_AT_ONCE = 500  # documents that are kept in memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,16 +37,17 @@ class Succession:
         """
         Follow the run that holds the lease, and broke with that error.
 
-        Safe to repeat; answers the documents that failed with the last of many.
+        Safe to repeat; answers the documents that failed with the last of many. Those of a shared
+        data source are of many catalogs, none of which is known to be at fault: they wait.
         """
-        catalog_id = lease.catalog_id
-        if lease.failures + 1 < MAX_FAILURES:
+        if is_shared(lease.worklist_id) or lease.failures + 1 < MAX_FAILURES:
             self.runs.recover(lease)
             return []
         # Before the lease moves: a retry of this must still find it, and the documents.
-        waiting = filter(_is_waiting, self.documents.open_in(catalog_id))
-        settled = self._fail(waiting, _broken(error))
-        self.catalogs.settle_status(catalog_id, at=self.now())
+        catalog_id = lease.worklist_id
+        settled = list(self._fail(catalog_id, _broken(error)))
+        if self.catalogs.get(catalog_id) is not None:
+            self.catalogs.settle_status(catalog_id, at=self.now())
         if not self.runs.release(catalog_id, lease.epoch, served=lease.requested):
             self.runs.recover(lease)  # more was dropped meanwhile
         return settled
@@ -51,16 +56,18 @@ class Succession:
         """One that was never started is started; nothing if it lives, or was followed already."""
         if not self.runs.is_silent(lease):
             return
-        held = self.runs.held_by(lease.catalog_id, lease.epoch)
+        held = self.runs.held_by(lease.worklist_id, lease.epoch)
         if held is not None:
             self.follow(held, SILENT)
 
-    def _fail(self, documents: Iterable[Document], reason: str) -> list[Settled]:
+    def _fail(self, catalog_id: str, reason: str) -> Iterator[Settled]:
         at = self.now()
-        failed = self.documents.save_all(
-            document.moved(DocumentStatus.FAILED, at=at, reason=reason) for document in documents
-        )
-        return [Settled(document=each, outcome=DocumentOutcome.FAILED) for each in failed]
+        waiting = filter(_is_waiting, self.documents.open_in(catalog_id))
+        while batch := list(islice(waiting, _AT_ONCE)):
+            failed = self.documents.save_all(
+                each.moved(DocumentStatus.FAILED, at=at, reason=reason) for each in batch
+            )
+            yield from (Settled(document=each, outcome=DocumentOutcome.FAILED) for each in failed)
 
 
 def _is_waiting(document: Document) -> bool:

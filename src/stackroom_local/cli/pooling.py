@@ -65,7 +65,7 @@ def _shared(member: PoolMember, catalogs: Sequence[Catalog], names: dict[str, st
 
 def _running(grant: Grant, names: dict[str, str]) -> str:
     what = "a job" if grant.mode is Mode.EXCLUSIVE else f"{grant.slots} direct calls"
-    who = names.get(grant.catalog_id, grant.catalog_id)
+    who = names.get(grant.worklist_id, grant.worklist_id)
     return f"{who}: {what}, for {_seconds(grant.granted_at)} s"
 
 
@@ -81,7 +81,7 @@ def _waiting(product: Product, member: PoolMember, names: dict[str, str]) -> str
 
 
 def _oldest(waiter: Waiter, names: dict[str, str]) -> str:
-    who = names.get(waiter.catalog_id, waiter.catalog_id)
+    who = names.get(waiter.worklist_id, waiter.worklist_id)
     return f"{who} for {_seconds(waiter.since)} s"
 
 

@@ -14,7 +14,7 @@ from tests.records import NOW
 
 LATER = NOW + timedelta(minutes=15)
 JOB = Grant(
-    catalog_id="cat-1",
+    worklist_id="cat-1",
     epoch=3,
     knowledge_base_id="KB1",
     mode=Mode.EXCLUSIVE,
@@ -24,7 +24,7 @@ JOB = Grant(
     start_at=NOW + timedelta(seconds=7),
 )
 DIRECT = Grant(
-    catalog_id="cat-2",
+    worklist_id="cat-2",
     epoch=1,
     knowledge_base_id="KB2",
     mode=Mode.SHARED,
@@ -45,10 +45,10 @@ def book(request: pytest.FixtureRequest) -> AdmissionBook:
 
 
 def a_waiter(
-    catalog_id: str = "cat-1", *, seconds: float = 0, mode: Mode = Mode.SHARED, token: str = "t"
+    worklist_id: str = "cat-1", *, seconds: float = 0, mode: Mode = Mode.SHARED, token: str = "t"
 ) -> Waiter:
     return Waiter(
-        catalog_id=catalog_id,
+        worklist_id=worklist_id,
         epoch=1,
         knowledge_base_id="KB1",
         mode=mode,
@@ -61,7 +61,7 @@ def a_waiter(
 
 
 def names(waiters: list[Waiter]) -> list[str]:
-    return [each.catalog_id for each in waiters]
+    return [each.worklist_id for each in waiters]
 
 
 def test_a_ledger_that_was_never_written_is_empty(book: AdmissionBook) -> None:
@@ -141,7 +141,7 @@ def test_queueing_up_again_keeps_the_position_and_replaces_the_token(book: Admis
     book.enqueue(a_waiter(token="second"))
 
     waiting = book.waiting("KB1", Mode.SHARED, limit=9)
-    assert [(each.catalog_id, each.token) for each in waiting] == [
+    assert [(each.worklist_id, each.token) for each in waiting] == [
         ("cat-1", "second"),
         ("cat-2", "t"),
     ]

@@ -21,8 +21,8 @@ def leases(request: pytest.FixtureRequest) -> Leases:
     return DynamoLeases(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
 
 
-def taken(leases: Leases, catalog_id: str = "cat-1", *, failures: int = 0) -> Lease:
-    lease = leases.take(leases.ask(catalog_id), until=NOW, failures=failures)
+def taken(leases: Leases, worklist_id: str = "cat-1", *, failures: int = 0) -> Lease:
+    lease = leases.take(leases.ask(worklist_id), until=NOW, failures=failures)
     assert lease is not None
     return lease
 
@@ -34,7 +34,7 @@ def test_every_request_is_counted(leases: Leases) -> None:
 
     assert counts == [1, 2, 3]
     assert leases.get("cat-1") == Lease(
-        catalog_id="cat-1", requested=3, epoch=0, held=False, started=False
+        worklist_id="cat-1", requested=3, epoch=0, held=False, started=False
     )
 
 
@@ -42,7 +42,7 @@ def test_a_lease_taken_is_of_the_next_epoch_and_not_started(leases: Leases) -> N
     lease = taken(leases, failures=2)
 
     assert lease == Lease(
-        catalog_id="cat-1",
+        worklist_id="cat-1",
         requested=1,
         epoch=1,
         held=True,
@@ -170,7 +170,7 @@ def test_a_released_lease_is_free_and_forgets_its_failures(leases: Leases) -> No
     leases.release("cat-1", 1, served=1)
 
     assert leases.get("cat-1") == Lease(
-        catalog_id="cat-1", requested=1, epoch=1, held=False, started=False
+        worklist_id="cat-1", requested=1, epoch=1, held=False, started=False
     )
 
 
@@ -193,7 +193,7 @@ def test_a_run_of_the_past_cannot_release_the_present_one(leases: Leases) -> Non
 
 
 def test_a_catalog_without_a_lease_has_none_to_mark_or_to_release(leases: Leases) -> None:
-    nothing = Lease(catalog_id="cat-9", requested=0, epoch=1, held=True, started=False)
+    nothing = Lease(worklist_id="cat-9", requested=0, epoch=1, held=True, started=False)
 
     leases.mark_started(nothing)
 
@@ -210,20 +210,20 @@ def test_held_leases_are_listed_and_no_others(leases: Leases) -> None:
 
     listed = list(leases.held())
 
-    assert sorted(listed, key=lambda each: each.catalog_id) == held
+    assert sorted(listed, key=lambda each: each.worklist_id) == held
 
 
 def test_leases_that_expired_are_found_and_no_others(leases: Leases) -> None:
     expired = [taken(leases, f"cat-{number}") for number in range(3)]
-    renewed = leases.renew(taken(leases, "cat-renewed").catalog_id, 1, until=LATER)
+    renewed = leases.renew(taken(leases, "cat-renewed").worklist_id, 1, until=LATER)
     leases.ask("cat-free")
     taken(leases, "cat-done")
     leases.release("cat-done", 1, served=1)
 
     soon, at_last = (list(leases.expired(at)) for at in (LATER, LATER + timedelta(seconds=1)))
 
-    assert sorted(soon, key=lambda each: each.catalog_id) == expired
-    assert sorted(at_last, key=lambda each: each.catalog_id) == [*expired, renewed]
+    assert sorted(soon, key=lambda each: each.worklist_id) == expired
+    assert sorted(at_last, key=lambda each: each.worklist_id) == [*expired, renewed]
 
 
 def test_a_lease_expires_to_the_microsecond(leases: Leases) -> None:

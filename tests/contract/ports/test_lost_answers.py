@@ -48,7 +48,7 @@ RECEIPT = Receipt(
     asked_at=NOW,
 )
 WAITER = Waiter(
-    catalog_id="cat-1",
+    worklist_id="cat-1",
     epoch=1,
     knowledge_base_id="KB1",
     mode=Mode.SHARED,

@@ -1,0 +1,212 @@
+"""
+Runs of shared data sources: admitted, at work by direct calls, and over when nothing is open.
+
+All catalogs on the shared data source of a knowledge base have one run, which goes on within one
+task for as long as that may take. It is admitted there and then if nobody is before it; else the
+state machine waits for its turn and comes back here.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from stackroom.admission.admission import Admission
+from stackroom.admission.demand import BATCH
+from stackroom.admission.rates import Did
+from stackroom.clock import utc_now
+from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.ingestion.direct_calls import Call
+from stackroom.ingestion.direct_round import SPARE, DirectPorts, DirectRound
+from stackroom.ingestion.open_work import is_open
+from stackroom.ingestion.rounds import DirectWork, busy
+from stackroom.ingestion.shared_work import SharedWork
+from stackroom.model import Catalog, CatalogStatus, DataSource, DataSourceType, PoolMember
+from stackroom.ports.admission import Mode, Waiter
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Documents
+from stackroom.ports.worklists import Worklists
+from stackroom.runs.leases import Runs
+from stackroom.runs.progress import MAX_STEPS, CallAtWork, Run, RunOutcome
+from stackroom.runs.teardown import Teardown
+from stackroom.runs.worklists import home_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedRuns:
+    catalogs: Catalogs
+    documents: Documents
+    worklists: Worklists
+    admission: Admission
+    runs: Runs
+    ports: DirectPorts
+    teardown: Teardown
+    pool: Sequence[PoolMember]
+    now: Callable[[], datetime] = utc_now
+
+    def go_on(self, run: Run) -> tuple[Run, DirectWork]:
+        """Safe to retry: a call that is sent again with the same documents is the same call."""
+        if run.progress.steps >= MAX_STEPS:
+            self.admission.leave(run.worklist_id, run.epoch)
+            return run.went(RunOutcome.HAND_OVER), DirectWork()
+        began = self.now()
+        served = self.runs.renew(run.worklist_id, run.epoch).requested
+        home = home_of(run.worklist_id, self.pool)
+        if home is None:  # its catalogs stay where they are, and wait until it is back
+            return self._released(run, served), DirectWork()
+        work = SharedWork(
+            worklist_id=run.worklist_id,
+            worklists=self.worklists,
+            catalogs=self.catalogs,
+            documents=self.documents,
+            finish=self._finish,
+        )
+        calls = self._calls_of(run, work)
+        grant = self.admission.claim(run.worklist_id, run.epoch, calls=self._limit)
+        if grant is None:
+            if not work.fill(BATCH) and not calls:
+                return self._released(run, served), DirectWork()
+            grant = self.admission.enter_at_once(self.waiter(run, home, work))
+            if grant is None and not calls:
+                return self._queued(run), DirectWork()
+        round_ = DirectRound(
+            ports=self.ports,
+            source=_source_of(home),
+            grant=grant,
+            round_id=f"direct-{run.epoch}-{run.progress.round}",
+            work=work,
+            began=began,
+            served=served,
+            requested=lambda: self.runs.requested(run.worklist_id),
+            calls=calls,
+        )
+        return self._after(run, round_, round_.go_on())
+
+    def admit(self, run: Run, token: str) -> None:
+        """Queue up; whoever grants admission wakes the run with the token. Safe to repeat."""
+        home = home_of(run.worklist_id, self.pool)
+        assert home is not None, "a run queues up at a knowledge base of the pool"
+        assert run.progress.waiting_since is not None, "set when it was not admitted at once"
+        self.admission.enter(_waiter(run, home, self._limit, token, run.progress.waiting_since))
+
+    def waiter(self, run: Run, home: PoolMember, work: SharedWork) -> Waiter:
+        calls = min(self._limit, work.waiting + SPARE)
+        return _waiter(run, home, calls, "", run.progress.waiting_since or self.now())
+
+    @property
+    def _limit(self) -> int:
+        return self.admission.limits.direct_calls
+
+    def _after(self, run: Run, round_: DirectRound, work: DirectWork) -> tuple[Run, DirectWork]:
+        work.failures = round_.work.failures
+        if round_.calls:
+            return self._more(run, round_), work
+        if work.refused:
+            # It queues up again in its old position after a while: others may get through.
+            self.admission.leave(run.worklist_id, run.epoch)
+            return busy(run), work
+        if round_.grant is None and work.left:
+            self.admission.leave(run.worklist_id, run.epoch)
+            return self._queued(run, again=True), work
+        if work.left:
+            return self._more(run, round_), work
+        if work.took is not None and work.calls:
+            # By our clock, as everything that admission measures; of an average call.
+            seconds = self.ports.pace.here(work.took)
+            did = Did(mode=Mode.SHARED, size=work.size // work.calls, seconds=seconds)
+            self.admission.finish(run.worklist_id, run.epoch, did=did)
+        return self._released(run, round_.served), work
+
+    def _released(self, run: Run, served: int) -> Run:
+        self.admission.leave(run.worklist_id, run.epoch)
+        is_over = self.runs.release(run.worklist_id, run.epoch, served=served)
+        outcome = RunOutcome.RELEASED if is_over else RunOutcome.MORE
+        return run.went(outcome, waiting_since=None, calls_at_work=(), round=run.progress.round + 1)
+
+    def _queued(self, run: Run, *, again: bool = False) -> Run:
+        """Behind those who came before it; or, once others are due, behind all who wait now."""
+        since = None if again else run.progress.waiting_since
+        return run.went(
+            RunOutcome.PLACED,
+            waiting_since=since or self.now(),
+            calls_at_work=(),
+            round=run.progress.round + 1,
+        )
+
+    def _more(self, run: Run, round_: DirectRound) -> Run:
+        """The next task goes on where time was up."""
+        at_work = tuple(
+            CallAtWork(
+                accepted_at=call.accepted_at,
+                began=call.began,
+                documents=tuple(
+                    (each.catalog_id, each.document_id) for each in call.documents.values()
+                ),
+                is_large=call.is_large,
+            )
+            for call in round_.calls
+        )
+        return run.went(
+            RunOutcome.MORE,
+            calls_at_work=at_work,
+            waiting_since=run.progress.waiting_since,
+            round=run.progress.round + 1,
+        )
+
+    def _calls_of(self, run: Run, work: SharedWork) -> list[Call]:
+        """Those that the run's last task has left at work."""
+        calls = []
+        for left in run.progress.calls_at_work:
+            documents = {}
+            for catalog_id, document_id in left.documents:
+                if work.adopt(catalog_id, document_id) is None:
+                    continue
+                document = self.documents.get(catalog_id, document_id)
+                if document is None or not is_open(document):
+                    work.let_go(catalog_id, document_id)
+                else:
+                    documents[document_id] = document
+            if documents:
+                calls.append(
+                    Call(
+                        documents=documents,
+                        accepted_at=left.accepted_at,
+                        began=left.began,
+                        look_at=self.now(),
+                        looked_at=left.began,
+                        size=len(documents),
+                        is_large=left.is_large,
+                    )
+                )
+        return calls
+
+    def _finish(self, catalog: Catalog) -> bool:
+        """Nothing is open in it any more; False if there is something to do yet, a while later."""
+        if catalog.status is not CatalogStatus.DELETING:
+            self.catalogs.settle_status(catalog.catalog_id, at=self.now())
+            return True
+        if self.documents.page(catalog.catalog_id, after=None, limit=1).documents:
+            return True  # what is left can't be removed; its owner may retry
+        try:
+            return self.teardown.step(catalog)
+        except KnowledgeBaseThrottled:
+            return False
+
+
+def _source_of(home: PoolMember) -> DataSource:
+    return DataSource(
+        knowledge_base_id=home.knowledge_base_id,
+        data_source_id=home.data_source_id,
+        type=DataSourceType.CUSTOM,
+    )
+
+
+def _waiter(run: Run, home: PoolMember, calls: int, token: str, since: datetime) -> Waiter:
+    return Waiter(
+        worklist_id=run.worklist_id,
+        epoch=run.epoch,
+        knowledge_base_id=home.knowledge_base_id,
+        mode=Mode.SHARED,
+        since=since,
+        calls=calls,
+        token=token,
+    )

@@ -1,0 +1,177 @@
+"""
+What is open in the catalogs of a shared data source, in batches for direct calls.
+
+Round robin: of each catalog ten documents at most are taken, its longest open ones, before the next
+catalog has its turn; a call then holds documents of whatever catalogs. Nothing is kept of a catalog
+but what is in hand. One with nothing open any more leaves the worklist, unless somebody has asked
+for it meanwhile.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from stackroom.admission.demand import BATCH, is_large, is_to_ingest
+from stackroom.isolation import is_everybodys
+from stackroom.model import Catalog, Document
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Documents
+from stackroom.ports.worklists import Entry, Worklists
+
+_ENTRIES = 100  # of a page
+_LARGE_AT_HAND = 100  # beyond these, the next catalogs wait
+
+
+@dataclass(kw_only=True)
+class SharedWork:
+    """
+    Everything here is by one task of one run. `finish` is called with each catalog that has nothing
+    open any more, and says whether it can leave the worklist. `failures` are of catalogs that were set aside, by their ids: each has its turn,
+    whatever fails with others.
+    """
+
+    worklist_id: str
+    worklists: Worklists
+    catalogs: Catalogs
+    documents: Documents
+    finish: Callable[[Catalog], bool]
+    known: dict[str, Catalog] = field(default_factory=dict)
+    in_hand: dict[str, set[str]] = field(default_factory=dict)  # documents, by catalog
+    passed_over: dict[str, set[str]] = field(default_factory=dict)  # not this run's to do
+    failures: dict[str, Exception] = field(default_factory=dict)
+    _to_visit: deque[Entry] = field(default_factory=deque)
+    _entries: dict[str, Entry] = field(default_factory=dict)
+    _after: str | None = None  # of the entries, where this time goes on
+    _has_more: bool = False
+    _again: bool = True
+    _small: deque[Document] = field(default_factory=deque)
+    _removed: deque[Document] = field(default_factory=deque)
+    _large: deque[Document] = field(default_factory=deque)
+    _alone: deque[list[Document]] = field(default_factory=deque)
+
+    def look_again(self) -> None:
+        """Go through the worklist once more, after this time: somebody has asked since."""
+        self._again = True
+
+    def fill(self, wanted: int) -> int:
+        """
+        Find so many small documents that wait, if there are; how many wait now, large ones too.
+        """
+        while (
+            self.waiting - len(self._large) < wanted
+            and len(self._large) < _LARGE_AT_HAND
+            and (entry := self._next()) is not None
+        ):
+            try:
+                self._visit(entry)
+            except Exception as error:
+                if is_everybodys(error):
+                    raise
+                self.failures[entry.catalog_id] = error
+        return self.waiting
+
+    @property
+    def waiting(self) -> int:
+        """Documents at hand that are in no call; large ones count as they come."""
+        return len(self._small) + len(self._removed) + len(self._large) + sum(map(len, self._alone))
+
+    @property
+    def large(self) -> Document | None:
+        """The next large one, which has a call of its own."""
+        return self._large[0] if self._large else None
+
+    def take_large(self) -> list[Document]:
+        return [self._large.popleft()]
+
+    @property
+    def small(self) -> int:
+        """Documents that wait for a call that they share."""
+        return len(self._small) + len(self._removed)
+
+    @property
+    def alone(self) -> bool:
+        """Whether a call waits that shares with nobody: Bedrock was busy, or refused it before."""
+        return bool(self._alone)
+
+    def oldest(self) -> Document | None:
+        """Of the small ones that wait."""
+        heads = [queue[0] for queue in (self._small, self._removed) if queue]
+        return min(heads, key=lambda each: each.updated_at, default=None)
+
+    def take(self, size: int) -> list[Document]:
+        """The next call's, at most so many: what is to be removed apart from what is ingested."""
+        if self._alone:
+            return self._alone.popleft()
+        fuller = max(self._removed, self._small, key=len)
+        return [fuller.popleft() for _ in range(min(size, len(fuller)))]
+
+    def put_back(self, batch: Iterable[Document]) -> None:
+        """As the next call: Bedrock was busy."""
+        self._alone.appendleft(list(batch))
+
+    def put_apart(self, batches: Iterable[list[Document]]) -> None:
+        """Each as a call of its own: Bedrock refused them together."""
+        self._alone.extendleft(batches)
+
+    def pass_over(self, documents: Iterable[tuple[str, str]]) -> None:
+        """By catalog and id: for another run to do, or for whoever mends them and asks."""
+        for catalog_id, document_id in documents:
+            self.passed_over.setdefault(catalog_id, set()).add(document_id)
+            self.let_go(catalog_id, document_id)
+
+    def let_go(self, catalog_id: str, document_id: str) -> None:
+        """It is settled, or may be taken up again; a catalog's last makes it be looked at again."""
+        held = self.in_hand.get(catalog_id, set())
+        held.discard(document_id)
+        if not held and (entry := self._entries.get(catalog_id)) is not None:
+            self.in_hand.pop(catalog_id, None)
+            self._to_visit.append(entry)
+
+    def adopt(self, catalog_id: str, document_id: str) -> Catalog | None:
+        """A document that an earlier task of the run has sent is in hand, too."""
+        catalog = self.known.get(catalog_id) or self.catalogs.get(catalog_id)
+        if catalog is not None:
+            self.known[catalog_id] = catalog
+            self.in_hand.setdefault(catalog_id, set()).add(document_id)
+        return catalog
+
+    def _next(self) -> Entry | None:
+        if self._again and not self._has_more and not self._to_visit:
+            self._after, self._has_more, self._again = None, True, False
+        if self._has_more and not self._to_visit:
+            page = list(self.worklists.entries(self.worklist_id, after=self._after, limit=_ENTRIES))
+            self._has_more = len(page) == _ENTRIES
+            self._after = page[-1].catalog_id if page else None
+            self._to_visit.extend(page)
+        return self._to_visit.popleft() if self._to_visit else None
+
+    def _visit(self, entry: Entry) -> None:
+        self._entries[entry.catalog_id] = entry
+        catalog = self.catalogs.get(entry.catalog_id)
+        if catalog is None:  # taken down, and whoever opens it again asks again
+            self._leave(entry)
+            return
+        self.known[catalog.catalog_id] = catalog
+        out = self.in_hand.get(catalog.catalog_id, set()) | self.passed_over.get(
+            catalog.catalog_id, set()
+        )
+        limit = len(out) + BATCH
+        listed = list(self.documents.open_in(catalog.catalog_id, limit=limit))
+        new = [each for each in listed if each.document_id not in out][:BATCH]
+        for document in new:
+            self.in_hand.setdefault(catalog.catalog_id, set()).add(document.document_id)
+            self._queue_of(document).append(document)
+        if new and len(listed) == limit:
+            self._to_visit.append(entry)  # there may be more, after everybody else's
+        if not listed and self.finish(catalog):
+            self._leave(entry)
+
+    def _leave(self, entry: Entry) -> None:
+        """If somebody has asked since, the entry stays, and the next look comes by it."""
+        if self.worklists.drop(self.worklist_id, entry):
+            del self._entries[entry.catalog_id]
+
+    def _queue_of(self, document: Document) -> deque[Document]:
+        if not is_to_ingest(document):
+            return self._removed
+        return self._large if is_large(document) else self._small

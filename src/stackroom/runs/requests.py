@@ -1,0 +1,73 @@
+"""
+Asking for runs: the one way to have a catalog's open documents seen to.
+
+Whoever has changed a record asks afterwards. What was asked for is looked at after that moment, by
+the run of the catalog's worklist (stackroom.runs.worklists).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from stackroom.model import PoolMember
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.worklists import Worklists
+from stackroom.runs.leases import Runs
+from stackroom.runs.placement import Placing
+from stackroom.runs.worklists import is_shared, shared_worklist, worklist_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequests:
+    catalogs: Catalogs
+    placing: Placing
+    worklists: Worklists
+    runs: Runs
+    pool: Sequence[PoolMember]
+
+    def ask(self, catalog_id: str) -> None:
+        """Safe to repeat. Nothing for a catalog that is gone: what lies in it asks anew."""
+        if failures := self.ask_all([catalog_id]):
+            raise failures[catalog_id]
+
+    def ask_all(self, catalog_ids: Iterable[str]) -> dict[str, Exception]:
+        """Each worklist's run once; what went wrong, by catalog."""
+        failures: dict[str, Exception] = {}
+        asking: dict[str, list[str]] = {}
+        for catalog_id in catalog_ids:
+            try:
+                if (worklist_id := self._entered(catalog_id)) is not None:
+                    asking.setdefault(worklist_id, []).append(catalog_id)
+            except Exception as error:  # one catalog's trouble is no other's
+                failures[catalog_id] = error
+        for worklist_id, listed in asking.items():
+            try:
+                self.runs.ask(worklist_id)
+            except Exception as error:  # as above
+                failures |= dict.fromkeys(listed, error)
+        return failures
+
+    def remind(self) -> list[str]:
+        """
+        Ask for the shared worklists that have entries and no run: what a run has set aside, or a
+        crash has left between entering and asking. Answers their ids.
+        """
+        forgotten = [
+            worklist_id
+            for worklist_id in (shared_worklist(each.knowledge_base_id) for each in self.pool)
+            if next(iter(self.worklists.entries(worklist_id, limit=1)), None)
+            and not self.runs.is_live(worklist_id)
+        ]
+        for worklist_id in forgotten:
+            self.runs.ask(worklist_id)
+        return forgotten
+
+    def _entered(self, catalog_id: str) -> str | None:
+        """The catalog's worklist, with the catalog in it; None if there is no such catalog."""
+        catalog = self.catalogs.get(catalog_id)
+        if catalog is None:
+            return None
+        source = catalog.source or self.placing.choose(catalog)
+        worklist_id = worklist_of(catalog_id, source)
+        if is_shared(worklist_id):
+            self.worklists.add(worklist_id, catalog_id)
+        return worklist_id
