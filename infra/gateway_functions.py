@@ -82,7 +82,6 @@ class GatewayFunctions:
             },
         )
         rights.settle(handler)
-        handler.allow("dynamodb:BatchGetItem", on=self.data.catalog_table.table_arn)
         handler.allow("dynamodb:Query", on=self.data.catalog_table.by_user_arn)
         rights.coordinate(handler)
         rights.read_documents(handler)

@@ -47,7 +47,14 @@ class PipelineFunctions:
             environment=self.rights.deployment.ingestion.of_inspection,
             group=INSPECT,
         )
-        handler.allow("dynamodb:GetItem", "dynamodb:PutItem", on=self._catalogs())
+        # What it fails is closed, and counted, with its record.
+        handler.allow(
+            "dynamodb:GetItem",
+            "dynamodb:PutItem",
+            "dynamodb:UpdateItem",
+            "dynamodb:DeleteItem",
+            on=self._catalogs(),
+        )
         handler.allow("dynamodb:PutItem", on=self._control())
         self.rights.read_documents(handler)
         handler.allow(

@@ -28,9 +28,10 @@ class Rights:
         return self.deployment.state_machine_arn(self.scope)
 
     def settle(self, handler: HandlerFunction) -> None:
-        """Read a whole catalog and write down what became of it."""
+        """Read what is open in a catalog, and write down what became of it."""
         handler.allow(
             "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
             "dynamodb:Query",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",

@@ -39,14 +39,14 @@ RIGHTS = {
         EXECUTIONS: "states: DescribeExecution",
     },
     ("pipeline", "inspect"): {
-        CATALOGS: "dynamodb: GetItem PutItem",
+        CATALOGS: "dynamodb: GetItem PutItem UpdateItem DeleteItem",
         CONTROL: "dynamodb: PutItem",
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/*": "s3: GetObject",
         f"{DOCUMENTS}/_pagemaps/*": "s3: PutObject DeleteObject",
     },
     ("pipeline", "ingest"): {
-        CATALOGS: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query",
+        CATALOGS: "dynamodb: GetItem BatchGetItem PutItem UpdateItem DeleteItem Query",
         CONTROL: "dynamodb: GetItem BatchGetItem PutItem UpdateItem DeleteItem Query",
         LIVE: "dynamodb: Query",
         DOCUMENTS: "s3: ListBucket",
@@ -59,14 +59,14 @@ RIGHTS = {
         ANY: "states: SendTaskSuccess",
     },
     ("pipeline", "status-poller"): {
-        CATALOGS: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query",
+        CATALOGS: "dynamodb: GetItem BatchGetItem PutItem UpdateItem DeleteItem Query",
         CONTROL: "dynamodb: GetItem BatchGetItem PutItem UpdateItem DeleteItem Query",
         KNOWLEDGE_BASE: "bedrock: GetIngestionJob StopIngestionJob ListKnowledgeBaseDocuments"
         " GetKnowledgeBaseDocuments Retrieve",
         ANY: "states: SendTaskSuccess",
     },
     ("pipeline", "reconciler"): {
-        CATALOGS: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query Scan",
+        CATALOGS: "dynamodb: GetItem BatchGetItem PutItem UpdateItem DeleteItem Query Scan",
         CONTROL: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query",
         LIVE: "dynamodb: Query",
         DOCUMENTS: "s3: ListBucket",

@@ -652,7 +652,7 @@ def test_a_drop_unmarks_a_catalog_that_is_being_deleted_before_its_record_is_the
 
     pipeline.drop("alice/research/other.pdf")
 
-    assert seen == [CatalogStatus.READY]
+    assert seen == [CatalogStatus.INDEXING]
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
 
 
