@@ -9,14 +9,13 @@ from collections.abc import Iterable, Sequence
 from math import ceil
 
 from benchmarks.metering import Metered
-from stackroom.aws.document_items import MOST_ACTIONS
+from stackroom.aws.document_plans import MOST_DOCUMENTS
 from stackroom.counting import Counts, booked, counts_of, uncounted
 from stackroom.model import Document
 
 _PLAIN = 0.012  # seconds
 _TRANSACTION, _EACH_ITEM = 0.022, 0.001
 _WRITERS = 10  # plain ones that DynamoDocuments.save_all writes at a time
-_FIT = 99 // MOST_ACTIONS  # documents in a transaction, as in aws/document_writes.py
 
 
 class MeteredDocuments(Metered):
@@ -48,7 +47,7 @@ class MeteredDocuments(Metered):
             else:
                 plain += 1
         for catalog_id, members in counted.items():
-            transactions = ceil(members / _FIT)
+            transactions = ceil(members / MOST_DOCUMENTS)
             written = items[catalog_id] + transactions  # with the counters
             units += 2 * written
             seconds += transactions * _TRANSACTION + written * _EACH_ITEM

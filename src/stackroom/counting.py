@@ -5,6 +5,7 @@ Pure. The repository writes the change with the document, or neither (aws/docume
 nobody has to read a catalog's documents to know how many there are.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from operator import add, sub
@@ -99,6 +100,12 @@ def uncounted(document: Document) -> Document:
 def awaits_indexing(document: Document) -> bool:
     """Whether its catalog is indexing for its sake."""
     return document.counted is not None and document.counted.waiting
+
+
+def indexed_last(documents: Iterable[Document]) -> datetime | None:
+    """When any of them was indexed, as far as they are."""
+    indexed = (each for each in documents if each.status is DocumentStatus.INDEXED)
+    return max((each.indexed_at for each in indexed if each.indexed_at), default=None)
 
 
 def _to_be_counted(document: Document) -> Counted | None:

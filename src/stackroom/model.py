@@ -77,6 +77,7 @@ class Catalog(Record):
     failed_count: NonNegativeInt = 0
     waiting_count: NonNegativeInt = 0  # of those that count: not searchable yet, and not failed
     open_count: NonNegativeInt = 0  # whether or not they count
+    indexed_at: AwareDatetime | None = None  # when a document of it was, last
     knowledge_base_id: str | None = None
     data_source_id: str | None = None
     data_source_type: DataSourceType = DataSourceType.S3  # of that data source

@@ -3,18 +3,17 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from pydantic import ValidationError as Malformed
 
 from stackroom.aws.catalogs import METADATA, to_catalog
-from stackroom.aws.document_items import to_document
-from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.document_items import FAILED, OPEN, to_document
 from stackroom.aws.items import get_all, scan, to_item
 from stackroom.errors import StoreUnavailable
-from stackroom.ingestion.estimates import Estimates
+from stackroom.ingestion.estimates import CatalogEstimate
 from stackroom.keys import unplaced_partition
 from stackroom.model import Catalog, Document
 from stackroom_local.changes import Changes, Key
@@ -24,16 +23,6 @@ from stackroom_local.state import Instance, StateDirectory
 
 _Partitions = dict[str, dict[str, Document]]  # by catalog_id, then sk
 _NO_CATALOGS = unplaced_partition("")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Known(DynamoDocuments):
-    """Documents that are kept up to date here: a catalog's are not read again to list them."""
-
-    known: _Partitions
-
-    def of_catalog(self, catalog_id: str) -> Iterator[Document]:
-        return iter(self.known.get(catalog_id, {}).values())
 
 
 @dataclass
@@ -66,14 +55,13 @@ class _Table:
         """Anew if a record of it changed, or an estimate may have."""
         last = self._listed.get(catalog.catalog_id)
         if last is None or last.estimates:
-            last = self._listed[catalog.catalog_id] = listed(self._estimates.of(catalog))
+            last = self._listed[catalog.catalog_id] = listed(self._estimate(catalog))
         return last
 
-    @cached_property
-    def _estimates(self) -> Estimates:
-        documents = self.product.stores.documents
-        known = _Known(client=documents.client, table=documents.table, known=self.documents)
-        return replace(self.product.looking.estimates, documents=known)
+    def _estimate(self, catalog: Catalog) -> CatalogEstimate:
+        """Its documents are not read again."""
+        known = self.documents.get(catalog.catalog_id, {})
+        return self.product.looking.estimates.of(catalog, known=known.values())
 
     @cached_property
     def _changes(self) -> Changes:
@@ -102,6 +90,8 @@ class _Table:
 
     def _keep(self, items: Iterable[dict[str, Any]]) -> None:
         for item in items:
+            if item["sk"].startswith((OPEN, FAILED)):
+                continue
             with suppress(Malformed):  # `status` without --watch tells of such a record
                 if item["sk"] == METADATA:
                     self.catalogs[item["catalog_id"]] = to_catalog(item)

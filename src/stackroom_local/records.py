@@ -21,6 +21,7 @@ from stackroom_local.state import Instance
 NO_CATALOG = "(no catalog)"
 UNREADABLE = "a record of it is none that Stackroom writes; `stackroom reconcile` names it"
 _REJECTED = unplaced_partition("")
+_UNPLACED = 1000  # of a user, that are told of
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class CatalogListing:
     A catalog with its documents, or those of a user's objects that belong to no catalog.
 
     `estimates` are by document id, of what has yet to settle. `trouble` says why the documents
-    can't be told.
+    can't be told. Of a large catalog only what is open or failed is listed.
     """
 
     user_id: str
@@ -38,6 +39,7 @@ class CatalogListing:
     estimates: Mapping[str, DocumentEstimate] = field(default_factory=dict)
     queue_position: QueuePosition | None = None
     trouble: str | None = None
+    unlisted: int = 0  # of those that it counts
 
 
 def listed(seen: CatalogEstimate) -> CatalogListing:
@@ -51,7 +53,13 @@ def listed(seen: CatalogEstimate) -> CatalogListing:
             if each.so_far_seconds is not None
         },
         queue_position=seen.queue_position,
+        unlisted=0 if seen.is_whole else _unlisted(seen),
     )
+
+
+def _unlisted(seen: CatalogEstimate) -> int:
+    listed = sum(each.document.is_counted for each in seen.documents)
+    return max(0, seen.catalog.document_count - listed)
 
 
 @dataclass(frozen=True)
@@ -103,8 +111,9 @@ class Records:
                 yield listed(self._looking.estimates.of(catalog))
             except Malformed:
                 yield CatalogListing(user_id, catalog.name, (), trouble=UNREADABLE)
-        unplaced = self._stores.documents.of_catalog(unplaced_partition(user_id))
-        if found := tuple(sorted(unplaced, key=lambda document: document.filename)):
+        partition = unplaced_partition(user_id)
+        page = self._stores.documents.page(partition, after=None, limit=_UNPLACED)
+        if found := tuple(sorted(page.documents, key=lambda document: document.filename)):
             yield CatalogListing(user_id, NO_CATALOG, found)
 
     @cached_property

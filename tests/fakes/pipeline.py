@@ -11,6 +11,7 @@ from stackroom.counting import (
     booked,
     counts_in,
     counts_of,
+    indexed_last,
     settled_status,
     uncounted,
 )
@@ -111,6 +112,8 @@ class FakeCatalogs(Disturbed):
             self._change(catalog_id, status=CatalogStatus.INDEXING)
         if kept is not None:
             self._change(catalog_id, updated_at=kept.updated_at)
+        if kept is not None and (indexed_at := indexed_last([kept])) is not None:
+            self._change(catalog_id, indexed_at=indexed_at)
         self._change(
             catalog_id,
             document_count=counts.documents,

@@ -39,7 +39,7 @@ RIGHTS = {
         EXECUTIONS: "states: DescribeExecution",
     },
     ("pipeline", "inspect"): {
-        CATALOGS: "dynamodb: GetItem PutItem UpdateItem DeleteItem",
+        CATALOGS: "dynamodb: GetItem PutItem",
         CONTROL: "dynamodb: PutItem",
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/*": "s3: GetObject",

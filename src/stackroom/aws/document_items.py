@@ -20,7 +20,7 @@ from typing import Any
 
 from stackroom.aws.items import WRITE_ID, Item, from_item, instant, to_item
 from stackroom.aws.writes import conditional
-from stackroom.counting import Counts, awaits_indexing, counts_of
+from stackroom.counting import Counts, awaits_indexing, counts_of, indexed_last
 from stackroom.model import CatalogStatus, Counted, Document
 
 DOCUMENT = "DOC#"  # its id follows
@@ -156,6 +156,9 @@ def counting(
     if kept:
         told.append("updated_at = :at")
         values[":at"] = max(each.updated_at for each in kept).isoformat()
+    if (indexed_at := indexed_last(kept)) is not None:
+        told.append("indexed_at = :indexed_at")
+        values[":indexed_at"] = indexed_at.isoformat()
     if may_index and any(map(awaits_indexing, kept)):
         told.append("#status = :indexing")
         conditions.append("#status <> :deleting")

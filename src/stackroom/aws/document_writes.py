@@ -16,39 +16,19 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from stackroom.aws.catalogs import key_of, to_catalog
-from stackroom.aws.document_items import (
-    MOST_ACTIONS,
-    Books,
-    DocumentWrite,
-    change_of,
-    counting,
-)
+from stackroom.aws.document_items import Books, DocumentWrite, change_of, counting
+from stackroom.aws.document_plans import Shelf, books_of, groups, planned, shelf_of
 from stackroom.aws.items import WRITE_ID, Item, from_item, to_item
 from stackroom.aws.transactions import CONDITION_FAILED, outlasting_conflicts, reasons_of, transact
 from stackroom.aws.translation import store_errors
-from stackroom.counting import Counts, booked, counts_in, uncounted
+from stackroom.counting import Counts, counts_in
 from stackroom.errors import StoreUnavailable
-from stackroom.keys import unplaced_partition
 from stackroom.model import CatalogStatus, Document
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
-# Of one TransactWriteItems [DynamoDB API reference]: 100 actions, one of which counts, and 4 MB,
-# of which JSON says roughly how much there is.
-_MOST_DOCUMENTS = 99 // MOST_ACTIONS
-_MOST_BYTES = 3_000_000
 _TRIES = 6
-_UNPLACED = unplaced_partition("")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Shelf:
-    """What is known of the record of a catalog; `counts` once it is known that they matter."""
-
-    is_there: bool = True
-    is_deleting: bool = False
-    counts: Counts | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,34 +46,34 @@ class DocumentWrites:
 
     def keep(self, document: Document) -> Document | None:
         """As it is kept; None if it changed since it was read."""
-        return self._alone(document, _shelf_of(document.catalog_id), removes=False)
+        return self._alone(document, shelf_of(document.catalog_id), removes=False)
 
     def remove(self, document: Document) -> bool:
         """Also what is gone; False if it changed since it was read."""
-        return self._alone(document, _shelf_of(document.catalog_id), removes=True) is not None
+        return self._alone(document, shelf_of(document.catalog_id), removes=True) is not None
 
     def is_plain(self, document: Document) -> bool:
         """Whether keeping it writes one item, as far as the caller's copy tells."""
-        write = _planned(document, _books_of(document), _shelf_of(document.catalog_id))
+        write = planned(document, books_of(document), shelf_of(document.catalog_id))
         return write.change == Counts()
 
     def keep_together(self, documents: Sequence[Document]) -> Iterator[Document]:
         """Those of one catalog that are kept, in as few transactions as hold them."""
-        shelf = _shelf_of(documents[0].catalog_id)
-        for group in _groups(documents):
+        shelf = shelf_of(documents[0].catalog_id)
+        for group in groups(documents):
             shelf, kept = self._together(group, shelf)
             yield from kept or self._each(group, shelf)
 
-    def _each(self, documents: Sequence[Document], shelf: _Shelf) -> Iterator[Document]:
+    def _each(self, documents: Sequence[Document], shelf: Shelf) -> Iterator[Document]:
         each_kept = (self._alone(each, shelf, removes=False) for each in documents)
         return (each for each in each_kept if each is not None)
 
     def _together(
-        self, documents: Sequence[Document], shelf: _Shelf
-    ) -> tuple[_Shelf, list[Document]]:
+        self, documents: Sequence[Document], shelf: Shelf
+    ) -> tuple[Shelf, list[Document]]:
         """All that were kept, or none if any of them is to be seen to alone."""
         for _ in range(_TRIES):
-            writes = [_planned(each, _books_of(each), shelf) for each in documents]
+            writes = [planned(each, books_of(each), shelf) for each in documents]
             refused = self._write(writes, shelf)
             if refused is None:
                 return shelf, [each.kept for each in writes if each.kept is not None]
@@ -102,10 +82,10 @@ class DocumentWrites:
             shelf = self._look(documents[0].catalog_id)
         return shelf, []
 
-    def _alone(self, document: Document, shelf: _Shelf, *, removes: bool) -> Document | None:
-        books = _books_of(document)
+    def _alone(self, document: Document, shelf: Shelf, *, removes: bool) -> Document | None:
+        books = books_of(document)
         for _ in range(_TRIES):
-            write = _planned(document, books, shelf, removes=removes)
+            write = planned(document, books, shelf, removes=removes)
             refused = self._write([write], shelf)
             if refused is None:
                 return write.kept or document
@@ -119,7 +99,7 @@ class DocumentWrites:
                 return None
         raise StoreUnavailable("TransactWriteItems", CONDITION_FAILED)
 
-    def _write(self, writes: Sequence[DocumentWrite], shelf: _Shelf) -> _Refused | None:
+    def _write(self, writes: Sequence[DocumentWrite], shelf: Shelf) -> _Refused | None:
         write_id = secrets.token_hex(8)
         parts = [each.actions(self.table, write_id) for each in writes]
         actions = [action for part in parts for action in part]
@@ -151,64 +131,17 @@ class DocumentWrites:
             if delete is not None:
                 outlasting_conflicts(lambda: self.client.delete_item(**delete))
 
-    def _look(self, catalog_id: str) -> _Shelf:
+    def _look(self, catalog_id: str) -> Shelf:
         with store_errors():
             answer = self.client.get_item(
                 TableName=self.table, Key=key_of(catalog_id), ConsistentRead=True
             )
         if "Item" not in answer:
-            return _Shelf(is_there=False)
+            return Shelf(is_there=False)
         catalog = to_catalog(from_item(answer["Item"]))
-        return _Shelf(
+        return Shelf(
             is_deleting=catalog.status is CatalogStatus.DELETING, counts=counts_in(catalog)
         )
-
-
-def _shelf_of(catalog_id: str) -> _Shelf:
-    """As most are; an object of no catalog has none."""
-    return _Shelf(is_there=not catalog_id.startswith(_UNPLACED))
-
-
-def _books_of(document: Document) -> Books:
-    """As the caller's copy has them; of one that was never kept there are none."""
-    return Books(document=document if document.version else uncounted(document))
-
-
-def _planned(
-    document: Document, books: Books, shelf: _Shelf, *, removes: bool = False
-) -> DocumentWrite:
-    if removes:
-        return DocumentWrite(books=books, kept=None)
-    version = document.version + 1 if document.version else _first_version(document)
-    saved = document.model_copy(update={"version": version})
-    since = books.document.opened_at
-    kept = booked(saved, since) if shelf.is_there else uncounted(saved)
-    return DocumentWrite(books=books, kept=kept)
-
-
-def _first_version(document: Document) -> int:
-    """
-    Microseconds of its making, never seen before.
-
-    Counted from 1, a record that was removed and made anew would come by the same versions, and
-    whoever read the old one could overwrite the new.
-    """
-    return int(document.updated_at.timestamp() * 1_000_000)
-
-
-def _groups(documents: Sequence[Document]) -> Iterator[list[Document]]:
-    """As many as fit a transaction."""
-    group: list[Document] = []
-    size = 0
-    for document in documents:
-        own = len(document.model_dump_json().encode())
-        if group and (len(group) == _MOST_DOCUMENTS or size + own > _MOST_BYTES):
-            yield group
-            group, size = [], 0
-        group.append(document)
-        size += own
-    if group:
-        yield group
 
 
 def _refused(refusal: ClientError, parts: Sequence[int], write_id: str) -> _Refused | None:

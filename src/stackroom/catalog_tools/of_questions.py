@@ -118,7 +118,7 @@ def _told(progress: CatalogProgress) -> Rendered:
     ]
     if not progress.total and progress.overall is CatalogStatus.READY:
         lines.append("Use upload_to_catalog to add documents.")
-    if (more := len(progress.unready) - _ROWS) > 0:
+    if more := max(0, len(progress.unready) - _ROWS) + progress.more:
         lines.append(f"- and {more} more that aren't ready")
     return Rendered(
         "\n".join(lines),

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from stackroom.catalogs.read_ahead import read_ahead
 from stackroom.clock import utc_now
-from stackroom.counting import Counts, settled_status
+from stackroom.counting import Counts, counts_in, settled_status
 from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate, Estimates
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ownership import owned
@@ -21,7 +21,8 @@ _UNTIL_FOUND = 5.0
 class CatalogProgress:
     """
     Of the documents that count; one that was indexed a moment ago, and may not be found yet, is
-    still `indexing`. `unready` are all but the indexed ones, with those that are to come by a link.
+    still `indexing`. `unready` are all but the indexed ones, with those that are to come by a link;
+    of a large catalog the first of them, with none that are to come, and `more` counts the rest.
     `eta_seconds` is None where nobody knows, 0 if all is settled.
     """
 
@@ -33,6 +34,7 @@ class CatalogProgress:
     failed: int
     unready: tuple[DocumentEstimate, ...]
     eta_seconds: int | None
+    more: int = 0
 
     @property
     def total(self) -> int:
@@ -54,7 +56,27 @@ class Progress:
         catalog = owned(self.catalogs, user_id, catalog_id)
         with read_ahead(self.estimates, catalog) as estimates:
             estimate = estimates.of(catalog)
-        return self._told(estimate)
+        return self._told(estimate) if estimate.is_whole else self._counted(estimate)
+
+    def _counted(self, estimate: CatalogEstimate) -> CatalogProgress:
+        """By what the catalog counts; at least one that was indexed a moment ago is `indexing`."""
+        catalog = estimate.catalog
+        statuses = [each.document.status for each in estimate.documents]
+        fresh = int(self._is_found_soon(catalog.indexed_at))
+        indexing = min(statuses.count(DocumentStatus.INDEXING), catalog.waiting_count)
+        unready = tuple(each for each in estimate.documents if self._is_unready(each.document))
+        settled = catalog.document_count - catalog.failed_count - catalog.waiting_count
+        return CatalogProgress(
+            catalog=catalog,
+            overall=_overall_of(catalog, is_indexing=bool(catalog.waiting_count or fresh)),
+            indexed=max(0, settled - fresh),
+            indexing=indexing + fresh,
+            pending=catalog.waiting_count - indexing,
+            failed=catalog.failed_count,
+            unready=unready,
+            eta_seconds=estimate.eta_seconds,
+            more=max(0, catalog.waiting_count + catalog.failed_count - len(unready)),
+        )
 
     def _told(self, estimate: CatalogEstimate) -> CatalogProgress:
         documents = estimate.documents
@@ -79,10 +101,18 @@ class Progress:
         return DocumentStatus.INDEXING if self._is_fresh(document) else document.shown_status
 
     def _is_fresh(self, document: Document) -> bool:
-        if document.status is not DocumentStatus.INDEXED or document.indexed_at is None:
-            return False
+        is_indexed = document.status is DocumentStatus.INDEXED
+        return is_indexed and self._is_found_soon(document.indexed_at)
+
+    def _is_found_soon(self, indexed_at: datetime | None) -> bool:
         seconds = self.estimates.pace.here(_UNTIL_FOUND)
-        return (self.now() - document.indexed_at).total_seconds() < seconds
+        return indexed_at is not None and (self.now() - indexed_at).total_seconds() < seconds
+
+
+def _overall_of(catalog: Catalog, *, is_indexing: bool) -> CatalogStatus:
+    if catalog.status is CatalogStatus.DELETING:
+        return CatalogStatus.DELETING
+    return CatalogStatus.INDEXING if is_indexing else settled_status(counts_in(catalog))
 
 
 def _overall(catalog: Catalog, statuses: Sequence[DocumentStatus]) -> CatalogStatus:

@@ -6,19 +6,23 @@ goes on waiting, for nothing here or elsewhere ends a wait. What is not known is
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from stackroom.admission.limits import Limits
 from stackroom.clock import Pace, RealTime, utc_now
+from stackroom.counting import awaits_indexing
 from stackroom.ingestion.durations import longest
 from stackroom.ingestion.standing import QueuePosition, Standing, Standings
 from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.admission import AdmissionReader
-from stackroom.ports.documents import DocumentReader
+from stackroom.ports.documents import DocumentLists
 from stackroom.ports.runs import LeaseReader
+
+PAGE = 200  # documents: a catalog of fewer is read as it is, in some 50 read units
+LISTED = 500  # of a larger one, open ones and failed ones each
 
 
 class DocumentStage(StrEnum):
@@ -67,26 +71,30 @@ class CatalogEstimate:
     """
     `queue_position` is None if the catalog's run doesn't wait. Its seconds are those of the last
     document: 0 if all is settled, None if that of any is not known.
+    `documents` are all of the catalog if that `is_whole`; of a larger one what is open and what
+    failed, as many as are looked at.
     """
 
     catalog: Catalog
     queue_position: QueuePosition | None
     eta_seconds: int | None
     documents: tuple[DocumentEstimate, ...]
+    is_whole: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimates:
-    documents: DocumentReader
+    documents: DocumentLists
     leases: LeaseReader
     book: AdmissionReader
     limits: Limits
     pace: Pace = field(default_factory=RealTime)
     now: Callable[[], datetime] = utc_now
 
-    def of(self, catalog: Catalog) -> CatalogEstimate:
+    def of(self, catalog: Catalog, *, known: Iterable[Document] | None = None) -> CatalogEstimate:
+        """`known` are all of its documents, of whoever has them at hand."""
         now = self.now()
-        found = self.documents.of_catalog(catalog.catalog_id)
+        found, is_whole = self._found(catalog) if known is None else (known, True)
         documents = sorted(
             (each for each in found if not each.has_lapsed(now)), key=lambda each: each.filename
         )
@@ -94,12 +102,25 @@ class Estimates:
         standing = self._standings.of(catalog, unsettled)
         estimates = tuple(self._of(each, standing) for each in documents)
         eta = longest(each.eta_seconds for each in estimates if each.so_far_seconds is not None)
+        if not is_whole and sum(map(awaits_indexing, unsettled)) < catalog.waiting_count:
+            eta = None  # nobody has looked at the last one
         return CatalogEstimate(
             catalog=catalog,
             queue_position=standing.queue_position,
             eta_seconds=None if eta is None else round(eta),
             documents=estimates,
+            is_whole=is_whole,
         )
+
+    def _found(self, catalog: Catalog) -> tuple[Iterable[Document], bool]:
+        """Also whether these are all."""
+        if fits_a_page(catalog):
+            page = self.documents.page(catalog.catalog_id, after=None, limit=PAGE)
+            if page.next is None:
+                return page.documents, True
+        failed = self.documents.failed_in(catalog.catalog_id, limit=LISTED)
+        still_open = self.documents.open_in(catalog.catalog_id, limit=LISTED)
+        return {each.document_id: each for each in (*failed, *still_open)}.values(), False
 
     @property
     def _standings(self) -> Standings:
@@ -127,6 +148,11 @@ class Estimates:
             so_far_seconds=max(0, math.floor(self.pace.on_aws(so_far))),
             is_late=remaining.is_late(document),
         )
+
+
+def fits_a_page(catalog: Catalog) -> bool:
+    """As far as its record tells; some that don't count may lie beside those that do."""
+    return catalog.document_count < PAGE
 
 
 def _is_unsettled(document: Document) -> bool:

@@ -59,8 +59,7 @@ class Retrying:
 
     def _asked_for(self, catalog_id: str, document_ids: Iterable[str] | None) -> list[Document]:
         if document_ids is None:
-            documents = self.documents.of_catalog(catalog_id)
-            return [each for each in documents if each.status is DocumentStatus.FAILED]
+            return list(self.documents.failed_in(catalog_id))
         found = []
         for document_id in dict.fromkeys(document_ids):
             document = self.documents.get(catalog_id, document_id)

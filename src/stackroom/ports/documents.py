@@ -35,13 +35,17 @@ class ListedDocuments(Protocol):
         ...
 
 
+class DocumentLists(DocumentPages, ListedDocuments, Protocol):
+    """What reads as much as is asked for, and never a whole catalog."""
+
+
 class DocumentReader(Protocol):
     def of_catalog(self, catalog_id: str) -> Iterator[Document]:
         """All of a catalog, read consistently: for repairs, for it costs as much as it holds."""
         ...
 
 
-class Documents(DocumentReader, DocumentPages, ListedDocuments, Protocol):
+class Documents(DocumentReader, DocumentLists, Protocol):
     """
     With each write go the document's open item, there while it is open, and what its catalog counts
     of it; the latter is left out where the catalog is gone, and for objects of no catalog.

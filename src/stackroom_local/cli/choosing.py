@@ -20,6 +20,8 @@ from stackroom.ports.documents import Documents
 from stackroom_local.cli.asking import checked
 from stackroom_local.product import Product
 
+_LOOKED_THROUGH = 1000  # documents of a catalog, for a name that is alike
+
 
 @dataclass(frozen=True, kw_only=True)
 class Choosing:
@@ -100,7 +102,8 @@ class Choosing:
         )
 
     def _alike(self, catalog_id: str, key: str) -> str:
-        keys = [each.s3_key for each in self.documents.of_catalog(catalog_id)]
+        page = self.documents.page(catalog_id, after=None, limit=_LOOKED_THROUGH)
+        keys = [each.s3_key for each in page.documents]
         alike = difflib.get_close_matches(key, keys, n=3) or sorted(keys)[:3]
         if not alike:
             return "; stackroom status shows what there is"

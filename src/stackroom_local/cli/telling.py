@@ -53,6 +53,9 @@ def overview(listings: Iterable[CatalogListing], *, speed: float) -> RenderableT
             table.add_row(
                 Text(f"{listing.user_id}/{listing.name}"), *_cells(listing, document, speed)
             )
+        if listing.unlisted:
+            others = Text(f"… and {listing.unlisted} more, most of them indexed", style="dim")
+            table.add_row(Text(f"{listing.user_id}/{listing.name}"), others, "", "", "", "")
     if not table.row_count:
         return Text("no documents yet")
     total = ", ".join(f"{counts[each]} {each}" for each in DocumentStatus if counts[each])
