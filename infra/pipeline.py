@@ -38,7 +38,7 @@ class PipelineStack(cdk.Stack):
         reconciler = functions.reconciler()
         self.handlers = [upload_handler, inspect, ingest, status_poller, reconciler]
 
-        uploads = self._queue("Uploads", upload_handler, batch_size=100, window_seconds=5)
+        uploads = self._queue("Uploads", upload_handler, batch_size=10, window_seconds=0)
         inspections = self._queue("Inspections", inspect, batch_size=5, window_seconds=2)
         self.queues = [uploads, inspections]
         self._route_object_events()

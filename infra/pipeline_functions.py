@@ -21,7 +21,7 @@ class PipelineFunctions:
             "UploadHandler",
             "upload_handler",
             seconds=60,
-            environment={"STATE_MACHINE_ARN": self.rights.state_machine_arn()},
+            environment=self._running(),
         )
         handler.allow(
             "dynamodb:GetItem",

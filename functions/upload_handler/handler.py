@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.batch import handle_each, response
 from functions.observability import logger_for, metrics_for
 from stackroom.aws.session import client
-from stackroom.aws.settings import Settings
+from stackroom.aws.settings import Pool, Settings
 from stackroom.aws.use_cases import UseCases
 from stackroom.runs.requests import RunRequests
 from stackroom.uploads.events import object_event
@@ -29,6 +29,7 @@ class UploadSettings(Settings):
     kb_control_table: str
     kb_docs_bucket: str
     state_machine_arn: str
+    kb_pool: Pool
 
 
 @cache
