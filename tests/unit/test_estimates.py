@@ -16,6 +16,7 @@ OWN = DataSource(knowledge_base_id="KB1", data_source_id="DS1")
 @pytest.fixture
 def estimate(pipeline: Pipeline) -> Estimates:
     return Estimates(
+        worklists=pipeline.worklists,
         documents=pipeline.documents,
         leases=pipeline.leases,
         book=pipeline.book,

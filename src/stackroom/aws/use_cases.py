@@ -203,6 +203,7 @@ class UseCases(RunUseCases):
             documents=self.deployment.documents,
             leases=self.deployment.leases,
             book=self.deployment.admission_book,
+            worklists=self.deployment.worklists,
             limits=self.limits,
             pace=self._pace,
         )

@@ -20,6 +20,7 @@ from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.admission import AdmissionReader
 from stackroom.ports.documents import DocumentLists
 from stackroom.ports.runs import LeaseReader
+from stackroom.ports.worklists import Worklists
 
 PAGE = 200  # documents: a catalog of fewer is read as it is, in some 50 read units
 LISTED = 500  # of a larger one, open ones and failed ones each
@@ -87,6 +88,7 @@ class Estimates:
     documents: DocumentLists
     leases: LeaseReader
     book: AdmissionReader
+    worklists: Worklists
     limits: Limits
     pace: Pace = field(default_factory=RealTime)
     now: Callable[[], datetime] = utc_now
@@ -127,6 +129,7 @@ class Estimates:
         return Standings(
             leases=self.leases,
             book=self.book,
+            worklists=self.worklists,
             limits=self.limits,
             pace=self.pace,
             now=self.now,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from stackroom.admission.demand import is_large, text_size
+from stackroom.admission.demand import BATCH, is_large, text_size
 from stackroom.ingestion.durations import Durations, longest, total
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.admission import Grant, Mode
@@ -14,7 +14,8 @@ from stackroom.ports.admission import Grant, Mode
 class Remaining:
     """
     Seconds by our clock; None where nobody knows. `documents` are the unsettled ones, `ahead` is
-    how long until the catalog's turn comes, and `grant` what its run has.
+    how long until the catalog's turn comes, and `grant` what its run has. By direct calls a turn
+    is ten documents, and `between` is how long from one turn to the next.
     """
 
     durations: Durations
@@ -22,11 +23,12 @@ class Remaining:
     documents: Sequence[Document]
     ahead: float | None = 0.0
     grant: Grant | None = None
+    between: float | None = 0.0
 
     def seconds(self, document: Document) -> float | None:
         if (since := self.at_work_since(document)) is None:
             work = self.durations.of(self.mode, self._up_to(document))
-            return total([self._until_next_round(), work])
+            return total([self._until_next_round(), self._until_turn(document), work])
         left = self.durations.left(self.mode, self._at_work(document), since=since)
         if not self.is_held_up(document):
             return left
@@ -44,7 +46,10 @@ class Remaining:
         if self.grant is None or document.status is not DocumentStatus.DELETING:
             return None
         is_taken_up = document.attempts > 0 and self.grant.claimed
-        return self.grant.granted_at if is_taken_up or self.is_held_up(document) else None
+        if not is_taken_up and not self.is_held_up(document):
+            return None
+        # A shared data source's run may have had its grant long before.
+        return max(self.grant.granted_at, document.updated_at)
 
     def is_held_up(self, document: Document) -> bool:
         """Whether it was deleted while Bedrock was at it, which can't be stopped."""
@@ -53,6 +58,15 @@ class Remaining:
         was_ingested = document.ingestion_job_id is not None and _is_newer_than_index(document)
         since = self.grant.granted_at <= document.updated_at
         return was_ingested and self.grant.claimed and since and document.attempts == 0
+
+    def _until_turn(self, document: Document) -> float | None:
+        if self.mode is Mode.EXCLUSIVE or self.between is None:
+            return 0.0 if self.between is not None else None
+        return self.between * (self._before(document) // BATCH)
+
+    def _before(self, document: Document) -> int:
+        waiting = (each for each in self.documents if self.at_work_since(each) is None)
+        return sum(_is_after(document, each) for each in waiting)
 
     def _at_work(self, document: Document) -> int:
         """Bytes of text that are at work together with the document."""
@@ -64,7 +78,9 @@ class Remaining:
         return [each for each in self.documents if each.status is DocumentStatus.INDEXING]
 
     def _until_next_round(self) -> float | None:
-        """Whatever its run is at comes first."""
+        """Whatever the run of one catalog is at comes first."""
+        if self.mode is Mode.SHARED:
+            return self.ahead
         busy = [each for each in self.documents if self.at_work_since(each) is not None]
         if not busy:
             return self.ahead
@@ -75,13 +91,10 @@ class Remaining:
         waiting = [each for each in self.documents if self.at_work_since(each) is None]
         if self.mode is Mode.EXCLUSIVE:
             return sum(map(text_size, waiting))
-        small = sum(text_size(each) for each in waiting if not is_large(each))
-        if not is_large(document):
-            return small
-        large = [each for each in waiting if is_large(each)]
-        return small + sum(
-            map(text_size, (each for each in large if not _is_after(each, document)))
-        )
+        if is_large(document):
+            return text_size(document)
+        small = [text_size(each) for each in waiting if not is_large(each)]
+        return round(sum(small) / len(small) * min(BATCH, len(small))) if small else 0
 
 
 def _is_newer_than_index(document: Document) -> bool:

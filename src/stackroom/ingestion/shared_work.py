@@ -26,8 +26,8 @@ _LARGE_AT_HAND = 100  # beyond these, the next catalogs wait
 class SharedWork:
     """
     Everything here is by one task of one run. `finish` is called with each catalog that has nothing
-    open any more, and says whether it can leave the worklist. `failures` are of catalogs that were set aside, by their ids: each has its turn,
-    whatever fails with others.
+    open any more, and says whether it can leave the worklist. `failures` are of catalogs that were
+    set aside, by their ids: each has its turn, whatever fails with others.
     """
 
     worklist_id: str

@@ -1,5 +1,6 @@
 """How a catalog's run stands among those that want the same knowledge base."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,12 +13,14 @@ from stackroom.ingestion.remaining import Remaining
 from stackroom.model import Catalog, DataSource, Document
 from stackroom.ports.admission import AdmissionReader, Ledger, Mode, Waiter
 from stackroom.ports.runs import LeaseReader
+from stackroom.ports.worklists import Worklists
 from stackroom.runs.leases import LONGEST_DELAY
+from stackroom.runs.worklists import shared_worklist, worklist_of
 
 # Of the queue this many are looked at; a position behind them is told as "after" them.
 LOOKED_AT = 1000
-# Seconds on AWS from a drop until its run queues up: the queue's window, and the first states.
-_BEGINS = 8.0
+# Seconds on AWS from a drop until its run begins: the event, the queue, and the first state.
+_BEGINS = 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +44,7 @@ class Standing:
 class Standings:
     leases: LeaseReader
     book: AdmissionReader
+    worklists: Worklists
     limits: Limits
     pace: Pace
     now: Callable[[], datetime]
@@ -50,6 +54,8 @@ class Standings:
             return Standing(remaining=self._remaining(catalog, Ledger(), unsettled))
         ledger = self.book.read()
         remaining = self._remaining(catalog, ledger, unsettled)
+        if catalog.source is not None and catalog.source.is_shared:
+            return self._shared(catalog.source, remaining)
         if remaining.grant is not None or (source := catalog.source) is None:
             return self._following(catalog.catalog_id, remaining)
         position, ahead = self._queue(catalog, source)
@@ -62,7 +68,8 @@ class Standings:
     def _remaining(self, catalog: Catalog, ledger: Ledger, unsettled: list[Document]) -> Remaining:
         # One that has yet to be placed is told the time of a data source of its own.
         demand = DEMANDS.own if catalog.source is None else DEMANDS.of(catalog.source)
-        mine = (each for each in ledger.grants if each.worklist_id == catalog.catalog_id)
+        worklist_id = worklist_of(catalog.catalog_id, catalog.source)
+        mine = (each for each in ledger.grants if each.worklist_id == worklist_id)
         return Remaining(
             durations=Durations(ledger=ledger, limits=self.limits, pace=self.pace, at=self.now()),
             mode=demand.mode,
@@ -70,11 +77,28 @@ class Standings:
             grant=next(mine, None),
         )
 
-    def _following(self, catalog_id: str, remaining: Remaining) -> Standing:
+    def _shared(self, source: DataSource, remaining: Remaining) -> Standing:
+        """
+        The catalogs of the worklist have their turns one after another, in as many calls as the
+        account has. It has no position that its owner could count by.
+        """
+        worklist_id = shared_worklist(source.knowledge_base_id)
+        catalogs = sum(1 for _ in self.worklists.entries(worklist_id, limit=LOOKED_AT))
+        rounds = max(0, math.ceil(catalogs / self.limits.direct_calls) - 1)
+        call = remaining.durations.of(Mode.SHARED, 0)
+        between = None if call is None else call * rounds
+        standing = replace(remaining, ahead=between, between=between)
+        return (
+            Standing(remaining=standing)
+            if remaining.grant
+            else self._following(worklist_id, standing)
+        )
+
+    def _following(self, worklist_id: str, remaining: Remaining) -> Standing:
         """Its run is about to begin; at once, or with a delay if it follows one that broke."""
         if remaining.grant is not None:
             return Standing(remaining=remaining)
-        lease = self.leases.get(catalog_id)
+        lease = self.leases.get(worklist_id)
         if lease is None or not lease.held or not lease.failures or lease.until is None:
             ahead = None if remaining.ahead is None else remaining.ahead + self.pace.here(_BEGINS)
             return Standing(remaining=replace(remaining, ahead=ahead))

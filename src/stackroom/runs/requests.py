@@ -51,15 +51,15 @@ class RunRequests:
         Ask for the shared worklists that have entries and no run: what a run has set aside, or a
         crash has left between entering and asking. Answers their ids.
         """
-        forgotten = [
-            worklist_id
-            for worklist_id in (shared_worklist(each.knowledge_base_id) for each in self.pool)
-            if next(iter(self.worklists.entries(worklist_id, limit=1)), None)
-            and not self.runs.is_live(worklist_id)
-        ]
+        shared = (shared_worklist(each.knowledge_base_id) for each in self.pool)
+        forgotten = [each for each in shared if self._is_forgotten(each)]
         for worklist_id in forgotten:
             self.runs.ask(worklist_id)
         return forgotten
+
+    def _is_forgotten(self, worklist_id: str) -> bool:
+        first = next(self.worklists.entries(worklist_id, limit=1), None)
+        return first is not None and not self.runs.is_live(worklist_id)
 
     def _entered(self, catalog_id: str) -> str | None:
         """The catalog's worklist, with the catalog in it; None if there is no such catalog."""
