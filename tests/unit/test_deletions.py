@@ -6,6 +6,7 @@ from stackroom.deletions.deletions import Deletions
 from stackroom.errors import CatalogNotFound, DocumentNotFound, RecordChanged
 from stackroom.keys import Unplaced, locate
 from stackroom.model import CatalogStatus, Document, DocumentStatus
+from tests.fakes.pipeline import PAGE
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 DOCUMENT = place_of(KEY).document_id
@@ -162,7 +163,7 @@ def test_a_deleted_catalog_loses_every_object_and_waits_to_be_dismantled(
 def test_an_empty_catalog_is_asked_a_run_for(pipeline: Pipeline, deletions: Deletions) -> None:
     pipeline.drop()
     pipeline.bucket.delete(KEY)
-    pipeline.documents.lose()
+    pipeline.documents.remove(pipeline.document())
     asked_before = pipeline.leases.kept[CATALOG].requested
 
     deletion = deletions.delete_catalog("alice", CATALOG)
@@ -189,6 +190,39 @@ def test_a_catalogs_deletion_goes_on_after_a_crash(
     assert not pipeline.bucket.objects
     assert {pipeline.document(key).status for key in keys} == {DocumentStatus.DELETING}
     assert len(deletion.receipt_ids) == len(pipeline.receipts.kept) == 7
+
+
+def test_a_large_catalogs_deletion_goes_on_where_its_time_was_over(
+    pipeline: Pipeline, deletions: Deletions
+) -> None:
+    keys = dropped(pipeline, 3 * PAGE)
+    pipeline.documents.fails("of_catalog", AssertionError("it was read whole"))
+    # A page that the bucket purges takes more time than there is.
+    pipeline.bucket.before("remove", lambda _: pipeline.clock.pass_by(deletions.seconds))
+
+    first = deletions.delete_catalog("alice", CATALOG)
+    left = len(pipeline.bucket.objects)
+    others = [deletions.delete_catalog("alice", CATALOG) for _ in range(9)]
+
+    assert not first.is_asked_for
+    assert (first.documents, left) == (9, 7)
+    assert [each.is_asked_for for each in others] == [False] * 3 + [True] * 6
+    assert not pipeline.bucket.objects
+    assert {pipeline.document(key).status for key in keys} == {DocumentStatus.DELETING}
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.DELETING
+
+
+def test_what_came_after_a_long_deletion_was_asked_for_stays(
+    pipeline: Pipeline, deletions: Deletions
+) -> None:
+    dropped(pipeline, 2)
+    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
+    pipeline.clock.pass_by(3600)
+    pipeline.bucket.upload("alice/research/new.txt")  # its event is on its way
+
+    deletions.delete_catalog("alice", CATALOG)
+
+    assert list(pipeline.bucket.objects) == ["alice/research/new.txt"]
 
 
 def test_a_late_event_of_what_is_about_to_be_removed_does_not_save_the_catalog(

@@ -26,6 +26,7 @@ class Removal:
     size: int
     receipts: int
     is_gone: bool
+    is_asked_for: bool
 
 
 def _delete_document(services: Services, asked: OfDocument, caller: Caller) -> Receipt:
@@ -80,12 +81,18 @@ def _delete_catalog(services: Services, asked: DeleteCatalog, caller: Caller) ->
         size=deletion.size,
         receipts=len(deletion.receipt_ids),
         is_gone=is_gone,
+        is_asked_for=deletion.is_asked_for,
     )
 
 
 def _catalog_deleted(removal: Removal) -> Rendered:
     documents = counted(removal.documents, "document")
-    if removal.is_gone:
+    if not removal.is_asked_for:
+        rest = (
+            "Not all of them are asked for yet: call delete_catalog with confirm=true again, and it"
+            " goes on."
+        )
+    elif removal.is_gone:
         rest = "Data source and vectors removed."
     else:
         rest = (

@@ -8,7 +8,7 @@ and until then the answer is that it was asked for.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import takewhile
 
 from stackroom.clock import utc_now
@@ -28,13 +28,19 @@ from stackroom.uploads.steps import Plan
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogDeletion:
-    """What a catalog's deletion has set off; the catalog is gone once its record is."""
+    """
+    What a catalog's deletion has set off; the catalog is gone once its record is.
+
+    `documents` and `size` are what it counted when this was asked. Unless it `is_asked_for` as a
+    whole, time was over before every document was: ask again, and it goes on.
+    """
 
     catalog_id: str
     name: str
     documents: int
     size: int
     receipt_ids: tuple[str, ...]
+    is_asked_for: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +52,7 @@ class Deletions:
     uploads: Uploads
     requests: RunRequests
     now: Callable[[], datetime] = utc_now
+    seconds: float = 240.0  # of a catalog's deletion: what a function of five minutes has for it
 
     def delete_document(self, user_id: str, catalog_id: str, document_id: str) -> Receipt:
         """
@@ -75,12 +82,13 @@ class Deletions:
         Ask for the removal of the catalog and everything in it.
 
         What is dropped after this was asked stays, and keeps the catalog alive. After a crash,
-        repeat it: it goes on. Until then what it hasn't come to stays searchable.
+        repeat it: it goes on; so too where time was over. Until then what it hasn't come to stays
+        searchable.
         Raises CatalogNotFound, or RecordChanged if late events keep unmarking the catalog.
         """
         catalog = owned(self.catalogs, user_id, catalog_id)
-        before = [each for each in self.documents.of_catalog(catalog_id) if each.is_counted]
         asked_at = self.now()
+        until = asked_at + timedelta(seconds=self.seconds)
         emptying = Emptying(
             catalog=catalog,
             catalogs=self.catalogs,
@@ -88,19 +96,21 @@ class Deletions:
             bucket=self.bucket,
             uploads=self.uploads,
             now=self.now,
+            is_time_over=lambda: self.now() > until,
         )
-        receipt_ids = emptying.remove_all(asked_at)
+        is_asked_for = emptying.remove_all(asked_at)
         self.requests.ask(catalog_id)
         if emptying.failures:  # what is marked by now waits for none of them
             raise emptying.failures[0]
         recent = self._receipts_since(user_id, asked_at)
-        receipt_ids |= {each.receipt_id for each in recent if each.catalog_id == catalog_id}
+        receipt_ids = {each.receipt_id for each in recent if each.catalog_id == catalog_id}
         return CatalogDeletion(
             catalog_id=catalog_id,
             name=catalog.name,
-            documents=len(before),
-            size=sum(each.size for each in before),
-            receipt_ids=tuple(sorted(receipt_ids)),
+            documents=catalog.document_count,
+            size=catalog.total_bytes,
+            receipt_ids=tuple(sorted(receipt_ids | emptying.receipt_ids)),
+            is_asked_for=is_asked_for,
         )
 
     def _called_off(self, document: Document, user_id: str, asked_at: datetime) -> Receipt:

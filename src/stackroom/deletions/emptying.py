@@ -1,4 +1,9 @@
-"""All that lies in a catalog removed, and what is on record of it, key by key."""
+"""
+All that lies in a catalog removed, and what is on record of it, key by key.
+
+A large catalog takes longer than a function may: when its time is over it is left as it is, being
+deleted, and whoever asks again goes on. Nothing here grows with what lies there.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +14,7 @@ from functools import partial
 from stackroom.errors import RecordChanged
 from stackroom.isolation import is_everybodys
 from stackroom.keys import is_ours
-from stackroom.model import Catalog, CatalogStatus, DocumentStatus
+from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
@@ -18,6 +23,13 @@ from stackroom.uploads.steps import Plan
 
 # Whoever follows the same event may have another clock; so has S3, which tells whole seconds.
 SKEW = timedelta(minutes=1)
+
+# What was written within SKEW of the asking is told from what came after it by a list of all there
+# is, made first. Of more documents than this the list alone would take minutes, and the clocks of
+# both sides are trusted instead.
+_LISTED_FIRST = 10_000
+_PAGE = 1000  # documents on record, at a time
+_MOST_RECEIPTS = 10_000  # that are named
 
 _PASSES = 10
 # Each key takes a handful of calls one after another; boto3's pool has ten connections.
@@ -28,7 +40,12 @@ _Purge = Callable[[], Iterator[list[str]]]
 
 @dataclass(frozen=True, kw_only=True)
 class Emptying:
-    """Of one catalog. `failures` are those of single keys; each key has its turn all the same."""
+    """
+    Of one catalog. `failures` are those of single keys; each key has its turn all the same.
+
+    `receipt_ids` are those that there are by now, not all of very many. `is_time_over` is asked
+    between pages.
+    """
 
     catalog: Catalog
     catalogs: Catalogs
@@ -36,20 +53,39 @@ class Emptying:
     bucket: DocumentBucket
     uploads: Uploads
     now: Callable[[], datetime]
+    is_time_over: Callable[[], bool]
     failures: list[Exception] = field(default_factory=list)
+    receipt_ids: set[str] = field(default_factory=set)
 
-    def remove_all(self, asked_at: datetime) -> set[str]:
+    def remove_all(self, asked_at: datetime) -> bool:
         """
-        Everything that lay there at that moment; answers the receipts that there are by now.
+        Everything that lay there at that moment; False if time was over before that was done.
 
         Raises RecordChanged if late events keep unmarking the catalog.
         """
-        prefix, before = self.catalog.s3_prefix, asked_at - SKEW
+        purge = self._purge_of(asked_at)
+        for _ in range(_PASSES):
+            is_emptied = self._is_emptied(purge)
+            if self.is_time_over():
+                return False
+            if is_emptied:
+                return self._remove_records()
+        raise RecordChanged(self.catalog.catalog_id)
+
+    def _purge_of(self, asked_at: datetime) -> _Purge:
+        prefix = self.catalog.s3_prefix
+        if self.catalog.document_count > _LISTED_FIRST or self._goes_on:
+            before = self.catalog.deleting_since or asked_at
+            return partial(self.bucket.purge, prefix, before=before)
+        before = asked_at - SKEW
         there = self.bucket.versions_since(prefix, before)
-        purge = partial(self.bucket.purge, prefix, before=before, recent=there)
-        if not any(self._is_emptied(purge) for _ in range(_PASSES)):
-            raise RecordChanged(self.catalog.catalog_id)
-        return self._remove_records()
+        return partial(self.bucket.purge, prefix, before=before, recent=there)
+
+    @property
+    def _goes_on(self) -> bool:
+        """It was asked for long enough ago that no clock is in doubt about what came later."""
+        since = self.catalog.deleting_since
+        return since is not None and self.now() - since > 2 * SKEW
 
     def _is_emptied(self, purge: _Purge) -> bool:
         """
@@ -64,28 +100,45 @@ class Emptying:
             return True  # gone already
         for keys in purge():
             self._reconcile(key for key in keys if not is_ours(key))
+            if self.is_time_over():
+                return False
         now = self.catalogs.get(self.catalog.catalog_id)
         if now is None or now.status is CatalogStatus.DELETING:
             return True
         return self.bucket.holds_any(self.catalog.s3_prefix)
 
-    def _remove_records(self) -> set[str]:
-        """Whatever is still on record, though its object is gone; the receipts of all there are."""
-        left: list[str] = []
-        receipt_ids: set[str] = set()
-        for document in self.documents.of_catalog(self.catalog.catalog_id):
-            if document.status is DocumentStatus.DELETING and document.receipt_id is not None:
-                receipt_ids.add(document.receipt_id)
-            else:
-                left.append(document.s3_key)
-        return receipt_ids | self._reconcile(left)
+    def _remove_records(self) -> bool:
+        """Whatever is still on record, though its object is gone; False if time is over."""
+        after: str | None = None
+        while True:
+            page = self.documents.page(self.catalog.catalog_id, after=after, limit=_PAGE)
+            self._reconcile(
+                each.s3_key for each in page.documents if not self._is_being_removed(each)
+            )
+            if page.next is None:
+                return True
+            if self.is_time_over():
+                return False
+            after = page.next
 
-    def _reconcile(self, keys: Iterable[str]) -> set[str]:
-        """The receipts of what is removed; each key has its turn, whatever fails with others."""
+    def _is_being_removed(self, document: Document) -> bool:
+        if document.status is not DocumentStatus.DELETING or document.receipt_id is None:
+            return False
+        self._name(document.receipt_id)
+        return True
+
+    def _name(self, receipt_id: str) -> None:
+        if len(self.receipt_ids) < _MOST_RECEIPTS:
+            self.receipt_ids.add(receipt_id)
+
+    def _reconcile(self, keys: Iterable[str]) -> None:
+        """Each key has its turn, whatever fails with others."""
         with ThreadPoolExecutor(_AT_ONCE) as workers:
             tried = list(workers.map(self._tried, keys))
         self.failures.extend(each for each in tried if isinstance(each, Exception))
-        return {each.receipt_id for each in tried if isinstance(each, Plan) and each.receipt_id}
+        for each in tried:
+            if isinstance(each, Plan) and each.receipt_id:
+                self._name(each.receipt_id)
 
     def _tried(self, key: str) -> Plan | Exception:
         try:

@@ -92,7 +92,11 @@ def _delete_catalog(product: Product, catalog: Catalog, *, yes: bool, wait: bool
     what = f"{catalog.user_id}/{catalog.name} and its {documents}"
     if not yes:
         typer.confirm(f"Delete {what}?", abort=True, err=True)
-    deletion = product.use_cases.deletions.delete_catalog(catalog.user_id, catalog.catalog_id)
+    deletions = product.use_cases.deletions
+    deletion = deletions.delete_catalog(catalog.user_id, catalog.catalog_id)
+    while not deletion.is_asked_for:
+        out.print("… goes on: not every document is asked for yet")
+        deletion = deletions.delete_catalog(catalog.user_id, catalog.catalog_id)
     asked = _receipts(product, catalog.user_id, deletion.receipt_ids)
     if wait:
         asked = _closed(product, asked, out)
