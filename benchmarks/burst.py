@@ -1,44 +1,53 @@
 """
-The pipeline under load, in simulated time, on one knowledge base.
+The pipeline under load, in simulated time, beside other designs.
 
-    make bench-burst                    small sizes, within a minute
-    make bench-burst ARGS=--full        the sizes of docs/scaling.md
-    make bench-burst ARGS="--full --only trickle"
+    make bench-burst                    small sizes, within two minutes
+    make bench-burst ARGS=--full        the sizes of docs/scaling.md, within half an hour
+    make bench-burst ARGS="--full --only shapes --markdown"
 
 The product's own use cases, adapters of Bedrock and state machine run over the simulator's rules,
 while time jumps from one event to the next. No document is parsed or embedded: each takes a time
-drawn by its size. docs/scaling.md says what else is assumed, and derives the bound.
+drawn by its size. docs/scaling.md says what else is assumed, and derives the bound. Two scenarios
+are run at a time, each in a process of its own.
 """
 
 import argparse
 import gc
+import io
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 
-from benchmarks import reports
-from benchmarks.scenarios import burst, delete_storm, large_documents, parked, trickle, usual_burst
+from benchmarks import beside, passage, reports
+from benchmarks.answers.layout import aligned, markdown
+from benchmarks.figures import Figures
+from benchmarks.scenarios import delete_storm, large_documents, parked, trickle
 from benchmarks.serving import measure, print_machine
+from benchmarks.shapes import FULL as ALL_SHAPES
+from benchmarks.shapes import OURS, QUICK, Shape, put_under
 from benchmarks.truth import print_truth
 
-_WITHIN = 60.0  # seconds in which a burst is dropped
+_WITHIN = 60.0  # seconds in which everything is deleted
 _LONG, _LONG_SECONDS = 3, 600.0
 _MINUTE, _TEN_HOURS = 60.0, 36_000.0
+_PROCESSES = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    burst: tuple[int, int] = (500, 50)  # uploads, catalogs
-    large: tuple[int, int] = (2_000, 400)
+    shapes: Sequence[Shape] = QUICK
     days: float = 0.25
     catalogs: int = 1_000
     deletes: tuple[int, int] = (500, 50)
+    passages: int = 5
 
 
-FULL = Sizes(
-    burst=(5_000, 50), large=(100_000, 2_000), days=30, catalogs=10_000, deletes=(5_000, 50)
-)
+FULL = Sizes(shapes=ALL_SHAPES, days=3, catalogs=10_000, deletes=(5_000, 50), passages=20)
 _DAILY = 30_000
 _FILES = 50  # that a catalog of the trickle grows to
+
+Print = Callable[[], None]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -46,34 +55,70 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sizes = FULL if asked.full else Sizes()
     print_machine()
     print(__doc__.partition("\n\n")[2].partition("\n\n")[2].strip())
-    # Nothing here makes cycles worth their search: a month keeps a million records.
+    with ProcessPoolExecutor(_PROCESSES) as processes:
+        begun = {
+            name: _begun(name, sizes, asked, processes) for name in _NAMES if name in asked.only
+        }
+        for name, show in begun.items():
+            print(f"\n== {name}", flush=True)
+            show()
+
+
+def _begun(
+    name: str, sizes: Sizes, asked: argparse.Namespace, processes: ProcessPoolExecutor
+) -> Print:
+    """Begin it in other processes; what is answered waits for it and prints it."""
+    if name == "shapes":
+        return _shapes(sizes.shapes, asked, processes)
+    if name == "truth":  # it has processes of its own, which want the machine for themselves
+        return lambda: print_truth(asked.seed)
+    printed = processes.submit(_printed, name, sizes, asked.seed)
+    return lambda: print(printed.result(), end="")
+
+
+def _shapes(
+    shapes: Sequence[Shape], asked: argparse.Namespace, processes: ProcessPoolExecutor
+) -> Print:
+    begun = {
+        shape: [
+            processes.submit(_put_under, shape, design, pool_size, asked.seed)
+            for design, pool_size in (
+                *((OURS, each) for each in shape.pools),
+                *((each, 1) for each in shape.rivals),
+            )
+        ]
+        for shape in shapes
+    }
+
+    def show() -> None:
+        print(beside.NOTES)
+        for shape, futures in begun.items():
+            measured = [each.result() for each in futures]
+            rows = beside.table(measured)
+            print(f"\n{shape.name}\n")
+            print(markdown(rows) if asked.markdown else aligned(rows), flush=True)
+
+    return show
+
+
+def _put_under(shape: Shape, design: str, pool_size: int, seed: int) -> Figures:
+    gc.disable()  # nothing here makes cycles worth their search
+    return put_under(shape, design, pool_size, seed)
+
+
+def _printed(name: str, sizes: Sizes, seed: int) -> str:
     gc.disable()
-    for name, scenario in _SCENARIOS.items():
-        if name in asked.only:
-            print(f"\n== {name}")
-            scenario(sizes, asked.seed)
+    with redirect_stdout(io.StringIO()) as printed:
+        _PRINTED[name](sizes, seed)
+    return printed.getvalue()
 
 
-def show_burst(sizes: Sizes, seed: int) -> None:
-    uploads, catalogs = sizes.burst
-    print(f"{uploads:,} uploads into {catalogs:,} catalogs within {_WITHIN:.0f} s")
-    ours = burst(uploads, catalogs, within=_WITHIN, seed=seed)
-    reports.print_burst(ours)
-    reports.print_bill(ours, has_aim=True)
-    theirs = usual_burst(uploads, catalogs, within=_WITHIN, seed=seed)
-    print(
-        "\nbeside the usual design: an execution and a full sync for each upload, waits of 30 s,"
-        "\nretries on conflict for an hour; one S3 data source over the whole bucket"
-    )
-    reports.print_beside(ours, theirs)
-
-
-def show_large(sizes: Sizes, seed: int) -> None:
-    uploads, catalogs = sizes.large
-    print(f"{uploads:,} uploads into {catalogs:,} catalogs within {_WITHIN:.0f} s")
-    outcome = burst(uploads, catalogs, within=_WITHIN, seed=seed)
-    reports.print_burst(outcome)
-    reports.print_bill(outcome)
+def show_passage(sizes: Sizes, seed: int) -> None:
+    measured = [
+        (case, [passage.passage(case, seed + each) for each in range(sizes.passages)])
+        for case in passage.CASES
+    ]
+    print(aligned(passage.table(measured)))
 
 
 def show_trickle(sizes: Sizes, seed: int) -> None:
@@ -127,27 +172,23 @@ def show_parked(sizes: Sizes, seed: int) -> None:  # noqa: ARG001 - no size matt
         print(f"a run that waits {label}: {transitions} transitions, ${dollars:.5f}")
 
 
-def show_truth(sizes: Sizes, seed: int) -> None:  # noqa: ARG001 - as above
-    print_truth(seed)
-
-
-_SCENARIOS: dict[str, Callable[[Sizes, int], None]] = {
-    "burst": show_burst,
-    "large": show_large,
+_PRINTED: dict[str, Callable[[Sizes, int], None]] = {
+    "passage": show_passage,
     "trickle": show_trickle,
     "deletes": show_deletes,
     "long": show_long,
     "parked": show_parked,
-    "truth": show_truth,
 }
+_NAMES = ("shapes", *_PRINTED, "truth")
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench-burst", description=__doc__.partition("\n\n")[0])
     parser.add_argument("--full", action="store_true", help="the sizes of docs/scaling.md")
     parser.add_argument(
-        "--only", type=lambda text: text.split(","), default=list(_SCENARIOS), help="scenarios"
+        "--only", type=lambda text: text.split(","), default=list(_NAMES), help="scenarios"
     )
+    parser.add_argument("--markdown", action="store_true", help="the shapes as Markdown")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args(arguments)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from benchmarks.simulated_time.searching import SearchableDocuments
-from benchmarks.traffic import Upload, catalog_of
+from benchmarks.traffic import LARGEST, Upload, catalog_of
 
 _ETAG = re.compile(r"bytes of (.+)")
 
@@ -19,34 +19,40 @@ def _no_waits() -> "array[float]":
 
 @dataclass
 class Observation:
-    """Waits are seconds from an upload until its record says indexed, by catalog."""
+    """
+    Waits are seconds from an upload until its record says indexed, by catalog; those of files that
+    are larger than a catalog's others are ever drawn stand apart.
+    """
 
     now: Callable[[], float]
     waits: dict[str, "array[float]"] = field(default_factory=lambda: defaultdict(_no_waits))
+    of_large: "array[float]" = field(default_factory=_no_waits)
     uploads: int = 0
     first: float = 0.0
     last: float = 0.0
     failed: set[str] = field(default_factory=set)
     catalogs: set[str] = field(default_factory=set)
-    _waiting: dict[str, tuple[str, float]] = field(default_factory=dict)  # etag and when, by key
+    _waiting: dict[str, tuple[Upload, float]] = field(default_factory=dict)  # and when, by key
 
     def uploaded(self, upload: Upload) -> None:
         self.uploads += 1
         self.first = self.first or self.now()
         self.catalogs.add(catalog_of(upload.key))
-        self._waiting[upload.key] = (upload.etag, self.now())
+        self._waiting[upload.key] = (upload, self.now())
 
     def said(self, key: str, etag: str, status: str) -> None:
         """A record says so, of that version."""
         self.failed.discard(key)
         waiting = self._waiting.get(key)
-        if waiting is None or waiting[0] != etag:
+        if waiting is None or waiting[0].etag != etag:
             return
+        upload, at = waiting
         if status == "failed":
             self.failed.add(key)
         if status == "indexed":
             del self._waiting[key]
-            self.waits[catalog_of(key)].append(self.now() - waiting[1])
+            waits = self.of_large if upload.size > LARGEST else self.waits[catalog_of(key)]
+            waits.append(self.now() - at)
             self.last = self.now()
 
     @property
@@ -55,7 +61,7 @@ class Observation:
         return len(self._waiting) - len(self.failed)
 
     def all_waits(self) -> list[float]:
-        return sorted(wait for waits in self.waits.values() for wait in waits)
+        return sorted(wait for waits in (*self.waits.values(), self.of_large) for wait in waits)
 
 
 def unsearchable(versions: dict[str, str], searchable: SearchableDocuments) -> int:

@@ -1,30 +1,12 @@
 """What a scenario came to, in figures and beside its aims."""
 
-from collections.abc import Callable
-
-from benchmarks.observation import jain, percentile, spread
+from benchmarks.observation import percentile
 from benchmarks.serving import verdict
 from benchmarks.simulated_time.bill import PRICES
 from benchmarks.stage import Outcome
 
 _AIM_RATIO, _AIM_DOLLARS = 1.2, 0.03
 _CLASSES = (10, 100, 1_000)  # uploads of a catalog
-
-
-def print_burst(outcome: Outcome) -> None:
-    by_catalog = outcome.observation.waits.values()
-    means = [sum(waits) / len(waits) for waits in by_catalog]
-    lasts = [max(waits) for waits in by_catalog]
-    print(f"settled after               {outcome.settled:12,.0f} s")
-    print(f"bound                       {outcome.bound:12,.0f} s")
-    print(f"ratio                       {outcome.ratio:12,.2f}, {_aim(outcome.ratio, _AIM_RATIO)}")
-    print_truth(outcome)
-    print(f"upload to indexed           {waiting(outcome.observation.all_waits())}")
-    print(
-        f"fairness of the catalogs    Jain {jain(means):.3f}, longest against median wait"
-        f" {spread(lasts):.2f}"
-    )
-    print_work(outcome)
 
 
 def print_truth(outcome: Outcome) -> None:
@@ -64,23 +46,6 @@ def print_bill(outcome: Outcome, *, has_aim: bool = False) -> None:
     beside = f", {_aim(dollars, _AIM_DOLLARS)}" if has_aim else ""
     print(f"{'altogether':<28}{'':>12}  {dollars:12.5f}{beside}")
     print("(no embedding, no logs, no traces; the uploader's own requests are theirs)")
-
-
-def print_beside(ours: Outcome, theirs: Outcome) -> None:
-    rows: list[tuple[str, Callable[[Outcome], float], str]] = [
-        ("settled after, s", lambda each: each.settled, ",.0f"),
-        ("false failures", lambda each: each.false_failures, ",.0f"),
-        ("executions", lambda each: each.executions, ",.0f"),
-        ("transitions", lambda each: each.bill.amounts["transitions"], ",.0f"),
-        ("jobs started", lambda each: each.bill.accepted["StartIngestionJob"], ",.0f"),
-        ("StartIngestionJob asked", lambda each: each.bill.calls["StartIngestionJob"], ",.0f"),
-        ("Lambda GB-s", lambda each: each.bill.amounts["lambda GB-s"], ",.0f"),
-        ("$ per 1,000", lambda each: 1000 * each.bill.total / each.observation.uploads, ".4f"),
-        ("median wait, s", lambda each: percentile(each.observation.all_waits(), 0.5), ",.0f"),
-    ]
-    print(f"{'':<28}{'Stackroom':>12}{'usual':>12}")
-    for label, read, form in rows:
-        print(f"{label:<28}{read(ours):>12{form}}{read(theirs):>12{form}}")
 
 
 def print_classes(outcome: Outcome) -> None:

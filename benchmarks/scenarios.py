@@ -3,20 +3,14 @@
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from benchmarks.limits import bound
-from benchmarks.observation import Observation, unsearchable
-from benchmarks.simulated_time.account import Account
+from benchmarks.limits import LEAST_LATENCY, Work, bound
 from benchmarks.simulated_time.bedrock import Durations
-from benchmarks.simulated_time.hub import Hub
 from benchmarks.stage import Outcome, Stage
-from benchmarks.stores import Bucket, HubClock
-from benchmarks.traffic import Traffic, Upload, put
-from benchmarks.usual import Usual
-from stackroom_local.simulator.rules import SEARCHABLE_LAG
+from benchmarks.traffic import Traffic, Upload
 
 _MONTH = 30 * 86_400.0  # seconds; longer than anything here may take
 
@@ -32,8 +26,7 @@ def settle(stage: Stage, planned: Sequence[Upload]) -> Outcome:
     stage.plan(planned)
     stage.run(at_most=planned[-1].at, until=lambda: False)
     stage.run(at_most=_MONTH, until=stage.is_quiet)
-    at_least = max(stage.bound_of(planned), planned[-1].at - planned[0].at)
-    return stage.outcome(began, at_least=at_least)
+    return stage.outcome(began, planned)
 
 
 def large_documents(*, large: int, seconds: float, seed: int) -> Outcome:
@@ -89,6 +82,7 @@ class Removal:
     unsearchable: list[float]
     receipted: list[float]
     bound: float
+    bound_of_calls: float
     asked: int
     took: float
 
@@ -101,7 +95,7 @@ def delete_storm(documents: int, catalogs: int, *, seed: int) -> Removal:
     stage.plan(planned)
     stage.run(at_most=60, until=lambda: False)
     stage.run(at_most=_MONTH, until=stage.is_quiet)
-    works = [replace(stage.work_of(each), seconds=0.0) for each in planned]
+    asked_at = [60 * number / documents for number in range(documents)]
     ids = {each.document_id: each.s3_key for each in stage.stores.documents.kept.values()}
     asked: dict[str, float] = {}
     gone: list[float] = []
@@ -117,14 +111,16 @@ def delete_storm(documents: int, catalogs: int, *, seed: int) -> Removal:
 
     stage.account.searchable.removed = vanish
     stage.removed = lambda document: receipted.append(stage.hub.time - asked[document.s3_key])
-    for number, each in enumerate(planned):
-        stage.hub.spawn(partial(delete, each.key), after=60 * number / documents)
+    for at, each in zip(asked_at, planned, strict=True):
+        stage.hub.spawn(partial(delete, each.key), after=at)
     stage.run(at_most=60, until=lambda: False)
     stage.run(at_most=86_400, until=lambda: len(receipted) == documents and stage.is_quiet())
+    works = [Work(at=at, seconds=0.0) for at in asked_at]
     return Removal(
         unsearchable=sorted(gone),
         receipted=sorted(receipted),
-        bound=bound(works),
+        bound=bound(works, pool_size=1, latency=LEAST_LATENCY),
+        bound_of_calls=bound(works, pool_size=1, latency=LEAST_LATENCY, by_jobs=False),
         asked=documents,
         took=time.perf_counter() - began,
     )
@@ -141,39 +137,3 @@ def parked(seconds: float, *, seed: int) -> tuple[int, float]:
     [execution] = stage.stackroom.workflow.executions.values()
     assert execution.status == "SUCCEEDED", "a parked run goes on when its turn comes"
     return execution.transitions, stage.account.bill.dollars("transitions")
-
-
-def usual_burst(uploads: int, catalogs: int, *, within: float, seed: int) -> Outcome:
-    """The same uploads as `burst` of that seed has, the usual way."""
-    began = time.perf_counter()
-    hub = Hub()
-    bucket = Bucket(clock=HubClock(hub=hub))
-    account = Account(shelves=bucket, durations=Durations(seed=seed), seed=seed, hub=hub)
-    usual = Usual(account, bucket)
-    seen = Observation(now=lambda: hub.time)
-    planned = Traffic(random.Random(seed)).burst(uploads, catalogs, within=within)
-
-    def upload(each: Upload) -> None:
-        put(bucket, each)
-        seen.uploaded(each)
-        usual.notify(each.key)
-
-    for each in planned:
-        hub.spawn(partial(upload, each), after=each.at)
-    usual.watch = lambda key, said: seen.said(key, bucket.objects[key].etag, said)
-    hub.run()
-    hub.run(until=hub.time + SEARCHABLE_LAG.value + 1)
-    versions = {each.key: each.etag for each in planned}
-    return Outcome(
-        observation=seen,
-        bill=account.bill,
-        settled=seen.last - seen.first,
-        bound=0.0,
-        executions=usual.workflow.started,
-        broken=usual.workflow.started - len(seen.all_waits()),
-        lost=seen.waiting + unsearchable(versions, account.searchable),
-        false_failures=len(seen.failed),
-        dead_letters=0,
-        simulated=hub.time,
-        took=time.perf_counter() - began,
-    )

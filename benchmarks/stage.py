@@ -5,10 +5,12 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
+from statistics import median
+from typing import Self
 
-from benchmarks.limits import Work, bound
+from benchmarks.limits import LEAST_LATENCY, Work, alone, bound
 from benchmarks.observation import Observation, unsearchable
 from benchmarks.product import WINDOW, Stackroom
 from benchmarks.simulated_time.account import Account
@@ -18,8 +20,7 @@ from benchmarks.simulated_time.hub import Hub
 from benchmarks.stores import AdmissionBook, Bucket, Catalogs, Documents, HubClock, Leases
 from benchmarks.traffic import Upload, put
 from benchmarks.use_cases import Stores
-from stackroom.keys import Location, locate
-from stackroom.model import DataSourceType, Document
+from stackroom.model import Document
 from stackroom.ports.admission import Grant, Mode
 from stackroom_local.simulator.rules import SEARCHABLE_LAG
 from tests.fakes.pipeline import FakeReceipts
@@ -29,13 +30,50 @@ _LOOK = 10.0  # seconds of simulated time between two looks whether all is over
 
 
 @dataclass(frozen=True, kw_only=True)
+class Least:
+    """How soon that could be settled, by Bedrock's limits and with the latencies before them."""
+
+    works: Sequence[Work]
+    pool_size: int
+
+    @classmethod
+    def of(cls, planned: Sequence[Upload], durations: Durations, pool_size: int) -> Self:
+        return cls(
+            works=[
+                Work(at=each.at, seconds=durations.seconds(each.size, each.etag))
+                for each in planned
+            ],
+            pool_size=pool_size,
+        )
+
+    @cached_property
+    def of_all(self) -> tuple[float, float]:
+        """Seconds for everything; none where there was nothing to be done."""
+        if not self.works:
+            return 0.0, 0.0
+        return (
+            bound(self.works, pool_size=self.pool_size),
+            bound(self.works, pool_size=self.pool_size, latency=LEAST_LATENCY),
+        )
+
+    @cached_property
+    def of_median(self) -> tuple[float, float]:
+        """Seconds for the middle one, if each is alone."""
+        waits = [alone(each) for each in self.works]
+        return median(waits), median(waits) + LEAST_LATENCY
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """`settled` is in seconds from the first upload until the last document was indexed."""
+    """
+    `settled` is in seconds from the first upload until the last document was indexed; `least` is
+    what it could have been.
+    """
 
     observation: Observation
     bill: Bill
     settled: float
-    bound: float
+    least: Least
     executions: int
     broken: int
     lost: int  # uploads that no search finds, or whose record never said indexed
@@ -46,7 +84,7 @@ class Outcome:
 
     @property
     def ratio(self) -> float:
-        return self.settled / self.bound if self.bound else 0.0
+        return self.settled / self.least.of_all[1] if self.least.works else 0.0
 
 
 class Stage:
@@ -127,7 +165,7 @@ class Stage:
         while self.hub.time < end and not until():
             self.hub.run(until=min(end, self.hub.time + _LOOK))
 
-    def outcome(self, began: float, *, at_least: float = 0.0) -> Outcome:
+    def outcome(self, began: float, planned: Sequence[Upload] = ()) -> Outcome:
         # What was indexed a moment ago can be searched a moment later.
         self.hub.run(until=self.hub.time + SEARCHABLE_LAG.value + 1)
         seen, workflow = self.observation, self.stackroom.workflow
@@ -135,7 +173,7 @@ class Stage:
             observation=seen,
             bill=self.account.bill,
             settled=seen.last - seen.first,
-            bound=at_least,
+            least=Least.of(planned, self.account.durations, len(self.stackroom.pool)),
             executions=workflow.started,
             broken=len(self.stackroom.broken),
             lost=seen.waiting + unsearchable(self._indexed(), self.account.searchable),
@@ -143,21 +181,6 @@ class Stage:
             dead_letters=sum(len(queue.dead) for queue in self.account.queues),
             simulated=self.hub.time,
             took=time.perf_counter() - began,
-        )
-
-    def bound_of(self, uploads: Sequence[Upload]) -> float:
-        """By the places that the catalogs were given."""
-        return bound(self.work_of(each) for each in uploads)
-
-    def work_of(self, upload: Upload) -> Work:
-        place = locate(upload.key)
-        assert isinstance(place, Location), "traffic has places"
-        catalog = self.stores.catalogs.kept[place.catalog_id]
-        own = catalog.data_source_type is DataSourceType.S3
-        return Work(
-            knowledge_base_id=str(catalog.knowledge_base_id),
-            job_of=catalog.catalog_id if own else None,
-            seconds=self.account.durations.seconds(upload.size, upload.etag),
         )
 
     def _indexed(self) -> dict[str, str]:

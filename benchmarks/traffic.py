@@ -9,7 +9,7 @@ from itertools import accumulate
 from benchmarks.stores import Bucket
 
 # Sizes, assumed: log-normal around 50 KB, at most 10 MB.
-_MEDIAN, _SPREAD, _LARGEST = 50_000, 1.0, 10_000_000
+_MEDIAN, _SPREAD, LARGEST = 50_000, 1.0, 10_000_000
 CATALOGS_OF_A_USER = 5
 
 
@@ -35,7 +35,7 @@ class Traffic:
         return Upload(
             at=at,
             key=self._key(catalog, number),
-            size=round(min(_MEDIAN * drawn, _LARGEST)),
+            size=round(min(_MEDIAN * drawn, LARGEST)),
             etag=f"{self.made:x}",
         )
 
@@ -52,6 +52,25 @@ class Traffic:
         return [
             self.upload(at, catalog, number)
             for at, (catalog, number) in zip(moments, turns, strict=True)
+        ]
+
+    def large(self, files: int, size: int, *, within: float) -> list[Upload]:
+        """So many of that size into the first catalog."""
+        return [
+            Upload(
+                at=self.chance.uniform(0, within),
+                key=self._key(0, 0).replace("file-0", f"large-{number}"),
+                size=size,
+                etag=f"large-{number}",
+            )
+            for number in range(files)
+        ]
+
+    def steady(self, uploads: int, catalogs: int, *, apart: float) -> list[Upload]:
+        """One after another, into the catalogs in turn."""
+        return [
+            self.upload(number * apart, number % catalogs, number // catalogs)
+            for number in range(uploads)
         ]
 
     def trickle(self, *, days: float, daily: int, catalogs: int, files: int) -> Iterator[Upload]:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from benchmarks.simulated_time.account import Account
+from benchmarks.one_source import whole_bucket, write_record, write_sidecar
+from benchmarks.simulated_time.account import EVENT_DELAY, Account
 from benchmarks.simulated_time.functions import Function
 from benchmarks.simulated_time.hub import Task
 from benchmarks.stores import Bucket
@@ -74,7 +75,7 @@ class Usual:
         self.watch: Callable[[str, str], None] = lambda _key, _said: None
         self._bucket = bucket
         self._numbers = count(1)
-        self._ids = self._set_up()
+        self._ids = whole_bucket(account)
         self._agent = account.client("bedrock-agent")
         account.function(Function(name="sync", memory=512, timeout=60, handler=self._handle))
         self.workflow = account.workflow(json.dumps(_DEFINITION), {})
@@ -83,24 +84,8 @@ class Usual:
         """The rule on uploads starts an execution for each."""
         given = {"key": key, "job_id": None}
         name = f"upload-{next(self._numbers)}"
-        delay = self.account.chance.uniform(0.3, 1.5)
+        delay = self.account.chance.uniform(*EVENT_DELAY)
         return self.account.hub.spawn(lambda: self.workflow.start(name, given), after=delay)
-
-    def _set_up(self) -> dict[str, str]:
-        knowledge_base_id, _ = self.account.knowledge_base()
-        self.account.hub.run(until=self.account.hub.time + 5)
-        made = self.account.client("bedrock-agent", unpaced=True).create_data_source(
-            knowledgeBaseId=knowledge_base_id,
-            name="everything",
-            dataSourceConfiguration={
-                "type": "S3",
-                "s3Configuration": {"bucketArn": "arn:aws:s3:::docs"},
-            },
-        )
-        return {
-            "knowledgeBaseId": knowledge_base_id,
-            "dataSourceId": made["dataSource"]["dataSourceId"],
-        }
 
     def _handle(self, event: dict[str, Any]) -> dict[str, Any]:
         key, job_id, status = event["key"], event["job_id"], ""
@@ -119,12 +104,8 @@ class Usual:
 
     def _write_sidecar(self, key: str) -> None:
         self._record(key, "processing")
-        self.account.bill.add("s3 puts", 1)
-        self.account.pace.spend(0.04)
-        attributes = {"user_id": key.partition("/")[0], "document_id": key}
-        self._bucket.write_sidecar(key, json.dumps({"metadataAttributes": attributes}).encode())
+        write_sidecar(self.account, self._bucket, key)
 
     def _record(self, key: str, said: str) -> None:
-        self.account.bill.add("dynamodb writes", 1)
-        self.account.pace.spend(0.012)
+        write_record(self.account)
         self.watch(key, said)

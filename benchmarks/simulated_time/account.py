@@ -23,8 +23,8 @@ from stackroom_local.simulator.store import Store
 
 # Seconds, assumed: from a request to S3 until its event is in the queue, and what a function sees
 # of a call of Bedrock's.
-_EVENT_DELAY = (0.3, 1.5)
-_CALL = 0.1
+EVENT_DELAY = (0.3, 1.5)
+CALL = 0.1
 _SEARCH = 0.3
 
 
@@ -73,7 +73,7 @@ class Account:
             dispatcher=self._services.dispatcher,
             spend=(lambda _seconds: None) if unpaced else self.pace.spend,
             bill=self.bill,
-            latency=_SEARCH if service == "bedrock-agent-runtime" else _CALL,
+            latency=_SEARCH if service == "bedrock-agent-runtime" else CALL,
             chance=self.chance,
         )
 
@@ -146,7 +146,7 @@ class Account:
             }
         )
         for queue in self.queues:
-            delay = self.chance.uniform(*_EVENT_DELAY)
+            delay = self.chance.uniform(*EVENT_DELAY)
             self.hub.spawn(partial(queue.send, body), after=delay)
 
     def charge_idle_polling(self, seconds: float) -> None:

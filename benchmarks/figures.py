@@ -1,0 +1,56 @@
+"""What became of one design under one load, in figures that can be sent between processes."""
+
+from dataclasses import dataclass
+from statistics import median
+from typing import Self
+
+from benchmarks.observation import jain, percentile, spread
+from benchmarks.stage import Outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """
+    Times are seconds. `bounds` are of `settled`: by Bedrock's limits, and with the latencies before
+    them; where work comes one by one, both are of medians.
+    """
+
+    design: str
+    pool_size: int
+    settled: float
+    bounds: tuple[float, float]
+    p50: float
+    p99: float
+    longest_to_median: float  # of the catalogs' last waits, large files aside
+    jain: float
+    dollars: float  # per 1,000 uploads
+    transitions: float  # a run
+    lost: int
+    false_failures: int
+    dead_letters: int
+    took: float
+
+    @property
+    def ratio(self) -> float:
+        return self.settled / self.bounds[1] if self.bounds[1] else 0.0
+
+    @classmethod
+    def of(cls, outcome: Outcome, *, design: str, pool_size: int, by_median: bool) -> Self:
+        seen, waits = outcome.observation, outcome.observation.all_waits()
+        by_catalog = seen.waits.values()
+        return cls(
+            design=design,
+            pool_size=pool_size,
+            settled=median(waits) if by_median and waits else outcome.settled,
+            bounds=outcome.least.of_median if by_median else outcome.least.of_all,
+            p50=percentile(waits, 0.5),
+            p99=percentile(waits, 0.99),
+            longest_to_median=spread(max(each) for each in by_catalog),
+            jain=jain(sum(each) / len(each) for each in by_catalog),
+            dollars=1_000 * outcome.bill.total / seen.uploads,
+            transitions=outcome.bill.amounts["transitions"] / outcome.executions,
+            lost=outcome.lost,
+            false_failures=outcome.false_failures,
+            dead_letters=outcome.dead_letters,
+            took=outcome.took,
+        )

@@ -1,0 +1,174 @@
+"""
+The naive design, done carefully, on the same account: to compare with.
+
+One knowledge base with one S3 data source over the whole bucket, and one full sync at a time of
+whatever has arrived; it is asked every five seconds whether it is over, and the next one begins at
+once if something new has come since it was started. What each sync came to is read from Bedrock's
+list of documents, so that nothing is lost and nothing untrue is told. All knowledge bases but one
+of a pool would be of no use to it.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import count, islice
+from typing import Any
+
+from benchmarks.one_source import whole_bucket, write_record, write_sidecar
+from benchmarks.simulated_time.account import EVENT_DELAY, Account
+from benchmarks.simulated_time.functions import Function
+from benchmarks.stores import Bucket
+
+_POLL = 5  # seconds
+_PAGE, _PAGES_A_SECOND = 1_000, 5  # [API model; rule rate.ListKnowledgeBaseDocuments]
+# Records are written ten at a time, as ours are; what one invocation writes at most.
+_WRITERS, _AT_ONCE = 10, 5_000
+_SEARCHED = ("INDEXED", "PARTIALLY_INDEXED", "METADATA_PARTIALLY_INDEXED")
+_FAILED = ("FAILED", "IGNORED")
+_BUSY = {
+    "ErrorEquals": ["ConflictException", "ThrottlingException", "ValidationException"],
+    "IntervalSeconds": _POLL,
+    "BackoffRate": 1.0,
+    "MaxAttempts": 1_000,
+}
+_DEFINITION = {
+    "StartAt": "Sync",
+    "States": {
+        "Sync": {
+            "Type": "Task",
+            "Resource": "arn:aws:states:::lambda:invoke",
+            "Parameters": {"FunctionName": "sync", "Payload": {}},
+            "OutputPath": "$.Payload",
+            "TimeoutSeconds": 300,
+            "Retry": [_BUSY],
+            "Next": "IsOver",
+        },
+        "IsOver": {
+            "Type": "Choice",
+            "Choices": [
+                {"Variable": "$.next", "StringEquals": "wait", "Next": "WaitForSync"},
+                {"Variable": "$.next", "StringEquals": "again", "Next": "Sync"},
+            ],
+            "Default": "Over",
+        },
+        "WaitForSync": {"Type": "Wait", "Seconds": _POLL, "Next": "Sync"},
+        "Over": {"Type": "Succeed"},
+    },
+}
+
+
+@dataclass
+class _State:
+    """What its table holds besides the records."""
+
+    pending: dict[str, datetime]  # keys of which something was heard, and when
+    is_locked: bool = False  # by the one execution
+    is_dirty: bool = False  # something was heard since the last sync was started
+    job_id: str | None = None
+    ended: Iterator[tuple[str, str]] = field(default_factory=lambda: iter(()))
+    # what is still to be told of the last sync
+
+
+class Naive:
+    """`watch` is told what the record of a key says."""
+
+    def __init__(self, account: Account, bucket: Bucket) -> None:
+        self.account = account
+        self.watch: Callable[[str, str], None] = lambda _key, _said: None
+        self._bucket = bucket
+        self._numbers = count(1)
+        self._state = _State(pending={})
+        self._ids = whole_bucket(account)
+        self._agent = account.client("bedrock-agent")
+        for name, timeout, handler in (("hear", 60, self._hear), ("sync", 300, self._sync)):
+            account.function(Function(name=name, memory=512, timeout=timeout, handler=handler))
+        self.workflow = account.workflow(json.dumps(_DEFINITION), {})
+
+    def notify(self, key: str) -> None:
+        """The rule on objects invokes a function for each that is created or deleted."""
+        account = self.account
+        account.hub.spawn(
+            lambda: account.functions.begin("hear", {"key": key}),
+            after=account.chance.uniform(*EVENT_DELAY),
+        )
+
+    def _hear(self, event: dict[str, Any]) -> None:
+        state, key = self._state, event["key"]
+        if key in self._bucket.objects:
+            write_sidecar(self.account, self._bucket, key)
+        write_record(self.account)
+        state.pending[key] = self.account.hub.now()
+        state.is_dirty = True
+        write_record(self.account)  # the lock, on the condition that nobody has it
+        if not state.is_locked:
+            state.is_locked = True
+            self.workflow.start(f"sync-{next(self._numbers)}", {})
+
+    def _sync(self, _event: dict[str, Any]) -> dict[str, str]:
+        state = self._state
+        if state.job_id is not None:
+            if not self._is_over(state.job_id):
+                return {"next": "wait"}
+            state.job_id = None
+            state.ended = self._ended()
+        if state.is_dirty:
+            self._start()
+        return {"next": self._tell()}
+
+    def _is_over(self, job_id: str) -> bool:
+        answer = self._agent.get_ingestion_job(**self._ids, ingestionJobId=job_id)
+        status = answer["ingestionJob"]["status"]
+        if status == "FAILED":
+            self._state.is_dirty = True
+        return status in ("COMPLETE", "FAILED")
+
+    def _start(self) -> None:
+        answer = self._agent.start_ingestion_job(**self._ids)
+        # Called later than heard: whatever had been heard of by then lies in the bucket.
+        self._state.is_dirty = False
+        self._state.job_id = answer["ingestionJob"]["ingestionJobId"]
+
+    def _tell(self) -> str:
+        """Say of some documents what came of them; answers what is to be done next."""
+        state = self._state
+        some = list(islice(state.ended, _AT_ONCE))
+        for key, said in some:
+            self.account.bill.add("dynamodb writes", 1)
+            self.account.pace.spend(0.08 / _WRITERS)
+            state.pending.pop(key, None)
+            self.watch(key, said)
+        if len(some) == _AT_ONCE:
+            return "again"
+        if state.job_id is not None:
+            return "wait"
+        if state.is_dirty:
+            return "again"
+        state.is_locked = False
+        return "over"
+
+    def _ended(self) -> Iterator[tuple[str, str]]:
+        """Of what was heard: what Bedrock's list says since then, or that it is not there."""
+        listed = self._listed()
+        for key, heard in tuple(self._state.pending.items()):
+            status, at = listed.get(key, ("", heard))
+            if key not in self._bucket.objects:
+                if not status:
+                    yield key, "removed"
+            elif status in _SEARCHED and at >= heard:
+                yield key, "indexed"
+            elif status in _FAILED and at >= heard:
+                yield key, "failed"
+
+    def _listed(self) -> dict[str, tuple[str, datetime]]:
+        listed: dict[str, tuple[str, datetime]] = {}
+        asked: dict[str, Any] = {**self._ids, "maxResults": _PAGE}
+        while True:
+            page = self._agent.list_knowledge_base_documents(**asked)
+            for each in page["documentDetails"]:
+                key = each["identifier"]["s3"]["uri"].split("/", 3)[3]
+                listed[key] = (each["status"], each["updatedAt"])
+            if not page.get("nextToken"):
+                return listed
+            asked["nextToken"] = page["nextToken"]
+            self.account.pace.spend(1 / _PAGES_A_SECOND)

@@ -1,0 +1,180 @@
+"""The bound of docs/scaling.md: what is worked out by hand, and that no schedule is below it."""
+
+import random
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+import pytest
+
+from benchmarks.limits import LIMITS, Limits, Work, alone, bound
+from stackroom_local.simulator.rules import RATES
+
+# So few that a handful of documents meets all of them.
+NARROW = Limits(calls=2, per_call=2, call=4.0, jobs=2, starting=4.0, between_starts=10.0)
+
+
+def at_once(count: int, seconds: float) -> list[Work]:
+    return [Work(at=0.0, seconds=seconds)] * count
+
+
+def test_one_document_takes_a_direct_call_and_its_own_time() -> None:
+    [work] = at_once(1, 1.0)
+
+    assert bound([work], pool_size=1) == pytest.approx(4 + 1)
+    assert alone(work) == 4 + 1
+
+
+def test_latency_comes_before_everything() -> None:
+    assert bound(at_once(1, 1.0), pool_size=1, latency=0.5) == pytest.approx(0.5 + 4 + 1)
+
+
+def test_ten_direct_calls_of_ten_documents_are_at_work_at_a_time() -> None:
+    assert bound(at_once(1_000, 1.0), pool_size=1) == pytest.approx(
+        (1_000 + 100 * 4) / 10, abs=0.01
+    )
+
+
+def test_no_call_indexes_in_its_first_seconds() -> None:
+    assert bound(at_once(20, 1.0), pool_size=1) == pytest.approx(4 + 20 / 10, abs=0.01)
+
+
+def test_jobs_on_other_knowledge_bases_take_their_share_of_much_work() -> None:
+    count = 100_000
+    calls_alone = count * 1.4 / 10
+
+    of_five = bound(at_once(count, 1.0), pool_size=5)
+    of_twenty = bound(at_once(count, 1.0), pool_size=20)
+
+    # In a second, ten calls index ten documents of 1.4 s, and four or five jobs one each.
+    assert of_five == pytest.approx(count / (10 / 1.4 + 4), rel=0.01)
+    assert of_twenty == pytest.approx(count / (10 / 1.4 + 5), rel=0.01)
+    assert of_twenty < of_five < calls_alone
+
+
+def test_jobs_begin_one_by_one() -> None:
+    # The first lists after 4 s, the next 10 s later; direct calls are too few to matter.
+    few = Limits(calls=2, per_call=1, call=1_000.0, jobs=3)
+
+    assert bound(at_once(100, 1.0), pool_size=4, limits=few) == pytest.approx(
+        4 + (100 + 10 + 20) / 3, abs=0.01
+    )
+
+
+def test_a_long_document_is_never_cut() -> None:
+    works = [*at_once(10, 1.0), Work(at=3.0, seconds=100.0)]
+
+    assert bound(works, pool_size=1, by_jobs=False) == pytest.approx(3 + 4 + 100, abs=0.01)
+    # By a job that was started for the others, at best.
+    assert bound(works, pool_size=2) == pytest.approx(4 + 100, abs=0.01)
+
+
+def test_what_comes_last_counts_from_when_it_comes() -> None:
+    works = [Work(at=float(second), seconds=1.0) for second in range(61)]
+
+    assert bound(works, pool_size=1, by_jobs=False) == pytest.approx(60 + 4 + 1, abs=0.01)
+    # A job may list it the moment it comes.
+    assert bound(works, pool_size=2) == pytest.approx(60 + 1, abs=0.01)
+
+
+def test_a_job_removes_any_number_at_once_and_calls_ten_at_a_time() -> None:
+    storm = at_once(5_000, 0.0)
+
+    assert bound(storm, pool_size=1) == pytest.approx(4, abs=0.01)
+    assert bound(storm, pool_size=1, by_jobs=False) == pytest.approx(500 * 4 / 10, abs=0.01)
+
+
+def test_the_rate_of_direct_calls_is_no_bound() -> None:
+    assert LIMITS.calls / LIMITS.call <= RATES["IngestKnowledgeBaseDocuments"]
+
+
+@pytest.mark.parametrize("limits", [LIMITS, NARROW], ids=["Bedrock's limits", "narrow ones"])
+@pytest.mark.parametrize("pool_size", [1, 2, 3, 6])
+def test_no_schedule_is_faster(pool_size: int, limits: Limits) -> None:
+    for seed in range(150):
+        chance = random.Random(seed)
+        works = [
+            Work(at=chance.uniform(0, 20), seconds=chance.choice((0.0, 0.02, 1.0, 9.0)))
+            for _ in range(chance.randint(1, 30))
+        ]
+
+        least = bound(works, pool_size=pool_size, limits=limits)
+
+        for _ in range(20):
+            assert Schedule(works, pool_size, limits, chance).settled >= least - 1e-6
+
+
+@dataclass
+class Schedule:
+    """
+    Any schedule that keeps to the limits: at each moment something that is allowed begins, or
+    nothing does. `settled` is in seconds since the first arrival.
+    """
+
+    works: list[Work]
+    pool_size: int
+    limits: Limits
+    chance: random.Random
+    settled: float = 0.0
+    _now: float = 0.0
+    _calls: list[int] = field(default_factory=list)  # at work on each knowledge base
+    _jobs: list[bool] = field(default_factory=list)
+    _last_start: float = float("-inf")
+    _events: list[tuple[float, int, str, int]] = field(default_factory=list)
+    _entered: int = 0
+
+    def __post_init__(self) -> None:
+        self._waiting = sorted(self.works, key=lambda each: each.at)
+        self._first = self._now = self._waiting[0].at
+        self._calls, self._jobs = [0] * self.pool_size, [False] * self.pool_size
+        # How it is inclined: to which of the two, and how long it waits for more.
+        self._by_jobs, self._patience = self.chance.random(), self.chance.uniform(0.05, 3)
+        while self._waiting or self._events:
+            self._begin()
+            self._pass()
+
+    def _begin(self) -> None:
+        base = self.chance.randrange(self.pool_size)
+        if self.chance.random() < self._by_jobs:
+            if (
+                self._waiting
+                and not self._calls[base]
+                and not self._jobs[base]
+                and sum(self._jobs) < self.limits.jobs
+                and self._now >= self._last_start + self.limits.between_starts
+            ):
+                self._jobs[base], self._last_start = True, self._now
+                self._enter(self._now + self.limits.starting, "list", base)
+            return
+        there = [each for each in self._waiting if each.at <= self._now]
+        if there and not self._jobs[base] and sum(self._calls) < self.limits.calls:
+            self.chance.shuffle(there)
+            end = self._now + self.limits.call
+            end = self._work(there[: self.chance.randint(1, self.limits.per_call)], end)
+            self._calls[base] += 1
+            self._enter(end, "call", base)
+
+    def _work(self, taken: list[Work], began: float) -> float:
+        for each in taken:
+            self._waiting.remove(each)
+            began += each.seconds
+            self.settled = max(self.settled, began - self._first)
+        return began
+
+    def _enter(self, at: float, what: str, base: int) -> None:
+        self._entered += 1
+        heappush(self._events, (at, self._entered, what, base))
+
+    def _pass(self) -> None:
+        then = self._now + self.chance.expovariate(1 / self._patience)
+        if self._events and self._events[0][0] <= then:
+            self._now, _, what, base = heappop(self._events)
+            if what == "list":
+                there = [each for each in self._waiting if each.at <= self._now]
+                taken = there[: self.chance.randint(0, len(there))]
+                self._enter(max(self._work(taken, self._now), self._now + 8), "job", base)
+            elif what == "job":
+                self._jobs[base] = False
+            else:
+                self._calls[base] -= 1
+        else:
+            self._now = then
