@@ -28,7 +28,8 @@ come one by one, the median wait. bound: the least that Bedrock's limits allow, 
 the latencies before them (event, one state, one call); the ratio is to that. longest: of the
 catalogs' last waits, against their median, large files aside. untrue: documents lost, false
 failures, dead letters. naive: one data source, one full sync at a time; usual: an execution and a
-full sync for each upload; a knowledge base each."""
+full sync for each upload; a knowledge base each. eager calls: no design, but what direct calls alone
+can do that begin as soon as they can, without knowing what comes."""
 
 
 def table(measured: Sequence[Figures]) -> list[Row]:
@@ -40,8 +41,7 @@ def table(measured: Sequence[Figures]) -> list[Row]:
 def _row(figures: Figures, naive: float | None) -> Row:
     ours = figures.design == OURS
     times = None if naive is None else naive / figures.settled
-    untrue = (figures.lost, figures.false_failures, figures.dead_letters)
-    longest = figures.longest_to_median
+    longest, untrue = figures.longest_to_median, figures.untrue
     return (
         f"{figures.design}, {figures.pool_size}" if ours else figures.design,
         f"{figures.settled:,.1f}",
@@ -50,11 +50,15 @@ def _row(figures: Figures, naive: float | None) -> Row:
         "" if times is None else _judged(f"{times:,.2f} x", times > 1, ours=ours),
         f"{figures.p50:,.1f}",
         f"{figures.p99:,.1f}",
-        _judged(f"{longest:,.2f}", longest <= _LONGEST, ours=ours),
-        f"{figures.jain:.3f}",
-        f"{figures.dollars:.4f}",
-        _judged(", ".join(map(str, untrue)), not any(untrue), ours=ours),
+        "" if longest is None else _judged(f"{longest:,.2f}", longest <= _LONGEST, ours=ours),
+        "" if figures.jain is None else f"{figures.jain:.3f}",
+        "" if figures.dollars is None else f"{figures.dollars:.4f}",
+        "" if untrue is None else _judged(_listed(untrue), not any(untrue), ours=ours),
     )
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(f"{each:,}" for each in numbers)
 
 
 def _judged(figure: str, reached: bool, *, ours: bool) -> str:

@@ -32,6 +32,7 @@ _WITHIN = 60.0  # seconds in which everything is deleted
 _LONG, _LONG_SECONDS = 3, 600.0
 _MINUTE, _TEN_HOURS = 60.0, 36_000.0
 _PROCESSES = 2
+_DELETES = 1.3  # times the bound
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +139,7 @@ def show_trickle(sizes: Sizes, seed: int) -> None:
     print(f"upload to indexed           {reports.waiting(waits)}, longest {waits[-1]:,.0f} s")
     reports.print_classes(outcome)
     reports.print_work(outcome)
-    reports.print_bill(outcome)
+    reports.print_bill(outcome, has_aim=True)
 
 
 def show_deletes(sizes: Sizes, seed: int) -> None:
@@ -147,7 +148,10 @@ def show_deletes(sizes: Sizes, seed: int) -> None:
     removal = delete_storm(documents, catalogs, seed=seed)
     print(f"asked to unsearchable       {reports.waiting(removal.unsearchable)}")
     print(f"asked to receipt            {reports.waiting(removal.receipted)}")
-    print(f"bound for the last of them  {removal.bound:12,.0f} s")
+    for label, bound in (("bound", removal.bound), ("of direct calls", removal.bound_of_calls)):
+        ratio = removal.last / bound
+        print(f"{label:<28}{bound:12,.0f} s, ratio {ratio:.2f}, {reports.aim(ratio, _DELETES)}")
+    print(f"the last of all after       {removal.last:12,.0f} s")
     print(f"never unsearchable          {removal.asked - len(removal.unsearchable):12,}")
     print(f"simulated in                {removal.took:12,.1f} s")
 

@@ -1,11 +1,13 @@
 """What became of one design under one load, in figures that can be sent between processes."""
 
+import time
 from dataclasses import dataclass
 from statistics import median
 from typing import Self
 
+from benchmarks.eager import eager
 from benchmarks.observation import jain, percentile, spread
-from benchmarks.stage import Outcome
+from benchmarks.stage import Least, Outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,14 +23,12 @@ class Figures:
     bounds: tuple[float, float]
     p50: float
     p99: float
-    longest_to_median: float  # of the catalogs' last waits, large files aside
-    jain: float
-    dollars: float  # per 1,000 uploads
-    transitions: float  # a run
-    lost: int
-    false_failures: int
-    dead_letters: int
-    took: float
+    longest_to_median: float | None = None  # of the catalogs' last waits, large files aside
+    jain: float | None = None
+    dollars: float | None = None  # per 1,000 uploads
+    transitions: float | None = None  # a run
+    untrue: tuple[int, int, int] | None = None  # lost, failed or set aside without a reason
+    took: float = 0.0  # seconds for real
 
     @property
     def ratio(self) -> float:
@@ -49,8 +49,21 @@ class Figures:
             jain=jain(sum(each) / len(each) for each in by_catalog),
             dollars=1_000 * outcome.bill.total / seen.uploads,
             transitions=outcome.bill.amounts["transitions"] / outcome.executions,
-            lost=outcome.lost,
-            false_failures=outcome.false_failures,
-            dead_letters=outcome.dead_letters,
+            untrue=(outcome.lost, outcome.false_failures, outcome.dead_letters),
             took=outcome.took,
+        )
+
+    @classmethod
+    def of_eager(cls, least: Least, *, design: str, by_median: bool) -> Self:
+        began, settled = time.perf_counter(), eager(least.told)
+        waits = sorted(end - at for at, end in settled)
+        whole = max(end for _, end in settled) - min(at for at, _ in settled)
+        return cls(
+            design=design,
+            pool_size=least.pool_size,
+            settled=median(waits) if by_median else whole,
+            bounds=least.of_median if by_median else least.of_all,
+            p50=percentile(waits, 0.5),
+            p99=percentile(waits, 0.99),
+            took=time.perf_counter() - began,
         )

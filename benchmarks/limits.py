@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from benchmarks.simulated_time.account import CALL, EVENT_DELAY
+from benchmarks.simulated_time.account import CALL
 from benchmarks.simulated_time.functions import OVERHEAD
 from benchmarks.simulated_time.walk import TRANSITION
 from stackroom_local.simulator.rules import (
@@ -22,18 +22,21 @@ from stackroom_local.simulator.rules import (
     RATES,
 )
 
-# Until Bedrock can have been told of an upload: the fastest event, one state or one warm function,
-# one call.
-LEAST_LATENCY = EVENT_DELAY[0] + min(OVERHEAD, TRANSITION) + CALL
+# Seconds from an event until Bedrock can have been told: one state or one warm function, one call.
+TELLING = min(OVERHEAD, TRANSITION) + CALL
 _MOMENTS = 24  # of arrivals, from each of which on the work that is left is looked at
 _EXACT = 1e-3  # seconds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Work:
-    """A document to index or, in no `seconds`, to remove; `at` is when it arrives."""
+    """
+    A document to index or, in no `seconds`, to remove: when it arrives, and when at the earliest
+    Bedrock can be told of it.
+    """
 
     at: float
+    told: float
     seconds: float
 
 
@@ -61,24 +64,20 @@ def bound(
     works: Iterable[Work],
     *,
     pool_size: int,
-    latency: float = 0.0,
     by_jobs: bool = True,
     limits: Limits = LIMITS,
 ) -> float:
     """
-    Seconds from the first arrival until the last can be settled.
-
-    `latency` passes between an arrival and Bedrock's being told of it. Without `by_jobs`, of direct
-    calls alone.
+    Seconds from the first arrival until the last can be settled; without `by_jobs`, by direct calls
+    alone.
     """
-    ordered = sorted(works, key=lambda each: each.at)
-    case = _Case(ordered, latency, limits)
+    case = _Case(sorted(works, key=lambda each: each.told), limits)
     return min(case.least(way) for way in _ways(pool_size, limits, by_jobs=by_jobs))
 
 
 def alone(work: Work, limits: Limits = LIMITS) -> float:
-    """Seconds for a document by a direct call, which nothing else is in the way of."""
-    return limits.call + work.seconds
+    """Seconds from its arrival, by a direct call that nothing else is in the way of."""
+    return work.told - work.at + limits.call + work.seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,45 +108,46 @@ def _ways(pool_size: int, limits: Limits, *, by_jobs: bool) -> Sequence[_Way]:
 
 
 class _Case:
-    def __init__(self, ordered: Sequence[Work], latency: float, limits: Limits) -> None:
+    """Works in the order in which Bedrock is told of them; times count from the first arrival."""
+
+    def __init__(self, ordered: Sequence[Work], limits: Limits) -> None:
         self._ordered = ordered
-        self._first = ordered[0].at
-        self._latency = latency
         self._limits = limits
+        self._first = min(each.at for each in ordered)
+        # What a job that is started as soon as anything is known finds there.
+        self._listing = ordered[0].told + limits.starting
 
     def least(self, way: _Way) -> float:
-        longest = max(map(self._alone if way.has_jobs else self._alone_in_a_call, self._ordered))
+        longest = max(self._of_one(each, way) for each in self._ordered)
         step = max(1, len(self._ordered) // _MOMENTS)
         left = (self._left(start, way) for start in range(0, len(self._ordered), step))
         return max(longest, *left)
 
-    def _listed(self, at: float) -> float:
-        """Seconds from that moment until a job can have listed what is there then."""
-        return max(0.0, self._first + self._latency + self._limits.starting - at)
-
-    def _alone(self, work: Work) -> float:
-        """A job that was started for others may list a document at the moment it arrives."""
-        told = self._latency + self._limits.call
-        return work.at - self._first + min(told, self._listed(work.at)) + work.seconds
-
-    def _alone_in_a_call(self, work: Work) -> float:
-        return work.at - self._first + self._latency + self._limits.call + work.seconds
+    def _of_one(self, work: Work, way: _Way) -> float:
+        """Whatever else there is; a job may list a document at the moment at which it arrives."""
+        called = work.told + self._limits.call
+        begun = min(called, max(work.at, self._listing)) if way.has_jobs else called
+        return begun + work.seconds - self._first
 
     def _left(self, start: int, way: _Way) -> float:
-        """Until all can be settled that arrives from that one on."""
-        at = self._ordered[start].at
+        """Until all can be settled of which Bedrock is told no sooner than of that one."""
+        works = self._ordered[start:]
+        since = min(each.at for each in works)
         window = _Window(
-            seconds=sorted(each.seconds for each in self._ordered[start:]),
+            seconds=sorted(each.seconds for each in works),
             way=way,
-            listed=self._listed(at),
-            called=self._latency + (way.lost if start == 0 else 0.0),
+            listed=max(0.0, self._listing - since),
+            called=works[0].told - since + (way.lost if start == 0 else 0.0),
             limits=self._limits,
         )
-        return at - self._first + _smallest(window.fits)
+        return since - self._first + _smallest(window.fits)
 
 
 class _Window:
-    """Documents of so many seconds each, the shortest first, none of which was there before."""
+    """
+    Documents of so many seconds each, the shortest first, that arrive from now on: a job can have
+    `listed` any of them, and the first call begins, so many seconds later.
+    """
 
     def __init__(
         self, *, seconds: Sequence[float], way: _Way, listed: float, called: float, limits: Limits
@@ -167,16 +167,18 @@ class _Window:
         calls, lanes = self._limits.calls, self._way.lanes
         jobs, most = self._by_jobs(until, lanes), self._by_jobs(until, lanes + self._way.apart)
         called = max(0.0, until - self._called)
+        # A job instead of calls takes nothing from them while none can have begun.
+        free = min(max(0.0, self._called - self._listed), most - jobs)
         # No call indexes anything in its first seconds.
-        indexing = jobs + calls * max(0.0, called - self._limits.call)
+        indexing = jobs + free + calls * max(0.0, called - self._limits.call)
         if self._sums[-1] > max(indexing, most):
             return False
         # Every ten documents take a call's own time; what a job takes up takes none of it.
-        apart = min(max(0.0, self._short - jobs), most - jobs)
-        return self._in_calls(jobs + apart) <= calls * max(0.0, called - apart)
+        apart = min(max(free, self._short - jobs), most - jobs)
+        return self._in_calls(jobs + apart) <= calls * max(0.0, called - (apart - free))
 
     def _by_jobs(self, until: float, lanes: int) -> float:
-        """Seconds of indexing by that many jobs at a time, which begin to list one by one."""
+        """Seconds of indexing by that many jobs at a time, which list one after another."""
         gap = self._limits.between_starts
         return sum(max(0.0, until - self._listed - gap * lane) for lane in range(lanes))
 

@@ -16,7 +16,7 @@ from itertools import count, islice
 from typing import Any
 
 from benchmarks.one_source import whole_bucket, write_record, write_sidecar
-from benchmarks.simulated_time.account import EVENT_DELAY, Account
+from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.functions import Function
 from benchmarks.stores import Bucket
 
@@ -85,13 +85,10 @@ class Naive:
             account.function(Function(name=name, memory=512, timeout=timeout, handler=handler))
         self.workflow = account.workflow(json.dumps(_DEFINITION), {})
 
-    def notify(self, key: str) -> None:
+    def notify(self, kind: str, key: str) -> None:
         """The rule on objects invokes a function for each that is created or deleted."""
-        account = self.account
-        account.hub.spawn(
-            lambda: account.functions.begin("hear", {"key": key}),
-            after=account.chance.uniform(*EVENT_DELAY),
-        )
+        functions = self.account.functions
+        self.account.invoke(kind, key, lambda: functions.begin("hear", {"key": key}))
 
     def _hear(self, event: dict[str, Any]) -> None:
         state, key = self._state, event["key"]

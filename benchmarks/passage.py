@@ -77,7 +77,7 @@ def passage(case: Case, seed: int) -> Passage:
         for what, has_happened in happens.items():
             if what not in moments and has_happened():
                 moments[what] = stage.hub.time - began
-    own = alone(Work(at=0.0, seconds=seconds)) + SEARCHABLE_LAG.value
+    own = alone(Work(at=0.0, told=0.0, seconds=seconds)) + SEARCHABLE_LAG.value
     return Passage(**moments, own=own)
 
 

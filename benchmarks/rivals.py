@@ -4,11 +4,11 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from benchmarks.naive import Naive
 from benchmarks.observation import Observation, unsearchable
-from benchmarks.simulated_time.account import Account
+from benchmarks.simulated_time.account import CREATED, Account
 from benchmarks.simulated_time.bedrock import Durations
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.simulated_time.workflow import Workflow
@@ -25,7 +25,7 @@ class Rival(Protocol):
     watch: Callable[[str, str], None]
     workflow: Workflow
 
-    def notify(self, key: str) -> Any: ...
+    def notify(self, kind: str, key: str) -> None: ...
 
 
 Design = Callable[[Account, Bucket], Rival]
@@ -45,7 +45,7 @@ def rival(design: str, planned: Sequence[Upload], *, seed: int) -> Outcome:
     def upload(each: Upload) -> None:
         put(bucket, each)
         seen.uploaded(each)
-        of_design.notify(each.key)
+        of_design.notify(CREATED, each.key)
 
     for each in planned:
         hub.spawn(partial(upload, each), after=each.at)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from benchmarks.limits import LEAST_LATENCY, Work, bound
+from benchmarks.limits import TELLING, Work, bound
+from benchmarks.simulated_time.account import DELETED, event_delay
 from benchmarks.simulated_time.bedrock import Durations
 from benchmarks.stage import Outcome, Stage
 from benchmarks.traffic import Traffic, Upload
@@ -80,6 +81,7 @@ class Removal:
     """Seconds from being asked: until no search finds it, and until its receipt says so."""
 
     unsearchable: list[float]
+    last: float  # since the first was asked for
     receipted: list[float]
     bound: float
     bound_of_calls: float
@@ -98,7 +100,7 @@ def delete_storm(documents: int, catalogs: int, *, seed: int) -> Removal:
     asked_at = [60 * number / documents for number in range(documents)]
     ids = {each.document_id: each.s3_key for each in stage.stores.documents.kept.values()}
     asked: dict[str, float] = {}
-    gone: list[float] = []
+    gone: list[tuple[float, float]] = []  # how long it took, and when
     receipted: list[float] = []
 
     def delete(key: str) -> None:
@@ -107,7 +109,7 @@ def delete_storm(documents: int, catalogs: int, *, seed: int) -> Removal:
 
     def vanish(attributes: dict[str, Any]) -> None:
         key = ids[str(attributes["document_id"])]
-        gone.append(stage.hub.time - asked[key])
+        gone.append((stage.hub.time - asked[key], stage.hub.time))
 
     stage.account.searchable.removed = vanish
     stage.removed = lambda document: receipted.append(stage.hub.time - asked[document.s3_key])
@@ -115,12 +117,17 @@ def delete_storm(documents: int, catalogs: int, *, seed: int) -> Removal:
         stage.hub.spawn(partial(delete, each.key), after=at)
     stage.run(at_most=60, until=lambda: False)
     stage.run(at_most=86_400, until=lambda: len(receipted) == documents and stage.is_quiet())
-    works = [Work(at=at, seconds=0.0) for at in asked_at]
+    delays = [event_delay(seed, DELETED, each.key) for each in planned]
+    works = [
+        Work(at=at, told=at + delay + TELLING, seconds=0.0)
+        for at, delay in zip(asked_at, delays, strict=True)
+    ]
     return Removal(
-        unsearchable=sorted(gone),
+        unsearchable=sorted(waited for waited, _ in gone),
+        last=max(at for _, at in gone) - min(asked.values()),
         receipted=sorted(receipted),
-        bound=bound(works, pool_size=1, latency=LEAST_LATENCY),
-        bound_of_calls=bound(works, pool_size=1, latency=LEAST_LATENCY, by_jobs=False),
+        bound=bound(works, pool_size=1),
+        bound_of_calls=bound(works, pool_size=1, by_jobs=False),
         asked=documents,
         took=time.perf_counter() - began,
     )

@@ -1,16 +1,16 @@
 """The shapes of load that every design is put under, and what each must come to."""
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.figures import Figures
 from benchmarks.rivals import DESIGNS, rival
 from benchmarks.scenarios import settle
-from benchmarks.stage import Stage
+from benchmarks.simulated_time.bedrock import Durations
+from benchmarks.stage import Least, Stage
 from benchmarks.traffic import Traffic, Upload
 
-OURS = "Stackroom"
+OURS, EAGER = "Stackroom", "eager calls"
 _LARGE_BYTES = 45_000_000
 
 
@@ -26,8 +26,8 @@ class Shape:
     within: float = 60.0
     apart: float | None = None
     large: int = 0
-    pools: Sequence[int] = (1, 5, 20)
-    rivals: Sequence[str] = tuple(DESIGNS)
+    pools: tuple[int, ...] = (1, 5, 20)
+    rivals: tuple[str, ...] = (*DESIGNS, EAGER)
 
     @property
     def name(self) -> str:
@@ -51,22 +51,25 @@ QUICK = (
     Shape(uploads=24, catalogs=12, within=5),
     Shape(uploads=120, catalogs=12, apart=30),
     Shape(uploads=500, catalogs=50),
-    Shape(uploads=2_000, catalogs=400, rivals=("naive",)),
-    Shape(uploads=1_000, catalogs=50, large=1, rivals=("naive",)),
+    Shape(uploads=2_000, catalogs=400, rivals=("naive", EAGER)),
+    Shape(uploads=1_000, catalogs=50, large=1, rivals=("naive", EAGER)),
 )
 FULL = (
     *QUICK[:4],
     Shape(uploads=2_000, catalogs=400),
     Shape(uploads=5_000, catalogs=50),
-    Shape(uploads=5_000, catalogs=5_000, rivals=("naive",)),
-    Shape(uploads=100_000, catalogs=2_000, rivals=("naive",)),
+    Shape(uploads=5_000, catalogs=5_000, rivals=("naive", EAGER)),
+    Shape(uploads=100_000, catalogs=2_000, rivals=("naive", EAGER)),
     Shape(uploads=1_000, catalogs=50, large=1),
 )
 
 
 def put_under(shape: Shape, design: str, pool_size: int, seed: int) -> Figures:
-    """Ours with a pool of that size; the others have one knowledge base, whatever the pool."""
+    """Ours with a pool of that size; all others have one knowledge base."""
     planned = shape.planned(seed)
+    if design == EAGER:
+        least = Least.of(planned, Durations(seed=seed), pool_size)
+        return Figures.of_eager(least, design=design, by_median=shape.apart is not None)
     if design == OURS:
         outcome = settle(Stage(seed=seed, pool_size=pool_size), planned)
     else:

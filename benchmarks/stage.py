@@ -10,10 +10,10 @@ from pathlib import Path
 from statistics import median
 from typing import Self
 
-from benchmarks.limits import LEAST_LATENCY, Work, alone, bound
+from benchmarks.limits import TELLING, Work, alone, bound
 from benchmarks.observation import Observation, unsearchable
 from benchmarks.product import WINDOW, Stackroom
-from benchmarks.simulated_time.account import Account
+from benchmarks.simulated_time.account import CREATED, DELETED, Account, event_delay
 from benchmarks.simulated_time.bedrock import Durations
 from benchmarks.simulated_time.bill import Bill
 from benchmarks.simulated_time.hub import Hub
@@ -31,16 +31,23 @@ _LOOK = 10.0  # seconds of simulated time between two looks whether all is over
 
 @dataclass(frozen=True, kw_only=True)
 class Least:
-    """How soon that could be settled, by Bedrock's limits and with the latencies before them."""
+    """
+    How soon that could be settled: by Bedrock's limits, and by these where nobody knows of an
+    upload before its event, and what he does about it takes its least time.
+    """
 
-    works: Sequence[Work]
+    works: Sequence[Work]  # told at once
+    told: Sequence[Work]  # told after that
     pool_size: int
 
     @classmethod
     def of(cls, planned: Sequence[Upload], durations: Durations, pool_size: int) -> Self:
+        seconds = {each: durations.seconds(each.size, each.etag) for each in planned}
+        delays = {each: event_delay(durations.seed, CREATED, each.key) for each in planned}
         return cls(
-            works=[
-                Work(at=each.at, seconds=durations.seconds(each.size, each.etag))
+            works=[Work(at=each.at, told=each.at, seconds=seconds[each]) for each in planned],
+            told=[
+                Work(at=each.at, told=each.at + delays[each] + TELLING, seconds=seconds[each])
                 for each in planned
             ],
             pool_size=pool_size,
@@ -53,14 +60,13 @@ class Least:
             return 0.0, 0.0
         return (
             bound(self.works, pool_size=self.pool_size),
-            bound(self.works, pool_size=self.pool_size, latency=LEAST_LATENCY),
+            bound(self.told, pool_size=self.pool_size),
         )
 
     @cached_property
     def of_median(self) -> tuple[float, float]:
         """Seconds for the middle one, if each is alone."""
-        waits = [alone(each) for each in self.works]
-        return median(waits), median(waits) + LEAST_LATENCY
+        return median(map(alone, self.works)), median(map(alone, self.told))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,11 +137,11 @@ class Stage:
     def upload(self, upload: Upload) -> None:
         put(self.bucket, upload)
         self.observation.uploaded(upload)
-        self.account.notify("Object Created", upload.key)
+        self.account.notify(CREATED, upload.key)
 
     def delete(self, key: str) -> None:
         self.bucket.delete(key)
-        self.account.notify("Object Deleted", key)
+        self.account.notify(DELETED, key)
 
     def plan(self, uploads: Iterable[Upload]) -> None:
         """Each at its moment from now on."""

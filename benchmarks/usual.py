@@ -12,9 +12,8 @@ from itertools import count
 from typing import Any
 
 from benchmarks.one_source import whole_bucket, write_record, write_sidecar
-from benchmarks.simulated_time.account import EVENT_DELAY, Account
+from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.functions import Function
-from benchmarks.simulated_time.hub import Task
 from benchmarks.stores import Bucket
 
 _BUSY = {
@@ -80,12 +79,11 @@ class Usual:
         account.function(Function(name="sync", memory=512, timeout=60, handler=self._handle))
         self.workflow = account.workflow(json.dumps(_DEFINITION), {})
 
-    def notify(self, key: str) -> Task:
+    def notify(self, kind: str, key: str) -> None:
         """The rule on uploads starts an execution for each."""
         given = {"key": key, "job_id": None}
         name = f"upload-{next(self._numbers)}"
-        delay = self.account.chance.uniform(*EVENT_DELAY)
-        return self.account.hub.spawn(lambda: self.workflow.start(name, given), after=delay)
+        self.account.invoke(kind, key, lambda: self.workflow.start(name, given))
 
     def _handle(self, event: dict[str, Any]) -> dict[str, Any]:
         key, job_id, status = event["key"], event["job_id"], ""

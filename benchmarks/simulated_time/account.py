@@ -2,7 +2,9 @@
 
 import json
 import random
-from collections.abc import Mapping
+import zlib
+from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -13,13 +15,15 @@ from benchmarks.simulated_time.bill import Bill
 from benchmarks.simulated_time.client import Client
 from benchmarks.simulated_time.definition import definition_of
 from benchmarks.simulated_time.functions import Function, Functions, Pace
-from benchmarks.simulated_time.hub import Hub
+from benchmarks.simulated_time.hub import Hub, Task
 from benchmarks.simulated_time.queues import IDLE_REQUESTS, Queue
 from benchmarks.simulated_time.queues import Mapping as SourceMapping
 from benchmarks.simulated_time.searching import SearchableDocuments
 from benchmarks.simulated_time.workflow import Workflow
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.store import Store
+
+CREATED, DELETED = "Object Created", "Object Deleted"
 
 # Seconds, assumed: from a request to S3 until its event is in the queue, and what a function sees
 # of a call of Bedrock's.
@@ -59,6 +63,8 @@ class Account:
         )
         self._services = self._bedrock()
         self._events = count(1)
+        self._seed = seed
+        self._told: Counter[tuple[str, str]] = Counter()
 
     def restart_bedrock(self) -> None:
         """What is under way is cut off, as when the simulator is started again; takes a second."""
@@ -136,7 +142,7 @@ class Account:
         )
 
     def notify(self, kind: str, key: str) -> None:
-        """As S3, EventBridge and SQS tell of an object: `kind` is `Object Created` or `Deleted`."""
+        """As S3, EventBridge and SQS tell of an object: `kind` is CREATED or DELETED."""
         number = next(self._events)
         body = json.dumps(
             {
@@ -145,13 +151,36 @@ class Account:
                 "detail": {"bucket": {"name": "docs"}, "object": {"key": key}},
             }
         )
+        self._told[kind, key] += 1
         for queue in self.queues:
-            delay = self.chance.uniform(*EVENT_DELAY)
+            delay = self.event_delay(kind, key, target=queue.name)
             self.hub.spawn(partial(queue.send, body), after=delay)
+
+    def invoke(self, kind: str, key: str, action: Callable[[], object]) -> Task:
+        """As S3 and EventBridge tell a target of an object without a queue."""
+        self._told[kind, key] += 1
+        return self.hub.spawn(action, after=self.event_delay(kind, key))
+
+    def event_delay(self, kind: str, key: str, target: str = "uploads") -> float:
+        """Of the latest of its events."""
+        number = self._told[kind, key]
+        return event_delay(self._seed, kind, key, number=number, target=target)
 
     def charge_idle_polling(self, seconds: float) -> None:
         """What the queues' pollers ask for in vain, all the time."""
         self.bill.add("sqs requests", IDLE_REQUESTS * len(self.queues) * seconds)
+
+
+def event_delay(
+    seed: int, kind: str, key: str, *, number: int = 1, target: str = "uploads"
+) -> float:
+    """
+    Seconds until that event of an object, counted from 1, is with its target: drawn by its name, so
+    that all designs wait for it alike, and a bound knows it.
+    """
+    drawn = zlib.crc32(f"{seed}/{kind}/{key}/{number}/{target}".encode()) / 2**32
+    shortest, longest = EVENT_DELAY
+    return shortest + drawn * (longest - shortest)
 
 
 def _knowledge_base(name: str, index_arn: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from heapq import heappop, heappush
 
 import pytest
 
+from benchmarks.eager import eager
 from benchmarks.limits import LIMITS, Limits, Work, alone, bound
 from stackroom_local.simulator.rules import RATES
 
@@ -14,7 +15,11 @@ NARROW = Limits(calls=2, per_call=2, call=4.0, jobs=2, starting=4.0, between_sta
 
 
 def at_once(count: int, seconds: float) -> list[Work]:
-    return [Work(at=0.0, seconds=seconds)] * count
+    return [at(0.0, seconds)] * count
+
+
+def at(moment: float, seconds: float, *, latency: float = 0.0) -> Work:
+    return Work(at=moment, told=moment + latency, seconds=seconds)
 
 
 def test_one_document_takes_a_direct_call_and_its_own_time() -> None:
@@ -25,7 +30,10 @@ def test_one_document_takes_a_direct_call_and_its_own_time() -> None:
 
 
 def test_latency_comes_before_everything() -> None:
-    assert bound(at_once(1, 1.0), pool_size=1, latency=0.5) == pytest.approx(0.5 + 4 + 1)
+    work = at(0.0, 1.0, latency=0.5)
+
+    assert bound([work], pool_size=1) == pytest.approx(0.5 + 4 + 1)
+    assert alone(work) == 0.5 + 4 + 1
 
 
 def test_ten_direct_calls_of_ten_documents_are_at_work_at_a_time() -> None:
@@ -61,7 +69,7 @@ def test_jobs_begin_one_by_one() -> None:
 
 
 def test_a_long_document_is_never_cut() -> None:
-    works = [*at_once(10, 1.0), Work(at=3.0, seconds=100.0)]
+    works = [*at_once(10, 1.0), at(3.0, 100.0)]
 
     assert bound(works, pool_size=1, by_jobs=False) == pytest.approx(3 + 4 + 100, abs=0.01)
     # By a job that was started for the others, at best.
@@ -69,7 +77,7 @@ def test_a_long_document_is_never_cut() -> None:
 
 
 def test_what_comes_last_counts_from_when_it_comes() -> None:
-    works = [Work(at=float(second), seconds=1.0) for second in range(61)]
+    works = [at(float(second), 1.0) for second in range(61)]
 
     assert bound(works, pool_size=1, by_jobs=False) == pytest.approx(60 + 4 + 1, abs=0.01)
     # A job may list it the moment it comes.
@@ -87,13 +95,28 @@ def test_the_rate_of_direct_calls_is_no_bound() -> None:
     assert LIMITS.calls / LIMITS.call <= RATES["IngestKnowledgeBaseDocuments"]
 
 
+def test_eager_calls_take_what_waits_and_share_it_among_those_that_are_free() -> None:
+    first, *others = [at(0.0, 1.0), *[at(2.0, 1.0)] * 18, at(2.5, 1.0)]
+
+    ends = [end for _, end in eager([first, *others])]
+
+    assert ends[0] == 5
+    assert ends[1:19] == [7, 8] * 9
+    assert ends[19] == 5 + 4 + 1
+    assert max(ends) >= bound([first, *others], pool_size=1, by_jobs=False)
+
+
 @pytest.mark.parametrize("limits", [LIMITS, NARROW], ids=["Bedrock's limits", "narrow ones"])
 @pytest.mark.parametrize("pool_size", [1, 2, 3, 6])
 def test_no_schedule_is_faster(pool_size: int, limits: Limits) -> None:
     for seed in range(150):
         chance = random.Random(seed)
         works = [
-            Work(at=chance.uniform(0, 20), seconds=chance.choice((0.0, 0.02, 1.0, 9.0)))
+            at(
+                chance.uniform(0, 20),
+                chance.choice((0.0, 0.02, 1.0, 9.0)),
+                latency=chance.choice((0.0, 0.5, 3.0)),
+            )
             for _ in range(chance.randint(1, 30))
         ]
 
@@ -123,8 +146,9 @@ class Schedule:
     _entered: int = 0
 
     def __post_init__(self) -> None:
-        self._waiting = sorted(self.works, key=lambda each: each.at)
-        self._first = self._now = self._waiting[0].at
+        self._waiting = list(self.works)
+        self._first = min(each.at for each in self.works)
+        self._now = min(each.told for each in self.works)  # nobody knows of anything before
         self._calls, self._jobs = [0] * self.pool_size, [False] * self.pool_size
         # How it is inclined: to which of the two, and how long it waits for more.
         self._by_jobs, self._patience = self.chance.random(), self.chance.uniform(0.05, 3)
@@ -145,7 +169,7 @@ class Schedule:
                 self._jobs[base], self._last_start = True, self._now
                 self._enter(self._now + self.limits.starting, "list", base)
             return
-        there = [each for each in self._waiting if each.at <= self._now]
+        there = [each for each in self._waiting if each.told <= self._now]
         if there and not self._jobs[base] and sum(self._calls) < self.limits.calls:
             self.chance.shuffle(there)
             end = self._now + self.limits.call
