@@ -9,15 +9,17 @@ from stackroom.ingestion.by_job import JobRounds
 from stackroom.ingestion.direct_calls import DirectCalls
 from stackroom.ingestion.direct_round import DirectPorts
 from stackroom.ingestion.endings import Endings
+from stackroom.ingestion.rounds import DirectWork
 from stackroom.ingestion.run_tasks import RunTasks
 from stackroom.ingestion.shared_runs import SharedRuns
 from stackroom.keys import Location, locate
 from stackroom.model import DataSourceType, Document, PoolMember
 from stackroom.runs.leases import Runs
-from stackroom.runs.placement import OwnFirst, Placements, Placing
+from stackroom.runs.placement import OwnFirst, Placements, SharedFirst
 from stackroom.runs.progress import Run, RunOutcome
 from stackroom.runs.requests import RunRequests
 from stackroom.runs.teardown import Teardown
+from stackroom.runs.worklists import shared_worklist
 from stackroom.settlement.broken_runs import BrokenRuns
 from stackroom.settlement.evidence import Investigation
 from stackroom.settlement.own_source import OwnSource
@@ -55,13 +57,14 @@ def place_of(key: str) -> Location:
 
 
 CATALOG = place_of(KEY).catalog_id
+SHARED_WORKLIST = shared_worklist("KB1")
 
 
 @dataclass
 class Pipeline:
     clock: FakeClock = field(default_factory=FakeClock)
     pool: tuple[PoolMember, ...] = (PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1"),)
-    placing: Placing = field(default_factory=OwnFirst)
+    shared_first: bool = False  # else a catalog has a data source of its own while there are any
 
     def pause(self, seconds: float) -> None:
         """Looked up at each call, for a test may disturb it by then."""
@@ -156,7 +159,11 @@ class Pipeline:
         )
         self.requests = RunRequests(
             catalogs=self.catalogs,
-            placing=self.placing,
+            placing=(
+                SharedFirst(catalogs=self.catalogs, pool=self.pool)
+                if self.shared_first
+                else OwnFirst()
+            ),
             worklists=self.worklists,
             runs=self.runs,
             pool=self.pool,
@@ -258,6 +265,17 @@ class Pipeline:
     def work(self, catalog_id: str = CATALOG) -> Run:
         """What the live run comes to once it is admitted."""
         run, _ = self.ingestion.start(self.admitted(catalog_id))
+        return run
+
+    def work_shared(self) -> tuple[Run, DirectWork]:
+        """What one task of the shared data source's live run comes to."""
+        return self.ingestion.begin(self.live_run(SHARED_WORKLIST))
+
+    def work_shared_off(self) -> Run:
+        """As many tasks as the shared data source's live run takes."""
+        run = self.live_run(SHARED_WORKLIST)
+        while run.progress.outcome in (None, RunOutcome.MORE):
+            run, _ = self.ingestion.begin(run)
         return run
 
     def started(self, catalog_id: str = CATALOG) -> Run:

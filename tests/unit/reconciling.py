@@ -92,7 +92,7 @@ class Reconciled(Pipeline):
         self.bedrock.finish(run.progress.job_id)
         run, _ = self.settlement.settle(self.settlement.poll(run))
         self.ingestion.release(run)
-        self.executions.ended.add(f"{run.catalog_id}-{run.epoch}")
+        self.executions.ended.add(f"{run.worklist_id}-{run.epoch}")
 
     def forget(self, key: str) -> Document:
         """The document's record is lost."""

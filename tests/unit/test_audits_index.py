@@ -7,7 +7,8 @@ from stackroom.audits.patience import TRIES
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.model import DataSourceType, DocumentStatus
 from stackroom.ports.ingestion import Busy
-from tests.unit.pipeline import CATALOG, KEY, place_of
+from stackroom.runs.progress import RunOutcome
+from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, place_of
 from tests.unit.reconciling import LONG, SHARED, Reconciled
 
 KEYS = [f"alice/research/{number}.txt" for number in range(9)]
@@ -21,20 +22,23 @@ def world() -> Reconciled:
 
 @pytest.fixture
 def crowded() -> Reconciled:
-    """Every place of the only knowledge base is taken: catalogs live on the shared data source."""
+    """Every place of the knowledge base is taken: a catalog lives on the shared data source."""
     world = Reconciled()
     for number in range(4):
         key = f"bob/{number}/file.txt"
         world.dropped_and_indexed(key)
     for key in KEYS:
         world.drop(key)
-    run = world.work()
+    unplaced, _ = world.ingestion.begin(world.live_run())
+    world.ingestion.release(unplaced)
+    world.executions.ended.add(world.leases.kept[CATALOG].execution_name)
+    world.work_shared()
     assert world.catalogs.kept[CATALOG].data_source_type is DataSourceType.CUSTOM
     for key in KEYS:
         world.is_searchable(key)
         assert world.document(key).status is DocumentStatus.INDEXED
-    world.ingestion.release(run)
-    world.executions.ended.add(world.leases.kept[CATALOG].execution_name)
+    assert not world.leases.kept[SHARED_WORKLIST].held
+    world.executions.ended.add(world.leases.kept[SHARED_WORKLIST].execution_name)
     return world
 
 
@@ -255,7 +259,10 @@ def test_a_second_copy_at_a_data_source_where_the_catalog_does_not_live_is_delet
 def test_nothing_is_deleted_directly_while_a_run_has_its_grant(crowded: Reconciled) -> None:
     crowded.bedrock.put(SHARED, ORPHAN)
     crowded.drop(KEY)
-    crowded.admitted()
+    crowded.bedrock.direct_seconds = 2 * LONG
+    run, _ = crowded.work_shared()
+    assert run.progress.outcome is RunOutcome.MORE
+    assert crowded.book.read().grants
     crowded.clock.pass_by(LONG)
 
     (found,) = crowded.reconcile()

@@ -215,7 +215,7 @@ def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
     old = pipeline.live_run()
     pipeline.broken_runs.record(CATALOG, old.epoch, "broken")
 
-    for task in (pipeline.ingestion.ensure_data_source, pipeline.ingestion.start):
+    for task in (pipeline.ingestion.begin, pipeline.ingestion.start):
         with pytest.raises(RunSuperseded):
             task(old)
 

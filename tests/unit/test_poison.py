@@ -358,15 +358,13 @@ def test_a_key_that_can_not_be_removed_leaves_the_rest_of_its_catalog_removed() 
 
 @pytest.mark.parametrize("body", [b"", b"no JSON", b"[]", b'{"other": 1}'])
 def test_a_sidecar_that_is_none_of_ours_leaves_its_document_out_and_no_other(body: bytes) -> None:
-    world = Reconciled()
-    for number in range(4):
-        world.slots.take("KB1", f"another-{number}", limit=4)  # so that the source is shared
+    world = Reconciled(shared_first=True)
     keys = [f"alice/research/{number}.txt" for number in range(3)]
     for key in keys:
         world.drop(key)
     world.bucket.write_sidecar(keys[1], body)
 
-    world.work()
+    world.work_shared()
 
     assert world.document(keys[0]).status is DocumentStatus.INDEXED
     assert world.document(keys[2]).status is DocumentStatus.INDEXED

@@ -5,7 +5,7 @@ from stackroom.runs.progress import Progress, Run, RunOutcome
 
 @pytest.mark.parametrize("name", ["turn", "steps"])
 def test_a_runs_steps_are_read_under_either_name_and_travel_as_they_did(name: str) -> None:
-    arrived = Run.model_validate({"catalog_id": "cat", "epoch": 1, "progress": {name: 4}})
+    arrived = Run.model_validate({"worklist_id": "cat", "epoch": 1, "progress": {name: 4}})
 
     moved = arrived.went(RunOutcome.GRANT_OVER)
 

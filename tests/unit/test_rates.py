@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from stackroom.admission.rates import expected, with_measured
+from stackroom.admission.rates import Did, expected, whole, with_measured
 from stackroom.ports.admission import Grant, Ledger, Mode, Rate
 from tests.records import NOW
 
@@ -24,8 +24,7 @@ def after(*works: tuple[int, float]) -> Rate:
     """What is known after so many bytes took so many seconds each."""
     ledger = Ledger()
     for size, seconds in works:
-        at = NOW + timedelta(seconds=seconds)
-        ledger = with_measured(ledger, A_GRANT, did=size, at=at)
+        ledger = with_measured(ledger, Did(mode=Mode.SHARED, size=size, seconds=seconds))
     return ledger.rates[Mode.SHARED]
 
 
@@ -59,6 +58,6 @@ def test_a_jobs_time_counts_from_when_it_may_start() -> None:
     later = NOW + timedelta(seconds=10)
     job = Grant(**{**vars(A_GRANT), "mode": Mode.EXCLUSIVE, "start_at": later})
 
-    ledger = with_measured(Ledger(), job, did=0, at=NOW + timedelta(seconds=30))
+    ledger = with_measured(Ledger(), whole(job, at=NOW + timedelta(seconds=30)))
 
     assert ledger.rates == {Mode.EXCLUSIVE: Rate(base_ms=20_000)}

@@ -17,7 +17,7 @@ MINUTE = timedelta(seconds=60)
 def a_waiter(name: str, at: float, mode: Mode = Mode.SHARED, **fields: object) -> Waiter:
     """Waiting since so many seconds before NOW."""
     values: dict[str, object] = {
-        "catalog_id": name,
+        "worklist_id": name,
         "epoch": 1,
         "knowledge_base_id": "KB1",
         "mode": mode,

@@ -12,10 +12,8 @@ from stackroom.settlement.evidence import Evidence, Investigation, Standing
 from stackroom.settlement.search_check import SearchCheck
 from stackroom.settlement.shared_source import DEADLINE, SharedSource
 from stackroom.settlement.verdicts import MAX_ATTEMPTS, DocumentOutcome, verdict
-from tests.fakes.bedrock import FakeBedrock
-from tests.fakes.clock import FakeClock
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.fakes.pipeline import FakeDocuments, FakeInspectionResults
+from tests.fakes.pipeline import FakeInspectionResults
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -132,8 +130,6 @@ def test_calls_that_are_overdue_never_let_an_earlier_version_count() -> None:
     )
     nobody = FakeKnowledgeBase()
     shared = SharedSource(
-        direct=FakeBedrock(FakeClock()),
-        documents=FakeDocuments(),
         investigation=Investigation(
             inspections=FakeInspectionResults(),
             search_check=SearchCheck(knowledge_base=lambda _: nobody),
