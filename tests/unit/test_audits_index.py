@@ -258,12 +258,12 @@ def test_a_second_copy_at_a_data_source_where_the_catalog_does_not_live_is_delet
 
 def test_nothing_is_deleted_directly_while_a_run_has_its_grant(crowded: Reconciled) -> None:
     crowded.bedrock.put(SHARED, ORPHAN)
+    crowded.clock.pass_by(LONG)
     crowded.drop(KEY)
-    crowded.bedrock.direct_seconds = 2 * LONG
+    crowded.bedrock.direct_seconds = LONG
     run, _ = crowded.work_shared()
     assert run.progress.outcome is RunOutcome.MORE
     assert crowded.book.read().grants
-    crowded.clock.pass_by(LONG)
 
     (found,) = crowded.reconcile()
 
