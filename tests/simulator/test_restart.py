@@ -76,3 +76,26 @@ def test_a_job_that_was_killed_is_failed_and_the_next_one_finishes_its_work(
     assert "internal error" in killed["failureReasons"][0]
     assert statuses == {"INDEXED", "FAILED"}
     assert len({hit["content"]["text"] for hit in texts}) == 60
+
+
+@holds("document.after-sync")
+def test_a_data_source_that_was_synced_takes_direct_requests_after_a_kill(
+    tmp_path: Path, s3_endpoint: str
+) -> None:
+    with running(tmp_path, s3_endpoint, speed=50) as endpoint:
+        world = World(endpoint, s3_endpoint)
+        knowledge_base = world.knowledge_base()
+        source = world.data_source(knowledge_base)
+        world.sync(knowledge_base, source)
+        uri = world.put("otter.txt", "Otters hold hands.")
+        document = {"content": {"dataSourceType": "S3", "s3": {"s3Location": {"uri": uri}}}}
+
+    with running(tmp_path, s3_endpoint, speed=50) as endpoint:
+        again = World(endpoint, s3_endpoint)
+        answer = again.agent.ingest_knowledge_base_documents(
+            knowledgeBaseId=knowledge_base, dataSourceId=source, documents=[document]
+        )
+        (found,) = eventually(lambda: again.search(knowledge_base, "otters"))
+
+    assert answer["documentDetails"][0]["status"] == "STARTING"
+    assert found["location"]["s3Location"]["uri"] == uri

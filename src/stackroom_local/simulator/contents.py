@@ -105,7 +105,7 @@ def _content(source: Row, document: dict[str, Any]) -> Content:
     key = key_of(source, identifier)
     sidecar_uri = (metadata.get("s3Location") or {}).get("uri")
     _check(kind_of(source), custom, metadata)
-    if kind == "S3":
+    if kind == "S3":  # rule document.by-uri: wherever it lies
         return Content(identifier=key, uri=key, sidecar_uri=sidecar_uri)
     bounds = ingestion_of(loaded(source["body"])).bounds
     given = _given(metadata.get("inlineAttributes") or (), bounds)

@@ -15,7 +15,12 @@ from stackroom_local.simulator.clock import Clock, Signal, Work
 from stackroom_local.simulator.contents import Content, contents_of, drafted, refuse_too_much
 from stackroom_local.simulator.direct_calls import DirectCalls
 from stackroom_local.simulator.dispatch import Parameters
-from stackroom_local.simulator.documents import detail, key_of, usable_data_source
+from stackroom_local.simulator.documents import (
+    detail,
+    key_of,
+    refuse_unsynced,
+    usable_data_source,
+)
 from stackroom_local.simulator.errors import Stopped, Unindexable
 from stackroom_local.simulator.identifiers import ClientTokens
 from stackroom_local.simulator.indexing import Destination, Indexing
@@ -52,9 +57,7 @@ class Direct:
         object.__setattr__(self, "_closing", self.clock.signal())
 
     def ingest(self, parameters: Parameters) -> Parameters:
-        source = usable_data_source(self.store, parameters)
-        refuse_deleted(source)
-        refuse_unavailable(source)
+        source = self._source(parameters)
         refuse_too_much(parameters["documents"])
         contents = contents_of(source, parameters["documents"])
         keys = [content.identifier for content in contents]
@@ -66,9 +69,7 @@ class Direct:
         return self._accept(parameters, source, keys=keys, named=keys, status="STARTING", work=work)
 
     def delete(self, parameters: Parameters) -> Parameters:
-        source = usable_data_source(self.store, parameters)
-        refuse_deleted(source)
-        refuse_unavailable(source)
+        source = self._source(parameters)
         named = [key_of(source, given) for given in parameters["documentIdentifiers"]]
         records = self.indexing.records
         keys = [key for key in named if records.find(source["id"], key) is not None]
@@ -86,6 +87,13 @@ class Direct:
         self._closing.set()
         for life in tuple(self._lives.values()):
             life.join(timeout=5)
+
+    def _source(self, parameters: Parameters) -> Row:
+        """One that is there, and whose documents may be asked for."""
+        source = usable_data_source(self.store, parameters)
+        refuse_deleted(source)
+        refuse_unavailable(source)
+        return source
 
     def _accept(
         self,
@@ -106,6 +114,7 @@ class Direct:
                 return {"documentDetails": self._details(source, named)}
             if realm.running_jobs(self.store):
                 raise DIRECT_DURING_JOB.broken()
+            refuse_unsynced(self.store, source)
             seconds = DIRECT_DURATION.value + self._warming(realm, destination)
             self.calls.begin(realm)
             self.tokens.remember(scope, token, source["id"])

@@ -10,7 +10,12 @@ from stackroom_local.simulator.indexes import is_managed
 from stackroom_local.simulator.knowledge_bases import knowledge_base
 from stackroom_local.simulator.named_sources import data_source
 from stackroom_local.simulator.records import Records
-from stackroom_local.simulator.rules import MANAGED_LIST_PAGE, NOT_YET_SYNCED, WRONG_IDENTIFIER
+from stackroom_local.simulator.rules import (
+    DIRECT_AFTER_SYNC,
+    MANAGED_LIST_PAGE,
+    NOT_YET_SYNCED,
+    WRONG_IDENTIFIER,
+)
 from stackroom_local.simulator.store import Row, Store, loaded, moment
 
 
@@ -48,6 +53,13 @@ def usable_data_source(store: Store, parameters: Parameters) -> Row:
     if kind_of(row) == "S3" and synced is None:
         raise NOT_YET_SYNCED.broken(id=row["id"])
     return row
+
+
+def refuse_unsynced(store: Store, source: Row) -> None:
+    """Raise ValidationException for a direct request that comes too early."""
+    complete = "SELECT 1 FROM ingestion_jobs WHERE data_source_id = ? AND status = 'COMPLETE'"
+    if kind_of(source) == "S3" and store.row(complete, source["id"]) is None:
+        raise DIRECT_AFTER_SYNC.broken(id=source["id"])
 
 
 def kind_of(source: Row) -> str:

@@ -27,6 +27,22 @@ NOT_YET_SYNCED = rule(
     "guide; text assumed",
     message="Data source {id} must be synced at least once before its documents can be used",
 )
+DIRECT_AFTER_SYNC = rule(
+    "document.after-sync",
+    "an S3 data source takes direct requests once a job of it was COMPLETE, even one that found"
+    " nothing; one that failed or was stopped does not count",
+    "guide that it must be synced first; what counts is assumed, as the harsher reading, text too",
+    message="Data source {id} must be synced at least once before documents can be added to it or"
+    " deleted from it",
+)
+DIRECT_BY_URI = rule(
+    "document.by-uri",
+    "an S3 data source takes any object that its role can read, under the prefix or not, by a URI"
+    " of at most `s3://` and 128 characters, with the attributes of the sidecar that the request"
+    " names; one that it does not name is not looked for",
+    "model for the URI; guide (kb-direct-ingestion) that the next sync removes what does not lie"
+    " under the prefix; of the sidecar, assumed",
+)
 DIRECT_DURING_JOB = rule(
     "document.during-job",
     "no direct ingestion or deletion while a job runs in the knowledge base",
