@@ -22,6 +22,7 @@ StackroomError
 │   ├── ConfirmationRequired    a deletion that its caller has yet to confirm
 │   ├── DataSourceLimit         the knowledge base has no room for another data source
 │   ├── DataSourceBroken        a data source that will never take an ingestion job
+│   ├── DataSourceNotSynced     one that takes no direct call before its first ingestion job
 │   ├── RunSuperseded           this execution no longer holds the catalog's lease
 │   ├── Unreadable              no text can be had from the file, and why
 │   ├── ObjectRefused           S3 keeps this one object from us, and why
@@ -195,6 +196,13 @@ class DocumentsRefused(Rejected):
     def __init__(self, why: str) -> None:
         super().__init__(f"refused by the knowledge base: {why}")
         self.why = why
+
+
+class DataSourceNotSynced(Rejected):
+    def __init__(self, data_source_id: str) -> None:
+        super().__init__(
+            f"data source {data_source_id!r} takes no direct call before its first job"
+        )
 
 
 class MissingIdentity(Rejected):

@@ -1,6 +1,6 @@
 """Bedrock with state, in memory: data sources, ingestion jobs and direct ingestion."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -105,7 +105,20 @@ class FakeBedrock(FakeDirectDocuments):
         """A job's documents go by their URIs, those ingested directly by their ids."""
         if source.type is DataSourceType.CUSTOM:
             return super().details(source, document_ids)
-        return {uri: self.says[uri] for uri in document_ids if uri in self.says}
+        uris = list(document_ids)
+        directly = super().details(source, [each for each in uris if each in self._ids])
+        return directly | {uri: self.says[uri] for uri in uris if uri in self.says}
+
+    def is_synced(self, source: DataSource) -> bool:
+        complete = (job_id for job_id, job in self.jobs.items() if job.state is JobState.COMPLETE)
+        return any(self.started[job_id][0] == source for job_id in complete)
+
+    def name(self, source: DataSource, uris: Mapping[str, str]) -> None:
+        """From now on direct calls may be about these documents; what a job said of them holds."""
+        for document_id, uri in uris.items():
+            self._ids[uri] = document_id
+            if said := self.says.pop(uri, None):
+                self.held[(source.data_source_id, uri)] = said
 
     def finish(
         self, job_id: str, state: JobState = JobState.COMPLETE, *reasons: str, failed: int = 0

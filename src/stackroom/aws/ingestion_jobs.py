@@ -1,13 +1,13 @@
 """Ingestion jobs of Bedrock knowledge bases, and what they say of documents."""
 
 import json
-import re
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from stackroom.aws.back_pressure import back_pressure
 from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, most_listed, to_detail
+from stackroom.aws.document_names import NAMEABLE
 from stackroom.aws.translation import knowledge_base_errors
 from stackroom.model import DataSource
 from stackroom.ports.ingestion import Busy, DocumentDetail, Job, JobState
@@ -31,9 +31,6 @@ _STATES = {
 }
 # Both calls share 5 requests/s; past so many documents, one listing is the cheaper way.
 _LIST_ABOVE = 50
-# S3BucketUri [API model]: the identifiers of a get are that short, bucket name included. A listing
-# names documents of any length, so one longer key doesn't cost its catalog all verdicts.
-_IDENTIFIABLE = re.compile(r"s3://.{1,128}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +39,7 @@ class BedrockIngestionJobs:
 
     client: "AgentsforBedrockClient"
     managed: Container[str] = frozenset()
+    _synced: set[str] = field(default_factory=set)  # data sources; what was synced stays so
 
     def start(self, source: DataSource, *, token: str, description: str) -> Job | Busy:
         try:
@@ -91,6 +89,20 @@ class BedrockIngestionJobs:
                 if each["identifier"].get("s3", {}).get("uri") in wanted
             }
 
+    def is_synced(self, source: DataSource) -> bool:
+        if source.data_source_id not in self._synced and self._has_complete_job(source):
+            self._synced.add(source.data_source_id)
+        return source.data_source_id in self._synced
+
+    def _has_complete_job(self, source: DataSource) -> bool:
+        with knowledge_base_errors():
+            answer = self.client.list_ingestion_jobs(
+                **ids(source),
+                filters=[{"attribute": "STATUS", "operator": "EQ", "values": ["COMPLETE"]}],
+                maxResults=1,
+            )
+        return bool(answer["ingestionJobSummaries"])
+
     def _get(
         self, source: DataSource, uris: set[str]
     ) -> "Iterator[KnowledgeBaseDocumentDetailTypeDef]":
@@ -116,7 +128,8 @@ class BedrockIngestionJobs:
 
 
 def _can_get(uris: set[str]) -> bool:
-    return len(uris) <= _LIST_ABOVE and all(map(_IDENTIFIABLE.fullmatch, uris))
+    # One longer key must not cost its catalog all verdicts.
+    return len(uris) <= _LIST_ABOVE and all(map(NAMEABLE.fullmatch, uris))
 
 
 def _to_job(job: "IngestionJobTypeDef") -> Job:

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from stackroom.aws.direct_documents import BedrockDirectDocuments
+from stackroom.aws.direct_documents import BedrockDirectDocuments, BedrockLocatedDocuments
 from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import DataSource, DataSourceType
@@ -23,6 +23,7 @@ from stackroom.ports.ingestion import (
     JobState,
     Submission,
 )
+from tests.fakes.located import FakeLocatedDocuments
 from tests.fakes.pipeline import FakeBedrock, FakeClock
 from tests.simulator.world import CUSTOM, World, eventually
 
@@ -56,27 +57,24 @@ class Base(Protocol):
 
 @dataclass(frozen=True)
 class FakeBase:
-    port: FakeBedrock
+    port: DirectDocuments
+    jobs: FakeBedrock
     source: DataSource
     crawled: DataSource
-
-    @property
-    def jobs(self) -> FakeBedrock:
-        return self.port
 
     def put(self, name: str, text: str) -> str:
         return f"s3://docs/{name}"
 
     def wait(self) -> None:
-        self.port.clock.pass_by(1)
-        for job_id, job in self.port.jobs.items():
-            if job.state is JobState.RUNNING and self.port.clock() > job.started_at:
-                self.port.finish(job_id)
+        self.jobs.clock.pass_by(1)
+        for job_id, job in self.jobs.jobs.items():
+            if job.state is JobState.RUNNING and self.jobs.clock() > job.started_at:
+                self.jobs.finish(job_id)
 
 
 @dataclass(frozen=True)
 class SimulatedBase:
-    port: BedrockDirectDocuments
+    port: DirectDocuments
     jobs: BedrockIngestionJobs
     source: DataSource
     crawled: DataSource
@@ -84,27 +82,56 @@ class SimulatedBase:
     prefix: str
 
     def put(self, name: str, text: str) -> str:
-        return self.world.put(f"{self.prefix}{name}", text)
+        return self.world.put(f"{self.prefix}{name}", text, {"user_id": "alice"})
 
     def wait(self) -> None:
         return
 
 
+@pytest.fixture(params=[DataSourceType.CUSTOM, DataSourceType.S3])
+def kind(request: pytest.FixtureRequest) -> DataSourceType:
+    found: DataSourceType = request.param
+    return found
+
+
 @pytest.fixture(params=["fake", pytest.param("bedrock", marks=pytest.mark.processes)])
-def base(request: pytest.FixtureRequest) -> Base:
+def base(request: pytest.FixtureRequest, kind: DataSourceType) -> Base:
+    """An S3 data source has been synced once."""
     if request.param == "fake":
-        return FakeBase(FakeBedrock(FakeClock()), *sources("KB1", "DSC", "DS1"))
-    world: World = request.getfixturevalue("simulated")
+        return fake_base(kind)
+    return simulated_base(request.getfixturevalue("simulated"), kind)
+
+
+def fake_base(kind: DataSourceType) -> FakeBase:
+    bedrock = FakeBedrock(FakeClock())
+    custom, crawled = sources("KB1", "DSC", "DS1")
+    if kind is DataSourceType.CUSTOM:
+        return FakeBase(bedrock, bedrock, custom, crawled)
+    port = FakeLocatedDocuments(bedrock).at(uris("s3://docs/"))
+    base = FakeBase(port, bedrock, crawled, crawled)
+    start_job(base, "first")
+    base.wait()
+    return base
+
+
+def simulated_base(world: World, kind: DataSourceType) -> SimulatedBase:
     prefix = f"{uuid4().hex}/"
     home = world.knowledge_base()
     custom = world.data_source(home, dataSourceConfiguration=CUSTOM)
-    return SimulatedBase(
-        BedrockDirectDocuments(client=world.agent),
-        BedrockIngestionJobs(client=world.agent),
-        *sources(home, custom, world.data_source(home, prefix)),
-        world,
-        prefix,
-    )
+    shared, crawled = sources(home, custom, world.data_source(home, prefix))
+    jobs = BedrockIngestionJobs(client=world.agent)
+    if kind is DataSourceType.CUSTOM:
+        port = BedrockDirectDocuments(client=world.agent)
+        return SimulatedBase(port, jobs, shared, crawled, world, prefix)
+    world.sync(home, crawled.data_source_id)
+    at = BedrockLocatedDocuments(client=world.agent).at(uris(f"s3://{world.bucket}/{prefix}"))
+    return SimulatedBase(at, jobs, crawled, crawled, world, prefix)
+
+
+def uris(start: str) -> dict[str, str]:
+    """Where each document of these tests lies, there or not."""
+    names = [*map(str, range(60)), *(f"unknown-{number}" for number in range(11))]
+    return {f"doc-{name}": f"{start}{name}.txt" for name in names}
 
 
 def sources(knowledge_base: str, custom: str, crawled: str) -> tuple[DataSource, DataSource]:
@@ -173,11 +200,11 @@ def settled(base: Base, *document_ids: str) -> dict[str, DocumentDetail]:
     return answer
 
 
-def start_job(base: Base) -> Job:
+def start_job(base: Base, name: str = "job") -> Job:
     """Once the rate of starts, which all tests share, allows it."""
 
     def started() -> Job | None:
-        job = base.jobs.start(base.crawled, token=token(base, "job"), description="run-1")
+        job = base.jobs.start(base.crawled, token=token(base, name), description=name)
         return job if isinstance(job, Job) else None
 
     job: Job = eventually(started)
