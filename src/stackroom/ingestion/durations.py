@@ -9,14 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from stackroom.admission.limits import Limits
-from stackroom.admission.rates import expected
+from stackroom.admission.rates import base_of, expected
 from stackroom.clock import Pace
 from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
-
-# Seconds on AWS, until some work has been measured: a job, and a call of small documents, as the
-# simulator's rules job.shortest and document.duration have them; and what our own functions take.
-_BASES = {Mode.EXCLUSIVE: 18.0, Mode.SHARED: 4.0}
-_OWN = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +25,7 @@ class Durations:
 
     def of(self, mode: Mode, size: int) -> float | None:
         rate = self.ledger.rates.get(mode, Rate())
-        return expected(rate, size, base=self.pace.here(_BASES[mode]) + _OWN)
+        return expected(rate, size, base=base_of(mode, self.pace))
 
     def left(self, mode: Mode, size: int, *, since: datetime) -> float | None:
         """Of work that began then; None, too, if it takes longer than expected."""
