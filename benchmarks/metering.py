@@ -92,6 +92,8 @@ SLOTS = {
     "holder_of": _GET,
     "holders": _GET,
     "lost": _GET,
+    "noted": _GET,
+    "survey": _PUT,
     "exhaust": _PUT,
     "free": _PUT,
 }

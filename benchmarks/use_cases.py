@@ -27,7 +27,8 @@ from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.inspection import Inspection
 from stackroom.model import PoolMember
 from stackroom.runs.leases import Runs
-from stackroom.runs.placement import Placements, SharedFirst
+from stackroom.runs.placement import Placements
+from stackroom.runs.placing import SharedFirst
 from stackroom.runs.requests import RunRequests
 from stackroom.runs.teardown import Teardown
 from stackroom.settlement.broken_runs import BrokenRuns
@@ -76,7 +77,10 @@ class UseCases:
         )
         self._bucket = self._metered(stores.bucket, metering.BUCKET, free=("uri_of",))
         self._leases = self._metered(stores.leases, metering.LEASES)
-        self._slots = self._metered(FakeSlots(), metering.SLOTS)
+        slots = FakeSlots()
+        for each in pool:  # as they are five minutes after a deployment
+            slots.survey(each.knowledge_base_id, ())
+        self._slots = self._metered(slots, metering.SLOTS)
         self._worklists = self._metered(FakeWorklists(), metering.WORKLISTS)
         self._receipts = self._metered(stores.receipts, metering.RECEIPTS)
         self._inspections = self._metered(FakeInspectionResults(), metering.INSPECTION_RESULTS)
@@ -113,7 +117,11 @@ class UseCases:
             catalogs=self._catalogs,
             documents=self._documents,
             placements=Placements(
-                catalogs=self._catalogs, slots=self._slots, data_sources=sources, pool=self._pool
+                catalogs=self._catalogs,
+                slots=self._slots,
+                data_sources=sources,
+                pool=self._pool,
+                placing=self._placing,
             ),
             admission=self.admission,
             jobs=self._job_rounds,
@@ -129,11 +137,15 @@ class UseCases:
     def requests(self) -> RunRequests:
         return RunRequests(
             catalogs=self._catalogs,
-            placing=SharedFirst(catalogs=self._catalogs, pool=self._pool),
+            placing=self._placing,
             worklists=self._worklists,
             runs=self.runs,
             pool=self._pool,
         )
+
+    @property
+    def _placing(self) -> SharedFirst:
+        return SharedFirst(catalogs=self._catalogs, slots=self._slots, pool=self._pool)
 
     @property
     def _teardown(self) -> Teardown:

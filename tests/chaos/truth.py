@@ -15,7 +15,7 @@ from stackroom.aws.slots import DynamoSlots
 from stackroom.keys import locate, unplaced_id_of
 from stackroom.model import CatalogStatus, DataSourceType, Document, DocumentStatus
 from stackroom.ports.admission import Mode
-from stackroom.runs.placement import data_source_name
+from stackroom.runs.placing import data_source_name
 from tests.aws.stores import BUCKET, CONTROL_TABLE
 from tests.chaos.readings import Readings
 from tests.chaos.world import World

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import Catalog, DataSource, DataSourceType, Document, PoolMember
 from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, Page
-from stackroom.runs.placement import data_source_name
+from stackroom.runs.placing import data_source_name
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.disturbed import Disturbed
 from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments

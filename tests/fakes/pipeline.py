@@ -78,7 +78,8 @@ class FakeCatalogs(Disturbed):
 
     def place(self, catalog_id: str, source: DataSource) -> None:
         placed = self._there(catalog_id).data_source_id
-        assert placed in (None, source.data_source_id), "only the catalog's one live run places it"
+        if placed not in (None, source.data_source_id):
+            raise RecordChanged(catalog_id)
         self._change(
             catalog_id,
             knowledge_base_id=source.knowledge_base_id,
@@ -413,6 +414,7 @@ class FakeExecutions(Disturbed):
 @dataclass
 class FakeSlots(Disturbed):
     kept: dict[str, set[str]] = field(default_factory=dict)
+    surveyed: set[str] = field(default_factory=set)
 
     def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool:
         holders = self.kept.setdefault(knowledge_base_id, set())
@@ -434,6 +436,16 @@ class FakeSlots(Disturbed):
     def lost(self, knowledge_base_id: str) -> frozenset[str]:
         kept = self.kept.get(knowledge_base_id, set())
         return frozenset(each for each in kept if each.startswith("!lost-"))
+
+    def survey(self, knowledge_base_id: str, names: Collection[str]) -> None:
+        if knowledge_base_id not in self.surveyed:
+            self.surveyed.add(knowledge_base_id)
+            lost = {f"!lost-{each}" for each in names}
+            self.kept[knowledge_base_id] = self.kept.get(knowledge_base_id, set()) | lost
+
+    def noted(self, knowledge_base_id: str) -> frozenset[str] | None:
+        kept = frozenset(self.kept.get(knowledge_base_id, ()))
+        return kept if knowledge_base_id in self.surveyed else None
 
     def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
         self.kept[knowledge_base_id].add(f"!lost-{catalog_id}")

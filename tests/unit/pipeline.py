@@ -15,7 +15,8 @@ from stackroom.ingestion.shared_runs import SharedRuns
 from stackroom.keys import Location, locate
 from stackroom.model import DataSourceType, Document, PoolMember
 from stackroom.runs.leases import Runs
-from stackroom.runs.placement import OwnFirst, Placements, SharedFirst
+from stackroom.runs.placement import Placements
+from stackroom.runs.placing import OwnFirst, SharedFirst
 from stackroom.runs.progress import Run, RunOutcome
 from stackroom.runs.requests import RunRequests
 from stackroom.runs.teardown import Teardown

@@ -5,7 +5,7 @@ import pytest
 from stackroom.audits.discrepancies import Kind, Outcome
 from stackroom.model import DocumentStatus
 from stackroom.runs.leases import MAX_FAILURES
-from stackroom.runs.placement import data_source_name
+from stackroom.runs.placing import data_source_name
 from tests.unit.pipeline import CATALOG, KEY
 from tests.unit.reconciling import Reconciled
 

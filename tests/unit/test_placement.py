@@ -2,9 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.model import DataSourceType, PoolMember
-from stackroom.runs.placement import Placement, data_source_name
+from stackroom.errors import KnowledgeBaseThrottled, RecordChanged
+from stackroom.model import DataSource, DataSourceType, PoolMember
+from stackroom.runs.placement import Placement, Placements
+from stackroom.runs.placing import SharedFirst, data_source_name
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 
@@ -130,6 +131,135 @@ def test_whatever_comes_back_first_after_the_tables_were_lost_all_data_sources_a
         source = pipeline.catalogs.kept[catalog_id].data_source_id
         assert source == made["KB1", data_source_name(catalog_id)]
     assert (pipeline.slots.taken("KB1"), pipeline.slots.lost("KB1")) == (4, frozenset())
+
+
+def shared_first(pipeline: Pipeline, *, busy: frozenset[str] = frozenset()) -> Placements:
+    """`busy` are the knowledge bases where direct calls would wait for long."""
+    placing = SharedFirst(
+        catalogs=pipeline.catalogs,
+        slots=pipeline.slots,
+        pool=pipeline.pool,
+        is_sooner=lambda each: each in busy,
+    )
+    return replace(pipeline.placements, placing=placing)
+
+
+def chosen(pipeline: Pipeline, placements: Placements, key: str = KEY) -> DataSource | None:
+    pipeline.drop(key)
+    return placements.placing.choose(pipeline.catalogs.kept[place_of(key).catalog_id])
+
+
+def test_a_new_catalog_is_placed_on_the_shared_data_source_and_bedrock_is_not_asked(
+    pipeline: Pipeline,
+) -> None:
+    placements = shared_first(pipeline)
+    pipeline.slots.survey("KB1", [])
+    asked: list[object] = []
+    for operation in ("find", "create", "all", "is_available"):
+        pipeline.bedrock.before(operation, lambda *given: asked.append(given))
+
+    first = chosen(pipeline, placements)
+    again = placements.placing.choose(pipeline.catalogs.kept[CATALOG])
+
+    assert first == again == pipeline.catalogs.kept[CATALOG].source
+    assert first is not None
+    assert first.is_shared
+    assert asked == []
+
+
+def test_what_chooses_and_what_ensures_come_to_the_same_shared_data_source() -> None:
+    pipeline = two_knowledge_bases()
+    placements = shared_first(pipeline)
+    keys = [f"alice/shelf {number}/a.txt" for number in range(10)]
+    for key in keys:
+        pipeline.drop(key)
+    catalogs = list(pipeline.catalogs.kept.values())
+
+    ensured = [placements.ensure(each) for each in catalogs]
+    bare = [each.model_copy(update={"data_source_id": None}) for each in catalogs]
+    chosen_later = [placements.placing.choose(each) for each in bare]
+
+    assert [source for _, source in ensured] == chosen_later
+    assert len({source.knowledge_base_id for _, source in ensured}) == 2
+
+
+def test_before_the_data_sources_were_looked_through_a_run_has_to_find_out(
+    pipeline: Pipeline,
+) -> None:
+    placements = shared_first(pipeline)
+
+    before = chosen(pipeline, placements)
+    _, found = placements.ensure(pipeline.catalogs.kept[CATALOG])
+    after = chosen(pipeline, placements, "alice/another/a.txt")
+
+    assert before is None
+    assert found.is_shared
+    assert after == found
+    assert pipeline.bedrock.sources == {}
+
+
+def test_a_catalog_whose_data_source_is_there_yet_comes_back_to_it_though_new_ones_share(
+    pipeline: Pipeline,
+) -> None:
+    placements = shared_first(pipeline)
+    made = pipeline.bedrock.create("KB1", data_source_name(CATALOG), prefix="", token="t")
+    other = chosen(pipeline, placements, "alice/another/a.txt")
+    _, of_other = placements.ensure(
+        pipeline.catalogs.kept[place_of("alice/another/a.txt").catalog_id]
+    )
+
+    unplaced = chosen(pipeline, placements)
+    _, adopted = placements.ensure(pipeline.catalogs.kept[CATALOG])
+
+    assert (other, of_other.is_shared) == (None, True)
+    assert unplaced is None
+    assert adopted.data_source_id == made
+    assert pipeline.slots.noted("KB1") == frozenset({CATALOG})
+
+
+def test_a_catalog_that_holds_a_slot_is_not_placed_elsewhere(pipeline: Pipeline) -> None:
+    pipeline.slots.survey("KB1", [])
+    pipeline.slots.take("KB1", CATALOG, limit=4)
+
+    assert chosen(pipeline, shared_first(pipeline)) is None
+    assert pipeline.catalogs.kept[CATALOG].source is None
+
+
+def test_where_direct_calls_are_busy_a_catalog_gets_its_own_while_there_is_room(
+    pipeline: Pipeline,
+) -> None:
+    placements = shared_first(pipeline, busy=frozenset({"KB1"}))
+    pipeline.slots.survey("KB1", [])
+    kinds = []
+    for number in range(6):
+        key = f"alice/shelf {number}/a.txt"
+        if chosen(pipeline, placements, key) is None:
+            placements.ensure(pipeline.catalogs.kept[place_of(key).catalog_id])
+        kinds.append(pipeline.catalogs.kept[place_of(key).catalog_id].data_source_type)
+
+    assert kinds == [DataSourceType.S3] * 4 + [DataSourceType.CUSTOM] * 2
+
+
+def test_a_managed_knowledge_base_is_for_catalogs_of_their_own_first() -> None:
+    pipeline = Pipeline(pool=(MANAGED,))
+    placements = shared_first(pipeline)
+
+    assert chosen(pipeline, placements) is None
+    _, source = placements.ensure(pipeline.catalogs.kept[CATALOG])
+    assert not source.is_shared
+
+
+def test_who_places_a_catalog_elsewhere_meanwhile_is_not_overruled(pipeline: Pipeline) -> None:
+    pipeline.slots.survey("KB1", [])
+    pipeline.drop()
+    read_before = pipeline.catalogs.kept[CATALOG]
+    own = DataSource(knowledge_base_id="KB1", data_source_id="DS9")
+    pipeline.catalogs.place(CATALOG, own)
+
+    with pytest.raises(RecordChanged):
+        shared_first(pipeline).placing.choose(read_before)
+
+    assert pipeline.catalogs.kept[CATALOG].source == own
 
 
 def test_a_data_source_that_is_being_deleted_is_waited_for_and_costs_no_slot(

@@ -1,7 +1,8 @@
 import pytest
 
 from stackroom.model import Catalog, CatalogStatus, DataSource, DataSourceType
-from stackroom.runs.placement import Placement, data_source_name
+from stackroom.runs.placement import Placement
+from stackroom.runs.placing import data_source_name
 from tests.fakes.disturbed import Disturbed
 from tests.unit.pipeline import CATALOG, Pipeline
 

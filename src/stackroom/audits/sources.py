@@ -11,7 +11,7 @@ from stackroom.model import PoolMember
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.data_sources import DataSources, Slots
 from stackroom.ports.inventory import Inventory, KnownSource
-from stackroom.runs.placement import data_source_name
+from stackroom.runs.placing import data_source_name
 
 # DataSourceStatus [API model bedrock-agent]
 _BROKEN = ("DELETE_UNSUCCESSFUL", "FAILED")

@@ -70,8 +70,7 @@ class DynamoCatalogs:
             values,
             condition="(attribute_not_exists(data_source_id) OR data_source_id = :source)",
         )
-        if not placed:
-            assert self.get(catalog_id) is None, "only the catalog's one live run places it"
+        if not placed:  # it is gone, or somebody has just placed it elsewhere
             raise RecordChanged(catalog_id)
 
     def clear_data_source(self, catalog_id: str) -> None:

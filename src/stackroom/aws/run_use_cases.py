@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stackroom.ingestion.run_tasks import RunTasks
     from stackroom.ingestion.shared_runs import SharedRuns
     from stackroom.runs.leases import Runs
+    from stackroom.runs.placing import SharedFirst
     from stackroom.runs.requests import RunRequests
     from stackroom.runs.teardown import Teardown
     from stackroom.settlement.broken_runs import BrokenRuns
@@ -61,7 +62,11 @@ class RunUseCases:
             catalogs=catalogs,
             documents=there.documents,
             placements=Placements(
-                catalogs=catalogs, slots=slots, data_sources=sources, pool=there.pool
+                catalogs=catalogs,
+                slots=slots,
+                data_sources=sources,
+                pool=there.pool,
+                placing=self._placing,
             ),
             admission=self.admission,
             jobs=JobRounds(documents=there.documents, jobs=there.jobs, admission=self.admission),
@@ -74,20 +79,23 @@ class RunUseCases:
 
     @cached_property
     def requests(self) -> RunRequests:
-        from stackroom.runs.placement import OwnFirst, SharedFirst
         from stackroom.runs.requests import RunRequests
 
         there = self.deployment
-        is_managed = any(member.is_managed for member in there.pool)
         return RunRequests(
             catalogs=there.catalogs,
-            placing=OwnFirst()
-            if is_managed
-            else SharedFirst(catalogs=there.catalogs, pool=there.pool),
+            placing=self._placing,
             worklists=there.worklists,
             runs=self.runs,
             pool=there.pool,
         )
+
+    @cached_property
+    def _placing(self) -> SharedFirst:
+        from stackroom.runs.placing import SharedFirst
+
+        there = self.deployment
+        return SharedFirst(catalogs=there.catalogs, slots=there.slots, pool=there.pool)
 
     @cached_property
     def settlement(self) -> Settlement:

@@ -3,9 +3,10 @@ Slots for catalogs' own data sources, counted in the control table: one item per
 
     pk SLOTS#<knowledge_base_id>, sk SLOTS
     catalogs    string set of the catalogs that hold one; also of what stands for a lost slot
+    surveyed    true once its data sources were looked through
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,12 +61,27 @@ class DynamoSlots:
         self._update(knowledge_base_id, "ADD catalogs :lost", lost)
         self.free(knowledge_base_id, catalog_id)
 
+    def survey(self, knowledge_base_id: str, names: Collection[str]) -> None:
+        expression = "SET surveyed = :surveyed"
+        values: dict[str, Any] = {":surveyed": True}
+        if names:  # there is no empty set in DynamoDB
+            expression += " ADD catalogs :lost"
+            values |= {":lost": {f"{_LOST}{each}" for each in names}}
+        self._update(knowledge_base_id, expression, values, "attribute_not_exists(surveyed)")
+
+    def noted(self, knowledge_base_id: str) -> frozenset[str] | None:
+        item = self._item(knowledge_base_id)
+        return frozenset(item.get("catalogs", ())) if item.get("surveyed") else None
+
     def _holders(self, knowledge_base_id: str) -> frozenset[str]:
+        return frozenset(self._item(knowledge_base_id).get("catalogs", ()))
+
+    def _item(self, knowledge_base_id: str) -> dict[str, Any]:
         with store_errors():
             answer = self.client.get_item(
                 TableName=self.table, Key=_key(knowledge_base_id), ConsistentRead=True
             )
-        return frozenset(from_item(answer.get("Item", {})).get("catalogs", ()))
+        return from_item(answer.get("Item", {}))
 
     def _update(
         self, knowledge_base_id: str, expression: str, values: dict[str, Any], condition: str = ""

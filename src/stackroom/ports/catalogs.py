@@ -17,7 +17,10 @@ class Catalogs(Protocol):
     def of_user(self, user_id: str) -> Iterator[Catalog]: ...
 
     def place(self, catalog_id: str, source: DataSource) -> None:
-        """Store where its documents are ingested; once stored, that is never changed."""
+        """
+        Store where its documents are ingested; once stored, that is never changed. Raises
+        RecordChanged if it is stored already, and another place.
+        """
         ...
 
     def clear_data_source(self, catalog_id: str) -> None:

@@ -1,6 +1,6 @@
 """A knowledge base's data sources, and the slots that catalogs hold there."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Protocol
 
 
@@ -19,6 +19,20 @@ class Slots(Protocol):
 
     def lost(self, knowledge_base_id: str) -> frozenset[str]:
         """What stands for the slots that were counted lost, and holds them until it is freed."""
+        ...
+
+    def survey(self, knowledge_base_id: str, names: Collection[str]) -> None:
+        """
+        Count a slot lost for each of these data sources, which no catalog that holds one accounts
+        for; from now on `noted` tells. Of two surveys the first counts.
+        """
+        ...
+
+    def noted(self, knowledge_base_id: str) -> frozenset[str] | None:
+        """
+        The catalogs that hold a slot, and what stands for the lost ones; None before the first
+        survey, when nobody can tell. What stands for a data source ends with its name.
+        """
         ...
 
     def free(self, knowledge_base_id: str, holder: str) -> None:

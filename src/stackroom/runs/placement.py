@@ -1,22 +1,31 @@
 """
-Placing a catalog: giving it a data source of its own while there are any, else a shared one.
+Placing a catalog: on a data source that it shares with others, or on one of its own.
 
 How many data sources a knowledge base has goes by its type (stackroom.capacity). All but one are
-for catalogs; the last is the shared CUSTOM data source, where every other catalog lives. Where a
+for catalogs; the last is the shared CUSTOM data source. Which of the two a new catalog gets is
+chosen (stackroom.runs.placing); whether there is room for one of its own, the slots say. Where a
 catalog was placed it stays, whatever becomes of the pool.
 """
 
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
 
 from stackroom.capacity import capacity_of
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled
-from stackroom.model import Catalog, DataSource, DataSourceType, PoolMember
+from stackroom.model import Catalog, DataSource, PoolMember
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.data_sources import DataSources, Slots
+from stackroom.runs.placing import (
+    OWN,
+    OwnFirst,
+    Placing,
+    data_source_name,
+    digest,
+    is_at_home,
+    shared_source_for,
+    standing_for,
+)
 
 
 class Placement(StrEnum):
@@ -30,9 +39,13 @@ class Placements:
     slots: Slots
     data_sources: DataSources
     pool: Sequence[PoolMember]
+    placing: Placing = field(default_factory=OwnFirst)
 
     def ensure(self, catalog: Catalog) -> tuple[Placement, DataSource]:
-        """The catalog's data source, given to it if it has none, and whether it can be used yet."""
+        """
+        The catalog's data source, given to it if it has none, and whether it can be used yet.
+        Raises RecordChanged.
+        """
         source = catalog.source or self._place(catalog)
         if source.is_shared:
             return Placement.PLACED, source  # made with its knowledge base
@@ -40,13 +53,30 @@ class Placements:
         return (Placement.PLACED if available else Placement.WAITING), source
 
     def _place(self, catalog: Catalog) -> DataSource:
-        source = self._own(catalog) or self._shared(catalog)
+        for each in self.pool:
+            if self.slots.noted(each.knowledge_base_id) is None:
+                self._survey(each.knowledge_base_id)
+        if (chosen := self.placing.choose(catalog)) is not None:
+            return chosen
+        source = self._own(catalog) or shared_source_for(catalog.catalog_id, self.pool)
         self.catalogs.place(catalog.catalog_id, source)
         return source
 
+    def _survey(self, knowledge_base_id: str) -> None:
+        """
+        Where the tables were lost, catalogs' data sources are there yet: a catalog that comes back
+        must find its own, though new ones would be placed elsewhere.
+        """
+        there = self.data_sources.all(knowledge_base_id)
+        # After them: whoever takes a slot makes the data source after it.
+        holders = self.slots.holders(knowledge_base_id)
+        known = {data_source_name(each) for each in holders}
+        found = {each for each in there if each.startswith(OWN) and each not in known}
+        self.slots.survey(knowledge_base_id, found)
+
     def _own(self, catalog: Catalog) -> DataSource | None:
-        for member in self._candidates(catalog.catalog_id):
-            if not (self._takes_slot(member, catalog) or self._takes_lost_slot(member, catalog)):
+        for member in self._candidates(catalog):
+            if not self._takes_slot(member, catalog):
                 continue
             knowledge_base_id = member.knowledge_base_id
             try:
@@ -57,38 +87,23 @@ class Placements:
         return None
 
     def _takes_slot(self, member: PoolMember, catalog: Catalog) -> bool:
-        limit = capacity_of(member).own_sources
-        return self.slots.take(member.knowledge_base_id, catalog.catalog_id, limit=limit)
-
-    def _takes_lost_slot(self, member: PoolMember, catalog: Catalog) -> bool:
-        """
-        A data source of its own needs no room. It is there where the tables were lost: slots were
-        then counted lost for the data sources of catalogs that had yet to come back.
-        """
-        knowledge_base_id = member.knowledge_base_id
-        lost = sorted(self.slots.lost(knowledge_base_id))
-        name = data_source_name(catalog.catalog_id)
-        if not lost or self.data_sources.find(knowledge_base_id, name) is None:
-            return False
-        for each in lost:
+        """The one of its own data source, if a survey has found that, needs no room."""
+        knowledge_base_id, limit = member.knowledge_base_id, capacity_of(member).own_sources
+        mine = standing_for(self.slots.lost(knowledge_base_id), catalog)
+        taken = self.slots.take(knowledge_base_id, catalog.catalog_id, limit=limit + len(mine))
+        for each in mine:
             self.slots.free(knowledge_base_id, each)
-            if self._takes_slot(member, catalog):
-                return True
-        return False
+        return taken
 
-    def _shared(self, catalog: Catalog) -> DataSource:
-        return shared_source_for(catalog.catalog_id, self.pool)
+    def _candidates(self, catalog: Catalog) -> list[PoolMember]:
+        """Where its slot or its data source was left, then the emptiest first."""
 
-    def _candidates(self, catalog_id: str) -> list[PoolMember]:
-        """The knowledge base where a crash left the catalog's slot, then the emptiest first."""
-        holder = self.slots.holder_of(catalog_id, [each.knowledge_base_id for each in self.pool])
-        return sorted(
-            self.pool, key=lambda each: (each.knowledge_base_id != holder, self._fullness(each))
-        )
+        def order(member: PoolMember) -> tuple[bool, float]:
+            noted = self.slots.noted(member.knowledge_base_id) or frozenset()
+            # The share of its slots: in a mixed pool some have fifty times as many.
+            return not is_at_home(noted, catalog), len(noted) / capacity_of(member).own_sources
 
-    def _fullness(self, member: PoolMember) -> float:
-        """The share of its slots that are taken: in a mixed pool some have fifty times as many."""
-        return self.slots.taken(member.knowledge_base_id) / capacity_of(member).own_sources
+        return sorted(self.pool, key=order)
 
     def _adopt_or_create(self, knowledge_base_id: str, catalog: Catalog) -> DataSource:
         name = data_source_name(catalog.catalog_id)
@@ -107,55 +122,6 @@ class Placements:
                 # Not the name alone: after a deletion, Bedrock answers a token that it has seen
                 # with what is gone. The catalog is written when it is opened, marked deleting or
                 # unmarked.
-                token=_token(knowledge_base_id, name, catalog.updated_at.isoformat()),
+                token=digest(knowledge_base_id, name, catalog.updated_at.isoformat()),
             )
         return DataSource(knowledge_base_id=knowledge_base_id, data_source_id=data_source_id)
-
-
-class Placing(Protocol):
-    def choose(self, catalog: Catalog) -> DataSource | None:
-        """
-        Where a catalog that has no place yet is to live, stored there and then; None if its own run
-        is to make it a data source.
-        """
-        ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class SharedFirst:
-    """A shared data source takes no call of Bedrock to begin with."""
-
-    catalogs: Catalogs
-    pool: Sequence[PoolMember]
-
-    def choose(self, catalog: Catalog) -> DataSource | None:
-        source = shared_source_for(catalog.catalog_id, self.pool)
-        self.catalogs.place(catalog.catalog_id, source)
-        return source
-
-
-class OwnFirst:
-    """A data source of its own for whoever comes while there are any."""
-
-    def choose(self, catalog: Catalog) -> DataSource | None:  # noqa: ARG002 - the port's argument
-        return None
-
-
-def shared_source_for(catalog_id: str, pool: Sequence[PoolMember]) -> DataSource:
-    """Spread by a hash (rendezvous), so that a crash can't have counted anybody twice."""
-    member = max(pool, key=lambda each: _token(each.knowledge_base_id, catalog_id))
-    return DataSource(
-        knowledge_base_id=member.knowledge_base_id,
-        data_source_id=member.data_source_id,
-        type=DataSourceType.CUSTOM,
-    )
-
-
-def data_source_name(catalog_id: str) -> str:
-    """Names take ASCII letters, digits, single `-` and `_` [API model]; a catalog's take more."""
-    return "ds-" + hashlib.sha256(catalog_id.encode()).hexdigest()[:32]
-
-
-def _token(*parts: str) -> str:
-    # clientToken: 33 to 256 characters [API model]; a SHA-256 in hex has 64.
-    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()

@@ -12,7 +12,7 @@ from stackroom.model import PoolMember
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.worklists import Worklists
 from stackroom.runs.leases import Runs
-from stackroom.runs.placement import Placing
+from stackroom.runs.placing import Placing
 from stackroom.runs.worklists import is_shared, shared_worklist, worklist_of
 
 

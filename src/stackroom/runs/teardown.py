@@ -7,7 +7,7 @@ from stackroom.errors import RecordChanged
 from stackroom.model import Catalog, PoolMember
 from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.data_sources import DataSources, Slots
-from stackroom.runs.placement import data_source_name
+from stackroom.runs.placing import data_source_name
 
 
 @dataclass(frozen=True, kw_only=True)

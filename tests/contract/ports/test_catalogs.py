@@ -114,7 +114,7 @@ def test_a_data_source_once_stored_is_never_changed(catalogs: CatalogRegister) -
     catalogs.open(a_catalog())
     place(catalogs)
 
-    with pytest.raises(AssertionError):
+    with pytest.raises(RecordChanged):
         place(catalogs, "KB2", "DS2")
 
     catalog = found(catalogs)

@@ -11,7 +11,7 @@ from stackroom.aws.data_sources import BedrockDataSources
 from stackroom.capacity import CAPACITIES
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled
 from stackroom.ports.data_sources import DataSources
-from stackroom.runs.placement import data_source_name
+from stackroom.runs.placing import data_source_name
 from tests.fakes.pipeline import FakeBedrock, FakeClock
 from tests.simulator.managed import managed
 from tests.simulator.world import World, eventually

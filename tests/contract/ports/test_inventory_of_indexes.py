@@ -13,7 +13,7 @@ from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import DataSource, DataSourceType, PoolMember
 from stackroom.ports.ingestion import Busy, DirectDocuments, JobState, Submission
 from stackroom.ports.inventory import Inventory, ListedDocument
-from stackroom.runs.placement import data_source_name
+from stackroom.runs.placing import data_source_name
 from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.clock import FakeClock
 from tests.fakes.inventory import FakeInventory

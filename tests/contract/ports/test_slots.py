@@ -134,3 +134,36 @@ def test_a_lost_slot_is_held_until_it_is_freed(slots: Slots) -> None:
     assert slots.lost("KB1") == slots.lost("KB2") == frozenset()
     assert slots.take("KB1", "cat-9", limit=4)
     assert not slots.take("KB1", "cat-8", limit=4)
+
+
+def test_before_a_survey_nobody_can_tell_what_is_there(slots: Slots) -> None:
+    slots.take("KB1", "cat-1", limit=4)
+
+    assert slots.noted("KB1") is None
+    slots.survey("KB1", [])
+    assert slots.noted("KB1") == frozenset({"cat-1"})
+    assert slots.noted("KB2") is None
+
+
+def test_what_the_first_survey_found_takes_slots_and_is_noted_by_name(slots: Slots) -> None:
+    slots.take("KB1", "cat-1", limit=4)
+
+    slots.survey("KB1", ["ds-b", "ds-c"])
+    slots.survey("KB1", ["ds-d"])
+
+    noted = slots.noted("KB1") or frozenset()
+    lost = slots.lost("KB1")
+    assert noted == {"cat-1"} | lost
+    assert sorted(each[-len("ds-b") :] for each in lost) == ["ds-b", "ds-c"]
+    assert slots.holders("KB1") == {"cat-1"}
+    given = [slots.take("KB1", f"cat-{number}", limit=4) for number in (2, 3)]
+    assert given == [True, False]
+
+
+def test_what_a_survey_found_is_freed_like_any_lost_slot(slots: Slots) -> None:
+    slots.survey("KB1", ["ds-b"])
+    [lost] = slots.lost("KB1")
+
+    slots.free("KB1", lost)
+
+    assert slots.noted("KB1") == frozenset()
