@@ -14,15 +14,18 @@ from benchmarks.simulated_time.workflow import Workflow
 from benchmarks.stores import AdmissionBook, Bucket, Catalogs, Documents, Leases
 from stackroom.admission.admission import Admission
 from stackroom.aws.data_sources import BedrockDataSources
-from stackroom.aws.direct_documents import BedrockDirectDocuments
+from stackroom.aws.direct_documents import BedrockDirectDocuments, BedrockLocatedDocuments
 from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
+from stackroom.clock import RealTime
 from stackroom.ingestion.by_job import JobRounds
 from stackroom.ingestion.direct_calls import DirectCalls
 from stackroom.ingestion.direct_round import DirectPorts
 from stackroom.ingestion.endings import Endings
+from stackroom.ingestion.own_runs import OneCatalog, OwnRuns
 from stackroom.ingestion.run_tasks import RunTasks
 from stackroom.ingestion.shared_runs import SharedRuns
+from stackroom.ingestion.ways import Sooner
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.inspection import Inspection
 from stackroom.model import PoolMember
@@ -86,6 +89,7 @@ class UseCases:
         self._inspections = self._metered(FakeInspectionResults(), metering.INSPECTION_RESULTS)
         self._jobs = BedrockIngestionJobs(client=self._agent)
         self._direct = BedrockDirectDocuments(client=self._agent)
+        self._located = BedrockLocatedDocuments(client=self._agent)
 
     @cached_property
     def uploads(self) -> Uploads:
@@ -126,6 +130,8 @@ class UseCases:
             admission=self.admission,
             jobs=self._job_rounds,
             shared_runs=self._shared_runs,
+            own_runs=self._own_runs,
+            ways=self._ways,
             endings=self._endings,
             teardown=self._teardown,
             runs=self.runs,
@@ -172,22 +178,52 @@ class UseCases:
             worklists=self._worklists,
             admission=self.admission,
             runs=self.runs,
-            ports=DirectPorts(
-                calls=DirectCalls(
-                    documents=self._documents,
-                    bucket=self._bucket,
-                    direct=self._direct,
-                    now=self._now,
-                ),
-                admission=self.admission,
-                settlement=self._shared_source,
-                verdict_writer=self._verdict_writer,
-                now=self._now,
-                pause=self._account.pace.spend,
-            ),
+            ports=self._direct_ports,
             teardown=self._teardown,
             pool=self._pool,
             now=self._now,
+        )
+
+    @property
+    def _own_runs(self) -> OwnRuns:
+        return OwnRuns(
+            catalogs=self._catalogs,
+            documents=self._documents,
+            worklists=OneCatalog(),
+            admission=self.admission,
+            runs=self.runs,
+            ports=self._direct_ports,
+            teardown=self._teardown,
+            pool=self._pool,
+            located=self._located,
+            now=self._now,
+        )
+
+    @property
+    def _ways(self) -> Sooner:
+        return Sooner(
+            documents=self._documents,
+            bucket=self._bucket,
+            jobs=self._jobs,
+            located=self._located,
+            admission=self.admission,
+            pace=RealTime(),
+        )
+
+    @property
+    def _direct_ports(self) -> DirectPorts:
+        return DirectPorts(
+            calls=DirectCalls(
+                documents=self._documents,
+                bucket=self._bucket,
+                direct=self._direct,
+                now=self._now,
+            ),
+            admission=self.admission,
+            settlement=self._shared_source,
+            verdict_writer=self._verdict_writer,
+            now=self._now,
+            pause=self._account.pace.spend,
         )
 
     @property

@@ -27,6 +27,7 @@ StackroomError
 │   ├── Unreadable              no text can be had from the file, and why
 │   ├── ObjectRefused           S3 keeps this one object from us, and why
 │   ├── DocumentsRefused        a knowledge base takes none of these documents, and why
+│   ├── JobNeeded               no direct call brings these documents, but a job may, and why
 │   ├── MissingIdentity         no verified user in the call
 │   ├── TokenRefused            no valid access token of a user, and why
 │   ├── ValidationError         an argument of a tool call is wrong
@@ -196,6 +197,11 @@ class DocumentsRefused(Rejected):
     def __init__(self, why: str) -> None:
         super().__init__(f"refused by the knowledge base: {why}")
         self.why = why
+
+
+class JobNeeded(Rejected):
+    def __init__(self, data_source_id: str, why: str) -> None:
+        super().__init__(f"data source {data_source_id!r} takes no direct call of these: {why}")
 
 
 class DataSourceNotSynced(Rejected):

@@ -5,13 +5,16 @@ from dataclasses import dataclass, field
 from stackroom.admission.admission import Admission
 from stackroom.admission.limits import Limits
 from stackroom.capacity import capacity_of
+from stackroom.clock import RealTime
 from stackroom.ingestion.by_job import JobRounds
 from stackroom.ingestion.direct_calls import DirectCalls
 from stackroom.ingestion.direct_round import DirectPorts
 from stackroom.ingestion.endings import Endings
+from stackroom.ingestion.own_runs import OneCatalog, OwnRuns
 from stackroom.ingestion.rounds import DirectWork
 from stackroom.ingestion.run_tasks import RunTasks
 from stackroom.ingestion.shared_runs import SharedRuns
+from stackroom.ingestion.ways import ByJobsAlone, Sooner
 from stackroom.keys import Location, locate
 from stackroom.model import DataSourceType, Document, PoolMember
 from stackroom.runs.leases import Runs
@@ -36,6 +39,7 @@ from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.clock import FakeClock
 from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.located import FakeLocatedDocuments
 from tests.fakes.pipeline import (
     FakeBucket,
     FakeCatalogs,
@@ -66,6 +70,7 @@ class Pipeline:
     clock: FakeClock = field(default_factory=FakeClock)
     pool: tuple[PoolMember, ...] = (PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1"),)
     shared_first: bool = False  # else a catalog has a data source of its own while there are any
+    by_calls: bool = False  # at data sources of catalogs' own, too, where they are sooner
 
     def pause(self, seconds: float) -> None:
         """Looked up at each call, for a test may disturb it by then."""
@@ -169,6 +174,15 @@ class Pipeline:
             runs=self.runs,
             pool=self.pool,
         )
+        located = FakeLocatedDocuments(self.bedrock)
+        self.ways = Sooner(
+            documents=self.documents,
+            bucket=self.bucket,
+            jobs=self.bedrock,
+            located=located,
+            admission=self.admission,
+            pace=RealTime(),
+        )
         self.ingestion = RunTasks(
             catalogs=self.catalogs,
             documents=self.documents,
@@ -186,6 +200,19 @@ class Pipeline:
                 pool=self.pool,
                 now=self.clock,
             ),
+            own_runs=OwnRuns(
+                catalogs=self.catalogs,
+                documents=self.documents,
+                worklists=OneCatalog(),
+                admission=self.admission,
+                runs=self.runs,
+                ports=self.direct,
+                teardown=self.teardown,
+                pool=self.pool,
+                located=located,
+                now=self.clock,
+            ),
+            ways=self.ways if self.by_calls else ByJobsAlone(),
             endings=endings,
             teardown=self.teardown,
             runs=self.runs,

@@ -17,7 +17,8 @@ from datetime import datetime, timedelta
 from stackroom.admission.dispatch import GRANT, TRIES, Dispatch, grant_of
 from stackroom.admission.limits import PATIENCE, Limits, fair_share
 from stackroom.admission.rates import Did, whole
-from stackroom.clock import utc_now
+from stackroom.admission.traffic import Traffic
+from stackroom.clock import Pace, utc_now
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
 from stackroom.retries import random_pauses, retried
 
@@ -25,6 +26,7 @@ from stackroom.retries import random_pauses, retried
 LONGEST_WHILE_OTHERS_WAIT = timedelta(minutes=1)
 # About two seconds in all, among those who write the ledger at the same moment.
 _among_writers = random_pauses(0.02, 0.4)
+_LOOKED_AT = 20  # of each queue, to see how long it takes
 _EVERYBODY = 100_000  # more than the catalogs that one account is made for
 
 
@@ -161,6 +163,30 @@ class Admission:
     def dispatch(self) -> None:
         """Hand out what is free, and wake whom it falls to."""
         self._dispatch.hand_out()
+
+    def mode_of(self, worklist_id: str, epoch: int) -> Mode | None:
+        """How the run may use its knowledge base; None if it has no grant (any more)."""
+        grant = grant_of(self.book.read(), worklist_id, epoch)
+        return None if grant is None else grant.mode
+
+    def traffic(self, knowledge_base_id: str, pace: Pace, *, without: str) -> Traffic:
+        """
+        How busy the account is with others' work than that worklist's. Who waits elsewhere counts
+        for as long as all direct calls are taken, and is read only then.
+        """
+        ledger = self.book.read()
+        taken = sum(each.slots for each in ledger.grants if each.mode is Mode.SHARED)
+        is_full = taken >= self.limits.direct_calls
+        pool = self.pool if is_full else [knowledge_base_id]
+        waiters = replace(self._dispatch, pool=pool).waiting(limit=_LOOKED_AT)
+        others = tuple(each for each in ledger.grants if each.worklist_id != without)
+        return Traffic(
+            ledger=replace(ledger, grants=others),
+            waiters=[each for each in waiters if each.worklist_id != without],
+            limits=self.limits,
+            pace=pace,
+            at=self.now(),
+        )
 
     def is_wanted(self, knowledge_base_id: str) -> bool:
         """Whether anybody waits for this knowledge base."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from stackroom.aws.catalog_register import DynamoCatalogRegister
     from stackroom.aws.catalogs import DynamoCatalogs
     from stackroom.aws.data_sources import BedrockDataSources
-    from stackroom.aws.direct_documents import BedrockDirectDocuments
+    from stackroom.aws.direct_documents import BedrockDirectDocuments, BedrockLocatedDocuments
     from stackroom.aws.documents import DynamoDocuments
     from stackroom.aws.executions import StepFunctionsExecutions
     from stackroom.aws.files import S3Files
@@ -231,6 +231,12 @@ class Deployment:
         from stackroom.aws.direct_documents import BedrockDirectDocuments
 
         return BedrockDirectDocuments(client=self.client("bedrock-agent"))
+
+    @cached_property
+    def located_documents(self) -> BedrockLocatedDocuments:
+        from stackroom.aws.direct_documents import BedrockLocatedDocuments
+
+        return BedrockLocatedDocuments(client=self.client("bedrock-agent"))
 
     @property
     def pool(self) -> tuple[PoolMember, ...]:

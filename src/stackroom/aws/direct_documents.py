@@ -49,7 +49,7 @@ class BedrockDirectDocuments:
         except Exception as error:
             with _refusals(), _first_sync(source):
                 return back_pressure(error, _BUSY_CODES)
-        return self._details(answer)
+        return self._details(answer, [each.document_id for each in documents])
 
     def delete(
         self, source: DataSource, document_ids: Sequence[str], *, token: str
@@ -65,7 +65,7 @@ class BedrockDirectDocuments:
         except Exception as error:
             with _first_sync(source):
                 return back_pressure(error, _BUSY_CODES)
-        return self._details(answer)
+        return self._details(answer, document_ids)
 
     def details(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
         # Never by listing: catalogs without number share a CUSTOM data source.
@@ -77,12 +77,17 @@ class BedrockDirectDocuments:
                 answer = self.client.get_knowledge_base_documents(
                     **ids(source), documentIdentifiers=list(map(self.names.identifier, asked))
                 )
-            found |= dict.fromkeys(asked, NOT_FOUND) | self._details(answer)
+            found |= dict.fromkeys(asked, NOT_FOUND) | self._details(answer, asked)
         return found
 
-    def _details(self, answer: Mapping[str, Any]) -> dict[str, DocumentDetail]:
-        details = answer.get("documentDetails", [])
-        return {self.names.document_id(each["identifier"]): to_detail(each) for each in details}
+    def _details(
+        self, answer: Mapping[str, Any], asked: Iterable[str]
+    ) -> dict[str, DocumentDetail]:
+        ids = {self.names.name(each): each for each in asked}
+        return {
+            ids[self.names.name_in(each["identifier"])]: to_detail(each)
+            for each in answer.get("documentDetails", [])
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

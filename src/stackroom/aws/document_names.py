@@ -8,7 +8,6 @@ location only, so that what the index knows of a document is what its sidecar sa
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stackroom.keys import SIDECAR_SUFFIX
@@ -32,8 +31,12 @@ class Names(Protocol):
 
     def identifier(self, document_id: str) -> "DocumentIdentifierTypeDef": ...
 
-    def document_id(self, identifier: Mapping[str, Any]) -> str:
-        """Our id of what an answer calls that."""
+    def name(self, document_id: str) -> str:
+        """What the data source calls the document."""
+        ...
+
+    def name_in(self, identifier: Mapping[str, Any]) -> str:
+        """What an answer calls one."""
         ...
 
 
@@ -60,7 +63,10 @@ class CustomIds:
     def identifier(self, document_id: str) -> "DocumentIdentifierTypeDef":
         return {"dataSourceType": "CUSTOM", "custom": {"id": document_id}}
 
-    def document_id(self, identifier: Mapping[str, Any]) -> str:
+    def name(self, document_id: str) -> str:
+        return document_id
+
+    def name_in(self, identifier: Mapping[str, Any]) -> str:
         return str(identifier["custom"]["id"])
 
 
@@ -81,12 +87,11 @@ class ObjectUris:
     def identifier(self, document_id: str) -> "DocumentIdentifierTypeDef":
         return {"dataSourceType": "S3", "s3": {"uri": self.by_id[document_id]}}
 
-    def document_id(self, identifier: Mapping[str, Any]) -> str:
-        return self._ids[identifier["s3"]["uri"]]
+    def name(self, document_id: str) -> str:
+        return self.by_id[document_id]
 
-    @cached_property
-    def _ids(self) -> Mapping[str, str]:
-        return {uri: document_id for document_id, uri in self.by_id.items()}
+    def name_in(self, identifier: Mapping[str, Any]) -> str:
+        return str(identifier["s3"]["uri"])
 
 
 def _to_attributes(attributes: Mapping[str, str | list[str]]) -> "list[MetadataAttributeTypeDef]":

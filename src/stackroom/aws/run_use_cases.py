@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from stackroom.clock import Pace
     from stackroom.ingestion.direct_round import DirectPorts
     from stackroom.ingestion.endings import Endings
+    from stackroom.ingestion.own_runs import OwnRuns
     from stackroom.ingestion.run_tasks import RunTasks
     from stackroom.ingestion.shared_runs import SharedRuns
+    from stackroom.ingestion.ways import Ways
     from stackroom.runs.leases import Runs
     from stackroom.runs.placing import SharedFirst
     from stackroom.runs.requests import RunRequests
@@ -71,6 +73,8 @@ class RunUseCases:
             admission=self.admission,
             jobs=JobRounds(documents=there.documents, jobs=there.jobs, admission=self.admission),
             shared_runs=self._shared_runs,
+            own_runs=self._own_runs,
+            ways=self._ways,
             endings=self._endings,
             teardown=self._teardown,
             runs=self.runs,
@@ -149,6 +153,37 @@ class RunUseCases:
             ports=self._direct_ports,
             teardown=self._teardown,
             pool=there.pool,
+        )
+
+    @cached_property
+    def _own_runs(self) -> OwnRuns:
+        from stackroom.ingestion.own_runs import OneCatalog, OwnRuns
+
+        there = self.deployment
+        return OwnRuns(
+            catalogs=there.register,
+            documents=there.documents,
+            worklists=OneCatalog(),
+            admission=self.admission,
+            runs=self.runs,
+            ports=self._direct_ports,
+            teardown=self._teardown,
+            pool=there.pool,
+            located=there.located_documents,
+        )
+
+    @cached_property
+    def _ways(self) -> Ways:
+        from stackroom.ingestion.ways import Sooner
+
+        there = self.deployment
+        return Sooner(
+            documents=there.documents,
+            bucket=there.bucket,
+            jobs=there.jobs,
+            located=there.located_documents,
+            admission=self.admission,
+            pace=self._pace,
         )
 
     @cached_property

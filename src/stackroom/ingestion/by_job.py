@@ -14,6 +14,7 @@ from itertools import islice
 
 from stackroom.admission.admission import Admission
 from stackroom.clock import utc_now
+from stackroom.ingestion.direct_calls import is_of_calls
 from stackroom.ingestion.open_work import is_work
 from stackroom.ingestion.rounds import busy, started
 from stackroom.model import DataSource, Document, DocumentStatus
@@ -51,7 +52,7 @@ class JobRounds:
         work = (
             each
             for each in self.documents.open_in(run.worklist_id)
-            if is_work(each) and each.updated_at <= asked_at
+            if (is_work(each) or is_of_calls(each)) and each.updated_at <= asked_at
         )
         while batch := list(islice(work, _AT_ONCE)):
             self.documents.save_all(self._taken_up(each, job) for each in batch)
@@ -64,7 +65,7 @@ class JobRounds:
             (
                 each.ingestion_job_id
                 for each in self.documents.open_in(run.worklist_id)
-                if each.status is DocumentStatus.INDEXING
+                if each.status is DocumentStatus.INDEXING and not is_of_calls(each)
             ),
             None,
         )

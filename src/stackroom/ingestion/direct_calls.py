@@ -11,10 +11,24 @@ from stackroom.model import DataSource, Document, DocumentStatus
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import Busy, DirectDocuments, DocumentDetail, Submission
+from stackroom.runs.progress import Run
 from stackroom.settlement.statuses import UNDER_WAY
 from stackroom.uploads import sidecars
 
 _TAKEN = (DocumentStatus.INDEXING, DocumentStatus.DELETING, DocumentStatus.FAILED)
+
+
+_ROUND = "direct-"  # no job's id of Bedrock's has a hyphen [API model bedrock-agent: Id]
+
+
+def round_id_of(run: Run) -> str:
+    """What stands for the calls of one task in the records of their documents."""
+    return f"{_ROUND}{run.epoch}-{run.progress.round}"
+
+
+def is_of_calls(document: Document) -> bool:
+    """Whether direct calls have taken it up, and no job."""
+    return document.ingestion_job_id is not None and document.ingestion_job_id.startswith(_ROUND)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,9 +2,10 @@
 The tasks of the state machine that move a run on, until nothing is left to do.
 
 A run of a shared data source does all its work in `begin`, or in `start` if it had to wait for its
-turn (shared_runs). One of a catalog with a data source of its own goes round after round: begin
-places the catalog, admit queues up, start begins a job (by_job), the poller follows it
-(stackroom.settlement), and release ends the run unless more was asked for.
+turn (shared_runs). One of a catalog with a data source of its own is placed in `begin`; then direct
+calls do its work in the same way, if they are sooner (ways, own_runs). Else it goes round after
+round: admit queues up, start begins a job (by_job), the poller follows it (stackroom.settlement),
+and release ends the run unless more was asked for.
 """
 
 from collections.abc import Callable
@@ -18,10 +19,12 @@ from stackroom.clock import utc_now
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled
 from stackroom.ingestion.by_job import JobRounds
 from stackroom.ingestion.endings import Endings
+from stackroom.ingestion.own_runs import OwnRuns
 from stackroom.ingestion.rounds import DirectWork
 from stackroom.ingestion.shared_runs import SharedRuns
+from stackroom.ingestion.ways import Ways
 from stackroom.model import Catalog, CatalogStatus
-from stackroom.ports.admission import Waiter
+from stackroom.ports.admission import Mode, Waiter
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.runs.leases import Runs
@@ -42,6 +45,8 @@ class RunTasks:
     admission: Admission
     jobs: JobRounds
     shared_runs: SharedRuns
+    own_runs: OwnRuns
+    ways: Ways
     endings: Endings
     teardown: Teardown
     runs: Runs
@@ -55,7 +60,12 @@ class RunTasks:
             return waiting, DirectWork()
         if is_shared(run.worklist_id):
             return self.shared_runs.go_on(run)
-        return self._begin_own(run), DirectWork()
+        if run.progress.calls_at_work:
+            return self.own_runs.go_on(run)
+        begun = self._begin_own(run)
+        if begun.progress.outcome is RunOutcome.PLACED and self._mode_of(begun) is Mode.SHARED:
+            return self.own_runs.go_on(begun)
+        return begun, DirectWork()
 
     def admit(self, run: Run, token: str) -> None:
         """Queue up; whoever grants admission wakes the run with the token. Safe to repeat."""
@@ -68,6 +78,9 @@ class RunTasks:
         source = catalog.source
         assert source is not None, "a run queues up where its catalog is placed"
         assert run.progress.waiting_since is not None, "set when the catalog was placed"
+        if self._mode_of(run) is Mode.SHARED:
+            self.own_runs.admit(run, token)
+            return
         demand = DEMANDS.of(source)
         want = demand.of(self.documents.open_in(run.worklist_id))
         self.admission.enter(
@@ -93,6 +106,8 @@ class RunTasks:
         if run.progress.steps >= MAX_STEPS:
             self.admission.leave(run.worklist_id, run.epoch)
             return run.went(RunOutcome.HAND_OVER), DirectWork()
+        if self.admission.mode_of(run.worklist_id, run.epoch) is Mode.SHARED:
+            return self.own_runs.go_on(run)
         return self._start_job(run), DirectWork()
 
     def release(self, run: Run) -> Run:
@@ -138,6 +153,16 @@ class RunTasks:
             return run.went(RunOutcome.GRANT_OVER)
         return self.jobs.begin(run, source, grant, served=served)
 
+    def _mode_of(self, run: Run) -> Mode:
+        """How what is open in a catalog with a data source of its own is to be seen to."""
+        catalog = self.catalogs.get(run.worklist_id)
+        if run.progress.by_job or catalog is None or catalog.source is None:
+            return Mode.EXCLUSIVE
+        try:
+            return self.ways.of(run.worklist_id, catalog.source)
+        except KnowledgeBaseThrottled:  # a job is never wrong
+            return Mode.EXCLUSIVE
+
     def _left_to_shared(self, run: Run, served: int) -> Run:
         """The catalog lives on a shared data source, whose run sees to it."""
         self.requests.ask(run.worklist_id)
@@ -157,6 +182,7 @@ class RunTasks:
         return run.went(
             RunOutcome.PLACED,
             polls=0,
+            by_job=False,
             # Its position in the queue, however often the next task is repeated.
             waiting_since=run.progress.waiting_since or self.now(),
         )

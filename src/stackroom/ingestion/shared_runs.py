@@ -15,7 +15,7 @@ from stackroom.admission.demand import BATCH
 from stackroom.admission.rates import Did
 from stackroom.clock import utc_now
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.ingestion.direct_calls import Call
+from stackroom.ingestion.direct_calls import Call, round_id_of
 from stackroom.ingestion.direct_round import SPARE, DirectPorts, DirectRound
 from stackroom.ingestion.open_work import is_open
 from stackroom.ingestion.rounds import DirectWork, busy
@@ -50,8 +50,8 @@ class SharedRuns:
             return run.went(RunOutcome.HAND_OVER), DirectWork()
         began = self.now()
         served = self.runs.renew(run.worklist_id, run.epoch).requested
-        home = home_of(run.worklist_id, self.pool)
-        if home is None:  # its catalogs stay where they are, and wait until it is back
+        source = self._source(run)
+        if source is None:  # its catalogs stay where they are, and wait until it is back
             return self._released(run, served), DirectWork()
         work = SharedWork(
             worklist_id=run.worklist_id,
@@ -65,14 +65,14 @@ class SharedRuns:
         if grant is None:
             if not work.fill(BATCH) and not calls:
                 return self._released(run, served), DirectWork()
-            grant = self.admission.enter_at_once(self.waiter(run, home, work))
+            grant = self.admission.enter_at_once(self.waiter(run, source, work))
             if grant is None and not calls:
                 return self._queued(run), DirectWork()
         round_ = DirectRound(
-            ports=self.ports,
-            source=_source_of(home),
+            ports=self._ports(calls),
+            source=source,
             grant=grant,
-            round_id=f"direct-{run.epoch}-{run.progress.round}",
+            round_id=round_id_of(run),
             work=work,
             began=began,
             served=served,
@@ -83,14 +83,23 @@ class SharedRuns:
 
     def admit(self, run: Run, token: str) -> None:
         """Queue up; whoever grants admission wakes the run with the token. Safe to repeat."""
-        home = home_of(run.worklist_id, self.pool)
-        assert home is not None, "a run queues up at a knowledge base of the pool"
+        source = self._source(run)
+        assert source is not None, "a run queues up at a knowledge base of the pool"
         assert run.progress.waiting_since is not None, "set when it was not admitted at once"
-        self.admission.enter(_waiter(run, home, self._limit, token, run.progress.waiting_since))
+        self.admission.enter(_waiter(run, source, self._limit, token, run.progress.waiting_since))
 
-    def waiter(self, run: Run, home: PoolMember, work: SharedWork) -> Waiter:
+    def waiter(self, run: Run, source: DataSource, work: SharedWork) -> Waiter:
         calls = min(self._limit, work.waiting + SPARE)
-        return _waiter(run, home, calls, "", run.progress.waiting_since or self.now())
+        return _waiter(run, source, calls, "", run.progress.waiting_since or self.now())
+
+    def _source(self, run: Run) -> DataSource | None:
+        """Where the run ingests; None if that is in the pool no more."""
+        home = home_of(run.worklist_id, self.pool)
+        return None if home is None else _source_of(home)
+
+    def _ports(self, calls: Sequence[Call]) -> DirectPorts:  # noqa: ARG002 - for other sources
+        """`calls` are those at work."""
+        return self.ports
 
     @property
     def _limit(self) -> int:
@@ -200,11 +209,11 @@ def _source_of(home: PoolMember) -> DataSource:
     )
 
 
-def _waiter(run: Run, home: PoolMember, calls: int, token: str, since: datetime) -> Waiter:
+def _waiter(run: Run, source: DataSource, calls: int, token: str, since: datetime) -> Waiter:
     return Waiter(
         worklist_id=run.worklist_id,
         epoch=run.epoch,
-        knowledge_base_id=home.knowledge_base_id,
+        knowledge_base_id=source.knowledge_base_id,
         mode=Mode.SHARED,
         since=since,
         calls=calls,

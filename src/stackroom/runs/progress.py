@@ -67,6 +67,7 @@ class Progress(Record):
     job_id: str | None = None  # of a job, or what stands for a round of direct calls
     waiting_since: AwareDatetime | None = None  # its position in the queue goes by this
     calls_at_work: tuple[CallAtWork, ...] = ()
+    by_job: bool = False  # the next round must be: direct calls could not do it
     # In executions of before, whose functions told it; read by nobody.
     calls: NonNegativeInt = 1
     accepted_at: AwareDatetime | None = None
