@@ -4,10 +4,15 @@ from typing import Any
 
 import pytest
 
+from stackroom.aws import session
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.inventory import AwsInventory
+from stackroom.model import DataSource, DataSourceType
+from stackroom.ports.inventory import ListingExpired
+from stackroom_local.simulator.errors import ServiceError
 from tests.aws.stores import BUCKET, CATALOG_TABLE
 from tests.records import a_document
+from tests.workflow.answering import answered
 
 MALFORMED = [
     {"size": {"S": "large"}},
@@ -37,3 +42,21 @@ def test_a_record_that_is_none_is_named_and_the_others_are_listed(
     [told] = page.malformed
     assert told.startswith("cat-broken DOC#broken: ")
     assert "somebody's" not in told
+
+
+def test_a_token_that_is_taken_no_more_says_that_the_listing_must_begin_anew() -> None:
+    client = session.client("bedrock-agent")
+    inventory = AwsInventory(
+        s3=None, dynamodb=None, bedrock_agent=client, bucket=BUCKET, catalog_table=CATALOG_TABLE
+    )
+    source = DataSource(
+        knowledge_base_id="KB1234567X", data_source_id="DS1234567X", type=DataSourceType.CUSTOM
+    )
+
+    def refuse(_operation: Any, _asked: dict[str, Any]) -> dict[str, Any]:
+        raise ServiceError("ValidationException", "the token is not valid")
+
+    with answered(refuse, client):
+        assert inventory.indexed(source, None) is None
+        with pytest.raises(ListingExpired, match="the listing of DS1234567X"):
+            inventory.indexed(source, "a token of yesterday")

@@ -21,10 +21,10 @@ import functions.reconciler.handler as reconciler
 import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
 import stackroom.audits.attempts
+import stackroom.audits.pace
 import stackroom.aws.bucket
 import stackroom.aws.catalog_register
 import stackroom.aws.documents
-import stackroom.aws.reconciliation
 import stackroom.clock
 import stackroom.deletions.emptying
 import stackroom.retries
@@ -94,8 +94,9 @@ def simulated(
             session, "_session", lambda: SimpleNamespace(client=lambda name, **_: wire.client(name))
         )
         asleep = SimpleNamespace(sleep=pace.spend)
-        for module in (stackroom.retries, stackroom.aws.reconciliation):
-            patch.setattr(module, "time", asleep)
+        patch.setattr(stackroom.retries, "time", asleep)
+        awake = SimpleNamespace(sleep=pace.spend, monotonic=lambda: now().timestamp())
+        patch.setattr(stackroom.audits.pace, "time", awake)
         patch.setattr("botocore.endpoint.time", asleep)  # between attempts
         for use in (JobRounds, DirectPorts):
             patch.setitem(_defaults(use), "pause", pace.spend)

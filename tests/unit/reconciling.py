@@ -7,6 +7,7 @@ from typing import Any
 from stackroom.audits.auditors import Auditors
 from stackroom.audits.discrepancies import Discrepancy, Kind
 from stackroom.audits.mending import Mending
+from stackroom.audits.pace import Pace
 from stackroom.audits.patience import Patience
 from stackroom.audits.reconciliation import Reconciliation
 from stackroom.model import DataSource, DataSourceType, Document
@@ -24,6 +25,8 @@ class Reconciled(Pipeline):
 
     page: int = 2
     capacity: int = 4
+    differences: int = 4
+    a_second: float = 4.0
     bookmark: FakeBookmark = field(default_factory=FakeBookmark)
 
     def __post_init__(self) -> None:
@@ -62,8 +65,15 @@ class Reconciled(Pipeline):
             direct=self.bedrock,
             knowledge_base=lambda _: self.knowledge_base,
             pool=self.pool,
-            pause=lambda: None,
+            pages=self.documents,
+            pace=Pace(
+                a_second=self.a_second,
+                sleep=self.clock.pass_by,
+                now=lambda: self.clock().timestamp(),
+            ),
             capacity=self.capacity,
+            differences=self.differences,
+            salt=lambda: "salt",
             patience=Patience(pause=at_once),
         )
         return Reconciliation(audits=auditors.audits(), bookmark=self.bookmark)

@@ -1,14 +1,16 @@
 """What the knowledge bases list and what the records say."""
 
+from itertools import pairwise
+
 import pytest
 
 from stackroom.audits.discrepancies import Kind, Outcome
 from stackroom.audits.patience import TRIES
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.model import DataSourceType, DocumentStatus
+from stackroom.model import DataSource, DataSourceType, DocumentStatus
 from stackroom.ports.ingestion import Busy
-from stackroom.runs.progress import RunOutcome
-from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, place_of
+from stackroom.ports.inventory import ListingExpired
+from tests.unit.pipeline import CATALOG, KEY, place_of
 from tests.unit.reconciling import LONG, SHARED, Reconciled
 
 KEYS = [f"alice/research/{number}.txt" for number in range(9)]
@@ -22,23 +24,20 @@ def world() -> Reconciled:
 
 @pytest.fixture
 def crowded() -> Reconciled:
-    """Every place of the knowledge base is taken: a catalog lives on the shared data source."""
+    """Every place of the only knowledge base is taken: catalogs live on the shared data source."""
     world = Reconciled()
     for number in range(4):
         key = f"bob/{number}/file.txt"
         world.dropped_and_indexed(key)
     for key in KEYS:
         world.drop(key)
-    unplaced, _ = world.ingestion.begin(world.live_run())
-    world.ingestion.release(unplaced)
-    world.executions.ended.add(world.leases.kept[CATALOG].execution_name)
-    world.work_shared()
+    run = world.work()
     assert world.catalogs.kept[CATALOG].data_source_type is DataSourceType.CUSTOM
     for key in KEYS:
         world.is_searchable(key)
         assert world.document(key).status is DocumentStatus.INDEXED
-    assert not world.leases.kept[SHARED_WORKLIST].held
-    world.executions.ended.add(world.leases.kept[SHARED_WORKLIST].execution_name)
+    world.ingestion.release(run)
+    world.executions.ended.add(world.leases.kept[CATALOG].execution_name)
     return world
 
 
@@ -174,11 +173,15 @@ def test_a_shared_data_source_in_order_is_left_alone(crowded: Reconciled) -> Non
     assert crowded.found() == []
 
 
-@pytest.mark.parametrize("capacity", [1, 5, 100])
-def test_a_document_that_a_shared_data_source_lost_is_pending_again(
-    crowded: Reconciled, capacity: int
-) -> None:
-    crowded.capacity = capacity
+@pytest.fixture(params=[1, 25])
+def pages(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many pages of two documents are a step."""
+    for module in ("readings", "suspects"):
+        monkeypatch.setattr(f"stackroom.audits.{module}.PAGES", request.param)
+
+
+@pytest.mark.usefixtures("pages")
+def test_a_document_that_a_shared_data_source_lost_is_pending_again(crowded: Reconciled) -> None:
     crowded.bedrock.lose(SHARED, place_of(KEYS[3]).document_id)
 
     assert crowded.found() == [(Kind.MISSING_FROM_INDEX, KEYS[3])]
@@ -258,12 +261,9 @@ def test_a_second_copy_at_a_data_source_where_the_catalog_does_not_live_is_delet
 
 def test_nothing_is_deleted_directly_while_a_run_has_its_grant(crowded: Reconciled) -> None:
     crowded.bedrock.put(SHARED, ORPHAN)
-    crowded.clock.pass_by(LONG)
     crowded.drop(KEY)
-    crowded.bedrock.direct_seconds = LONG
-    run, _ = crowded.work_shared()
-    assert run.progress.outcome is RunOutcome.MORE
-    assert crowded.book.read().grants
+    crowded.admitted()
+    crowded.clock.pass_by(LONG)
 
     (found,) = crowded.reconcile()
 
@@ -297,3 +297,117 @@ def test_what_was_put_there_a_moment_ago_is_left_for_the_next_time(crowded: Reco
     crowded.bedrock.put(SHARED, ORPHAN)
 
     assert crowded.reconcile() == []
+
+
+@pytest.mark.usefixtures("pages")
+def test_all_that_differs_is_found_whatever_the_number_of_steps(crowded: Reconciled) -> None:
+    lost, forgotten = KEYS[3], KEYS[5]
+    crowded.bedrock.lose(SHARED, place_of(lost).document_id)
+    crowded.forget(forgotten)
+    crowded.bucket.delete(forgotten)
+    crowded.bucket.remove_sidecar(forgotten)
+    crowded.bedrock.put(SHARED, ORPHAN)
+
+    assert set(crowded.found()) == {
+        (Kind.MISSING_FROM_INDEX, lost),
+        (Kind.INDEXED_WITHOUT_RECORD, forgotten),
+        (Kind.INDEXED_WITHOUT_RECORD, f"KB1/SHARED1: {ORPHAN}"),
+    }
+
+
+@pytest.mark.usefixtures("pages")
+def test_a_catalogs_own_data_source_is_read_once_more_for_what_differs(world: Reconciled) -> None:
+    world.dropped_and_indexed(*KEYS)
+    world.bedrock.forget(KEYS[3])
+    world.forget(KEYS[5])
+    world.bucket.delete(KEYS[5])
+    world.bucket.remove_sidecar(KEYS[5])
+
+    assert set(world.found()) == {
+        (Kind.MISSING_FROM_INDEX, KEYS[3]),
+        (Kind.INDEXED_WITHOUT_RECORD, KEYS[5]),
+    }
+
+
+def test_where_nothing_differs_each_side_is_read_once(crowded: Reconciled) -> None:
+    asked: list[tuple[DataSource, str | None]] = []
+    crowded.inventory.before("indexed", lambda source, at: asked.append((source, at)))
+    crowded.clock.pass_by(LONG)
+
+    assert crowded.reconcile() == []
+    shared = [at for source, at in asked if source == SHARED]
+    assert len(shared) == len(set(shared)) == 5  # of nine documents, two a page
+
+
+def test_more_differences_than_a_reading_can_tell_take_more_readings(world: Reconciled) -> None:
+    keys = [f"alice/research/{number}.txt" for number in range(150)]
+    world.page = 1000
+    world.differences = 1
+    world.inventory.page = 1000
+    world.dropped_and_indexed(*keys)
+    world.bedrock.forget(*keys[:100])
+
+    assert sorted(world.found()) == sorted((Kind.MISSING_FROM_INDEX, key) for key in keys[:100])
+
+
+def test_a_listing_that_expired_begins_anew(crowded: Reconciled) -> None:
+    crowded.bedrock.lose(SHARED, place_of(KEYS[3]).document_id)
+    met = crowded.inventory.fails("indexed", ListingExpired("SHARED1"), times=2)
+
+    assert crowded.found() == [(Kind.MISSING_FROM_INDEX, KEYS[3])]
+    assert met.left == 0
+
+
+def test_a_listing_that_never_lasts_is_told_and_the_next_one_read(crowded: Reconciled) -> None:
+    def expire(source: DataSource, _: str | None) -> None:
+        if source == SHARED:
+            raise ListingExpired(source.data_source_id)
+
+    crowded.inventory.before("indexed", expire)
+    crowded.bedrock.forget("bob/3/file.txt")
+
+    assert sorted(crowded.found()) == [
+        (Kind.MISSING_FROM_INDEX, "bob/3/file.txt"),
+        (Kind.NOT_COMPARED, "KB1/SHARED1"),
+    ]
+
+
+def test_what_was_ingested_after_the_records_were_read_is_no_orphan(crowded: Reconciled) -> None:
+    """Its file was gone, and its index held it still; then it is dropped again."""
+    key, document_id = KEYS[3], place_of(KEYS[3]).document_id
+    kept = crowded.forget(key)
+    crowded.bucket.delete(key)
+    crowded.bucket.remove_sidecar(key)
+    crowded.knowledge_base.forget(document_id)  # no search tells whose it is
+
+    def drop_again(_: DataSource, asked: list[str]) -> None:
+        assert document_id in asked
+        crowded.documents.overwrite(kept)
+        crowded.bedrock.put(SHARED, document_id)
+        crowded.clock.pass_by(LONG)
+
+    crowded.bedrock.before("details", drop_again, times=1)
+
+    assert crowded.found() == []
+    assert crowded.bedrock.details(SHARED, [document_id])[document_id].status == "INDEXED"
+
+
+@pytest.mark.parametrize("status", ["FAILED", "PARTIALLY_INDEXED"])
+def test_what_was_not_wholly_indexed_and_has_no_record_is_removed(
+    crowded: Reconciled, status: str
+) -> None:
+    crowded.bedrock.put(SHARED, ORPHAN, status)
+
+    assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, f"KB1/SHARED1: {ORPHAN}")]
+
+
+def test_no_request_for_documents_comes_sooner_than_it_may(crowded: Reconciled) -> None:
+    at: list[float] = []
+    for port, call in ((crowded.inventory, "indexed"), (crowded.bedrock, "details")):
+        port.before(call, lambda *_: at.append(crowded.clock().timestamp()))
+    crowded.a_second = 0.5
+    crowded.bedrock.put(SHARED, ORPHAN)
+    crowded.found()
+
+    assert len(at) > 10
+    assert min(later - earlier for earlier, later in pairwise(at)) >= 2.0

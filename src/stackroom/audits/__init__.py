@@ -2,7 +2,9 @@
 Bucket, records, index and control table compared, and mended where they tell differently.
 
 - reconciliation: the audits in their order, a bounded piece at a time
-- control, bucket, records, index (with listings and orphans), sources: an audit each; it finds
+- control, bucket, records, index, sources: an audit each; it finds
+- of the index: listings (which data source), readings (both sides of it, into a sketch), suspects
+  (what differs, looked at again), orphans; places (where that stands), pace (how often it asks)
 - attempts: what events would have done with keys, and whether that was all
 - mending: what is done about what was found; in a dry run, nothing
 - discrepancies: what can be found, and its remedy

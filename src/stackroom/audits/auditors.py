@@ -10,16 +10,19 @@ from stackroom.audits.index import IndexAudit
 from stackroom.audits.listings import Listings
 from stackroom.audits.mending import Mending
 from stackroom.audits.orphans import Orphans
+from stackroom.audits.pace import Pace
 from stackroom.audits.patience import Patience
+from stackroom.audits.readings import CAPACITY, Readings, random_salt
 from stackroom.audits.reconciliation import AuditStage
 from stackroom.audits.records import RecordAudit
 from stackroom.audits.sources import SourceAudit
+from stackroom.audits.suspects import Suspects
 from stackroom.model import PoolMember
 from stackroom.ports.admission import AdmissionBook
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.data_sources import DataSources, Slots
-from stackroom.ports.documents import Documents
+from stackroom.ports.documents import DocumentPages, Documents
 from stackroom.ports.ingestion import DirectDocuments, IngestionJobs
 from stackroom.ports.inventory import Inventory
 from stackroom.ports.retrieval import KnowledgeBase
@@ -33,13 +36,14 @@ from stackroom.settlement.succession import Succession
 @dataclass(frozen=True, kw_only=True)
 class Auditors:
     """
-    `capacity` bounds the objects or documents held at a time; `pause` comes before each page of a
-    knowledge base's documents.
+    `capacity` bounds the objects held at a time, `differences` those of a data source's documents
+    that one reading of it can tell. Knowledge bases are asked for documents at that pace.
     """
 
     inventory: Inventory
     catalogs: Catalogs
     documents: Documents
+    pages: DocumentPages
     bucket: DocumentBucket
     leases: Leases
     executions: Executions
@@ -53,19 +57,21 @@ class Auditors:
     direct: DirectDocuments
     knowledge_base: Callable[[str], KnowledgeBase]
     pool: Sequence[PoolMember]
-    pause: Callable[[], None]
+    pace: Pace = field(default_factory=Pace)
     capacity: int = 20_000
+    differences: int = CAPACITY
+    salt: Callable[[], str] = random_salt
     patience: Patience = field(default_factory=Patience)
 
     def audits(self) -> dict[AuditStage, Audit]:
-        """Each asks the knowledge bases with patience."""
-        patient = self.patience.with_
+        """Each asks the knowledge bases with patience, and for documents at their pace."""
+        patient, paced = self.patience.with_, self.pace.of
+        inventory = paced(self.inventory, "indexed")
         return replace(
             self,
-            inventory=patient(self.inventory, "source_ids", "source", "indexed"),
+            inventory=patient(inventory, "source_ids", "source", "indexed"),
             data_sources=patient(self.data_sources, "all"),
-            jobs=patient(self.jobs, "details"),
-            direct=patient(self.direct, "details", "delete"),
+            direct=patient(paced(self.direct, "details"), "details", "delete"),
             knowledge_base=lambda each: patient(self.knowledge_base(each), "retrieve"),
         )._audits()
 
@@ -109,28 +115,35 @@ class Auditors:
 
     def _index(self) -> IndexAudit:
         details = details_by(jobs=self.jobs, direct=self.direct, bucket=self.bucket)
-        return IndexAudit(
-            inventory=self.inventory,
+        orphans = Orphans(
             catalogs=self.catalogs,
             documents=self.documents,
-            listings=Listings(
+            bucket=self.bucket,
+            direct=self.direct,
+            book=self.book,
+            knowledge_base=self.knowledge_base,
+            mending=self.mending,
+        )
+        return IndexAudit(
+            listings=Listings(inventory=self.inventory, catalogs=self.catalogs, pool=self.pool),
+            readings=Readings(
                 inventory=self.inventory,
                 catalogs=self.catalogs,
+                pages=self.pages,
+                orphans=orphans,
                 details=details,
-                pool=self.pool,
-                pause=self.pause,
-                capacity=self.capacity,
+                mending=self.mending,
+                capacity=self.differences,
+                salt=self.salt,
             ),
-            orphans=Orphans(
+            suspects=Suspects(
+                inventory=self.inventory,
                 catalogs=self.catalogs,
                 documents=self.documents,
-                bucket=self.bucket,
                 direct=self.direct,
-                book=self.book,
-                knowledge_base=self.knowledge_base,
+                orphans=orphans,
+                details=details,
+                search_check=SearchCheck(knowledge_base=self.knowledge_base),
                 mending=self.mending,
             ),
-            details=details,
-            search_check=SearchCheck(knowledge_base=self.knowledge_base),
-            mending=self.mending,
         )

@@ -23,13 +23,13 @@ from stackroom.ports.admission import AdmissionBook
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
-from stackroom.ports.ingestion import Busy, DirectDocuments
+from stackroom.ports.ingestion import Busy, DirectDocuments, DocumentDetail
 from stackroom.ports.inventory import ListedDocument
 from stackroom.ports.retrieval import KnowledgeBase
 from stackroom.settlement.details import key_of
 from stackroom.tenancy import Operator
 
-# DocumentStatus [API model bedrock-agent]: gone, or on its way in or out.
+# DocumentStatus [API model bedrock-agent]
 _PASSING = frozenset(
     {"NOT_FOUND", "PENDING", "STARTING", "IN_PROGRESS", "DELETING", "DELETE_IN_PROGRESS"}
 )
@@ -56,7 +56,7 @@ class Orphans:
             return
         if catalog is not None:
             yield from self._of_catalog(catalog, key_of(self.bucket, listed.identifier))
-        elif not _OURS.fullmatch(listed.identifier):
+        elif not is_of_our_form(listed.identifier):
             yield self.mending.left(
                 Kind.INDEXED_WITHOUT_RECORD,
                 _where(source, listed),
@@ -121,7 +121,7 @@ class Orphans:
     def _is_passing(self, listed: ListedDocument) -> bool:
         said_at = listed.detail.updated_at
         fresh = said_at is None or not self.mending.is_settled(said_at)
-        return fresh or listed.detail.status in _PASSING
+        return fresh or is_passing(listed.detail)
 
     def _is_still(self, source: DataSource, listed: ListedDocument) -> bool:
         """Whether nothing has happened to it since; else a record may have been made for it."""
@@ -133,6 +133,16 @@ class Orphans:
         searched = self.knowledge_base(source.knowledge_base_id)
         found = searched.retrieve("document", operator.filter(document_id), _MOST).passages
         return operator.origin_of(document_id, found)
+
+
+def is_of_our_form(identifier: str) -> bool:
+    """Whether it may be one of our documents' ids."""
+    return _OURS.fullmatch(identifier) is not None
+
+
+def is_passing(said: DocumentDetail) -> bool:
+    """Whether it is gone, or on its way in or out."""
+    return said.status in _PASSING
 
 
 def _where(source: DataSource, listed: ListedDocument) -> str:

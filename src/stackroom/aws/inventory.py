@@ -14,7 +14,13 @@ from stackroom.aws.items import from_item, to_item
 from stackroom.aws.source_configurations import prefix_in, type_in
 from stackroom.aws.translation import knowledge_base_errors, store_errors
 from stackroom.model import Catalog, DataSource, Document
-from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, Page
+from stackroom.ports.inventory import (
+    KnownSource,
+    ListedDocument,
+    ListedObject,
+    ListingExpired,
+    Page,
+)
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent.type_defs import (
@@ -98,7 +104,10 @@ class AwsInventory:
                 answer = self.bedrock_agent.list_knowledge_base_documents(
                     **ids(source), maxResults=most_listed(source, self.managed), **more
                 )
-        except self.bedrock_agent.exceptions.ValidationException:
+        except self.bedrock_agent.exceptions.ValidationException as error:
+            if cursor is not None:
+                # Of a token that was good before; for how long they are, AWS doesn't say.
+                raise ListingExpired(source.data_source_id) from error
             # The request itself is well-formed; so it is the data source, which was never synced
             # [user guide: kb-direct-ingestion-view] and can list nothing yet.
             return None

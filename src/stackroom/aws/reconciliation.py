@@ -1,12 +1,12 @@
 """The reconciliation of a deployment, for the function and for the command line alike."""
 
-import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from stackroom.audits.auditors import Auditors
 from stackroom.audits.discrepancies import QUIET
 from stackroom.audits.mending import Mending
+from stackroom.audits.pace import DEFAULT_A_SECOND, Pace
 from stackroom.audits.reconciliation import AuditStage, Reconciliation
 from stackroom.aws.use_cases import UseCases
 from stackroom.ports.inventory import Bookmark
@@ -19,18 +19,20 @@ def reconciliation_of(
     dry_run: bool = False,
     quiet: timedelta = QUIET,
     idle_before: datetime | None = None,
-    seconds_between_pages: float = 0.5,
+    a_second: float = DEFAULT_A_SECOND,
     on_step: Callable[[AuditStage], None] | None = None,
 ) -> Reconciliation:
     """
-    `seconds_between_pages`: List- and GetKnowledgeBaseDocuments share five requests a second
-    [AWS General Reference: Amazon Bedrock quotas], and the runs need most of them.
+    `a_second`: requests for documents of the knowledge bases, of which the runs need most.
+
+    Raises ValueError unless these are more than none and fewer than the account has.
     """
     deployment = use_cases.deployment
     auditors = Auditors(
         inventory=deployment.inventory,
         catalogs=deployment.catalogs,
         documents=deployment.documents,
+        pages=deployment.documents,
         bucket=deployment.bucket,
         leases=deployment.leases,
         executions=deployment.executions,
@@ -51,6 +53,6 @@ def reconciliation_of(
         direct=deployment.direct_documents,
         knowledge_base=deployment.knowledge_base,
         pool=deployment.pool,
-        pause=lambda: time.sleep(seconds_between_pages),
+        pace=Pace(a_second=a_second),
     )
     return Reconciliation(audits=auditors.audits(), bookmark=bookmark, on_step=on_step)

@@ -55,6 +55,13 @@ class ListedDocument:
     detail: DocumentDetail
 
 
+class ListingExpired(Exception):
+    """A cursor that is taken no more: only a new listing can tell the rest."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"the listing of {what} can't be gone on with, and begins anew")
+
+
 class Inventory(Protocol):
     """
     All there is, page by page, for repairs.
@@ -77,7 +84,8 @@ class Inventory(Protocol):
         """
         None if Bedrock lists nothing there: an S3 data source must have been synced once.
 
-        Raises KnowledgeBaseThrottled: all such calls of an account share five a second.
+        Raises KnowledgeBaseThrottled, for all such calls of an account share a few a second, and
+        ListingExpired if the cursor is too old.
         """
         ...
 

@@ -26,7 +26,7 @@ from stackroom_local.state import Instance, StateDirectory
 # What changed less long ago is left alone, since its event may be under way: a second here, up to
 # two minutes on AWS.
 _QUIET = timedelta(seconds=10)
-_SECONDS_BETWEEN_PAGES = 0.25
+_A_SECOND = 4.0  # requests for documents: whoever looks on waits
 _TRIES = 8  # of one piece, over half a minute
 _pause = random_pauses(first=1, longest=10)
 _SUMS = {
@@ -120,7 +120,7 @@ def _reconciliation(
         bookmark=bookmark,
         dry_run=dry_run,
         quiet=_QUIET,
-        seconds_between_pages=_SECONDS_BETWEEN_PAGES,
+        a_second=_A_SECOND,
         on_step=on_step,
     )
 
