@@ -71,6 +71,10 @@ bench-local: setup ## time from a start to up, and from a drop to searchable; pe
 bench-burst: setup ## the pipeline under load in simulated time; ARGS=--full takes the full sizes
 	@$(BIN)/python -m benchmarks.burst $(ARGS)
 
+.PHONY: bench-reconciler
+bench-reconciler: setup ## a full round of the reconciler, simulated; ARGS=--full up to 5 million documents
+	@$(BIN)/python -m benchmarks.reconciler $(ARGS)
+
 .PHONY: bench-ingest
 bench-ingest: setup ## chunks per second through the pipeline, against bare embedding
 	@$(BIN)/python -m benchmarks.ingest

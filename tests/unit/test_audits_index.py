@@ -411,3 +411,25 @@ def test_no_request_for_documents_comes_sooner_than_it_may(crowded: Reconciled) 
 
     assert len(at) > 10
     assert min(later - earlier for earlier, later in pairwise(at)) >= 2.0
+
+
+def test_what_was_indexed_a_moment_ago_needs_no_second_look(crowded: Reconciled) -> None:
+    crowded.clock.pass_by(LONG)
+    for key in KEYS:
+        crowded.change(key, updated_at=crowded.clock())
+        crowded.bedrock.put(SHARED, place_of(key).document_id)
+    asked: list[object] = []
+    crowded.bedrock.before("details", lambda *given: asked.append(given))
+
+    assert crowded.reconcile() == []
+    assert asked == []
+
+
+def test_suspects_of_many_pages_are_asked_for_ten_at_a_time(crowded: Reconciled) -> None:
+    for key in KEYS:
+        crowded.bedrock.lose(SHARED, place_of(key).document_id)
+    asked: list[list[str]] = []
+    crowded.bedrock.before("details", lambda _, ids: asked.append(list(ids)))
+
+    assert len(crowded.found()) == len(KEYS)
+    assert [len(each) for each in asked] == [len(KEYS)]

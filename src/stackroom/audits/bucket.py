@@ -32,7 +32,7 @@ from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.inventory import Inventory, ListedObject
 
-_STEP = 1000  # objects, as in a page of the listing
+_STEP = 10_000  # objects, ten pages of the listing
 
 
 class _Cursor(Record):

@@ -1,5 +1,6 @@
 """Where the comparison of the knowledge bases stands, as the bookmark keeps it meanwhile."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from pydantic import AwareDatetime
@@ -48,4 +49,10 @@ class Place(Record):
             "cells": None,
             "suspects": tuple(sorted(suspects)),
         }
+        return self.model_copy(update=changes)
+
+    def looked(self, left: Iterable[str], page: str | None) -> "Place":
+        """Where the second look goes on with those that it has not met yet."""
+        reading = Reading.REST if page is None else self.reading
+        changes = {"reading": reading, "page": page, "suspects": tuple(sorted(left))}
         return self.model_copy(update=changes)

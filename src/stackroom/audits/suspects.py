@@ -6,7 +6,7 @@ tell it by its id: a data source of one catalog lists by keys, so its listing is
 one that many share, the records are. The other side is asked for each.
 """
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from stackroom.audits.discrepancies import Discrepancy, Kind
 from stackroom.audits.listings import Inhabited, or_unlisted, where
 from stackroom.audits.mending import Mending
 from stackroom.audits.orphans import Orphans
-from stackroom.audits.places import Place, Reading
+from stackroom.audits.places import Place
 from stackroom.audits.readings import AS_IT_SHOULD_BE, PAGES, Reread
 from stackroom.model import Catalog, DataSource, Document, DocumentStatus, PerSourceType
 from stackroom.ports.catalogs import Catalogs
@@ -26,10 +26,7 @@ from stackroom.settlement.details import Details
 from stackroom.settlement.search_check import SearchCheck
 
 _AT_ONCE = 10  # ids of a GetKnowledgeBaseDocuments [API model bedrock-agent]
-_REST = 100  # suspects of a step that are looked at by themselves
-
-# Yields what is found on a page, and returns where the next one begins.
-_Page = Generator[Discrepancy, None, str | None]
+_AT_MOST = 100  # suspects of a step, or a page with more; asked for ten at a time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,40 +42,39 @@ class Suspects:
 
     def met(self, at: Place, there: Inhabited) -> Reread:
         """A step of the reading in which most are met. Raises Unlisted and ListingExpired."""
-        left = set(at.suspects)
-        if not left:
+        if not at.suspects:
             return None
-        for _ in range(PAGES):
-            if there.catalog is not None:
-                following = yield from self._listed(at, there, there.catalog, left)
-            else:
-                following = yield from self._recorded(at, there, left)
-            at = at.model_copy(update={"page": following, "suspects": tuple(sorted(left))})
-            if following is None:
-                return at.model_copy(update={"reading": Reading.REST})
-        return at
+        if there.catalog is not None:
+            return (yield from self._listed(at, there, there.catalog))
+        return (yield from self._recorded(at, there))
 
     def rest(self, at: Place, there: Inhabited) -> Reread:
         """A step through those that were not met."""
-        some, more = at.suspects[:_REST], at.suspects[_REST:]
+        some, more = at.suspects[:_AT_MOST], at.suspects[_AT_MOST:]
         if there.catalog is not None:
             yield from self._unlisted(at, there, there.catalog, some)
         else:
             yield from self._unrecorded(at, there, some)
         return at.model_copy(update={"suspects": more}) if more else None
 
-    def _listed(self, at: Place, there: Inhabited, catalog: Catalog, left: set[str]) -> _Page:
-        looked_at = self.mending.now()
-        with or_unlisted(where(there.source)):
-            page = self.inventory.indexed(there.source, at.page)
+    def _listed(self, at: Place, there: Inhabited, catalog: Catalog) -> Reread:
+        left = set(at.suspects)
         document_id = self.details.of(there.source).document_id
-        for each in page.items if page is not None else ():
-            name = document_id(each.identifier)
-            if name in left:
-                left.remove(name)
-                found = self._of_listed(there.source, catalog, name, each, looked_at)
-                yield from self.mending.apart(each.identifier, found)
-        return page.next if page is not None else None
+        following = at.page
+        for _ in range(PAGES):
+            looked_at = self.mending.now()
+            with or_unlisted(where(there.source)):
+                page = self.inventory.indexed(there.source, following)
+            for each in page.items if page is not None else ():
+                name = document_id(each.identifier)
+                if name in left:
+                    left.remove(name)
+                    found = self._of_listed(there.source, catalog, name, each, looked_at)
+                    yield from self.mending.apart(each.identifier, found)
+            following = page.next if page is not None else None
+            if following is None:
+                break
+        return at.looked(left, following)
 
     def _of_listed(
         self,
@@ -103,14 +99,21 @@ class Suspects:
                 found = self._judged(there.source, document, NOT_FOUND, by=at.began)
                 yield from self.mending.apart(document.s3_key, found)
 
-    def _recorded(self, at: Place, there: Inhabited, left: set[str]) -> _Page:
-        page = self.inventory.records(at.page)
-        documents = (each for each in page.items if isinstance(each, Document))
-        for some in chunks((each for each in documents if each.document_id in left), of=_AT_ONCE):
-            left.difference_update(each.document_id for each in some)
+    def _recorded(self, at: Place, there: Inhabited) -> Reread:
+        left = set(at.suspects)
+        following = at.page
+        met: list[Document] = []
+        for _ in range(PAGES):
+            page = self.inventory.records(following)
+            documents = (each for each in page.items if isinstance(each, Document))
+            met += (each for each in documents if each.document_id in left)
+            following = page.next
+            if following is None or len(met) >= _AT_MOST:
+                break
+        for some in chunks(met, of=_AT_ONCE):
             what = f"{where(there.source)}: {', '.join(each.s3_key for each in some)}"
             yield from self.mending.apart(what, self._of_recorded(there.source, some))
-        return page.next
+        return at.looked(left.difference(each.document_id for each in met), following)
 
     def _of_recorded(self, source: DataSource, some: list[Document]) -> Iterator[Discrepancy]:
         looked_at = self.mending.now()

@@ -1,0 +1,197 @@
+"""
+The reconciler's full round over a shared data source of up to five million documents.
+
+    make bench-reconciler              10,000 and 200,000 documents
+    make bench-reconciler ARGS=--full  10,000, 1,000,000 and 5,000,000
+
+Its own code runs, in invocations of fifteen minutes, over inventories that are made up as they are
+read. Time is simulated: what each call is assumed to take, what the pace holds back, and what is
+computed here. Each size has a process of its own, so that its peak of memory is told. A dry run: it
+has to find what is planted, and nothing else.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+from benchmarks.reconciling.ports import (
+    Bookmarks,
+    MadeUp,
+    MadeUpBucket,
+    MadeUpCatalogs,
+    MadeUpDocuments,
+    Meter,
+)
+from benchmarks.reconciling.shelves import Planted, Shelves
+from benchmarks.serving import verdict
+from stackroom.audits.auditors import Auditors
+from stackroom.audits.discrepancies import Kind
+from stackroom.audits.mending import Mending
+from stackroom.audits.pace import Pace
+from stackroom.audits.reconciliation import Reconciliation
+from stackroom.uploads.reconcile import Uploads
+from tests.fakes.clock import FakeClock
+from tests.unit.pipeline import Pipeline
+
+SIZES, FULL = (10_000, 200_000), (10_000, 1_000_000, 5_000_000)
+_INVOCATION, _ENOUGH = 900, 60  # seconds, as in functions/reconciler
+_BOOKMARK = 400_000  # bytes of an item [DynamoDB developer guide: Constraints]
+# What a function of 512 MB has room for, beside Python and what it imports.
+_AIM_MEBIBYTES = 200
+
+
+def reconciliation(shelves: Shelves, meter: Meter, bookmark: Bookmarks) -> Reconciliation:
+    """The product's, over shelves; nothing but these has anything in it."""
+    pipeline = Pipeline(clock=meter.clock)
+    # Each answers what is asked of it; what else its port promises, a dry run never asks.
+    made_up: Any = MadeUp(shelves=shelves, meter=meter)
+    catalogs: Any = MadeUpCatalogs(shelves=shelves, meter=meter)
+    documents: Any = MadeUpDocuments(shelves=shelves, meter=meter)
+    bucket: Any = MadeUpBucket(shelves=shelves, meter=meter)
+    uploads = Uploads(
+        catalogs=catalogs,
+        documents=documents,
+        bucket=bucket,
+        receipts=pipeline.receipts,
+        now=meter.clock,
+    )
+    auditors = Auditors(
+        inventory=made_up,
+        catalogs=catalogs,
+        documents=documents,
+        pages=documents,
+        bucket=bucket,
+        leases=pipeline.leases,
+        executions=pipeline.executions,
+        runs=pipeline.runs,
+        succession=pipeline.succession,
+        mending=Mending(
+            uploads=uploads,
+            documents=documents,
+            runs=pipeline.runs,
+            dry_run=True,
+            at_once=1,
+            now=meter.clock,
+        ),
+        book=pipeline.book,
+        slots=pipeline.slots,
+        data_sources=pipeline.bedrock,
+        jobs=pipeline.bedrock,
+        direct=made_up,
+        knowledge_base=lambda _: pipeline.knowledge_base,
+        pool=pipeline.pool,
+        pace=Pace(sleep=meter.clock.pass_by, now=lambda: meter.clock().timestamp()),
+    )
+    return Reconciliation(audits=auditors.audits(), bookmark=bookmark)
+
+
+def measured(size: int) -> dict[str, Any]:
+    """A whole round, in a process that does nothing else."""
+    planted = Planted.among(size)
+    shelves = Shelves(size=size, planted=planted)
+    assert shelves.catalogs, "made before memory is looked at"
+    before = _peak()
+    meter = Meter(FakeClock())
+    bookmark = Bookmarks(meter=meter)
+    began, computed = meter.clock(), time.process_time()
+    found: Counter[Kind] = Counter()
+    invocations, busy = 0, 0.0
+    while True:
+        invoked = meter.clock()
+        reconciling = reconciliation(shelves, meter, bookmark)
+
+        def has_time(since: datetime = invoked) -> bool:
+            return (meter.clock() - since).total_seconds() < _INVOCATION - _ENOUGH
+
+        found.update(each.kind for each in reconciling.go_on(has_time=has_time))
+        invocations += 1
+        took = (meter.clock() - invoked).total_seconds()
+        busy += took
+        if reconciling.is_over:
+            break
+        meter.clock.pass_by(max(0.0, _INVOCATION - took))  # until the schedule's next
+    return {
+        "size": size,
+        "found": dict(found),
+        "expected": _expected(planted),
+        "simulated": (meter.clock() - began).total_seconds(),
+        "busy": busy,
+        "computed": time.process_time() - computed,
+        "invocations": invocations,
+        "requests": dict(meter.requests),
+        "reads": meter.reads,
+        "writes": meter.writes,
+        "bookmark": meter.largest_bookmark,
+        "before": before,
+        "peak": _peak(),
+    }
+
+
+def _expected(planted: Planted) -> dict[str, int]:
+    return {
+        Kind.OBJECT_WITHOUT_RECORD: len(planted.unrecorded),
+        Kind.RECORD_WITHOUT_OBJECT: len(planted.gone),
+        Kind.MISSING_FROM_INDEX: len(planted.unlisted),
+        Kind.INDEXED_WITHOUT_RECORD: len(planted.orphans),
+    }
+
+
+def _peak() -> float:
+    """Mebibytes; Linux tells kibibytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def report(told: dict[str, Any]) -> bool:
+    """Whether all aims are met."""
+    size, requests = told["size"], Counter(told["requests"])
+    listings = requests["ListKnowledgeBaseDocuments"] + requests["GetKnowledgeBaseDocuments"]
+    is_found: bool = told["found"] == told["expected"]
+    is_kept: bool = told["bookmark"] < _BOOKMARK
+    grown: float = told["peak"] - told["before"]
+    print(f"\n{size:,} documents")
+    print(f"  planted, and found           {sum(told['expected'].values())}, {told['found']}")
+    print(f"                               {verdict(is_found)}: all of them, and nothing else")
+    print(f"  a round takes                {told['simulated'] / 60:12,.1f} min, simulated")
+    print(f"  of these at work             {told['busy'] / 60:12,.1f} min")
+    print(f"  invocations                  {told['invocations']:12,}")
+    print(f"  documents a minute           {size / told['simulated'] * 60:12,.0f}, simulated")
+    print(f"  documents a minute, computed {size / told['computed'] * 60:12,.0f}, on one core here")
+    print(f"  requests for documents       {listings:12,}, at most one a second")
+    for operation, times in sorted(requests.items(), key=lambda each: -each[1]):
+        print(f"    {operation:<27}{times:12,}")
+    print(f"  read units, write units      {told['reads']:12,.0f} {told['writes']:12,.0f}")
+    print(f"  largest bookmark             {told['bookmark']:12,} bytes, ", end="")
+    print(f"{verdict(is_kept)}: below {_BOOKMARK:,}")
+    print(
+        f"  peak of memory               {told['peak']:12,.0f} MiB, {grown:,.0f} of it the round's"
+    )
+    print(
+        f"                               {verdict(grown < _AIM_MEBIBYTES)}: below {_AIM_MEBIBYTES}"
+    )
+    return is_found and grown < _AIM_MEBIBYTES and is_kept
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m benchmarks.reconciler")
+    parser.add_argument("--full", action="store_true", help="up to five million documents")
+    parser.add_argument("--size", type=int, help="that many alone, told as JSON")
+    given = parser.parse_args()
+    if given.size:
+        print(json.dumps(measured(given.size)))
+        return
+    met = []
+    for size in FULL if given.full else SIZES:
+        command = [sys.executable, "-m", "benchmarks.reconciler", "--size", str(size)]
+        answer = subprocess.run(command, check=True, capture_output=True, text=True)
+        met.append(report(json.loads(answer.stdout)))
+    sys.exit(0 if all(met) else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""The reconciler's ports over shelves that are made up, each call counted and taking its time."""
+
+import math
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from benchmarks.reconciling.shelves import LONG_AGO, OF_A_CATALOG, SHARED, Shelves
+from stackroom.model import Catalog, DataSource, Document
+from stackroom.ports.bucket import StoredObject, StoredSidecar
+from stackroom.ports.ingestion import DocumentDetail
+from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, Page
+from tests.fakes.clock import FakeClock
+
+_PAGE = 1000
+_DOCUMENT_BYTES = 900  # as in benchmarks/metering.py
+# What a 512 MB function sees of a call, assumed.
+_SECONDS = {
+    "ListKnowledgeBaseDocuments": 0.3,
+    "GetKnowledgeBaseDocuments": 0.15,
+    "ListDataSources": 0.1,
+    "GetDataSource": 0.1,
+    "Retrieve": 0.3,
+    "ListObjectsV2": 0.15,
+    "HeadObject": 0.025,
+    "Scan": 0.15,
+    "Query": 0.1,
+    "GetItem": 0.012,
+    "PutItem": 0.02,
+    "DeleteItem": 0.012,
+}
+
+
+@dataclass
+class Meter:
+    """Requests by operation, DynamoDB's units, and the simulated time that they take."""
+
+    clock: FakeClock
+    requests: Counter[str] = field(default_factory=Counter)
+    reads: float = 0.0
+    writes: float = 0.0
+    largest_bookmark: int = 0
+    _processed: float = field(default_factory=time.process_time)
+
+    def count(self, operation: str, *, reads: float = 0.0, writes: float = 0.0) -> None:
+        self.requests[operation] += 1
+        self.reads += reads
+        self.writes += writes
+        self.clock.pass_by(_SECONDS[operation] + self._worked())
+
+    def _worked(self) -> float:
+        """What was computed since the last call, which takes its time as well."""
+        before, self._processed = self._processed, time.process_time()
+        return self._processed - before
+
+
+@dataclass(kw_only=True)
+class Bookmarks:
+    meter: Meter
+    kept: str | None = None
+
+    def read(self) -> str | None:
+        self.meter.count("GetItem", reads=math.ceil(len(self.kept or " ") / 4096))
+        return self.kept
+
+    def keep(self, cursor: str | None) -> None:
+        size = len(cursor or "")
+        self.meter.largest_bookmark = max(self.meter.largest_bookmark, size)
+        self.meter.count("PutItem" if cursor else "DeleteItem", writes=math.ceil((size + 1) / 1024))
+        self.kept = cursor
+
+
+@dataclass(kw_only=True)
+class MadeUp:
+    """An `Inventory`, `Catalogs`, `Documents` and more, none of which can be written."""
+
+    shelves: Shelves
+    meter: Meter
+
+    def objects(self, *, after: str = "", prefix: str = "") -> Page[ListedObject]:
+        self.meter.count("ListObjectsV2")
+        first = self.shelves.number_of(after or prefix + "000.txt") if after or prefix else 0
+        keys = (each for each in self.shelves.keys(first) if each > after)
+        found = [
+            ListedObject(key=each, size=20_000, etag="etag", last_modified=LONG_AGO)
+            for each in islice(keys, _PAGE + 1)
+            if each.startswith(prefix)
+        ]
+        items = found[:_PAGE]
+        return Page(items=items, next=items[-1].key if len(found) > _PAGE else None)
+
+    def records(self, cursor: str | None) -> Page[Catalog | Document]:
+        """Two catalogs a page, each with its own record at the end."""
+        first = int(cursor or 0)
+        last = min(first + _PAGE // OF_A_CATALOG, len(self.shelves.catalogs))
+        items: list[Catalog | Document] = []
+        for catalog in range(first, last):
+            items += [*self.shelves.documents(catalog), self.shelves.catalog(catalog)]
+        self.meter.count("Scan", reads=len(items) * _DOCUMENT_BYTES / 8192)
+        return Page(items=items, next=str(last) if last < len(self.shelves.catalogs) else None)
+
+    def source_ids(self, _knowledge_base_id: str) -> list[str]:
+        self.meter.count("ListDataSources")
+        return [SHARED.data_source_id]
+
+    def source(self, _knowledge_base_id: str, _data_source_id: str) -> KnownSource:
+        self.meter.count("GetDataSource")
+        return KnownSource(source=SHARED, name="shared", status="AVAILABLE")
+
+    def indexed(self, _source: DataSource, cursor: str | None) -> Page[ListedDocument]:
+        self.meter.count("ListKnowledgeBaseDocuments")
+        first = int(cursor or 0)
+        items = [
+            ListedDocument(identifier=document_id, detail=said)
+            for document_id, said in self.shelves.listed(first, _PAGE)
+        ]
+        following = first + _PAGE
+        return Page(items=items, next=str(following) if following < self.shelves.size else None)
+
+    def details(
+        self, _source: DataSource, document_ids: Iterable[str]
+    ) -> dict[str, DocumentDetail]:
+        self.meter.count("GetKnowledgeBaseDocuments")
+        return self.shelves.details(document_ids)
+
+
+@dataclass(kw_only=True)
+class MadeUpCatalogs:
+    shelves: Shelves
+    meter: Meter
+
+    def get(self, catalog_id: str) -> Catalog | None:
+        self.meter.count("GetItem", reads=1)
+        number = self.shelves.catalogs.get(catalog_id)
+        return self.shelves.catalog(number) if number is not None else None
+
+
+@dataclass(kw_only=True)
+class MadeUpDocuments:
+    shelves: Shelves
+    meter: Meter
+
+    def get(self, catalog_id: str, document_id: str) -> Document | None:
+        self.meter.count("GetItem", reads=1)
+        return next(
+            (each for each in self._all(catalog_id) if each.document_id == document_id), None
+        )
+
+    def of_catalog(self, catalog_id: str) -> Iterator[Document]:
+        found = self._all(catalog_id)
+        self.meter.count("Query", reads=len(found) * _DOCUMENT_BYTES / 4096)
+        return iter(found)
+
+    def _all(self, catalog_id: str) -> list[Document]:
+        number = self.shelves.catalogs.get(catalog_id)
+        return self.shelves.documents(number) if number is not None else []
+
+
+@dataclass(kw_only=True)
+class MadeUpBucket:
+    shelves: Shelves
+    meter: Meter
+
+    def head(self, key: str) -> StoredObject | None:
+        self.meter.count("HeadObject")
+        if not self.shelves.has_object(key):
+            return None
+        return StoredObject(
+            key=key,
+            size=20_000,
+            etag="etag",
+            version_id="v1",
+            content_type="",
+            last_modified=LONG_AGO,
+            attributes={},
+        )
+
+    def sidecar_of(self, key: str) -> StoredSidecar | None:
+        self.meter.count("HeadObject")
+        there = self.shelves.has_object(key)
+        return StoredSidecar(body=b"{}", last_modified=LONG_AGO) if there else None
+
+    def uri_of(self, key: str) -> str:
+        return f"s3://docs/{key}"

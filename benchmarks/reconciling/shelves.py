@@ -1,0 +1,176 @@
+"""
+A deployment of any number of documents, all on one shared data source, made up as it is read.
+
+Every 500 documents are a catalog. A document's number tells all of it, so that memory is the
+reconciler's own. Beside each disagreement that is planted, one document in a thousand failed, which
+is none.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from math import gcd
+
+from stackroom.keys import SIDECAR_SUFFIX, catalog_id_of, document_id_of
+from stackroom.model import Catalog, DataSource, DataSourceType, Document, DocumentStatus
+from stackroom.ports.ingestion import DocumentDetail
+
+OF_A_CATALOG = 500
+OF_A_USER = 10  # catalogs
+LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
+SHARED = DataSource(knowledge_base_id="KB1", data_source_id="SHARED1", type=DataSourceType.CUSTOM)
+_ONE_FAILED_IN = 1000
+_SIZE = 20_000
+_SOMEWHERE_ELSE = 1_000_003  # a prime: the listing's order has nothing to do with the records'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planted:
+    """Numbers of documents, each of which one side does not have; names of some that none has."""
+
+    unlisted: frozenset[int] = frozenset()
+    unrecorded: frozenset[int] = frozenset()  # and never ingested: its event was lost
+    gone: frozenset[int] = frozenset()  # without an object
+    orphans: tuple[str, ...] = ()  # ids that only the listing has
+
+    @classmethod
+    def among(cls, size: int) -> "Planted":
+        """Five, three and three of so many, and four orphans."""
+        numbers = range(7, size, size // 12)
+        return cls(
+            unlisted=frozenset(numbers[:5]),
+            unrecorded=frozenset(numbers[5:8]),
+            gone=frozenset(numbers[8:11]),
+            orphans=tuple(document_id_of("cat-gone", str(number)) for number in range(4)),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shelves:
+    size: int
+    planted: Planted = field(default_factory=Planted)
+
+    def __post_init__(self) -> None:
+        assert self.size % OF_A_CATALOG == 0, "catalogs are full"
+
+    @cached_property
+    def catalogs(self) -> dict[str, int]:
+        """The numbers of all catalogs, by id: one small entry for five hundred documents."""
+        return {self.catalog_id(each): each for each in range(self.size // OF_A_CATALOG)}
+
+    def catalog_id(self, catalog: int) -> str:
+        return catalog_id_of(_user(catalog), _folder(catalog))
+
+    def catalog(self, catalog: int) -> Catalog:
+        here = range(catalog * OF_A_CATALOG, (catalog + 1) * OF_A_CATALOG)
+        count = sum(number not in self.planted.unrecorded for number in here)
+        return Catalog(
+            catalog_id=self.catalog_id(catalog),
+            user_id=_user(catalog),
+            name=_folder(catalog),
+            s3_prefix=f"{_user(catalog)}/{_folder(catalog)}/",
+            document_count=count,
+            total_bytes=count * _SIZE,
+            knowledge_base_id=SHARED.knowledge_base_id,
+            data_source_id=SHARED.data_source_id,
+            data_source_type=SHARED.type,
+            created_at=LONG_AGO,
+            updated_at=LONG_AGO,
+        )
+
+    def documents(self, catalog: int) -> list[Document]:
+        """Its records, in their order."""
+        first = catalog * OF_A_CATALOG
+        made = (
+            self._document(number)
+            for number in range(first, first + OF_A_CATALOG)
+            if number not in self.planted.unrecorded
+        )
+        return sorted(made, key=lambda each: each.document_id)
+
+    def keys(self, first: int) -> Iterator[str]:
+        """Of all objects, from that document's on, each before its sidecar."""
+        for number in range(first, self.size):
+            if number not in self.planted.gone:
+                yield (key := self.key(number))
+                yield key + SIDECAR_SUFFIX
+
+    def key(self, number: int) -> str:
+        catalog, at = divmod(number, OF_A_CATALOG)
+        return f"{_user(catalog)}/{_folder(catalog)}/{at:03}.txt"
+
+    def number_of(self, key: str) -> int:
+        _, folder, name = key.split("/")
+        return int(folder.removeprefix("c")) * OF_A_CATALOG + int(name[:3])
+
+    def has_object(self, key: str) -> bool:
+        return key == self.key(self.number_of(key)) and self.number_of(key) not in self.planted.gone
+
+    def listed(self, first: int, count: int) -> Iterator[tuple[str, DocumentDetail]]:
+        """So many of what the data source lists, from there on, in its own order."""
+        step = next(
+            each
+            for each in range(_SOMEWHERE_ELSE, 2 * _SOMEWHERE_ELSE)
+            if gcd(each, self.size) == 1
+        )
+        for at in range(first, min(first + count, self.size)):
+            number = at * step % self.size
+            if number not in self.planted.unlisted and number not in self.planted.unrecorded:
+                yield self._id(number), self.said(number)
+        if first + count >= self.size:
+            yield from ((each, _said("INDEXED")) for each in self.planted.orphans)
+
+    def said(self, number: int) -> DocumentDetail:
+        return _said("FAILED" if _failed(number) else "INDEXED")
+
+    def details(self, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
+        """Of the few that are asked for by id: what is planted, and what failed."""
+        return {each: self._known.get(each, _said("NOT_FOUND", None)) for each in document_ids}
+
+    @cached_property
+    def _known(self) -> dict[str, DocumentDetail]:
+        some = {*range(0, self.size, _ONE_FAILED_IN), *self.planted.gone}
+        found = {self._id(number): self.said(number) for number in some - self.planted.unlisted}
+        return {**found, **{each: _said("INDEXED") for each in self.planted.orphans}}
+
+    def _id(self, number: int) -> str:
+        catalog, at = divmod(number, OF_A_CATALOG)
+        return document_id_of(self.catalog_id(catalog), f"{at:03}.txt")
+
+    def _document(self, number: int) -> Document:
+        catalog, at = divmod(number, OF_A_CATALOG)
+        catalog_id = self.catalog_id(catalog)
+        failed = _failed(number)
+        # Not validated, for there are millions of them.
+        return Document.model_construct(
+            catalog_id=catalog_id,
+            document_id=document_id_of(catalog_id, f"{at:03}.txt"),
+            filename=f"{at:03}.txt",
+            s3_key=self.key(number),
+            size=_SIZE,
+            etag="etag",
+            status=DocumentStatus.FAILED if failed else DocumentStatus.INDEXED,
+            status_reason="no text" if failed else None,
+            uploaded_at=LONG_AGO,
+            updated_at=LONG_AGO,
+            present_since=LONG_AGO,
+            indexed_at=None if failed else LONG_AGO,
+            version=1,
+        )
+
+
+def _failed(number: int) -> bool:
+    return number % _ONE_FAILED_IN == 0
+
+
+def _said(status: str, at: datetime | None = LONG_AGO) -> DocumentDetail:
+    return DocumentDetail(status=status, updated_at=at)
+
+
+def _user(catalog: int) -> str:
+    return f"user{catalog // OF_A_USER:06}"
+
+
+def _folder(catalog: int) -> str:
+    return f"c{catalog:07}"
