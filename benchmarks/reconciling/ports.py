@@ -10,6 +10,7 @@ from itertools import islice
 from benchmarks.reconciling.shelves import LONG_AGO, OF_A_CATALOG, SHARED, Shelves
 from stackroom.model import Catalog, DataSource, Document
 from stackroom.ports.bucket import StoredObject, StoredSidecar
+from stackroom.ports.documents import DocumentPage
 from stackroom.ports.ingestion import DocumentDetail
 from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, Page
 from tests.fakes.clock import FakeClock
@@ -152,6 +153,14 @@ class MadeUpDocuments:
         found = self._all(catalog_id)
         self.meter.count("Query", reads=len(found) * _DOCUMENT_BYTES / 4096)
         return iter(found)
+
+    def page(self, catalog_id: str, *, after: str | None, limit: int) -> DocumentPage:
+        left = [each for each in self._all(catalog_id) if after is None or each.document_id > after]
+        some = left[:limit]
+        self.meter.count("Query", reads=len(some) * _DOCUMENT_BYTES / 4096)
+        return DocumentPage(
+            documents=tuple(some), next=some[-1].document_id if len(left) > limit else None
+        )
 
     def _all(self, catalog_id: str) -> list[Document]:
         number = self.shelves.catalogs.get(catalog_id)

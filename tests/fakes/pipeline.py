@@ -212,14 +212,6 @@ class FakeDocuments(Disturbed):
     def _failed_of(self, catalog_id: str) -> list[Document]:
         return [each for each in self._of(catalog_id) if each.counted and each.counted.failed]
 
-    def page(self, catalog_id: str, *, after: str | None, limit: int) -> DocumentPage:
-        found = sorted(
-            (each for each in self.of_catalog(catalog_id) if each.document_id > (after or "")),
-            key=lambda each: each.document_id,
-        )
-        more = found[limit - 1].document_id if len(found) > limit else None
-        return DocumentPage(documents=tuple(found[:limit]), next=more)
-
     def _check(self, document: Document) -> None:
         kept = self.kept.get((document.catalog_id, document.document_id))
         if (kept.version if kept else 0) != document.version:

@@ -16,6 +16,7 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.clock import utc_now
 from stackroom.keys import Location, locate
 from stackroom.model import Document, DocumentStatus
+from stackroom.runs.placement import OwnFirst, SharedFirst
 from stackroom_local.simulator.errors import ServiceError
 from tests.aws.stores import (
     BUCKET,
@@ -52,6 +53,8 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name, value in {**ENVIRONMENT, "KB_POOL": "[]"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "reconciler")
+    # A pool of none has no shared data source either.
+    monkeypatch.setattr(SharedFirst, "choose", OwnFirst.choose)
     _forget()
     with mock_aws(config=MOTO):
         create_tables(session.client("dynamodb"))

@@ -48,7 +48,8 @@ class Reconciled(Pipeline):
             bucket=self.bucket,
             leases=self.leases,
             executions=self.executions,
-            runs=self.runs,
+            requests=self.requests,
+            worklists=self.worklists,
             succession=self.succession,
             mending=Mending(
                 uploads=self.uploads,
@@ -65,7 +66,6 @@ class Reconciled(Pipeline):
             direct=self.bedrock,
             knowledge_base=lambda _: self.knowledge_base,
             pool=self.pool,
-            pages=self.documents,
             pace=Pace(
                 a_second=self.a_second,
                 sleep=self.clock.pass_by,
@@ -103,6 +103,23 @@ class Reconciled(Pipeline):
         run, _ = self.settlement.settle(self.settlement.poll(run))
         self.ingestion.release(run)
         self.executions.ended.add(f"{run.worklist_id}-{run.epoch}")
+
+    def lives_on(self, source: DataSource, key: str) -> None:
+        """The key's catalog is opened there, with this first document."""
+        self.clock.pass_by(1)
+        self.bucket.upload(key)
+        self.uploads.reconcile(key)
+        self.catalogs.place(place_of(key).catalog_id, source)
+
+    def end_run(self, worklist_id: str) -> None:
+        """The worklist's run has come to its end, with nothing left to do."""
+        run = self.live_run(worklist_id)
+        served = self.leases.kept[worklist_id].requested
+        assert self.leases.release(worklist_id, run.epoch, served=served)
+        self.executions.ended.add(f"{worklist_id}-{run.epoch}")
+        for entry in list(self.worklists.entries(worklist_id, limit=100)):
+            self.worklists.drop(worklist_id, entry)
+            self.catalogs.settle_status(entry.catalog_id, at=self.clock())
 
     def forget(self, key: str) -> Document:
         """The document's record is lost."""

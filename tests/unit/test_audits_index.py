@@ -1,5 +1,7 @@
 """What the knowledge bases list and what the records say."""
 
+from dataclasses import replace
+from datetime import timedelta
 from itertools import pairwise
 
 import pytest
@@ -7,9 +9,11 @@ import pytest
 from stackroom.audits.discrepancies import Kind, Outcome
 from stackroom.audits.patience import TRIES
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.model import DataSource, DataSourceType, DocumentStatus
+from stackroom.model import DataSource, DocumentStatus
+from stackroom.ports.admission import Grant, Mode
 from stackroom.ports.ingestion import Busy
 from stackroom.ports.inventory import ListingExpired
+from stackroom.runs.worklists import shared_worklist
 from tests.unit.pipeline import CATALOG, KEY, place_of
 from tests.unit.reconciling import LONG, SHARED, Reconciled
 
@@ -24,20 +28,18 @@ def world() -> Reconciled:
 
 @pytest.fixture
 def crowded() -> Reconciled:
-    """Every place of the only knowledge base is taken: catalogs live on the shared data source."""
+    """A catalog on the shared data source, beside four with one of their own."""
     world = Reconciled()
     for number in range(4):
         key = f"bob/{number}/file.txt"
         world.dropped_and_indexed(key)
+    world.lives_on(SHARED, KEYS[0])
     for key in KEYS:
         world.drop(key)
-    run = world.work()
-    assert world.catalogs.kept[CATALOG].data_source_type is DataSourceType.CUSTOM
-    for key in KEYS:
+        world.bedrock.put(SHARED, place_of(key).document_id)
+        world.change(key, status=DocumentStatus.INDEXED, indexed_at=world.clock())
         world.is_searchable(key)
-        assert world.document(key).status is DocumentStatus.INDEXED
-    world.ingestion.release(run)
-    world.executions.ended.add(world.leases.kept[CATALOG].execution_name)
+    world.end_run(shared_worklist("KB1"))
     return world
 
 
@@ -262,8 +264,18 @@ def test_a_second_copy_at_a_data_source_where_the_catalog_does_not_live_is_delet
 def test_nothing_is_deleted_directly_while_a_run_has_its_grant(crowded: Reconciled) -> None:
     crowded.bedrock.put(SHARED, ORPHAN)
     crowded.drop(KEY)
-    crowded.admitted()
+    run = crowded.live_run(shared_worklist("KB1"))
     crowded.clock.pass_by(LONG)
+    grant = Grant(
+        worklist_id=run.worklist_id,
+        epoch=run.epoch,
+        knowledge_base_id="KB1",
+        mode=Mode.SHARED,
+        slots=1,
+        granted_at=crowded.clock(),
+        until=crowded.clock() + timedelta(minutes=10),
+    )
+    crowded.book.write(replace(crowded.book.read(), grants=(grant,)))
 
     (found,) = crowded.reconcile()
 

@@ -4,9 +4,11 @@ import pytest
 
 from stackroom.audits.discrepancies import Kind
 from stackroom.model import CatalogStatus, DocumentStatus
+from stackroom.ports.worklists import Entry
+from stackroom.runs.worklists import shared_worklist
 from stackroom.settlement.verdicts import MAX_ATTEMPTS
-from tests.unit.pipeline import CATALOG, KEY
-from tests.unit.reconciling import LONG, Reconciled
+from tests.unit.pipeline import CATALOG, KEY, place_of
+from tests.unit.reconciling import LONG, SHARED, Reconciled
 
 OTHER = "alice/research/other.pdf"
 UNFINISHED = (DocumentStatus.PENDING, DocumentStatus.INDEXING)
@@ -121,3 +123,25 @@ def test_an_unplaced_object_whose_object_is_gone_is_forgotten(world: Reconciled)
 
     assert world.found() == [(Kind.UNPLACED_WITHOUT_OBJECT, "alice/loose.txt")]
     assert world.documents.kept == {}
+
+
+def test_a_catalog_that_the_shared_run_does_not_know_of_is_made_known_to_it(
+    world: Reconciled,
+) -> None:
+    others = "alice/letters/one.txt"
+    for key in (KEY, others):
+        world.lives_on(SHARED, key)
+        world.requests.ask(place_of(key).catalog_id)
+    shared = shared_worklist("KB1")
+    forgotten = next(each for each in world.worklists.entries(shared, limit=2) if is_of(each, KEY))
+    world.worklists.drop(shared, forgotten)
+
+    assert world.found() == [(Kind.STALLED_DOCUMENT, KEY)]
+    assert [each.catalog_id for each in world.worklists.entries(shared, limit=9)] == sorted(
+        place_of(key).catalog_id for key in (KEY, others)
+    )
+    assert world.found() == []
+
+
+def is_of(entry: Entry, key: str) -> bool:
+    return entry.catalog_id == place_of(key).catalog_id

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from stackroom.audits.attended import Attended
 from stackroom.audits.bucket import BucketAudit
 from stackroom.audits.control import ControlAudit
 from stackroom.audits.discrepancies import Audit
@@ -22,12 +23,13 @@ from stackroom.ports.admission import AdmissionBook
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.data_sources import DataSources, Slots
-from stackroom.ports.documents import DocumentPages, Documents
+from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import DirectDocuments, IngestionJobs
 from stackroom.ports.inventory import Inventory
 from stackroom.ports.retrieval import KnowledgeBase
 from stackroom.ports.runs import Executions, Leases
-from stackroom.runs.leases import Runs
+from stackroom.ports.worklists import Worklists
+from stackroom.runs.requests import RunRequests
 from stackroom.settlement.details import details_by
 from stackroom.settlement.search_check import SearchCheck
 from stackroom.settlement.succession import Succession
@@ -43,11 +45,11 @@ class Auditors:
     inventory: Inventory
     catalogs: Catalogs
     documents: Documents
-    pages: DocumentPages
     bucket: DocumentBucket
     leases: Leases
     executions: Executions
-    runs: Runs
+    requests: RunRequests
+    worklists: Worklists
     succession: Succession
     mending: Mending
     book: AdmissionBook
@@ -98,8 +100,8 @@ class Auditors:
                 catalogs=self.catalogs,
                 documents=self.documents,
                 bucket=self.bucket,
-                leases=self.leases,
-                runs=self.runs,
+                attended=Attended(leases=self.leases, worklists=self.worklists),
+                requests=self.requests,
                 mending=self.mending,
             ),
             AuditStage.INDEX: self._index(),
@@ -129,7 +131,7 @@ class Auditors:
             readings=Readings(
                 inventory=self.inventory,
                 catalogs=self.catalogs,
-                pages=self.pages,
+                pages=self.documents,
                 orphans=orphans,
                 details=details,
                 mending=self.mending,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 
+from stackroom.audits.attended import Attended
 from stackroom.audits.discrepancies import Discrepancy, Kind, Step
 from stackroom.audits.mending import Mending
 from stackroom.keys import is_ours, unplaced_partition
@@ -18,8 +19,7 @@ from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.inventory import Inventory
-from stackroom.ports.runs import Leases
-from stackroom.runs.leases import Runs
+from stackroom.runs.requests import RunRequests
 from stackroom.settlement.verdicts import MAX_ATTEMPTS
 
 _UNPLACED = unplaced_partition("")
@@ -32,8 +32,8 @@ class RecordAudit:
     catalogs: Catalogs
     documents: Documents
     bucket: DocumentBucket
-    leases: Leases
-    runs: Runs
+    attended: Attended
+    requests: RunRequests
     mending: Mending
 
     def step(self, cursor: str | None) -> Step:
@@ -116,14 +116,13 @@ class RecordAudit:
         waiting = [each for each in documents if _is_unfinished(each)]
         if not waiting and not is_stuck:
             return
-        lease = self.leases.get(catalog.catalog_id)
-        if lease is not None and lease.held:
+        if self.attended.by_a_run(catalog):
             return
         # What was listed may be older than the end of the run that finished it.
         stalled = [each for each in waiting if self._is_as_listed(each)]
         now = self.catalogs.get(catalog.catalog_id)
         is_stuck = not waiting and now is not None and self._is_stuck(now)
-        ask = partial(self.runs.ask, catalog.catalog_id)
+        ask = partial(self.requests.ask, catalog.catalog_id)
         keys = (each.s3_key for each in stalled)
         yield from self.mending.mended(Kind.STALLED_DOCUMENT, *keys, by=ask)
         if is_stuck:

@@ -32,11 +32,11 @@ def reconciliation_of(
         inventory=deployment.inventory,
         catalogs=deployment.catalogs,
         documents=deployment.documents,
-        pages=deployment.documents,
         bucket=deployment.bucket,
         leases=deployment.leases,
         executions=deployment.executions,
-        runs=use_cases.runs,
+        requests=use_cases.requests,
+        worklists=deployment.worklists,
         succession=use_cases.succession,
         mending=Mending(
             uploads=use_cases.uploads,
