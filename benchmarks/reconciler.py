@@ -35,6 +35,7 @@ from stackroom.audits.discrepancies import Kind
 from stackroom.audits.mending import Mending
 from stackroom.audits.pace import Pace
 from stackroom.audits.reconciliation import Reconciliation
+from stackroom.audits.rounds import Rounds
 from stackroom.uploads.reconcile import Uploads
 from tests.fakes.clock import FakeClock
 from tests.unit.pipeline import Pipeline
@@ -46,7 +47,9 @@ _BOOKMARK = 400_000  # bytes of an item [DynamoDB developer guide: Constraints]
 _AIM_MEBIBYTES = 200
 
 
-def reconciliation(shelves: Shelves, meter: Meter, bookmark: Bookmarks) -> Reconciliation:
+def reconciliation(
+    shelves: Shelves, meter: Meter, bookmark: Bookmarks, kept_round: Bookmarks
+) -> Reconciliation:
     """The product's, over shelves; nothing but these has anything in it."""
     pipeline = Pipeline(clock=meter.clock)
     # Each answers what is asked of it; what else its port promises, a dry run never asks.
@@ -88,7 +91,14 @@ def reconciliation(shelves: Shelves, meter: Meter, bookmark: Bookmarks) -> Recon
         pool=pipeline.pool,
         pace=Pace(sleep=meter.clock.pass_by, now=lambda: meter.clock().timestamp()),
     )
-    return Reconciliation(audits=auditors.audits(), bookmark=bookmark)
+    return Reconciliation(
+        audits=auditors.audits(),
+        between=auditors.between(),
+        bookmark=bookmark,
+        rounds=Rounds(kept=kept_round),
+        tally=auditors.tally,
+        now=meter.clock,
+    )
 
 
 def measured(size: int) -> dict[str, Any]:
@@ -98,13 +108,13 @@ def measured(size: int) -> dict[str, Any]:
     assert shelves.catalogs, "made before memory is looked at"
     before = _peak()
     meter = Meter(FakeClock())
-    bookmark = Bookmarks(meter=meter)
+    bookmark, kept_round = Bookmarks(meter=meter), Bookmarks(meter=meter)
     began, computed = meter.clock(), time.process_time()
     found: Counter[Kind] = Counter()
     invocations, busy = 0, 0.0
     while True:
         invoked = meter.clock()
-        reconciling = reconciliation(shelves, meter, bookmark)
+        reconciling = reconciliation(shelves, meter, bookmark, kept_round)
 
         def has_time(since: datetime = invoked) -> bool:
             return (meter.clock() - since).total_seconds() < _INVOCATION - _ENOUGH

@@ -118,6 +118,8 @@ class PipelineFunctions:
         )
         self.rights.settle(handler)
         handler.allow("dynamodb:Scan", on=self._catalogs())
+        handler.allow("dynamodb:Scan", on=self.rights.data.catalog_table.by_user_arn)
+        handler.allow("dynamodb:BatchGetItem", on=self._catalogs())
         self.rights.coordinate(handler)
         self.rights.look_for_silent_runs(handler)
         self.rights.read_documents(handler)

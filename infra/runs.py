@@ -1,6 +1,7 @@
 """The state machine that brings a catalog up to date, and who looks after a run that broke."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -140,11 +141,14 @@ class Runs(Construct):
             self,
             "Reconcile",
             description="Compares bucket, records and index, and mends what disagrees.",
-            schedule=events.Schedule.rate(cdk.Duration.hours(1)),
-            targets=[self._invoking(reconciler, {"action": "reconcile"})],
+            # As long as an invocation may take: a round that needs many goes on without a pause.
+            schedule=events.Schedule.rate(cdk.Duration.minutes(15)),
+            targets=[self._invoking(reconciler, {"action": "reconcile", "when_due": True})],
         )
 
-    def _invoking(self, handler: HandlerFunction, event: dict[str, str]) -> targets.LambdaFunction:
+    def _invoking(
+        self, handler: HandlerFunction, event: Mapping[str, object]
+    ) -> targets.LambdaFunction:
         return targets.LambdaFunction(
             handler.function,
             event=events.RuleTargetInput.from_object(event),

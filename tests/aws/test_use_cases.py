@@ -66,7 +66,7 @@ def use_cases(settings: type[Settings]) -> UseCases:
 
 
 def _reconciliation(made: UseCases) -> object:
-    return reconciliation_of(made, bookmark=made.deployment.bookmark)
+    return reconciliation_of(made, bookmark=made.deployment.bookmark, rounds=made.deployment.rounds)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,9 @@ def _reconciliation(made: UseCases) -> object:
         (PollerSettings, lambda made: made.settlement),
         (
             ReconcilerSettings,
-            lambda made: reconciliation_of(made, bookmark=made.deployment.bookmark),
+            lambda made: reconciliation_of(
+                made, bookmark=made.deployment.bookmark, rounds=made.deployment.rounds
+            ),
         ),
         (RetrieveSettings, lambda made: made.retrieval),
         (Answers, lambda made: made.answering),

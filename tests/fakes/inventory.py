@@ -75,6 +75,14 @@ class FakeInventory(Disturbed):
         items = [record for _, record in found[: self.page]]
         return Page(items=items, next=more, malformed=() if cursor else self.malformed)
 
+    def all_catalogs(self, cursor: str | None) -> Page[Catalog]:
+        found = sorted(
+            (each for each in self.catalogs.kept.values() if each.catalog_id > (cursor or "")),
+            key=lambda each: each.catalog_id,
+        )
+        more = found[self.page - 1].catalog_id if len(found) > self.page else None
+        return Page(items=found[: self.page], next=more)
+
     def source_ids(self, knowledge_base_id: str) -> list[str]:
         return [each.source.data_source_id for each in self._sources(knowledge_base_id)]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from moto import mock_aws
+from pydantic import ValidationError
 
 import functions.reconciler.handler as reconciler
 from stackroom.aws import session
@@ -88,7 +89,7 @@ def put(*keys: str) -> None:
         session.client("s3").put_object(Bucket=BUCKET, Key=key, Body=b"some text")
 
 
-def reconcile(context: Context | None = None, **since: str) -> dict[str, Any]:
+def reconcile(context: Context | None = None, **since: object) -> dict[str, Any]:
     event = {"action": "reconcile", **since}
     answer: dict[str, Any] = reconciler.handler(event, context or Hurried())
     return answer
@@ -186,6 +187,50 @@ def test_without_time_for_a_piece_nothing_is_begun(
     put(KEY)
 
     assert reconcile(Hurried(pieces=0))["found"] == {}
+
+
+def test_when_no_round_is_due_a_lost_upload_waits_for_the_next(
+    world: None, later: None, printed: Printed
+) -> None:
+    first = reconcile(when_due=True)
+    put(KEY)
+
+    assert first == {"finished": True, "found": {}}
+    assert reconcile(when_due=True) == {"finished": True, "found": {}}
+    assert reconcile()["found"] == {"object_without_record": 1}
+
+
+def test_a_round_that_is_under_way_is_gone_on_with_when_it_is_due(
+    world: None, later: None, printed: Printed
+) -> None:
+    put(KEY)
+    reconcile(Hurried(pieces=1))
+
+    assert reconcile(when_due=True) == {"finished": True, "found": {"object_without_record": 1}}
+
+
+def test_the_log_tells_how_far_a_round_has_come(world: None, later: None, printed: Printed) -> None:
+    put(KEY)
+
+    reconcile(Hurried(pieces=2))  # the runs, and the bucket
+
+    line = printed.line("reconciled")
+    assert line["finished"] is False
+    assert "round_ended" not in line
+    assert line["read"] == {"objects": 1}
+
+
+@pytest.mark.parametrize("a_second", ["0", "5", "soon"])
+def test_a_pace_that_leaves_the_runs_nothing_is_refused(
+    monkeypatch: pytest.MonkeyPatch, a_second: str
+) -> None:
+    environment = {**ENVIRONMENT, "KB_POOL": "[]", "STATE_MACHINE_ARN": "arn:any"}
+    monkeypatch.setenv("RECONCILER_REQUESTS_A_SECOND", a_second)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    with pytest.raises(ValidationError, match="reconciler_requests_a_second"):
+        reconciler.ReconcilerSettings.from_env()
 
 
 def test_after_a_power_cut_what_came_just_before_is_registered_at_once(

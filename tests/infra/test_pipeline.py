@@ -191,14 +191,16 @@ def test_every_five_minutes_somebody_looks_for_what_a_crash_forgot(assembly: Ass
     assert json.loads(target["Input"]) == {"action": "sweep"}
 
 
-def test_every_hour_the_reconciler_compares_bucket_records_and_index(assembly: Assembly) -> None:
+def test_every_quarter_of_an_hour_the_reconciler_does_what_is_due(
+    assembly: Assembly,
+) -> None:
     rule = assembly.one("pipeline", "AWS::Events::Rule", "RunsReconcile").properties
 
     [target] = rule["Targets"]
 
-    assert rule["ScheduleExpression"] == "rate(1 hour)"
+    assert rule["ScheduleExpression"] == "rate(15 minutes)"
     assert target["Arn"].endswith("function:stackroom-reconciler")
-    assert json.loads(target["Input"]) == {"action": "reconcile"}
+    assert json.loads(target["Input"]) == {"action": "reconcile", "when_due": True}
 
 
 def test_the_limits_of_admission_are_those_of_the_context(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from stackroom.audits.mending import Mending
 from stackroom.audits.pace import Pace
 from stackroom.audits.patience import Patience
 from stackroom.audits.reconciliation import Reconciliation
-from stackroom.model import DataSource, DataSourceType, Document
+from stackroom.audits.rounds import Rounds
+from stackroom.model import CatalogStatus, DataSource, DataSourceType, Document
 from stackroom.retries import at_once
 from tests.fakes.inventory import FakeBookmark, FakeInventory
 from tests.unit.pipeline import Pipeline, place_of
@@ -28,6 +29,7 @@ class Reconciled(Pipeline):
     differences: int = 4
     a_second: float = 4.0
     bookmark: FakeBookmark = field(default_factory=FakeBookmark)
+    kept_round: FakeBookmark = field(default_factory=FakeBookmark)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -76,7 +78,14 @@ class Reconciled(Pipeline):
             salt=lambda: "salt",
             patience=Patience(pause=at_once),
         )
-        return Reconciliation(audits=auditors.audits(), bookmark=self.bookmark)
+        return Reconciliation(
+            audits=auditors.audits(),
+            between=auditors.between(),
+            bookmark=self.bookmark,
+            rounds=Rounds(kept=self.kept_round),
+            tally=auditors.tally,
+            now=self.clock,
+        )
 
     def reconcile(self, *, dry_run: bool = False) -> list[Discrepancy]:
         return list(self.reconciliation(dry_run=dry_run).go_on())
@@ -132,6 +141,12 @@ class Reconciled(Pipeline):
         document = self.document(key).model_copy(update=changes)
         self.documents.overwrite(document)
         return document
+
+    def stays_indexing(self, catalog_id: str) -> None:
+        """Whoever should have settled its status died before."""
+        there = self.catalogs.kept[catalog_id]
+        changes = {"status": CatalogStatus.INDEXING, "updated_at": self.clock()}
+        self.catalogs.kept[catalog_id] = there.model_copy(update=changes)
 
     def everything(self) -> Any:
         """What every store holds, to compare with later."""

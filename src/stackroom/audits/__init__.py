@@ -5,6 +5,8 @@ Bucket, records, index and control table compared, and mended where they tell di
 - control, bucket, records, index, sources: an audit each; it finds
 - of the index: listings (which data source), readings (both sides of it, into a sketch), suspects
   (what differs, looked at again), orphans; places (where that stands), pace (how often it asks)
+- open_documents: what is looked at between two full rounds; rounds: when one is due, and its progress
+- attended: whether a run looks after a catalog
 - attempts: what events would have done with keys, and whether that was all
 - mending: what is done about what was found; in a dry run, nothing
 - discrepancies: what can be found, and its remedy

@@ -10,12 +10,14 @@ from stackroom.audits.discrepancies import Audit
 from stackroom.audits.index import IndexAudit
 from stackroom.audits.listings import Listings
 from stackroom.audits.mending import Mending
+from stackroom.audits.open_documents import OpenAudit
 from stackroom.audits.orphans import Orphans
 from stackroom.audits.pace import Pace
 from stackroom.audits.patience import Patience
 from stackroom.audits.readings import CAPACITY, Readings, random_salt
 from stackroom.audits.reconciliation import AuditStage
 from stackroom.audits.records import RecordAudit
+from stackroom.audits.rounds import Tally
 from stackroom.audits.sources import SourceAudit
 from stackroom.audits.suspects import Suspects
 from stackroom.model import PoolMember
@@ -59,6 +61,7 @@ class Auditors:
     direct: DirectDocuments
     knowledge_base: Callable[[str], KnowledgeBase]
     pool: Sequence[PoolMember]
+    tally: Tally = field(default_factory=Tally)
     pace: Pace = field(default_factory=Pace)
     capacity: int = 20_000
     differences: int = CAPACITY
@@ -66,16 +69,24 @@ class Auditors:
     patience: Patience = field(default_factory=Patience)
 
     def audits(self) -> dict[AuditStage, Audit]:
-        """Each asks the knowledge bases with patience, and for documents at their pace."""
+        return self._patient()._audits()
+
+    def between(self) -> list[Audit]:
+        """Those of a look between two rounds."""
+        audits = self._audits()
+        return [audits[AuditStage.CONTROL], self._open()]
+
+    def _patient(self) -> "Auditors":
+        """Asks the knowledge bases with patience, and for documents at their pace."""
         patient, paced = self.patience.with_, self.pace.of
-        inventory = paced(self.inventory, "indexed")
+        inventory = self.tally.of(paced(self.inventory, "indexed"))
         return replace(
             self,
             inventory=patient(inventory, "source_ids", "source", "indexed"),
             data_sources=patient(self.data_sources, "all"),
             direct=patient(paced(self.direct, "details"), "details", "delete"),
             knowledge_base=lambda each: patient(self.knowledge_base(each), "retrieve"),
-        )._audits()
+        )
 
     def _audits(self) -> dict[AuditStage, Audit]:
         return {
@@ -100,7 +111,7 @@ class Auditors:
                 catalogs=self.catalogs,
                 documents=self.documents,
                 bucket=self.bucket,
-                attended=Attended(leases=self.leases, worklists=self.worklists),
+                attended=self._attended,
                 requests=self.requests,
                 mending=self.mending,
             ),
@@ -114,6 +125,20 @@ class Auditors:
                 pool=self.pool,
             ),
         }
+
+    def _open(self) -> OpenAudit:
+        return OpenAudit(
+            inventory=self.inventory,
+            catalogs=self.catalogs,
+            documents=self.documents,
+            attended=self._attended,
+            requests=self.requests,
+            mending=self.mending,
+        )
+
+    @property
+    def _attended(self) -> Attended:
+        return Attended(leases=self.leases, worklists=self.worklists)
 
     def _index(self) -> IndexAudit:
         details = details_by(jobs=self.jobs, direct=self.direct, bucket=self.bucket)

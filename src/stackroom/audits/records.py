@@ -13,6 +13,7 @@ from itertools import groupby
 from stackroom.audits.attended import Attended
 from stackroom.audits.discrepancies import Discrepancy, Kind, Step
 from stackroom.audits.mending import Mending
+from stackroom.audits.open_documents import is_for_a_run
 from stackroom.keys import is_ours, unplaced_partition
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ports.bucket import DocumentBucket
@@ -20,10 +21,8 @@ from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.inventory import Inventory
 from stackroom.runs.requests import RunRequests
-from stackroom.settlement.verdicts import MAX_ATTEMPTS
 
 _UNPLACED = unplaced_partition("")
-_UNFINISHED = (DocumentStatus.PENDING, DocumentStatus.INDEXING, DocumentStatus.DELETING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +112,7 @@ class RecordAudit:
     def _stalled(
         self, catalog: Catalog, documents: list[Document], *, is_stuck: bool
     ) -> Iterator[Discrepancy]:
-        waiting = [each for each in documents if _is_unfinished(each)]
+        waiting = [each for each in documents if is_for_a_run(each)]
         if not waiting and not is_stuck:
             return
         if self.attended.by_a_run(catalog):
@@ -139,9 +138,3 @@ class RecordAudit:
 
 def _documents(records: list[Catalog | Document]) -> list[Document]:
     return [each for each in records if isinstance(each, Document)]
-
-
-def _is_unfinished(document: Document) -> bool:
-    if document.lingering and document.status is DocumentStatus.FAILED:
-        return document.attempts < MAX_ATTEMPTS  # after that, it is left with a reason that says so
-    return document.status in _UNFINISHED

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
 METADATA = "METADATA"
-_USER_INDEX = "user_id-index"
+USER_INDEX = "user_id-index"
 _DELETING = str(CatalogStatus.DELETING)
 _TRIES = 6  # while others register or settle documents
 
@@ -52,7 +52,7 @@ class DynamoCatalogs:
         found = query(
             self.client,
             TableName=self.table,
-            IndexName=_USER_INDEX,
+            IndexName=USER_INDEX,
             KeyConditionExpression="user_id = :user",
             ExpressionAttributeValues=to_item({":user": user_id}),
         )

@@ -18,6 +18,7 @@ from stackroom.aws import session
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from stackroom.audits.rounds import Rounds
     from stackroom.aws.admission import DynamoAdmissionBook
     from stackroom.aws.bookmark import DynamoBookmark
     from stackroom.aws.bucket import S3DocumentBucket
@@ -128,6 +129,15 @@ class Deployment:
         from stackroom.aws.bookmark import DynamoBookmark
 
         return DynamoBookmark(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def rounds(self) -> Rounds:
+        """Of the reconciler."""
+        from stackroom.audits.rounds import Rounds
+        from stackroom.aws.bookmark import ROUND, DynamoBookmark
+
+        kept = DynamoBookmark(client=self._dynamodb, table=self._control_table, name=ROUND)
+        return Rounds(kept=kept)
 
     @cached_property
     def bucket(self) -> S3DocumentBucket:

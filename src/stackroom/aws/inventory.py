@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Container
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from stackroom.aws.catalogs import METADATA, to_catalog
+from stackroom.aws.catalogs import METADATA, USER_INDEX, key_of, to_catalog
 from stackroom.aws.document_details import ids, most_listed, to_detail
 from stackroom.aws.document_items import FAILED, OPEN, to_document
-from stackroom.aws.items import from_item, to_item
+from stackroom.aws.items import from_item, get_all, to_item
 from stackroom.aws.source_configurations import prefix_in, type_in
 from stackroom.aws.translation import knowledge_base_errors, store_errors
 from stackroom.model import Catalog, DataSource, Document
@@ -80,6 +81,20 @@ class AwsInventory:
             next=json.dumps(from_item(last)) if last else None,
             malformed=malformed,
         )
+
+    def all_catalogs(self, cursor: str | None) -> Page[Catalog]:
+        start = {"ExclusiveStartKey": to_item(json.loads(cursor))} if cursor is not None else {}
+        with store_errors():
+            answer = self.dynamodb.scan(
+                TableName=self.catalog_table, IndexName=USER_INDEX, Limit=self.page, **start
+            )
+        last = answer.get("LastEvaluatedKey")
+        keys = [key_of(from_item(each)["catalog_id"]) for each in answer["Items"]]
+        items: list[Catalog] = []
+        for values in get_all(self.dynamodb, self.catalog_table, keys):
+            with suppress(ValidationError):  # the records' own audit tells of it
+                items.append(to_catalog(values))
+        return Page(items=items, next=json.dumps(from_item(last)) if last else None)
 
     def source_ids(self, knowledge_base_id: str) -> list[str]:
         with knowledge_base_errors():

@@ -8,6 +8,7 @@ from stackroom.audits.discrepancies import QUIET
 from stackroom.audits.mending import Mending
 from stackroom.audits.pace import DEFAULT_A_SECOND, Pace
 from stackroom.audits.reconciliation import AuditStage, Reconciliation
+from stackroom.audits.rounds import Rounds
 from stackroom.aws.use_cases import UseCases
 from stackroom.ports.inventory import Bookmark
 
@@ -16,6 +17,7 @@ def reconciliation_of(
     use_cases: UseCases,
     *,
     bookmark: Bookmark,
+    rounds: Rounds,
     dry_run: bool = False,
     quiet: timedelta = QUIET,
     idle_before: datetime | None = None,
@@ -55,4 +57,11 @@ def reconciliation_of(
         pool=deployment.pool,
         pace=Pace(a_second=a_second),
     )
-    return Reconciliation(audits=auditors.audits(), bookmark=bookmark, on_step=on_step)
+    return Reconciliation(
+        audits=auditors.audits(),
+        between=auditors.between(),
+        bookmark=bookmark,
+        rounds=rounds,
+        tally=auditors.tally,
+        on_step=on_step,
+    )

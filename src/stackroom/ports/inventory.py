@@ -74,6 +74,10 @@ class Inventory(Protocol):
 
     def records(self, cursor: str | None) -> Page[Catalog | Document]: ...
 
+    def all_catalogs(self, cursor: str | None) -> Page[Catalog]:
+        """The catalogs alone, whatever they hold; they may be some seconds old, too."""
+        ...
+
     def source_ids(self, knowledge_base_id: str) -> list[str]: ...
 
     def source(self, knowledge_base_id: str, data_source_id: str) -> KnownSource | None:

@@ -13,6 +13,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 from rich.markup import escape
 
+from stackroom.errors import Unavailable
 from stackroom.ports.search_index import Readiness
 from stackroom.retrieval.index_setup import readiness_of
 from stackroom_local import synthesis
@@ -110,6 +111,7 @@ def _instance(state: StateDirectory) -> Iterator[CheckResult]:
         instance,
     )
     yield from _dead_letters(instance)
+    yield from _rounds(instance)
     yield from _search_indexes(instance)
     yield from (CheckResult(*each) for each in embeddings(instance))
 
@@ -145,6 +147,22 @@ def _dead_letters(instance: Instance) -> Iterator[CheckResult]:
             f"in {instance.state_dir / 'logs'}, have the files mended: "
             f"{_command(instance, 'reconcile')}, then empty it: {empty} --queue-url {url}",
         )
+
+
+def _rounds(instance: Instance) -> Iterator[CheckResult]:
+    """How far the reconciler's own full round has come, or when the last one ended."""
+    try:
+        latest = Product(instance).use_cases.deployment.rounds.latest()
+    except (Unavailable, BotoCoreError, ClientError):
+        return  # the same server's bucket has been told of above
+    if latest is None:
+        yield CheckResult(True, "no full round of the reconciler yet")
+    elif latest.ended is None:
+        told = f"the reconciler's full round began at {latest.began:%H:%M} UTC; read: {latest}"
+        yield CheckResult(True, told)
+    else:
+        told = f"the reconciler's last full round ended at {latest.ended:%H:%M} UTC; read: {latest}"
+        yield CheckResult(True, told)
 
 
 def _waiting_in(sqs: Any, url: str) -> int:

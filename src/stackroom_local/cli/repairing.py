@@ -13,6 +13,7 @@ from rich.text import Text
 
 from stackroom.audits.discrepancies import Discrepancy, Kind, Outcome
 from stackroom.audits.reconciliation import AuditStage, Reconciliation
+from stackroom.audits.rounds import Rounds
 from stackroom.aws.reconciliation import reconciliation_of
 from stackroom.errors import Unavailable
 from stackroom.ports.inventory import Bookmark
@@ -75,15 +76,17 @@ def _bad(found: Sequence[Discrepancy], *, dry_run: bool) -> Iterator[str]:
 def _compared(instance: Instance, out: Console, *, dry_run: bool) -> list[Discrepancy]:
     """Tells each discrepancy as it is found."""
     found = []
-    bookmark = _OwnBookmark()
+    bookmark, rounds = _OwnBookmark(), Rounds(kept=_OwnBookmark())
     columns = (TextColumn("comparing {task.description}"), BarColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
         bar = progress.add_task("", total=len(AuditStage))
 
         def show(stage: AuditStage) -> None:
-            progress.update(bar, description=stage, completed=list(AuditStage).index(stage))
+            read = rounds.latest()
+            told = f"{stage} ({read} read)" if read is not None else stage
+            progress.update(bar, description=told, completed=list(AuditStage).index(stage))
 
-        reconciliation = _reconciliation(instance, bookmark, dry_run=dry_run, on_step=show)
+        reconciliation = _reconciliation(instance, bookmark, rounds, dry_run=dry_run, on_step=show)
         for each in _to_the_end(reconciliation, bookmark, out):
             out.print(_line(each, dry_run=dry_run))
             found.append(each)
@@ -111,6 +114,7 @@ def _to_the_end(
 def _reconciliation(
     instance: Instance,
     bookmark: Bookmark,
+    rounds: Rounds,
     *,
     dry_run: bool,
     on_step: Callable[[AuditStage], None],
@@ -118,6 +122,7 @@ def _reconciliation(
     return reconciliation_of(
         Product(instance).use_cases,
         bookmark=bookmark,
+        rounds=rounds,
         dry_run=dry_run,
         quiet=_QUIET,
         a_second=_A_SECOND,

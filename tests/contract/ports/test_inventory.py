@@ -172,9 +172,21 @@ def test_all_records_are_listed_once_those_of_a_catalog_together(stores: Stores)
     assert groups == [one for one in dict.fromkeys(groups) for _ in range(4)]
 
 
+def test_the_catalogs_are_listed_once_without_what_they_hold(stores: Stores) -> None:
+    catalogs = [a_catalog(f"{user}/{number}/") for user in ("alice", "bob") for number in range(2)]
+    for catalog in catalogs:
+        stores.catalogs.open(catalog)
+        stores.documents.save(a_document(catalog, "1.txt"))
+
+    listed = list(every(stores.port.all_catalogs(None), stores.port.all_catalogs))
+
+    assert _names(listed) == _names(catalogs)
+
+
 def test_an_empty_table_lists_nothing(stores: Stores) -> None:
     assert records(stores) == []
     assert objects(stores) == []
+    assert not stores.port.all_catalogs(None).items
 
 
 def _names(listed: Sequence[Catalog | Document]) -> list[tuple[str, str]]:

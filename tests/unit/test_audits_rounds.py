@@ -1,0 +1,160 @@
+"""Full rounds of the reconciler, when they are due, and what is looked at between two."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import partial
+
+import pytest
+
+from stackroom.audits.discrepancies import Discrepancy, Kind
+from stackroom.audits.rounds import BETWEEN
+from stackroom.model import DocumentStatus
+from stackroom.runs.worklists import shared_worklist
+from tests.unit.pipeline import CATALOG, KEY, place_of
+from tests.unit.reconciling import LONG, SHARED, Reconciled
+
+OTHER = "alice/research/other.pdf"
+
+
+@pytest.fixture
+def world() -> Reconciled:
+    return Reconciled()
+
+
+def looked(world: Reconciled) -> list[tuple[Kind, str]]:
+    world.clock.pass_by(LONG)
+    found: Iterator[Discrepancy] = world.reconciliation().look_between(has_time=lambda: True)
+    return [(each.kind, each.what) for each in found]
+
+
+def one_step(world: Reconciled) -> None:
+    list(world.reconciliation().go_on(has_time=partial(next, iter([True, False]))))
+
+
+def test_the_first_round_is_due_at_once(world: Reconciled) -> None:
+    assert world.reconciliation().is_due
+
+
+def test_after_a_short_round_the_next_is_due_in_an_hour(world: Reconciled) -> None:
+    world.reconcile()
+
+    assert not world.reconciliation().is_due
+    world.clock.pass_by(BETWEEN.total_seconds() - 1)
+    assert not world.reconciliation().is_due
+    world.clock.pass_by(1)
+    assert world.reconciliation().is_due
+
+
+def test_after_a_long_round_the_next_is_due_in_ten_times_as_long(world: Reconciled) -> None:
+    one_step(world)
+    world.clock.pass_by(timedelta(hours=3).total_seconds())
+    assert world.reconciliation().is_due  # it is under way
+    world.reconcile()
+
+    world.clock.pass_by(timedelta(hours=29).total_seconds())
+    assert not world.reconciliation().is_due
+    world.clock.pass_by(timedelta(hours=1).total_seconds())
+    assert world.reconciliation().is_due
+
+
+def test_a_round_tells_when_it_began_and_what_has_been_read_however_often_it_was_cut_short(
+    world: Reconciled,
+) -> None:
+    world.dropped_and_indexed(KEY, OTHER)
+    began = world.clock()
+    for _ in range(100):
+        one_step(world)
+        world.clock.pass_by(60)
+        if world.reconciliation().is_over:
+            break
+
+    latest = world.reconciliation().rounds.latest()
+    assert latest is not None
+    assert latest.began == began
+    assert latest.ended is not None
+    assert latest.ended > began
+    assert latest.read["listed documents"] == 2
+    assert latest.read["records"] >= 3  # two documents, and their catalog
+    assert latest.read["objects"] >= 4  # with their sidecars
+
+
+def test_another_round_counts_anew(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.reconcile()
+    first = world.reconciliation().rounds.latest()
+    world.clock.pass_by(LONG)
+
+    world.reconcile()
+
+    second = world.reconciliation().rounds.latest()
+    assert first is not None
+    assert second is not None
+    assert second.began > first.began
+    assert second.read == first.read
+
+
+@pytest.mark.parametrize("status", [DocumentStatus.PENDING, DocumentStatus.INDEXING])
+def test_between_two_rounds_a_document_that_no_run_works_on_gets_one(
+    world: Reconciled, status: DocumentStatus
+) -> None:
+    world.dropped_and_indexed(KEY, OTHER)
+    world.change(KEY, status=status)
+
+    assert looked(world) == [(Kind.STALLED_DOCUMENT, KEY)]
+    assert world.leases.kept[CATALOG].held
+    assert looked(world) == []
+
+
+def test_between_two_rounds_what_opened_a_moment_ago_is_left_alone(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.clock.pass_by(LONG)
+    world.change(KEY, status=DocumentStatus.PENDING, updated_at=world.clock())
+
+    assert list(world.reconciliation().look_between(has_time=lambda: True)) == []
+
+
+def test_between_two_rounds_a_catalog_that_the_shared_run_does_not_know_of_is_found(
+    world: Reconciled,
+) -> None:
+    others = "alice/letters/one.txt"
+    for key in (KEY, others):
+        world.lives_on(SHARED, key)
+        world.requests.ask(place_of(key).catalog_id)
+    shared = shared_worklist("KB1")
+    for entry in list(world.worklists.entries(shared, limit=2)):
+        if entry.catalog_id == CATALOG:
+            world.worklists.drop(shared, entry)
+
+    assert looked(world) == [(Kind.STALLED_DOCUMENT, KEY)]
+    assert looked(world) == []
+
+
+def test_between_two_rounds_a_catalog_that_stays_indexing_with_nothing_open_gets_a_run(
+    world: Reconciled,
+) -> None:
+    world.dropped_and_indexed(KEY)
+    world.stays_indexing(CATALOG)
+
+    assert looked(world) == [(Kind.STALLED_CATALOG, CATALOG)]
+
+
+def test_between_two_rounds_a_run_that_died_is_followed(world: Reconciled) -> None:
+    world.drop()
+    run = world.live_run()
+    world.executions.ended.add(f"{run.worklist_id}-{run.epoch}")
+    world.clock.pass_by(LONG)
+
+    assert [kind for kind, _ in looked(world)] == [Kind.DEAD_RUN]
+
+
+def test_between_two_rounds_neither_the_bucket_nor_a_knowledge_base_is_read(
+    world: Reconciled,
+) -> None:
+    world.dropped_and_indexed(KEY)
+    read: list[str] = []
+    for call in ("objects", "records", "indexed", "source_ids"):
+        world.inventory.before(call, lambda *_, name=call, **__: read.append(name))
+    world.documents.before("of_catalog", lambda *_: read.append("of_catalog"))
+
+    assert looked(world) == []
+    assert read == []
