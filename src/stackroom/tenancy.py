@@ -229,6 +229,37 @@ class Operator:
         return next((each for each in found if each is not None), None)
 
 
+@dataclass(frozen=True)
+class Leftovers:
+    """
+    Whatever is left in the index of one catalog's documents, whoever's their attributes say they
+    are: a rejected file's passages are nobody's. For the operator, never to answer a person.
+    """
+
+    catalog_id: str
+    prefix: str
+
+    @classmethod
+    def of(cls, catalog: Catalog) -> Self:
+        return cls(catalog.catalog_id, catalog.s3_prefix)
+
+    def filter(self, asked: Conditions = ()) -> Filter:
+        return all_of((Has(CATALOG, self.catalog_id), *asked))
+
+    # ARG002: `owner_of` is the protocol's; here nobody's owner counts
+    def proven(self, passages: Iterable[Passage], *, owner_of: OwnerOf) -> tuple[Passage, ...]:  # noqa: ARG002
+        passages = tuple(passages)
+        if any(each.attributes.get(CATALOG) != self.catalog_id for each in passages):
+            raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
+        return tuple(each for each in passages if self._is_source_of(each))
+
+    def _is_source_of(self, passage: Passage) -> bool:
+        if passage.custom_id is None:
+            return passage.uri is not None and key_of(passage.uri).startswith(self.prefix)
+        origin = origin_of(passage)
+        return origin is not None and origin.catalog_id == self.catalog_id
+
+
 def _batches(groups: Iterable[str]) -> list[tuple[str, ...]]:
     """Groups, each once, in as many as one filter takes."""
     distinct = tuple(dict.fromkeys(group for group in groups if group))

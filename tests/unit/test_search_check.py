@@ -1,5 +1,6 @@
 """Whether a document is found: only what comes from the document itself counts."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,10 +22,10 @@ def knowledge_base() -> FakeKnowledgeBase:
     return FakeKnowledgeBase()
 
 
-def put(knowledge_base: FakeKnowledgeBase, **source: Any) -> None:
+def put(knowledge_base: FakeKnowledgeBase, user_id: str = PLACE.user_id, **source: Any) -> None:
     knowledge_base.put(
         "report",
-        user_id=PLACE.user_id,
+        user_id=user_id,
         catalog_id=CATALOG,
         filename=PLACE.filename,
         attributes={"document_id": DOCUMENT_ID},
@@ -33,7 +34,15 @@ def put(knowledge_base: FakeKnowledgeBase, **source: Any) -> None:
 
 
 def found(knowledge_base: FakeKnowledgeBase) -> set[str]:
-    catalog = Catalog(
+    return SearchCheck(knowledge_base=lambda _: knowledge_base).found(_catalog(), [_document()])
+
+
+def left(knowledge_base: FakeKnowledgeBase) -> set[str]:
+    return SearchCheck(knowledge_base=lambda _: knowledge_base).left(_catalog(), [_document()])
+
+
+def _catalog() -> Catalog:
+    return Catalog(
         catalog_id=CATALOG,
         user_id=PLACE.user_id,
         name=PLACE.folder,
@@ -42,7 +51,10 @@ def found(knowledge_base: FakeKnowledgeBase) -> set[str]:
         created_at=NOW,
         updated_at=NOW,
     )
-    document = Document(
+
+
+def _document() -> Document:
+    return Document(
         catalog_id=CATALOG,
         document_id=DOCUMENT_ID,
         filename=PLACE.filename,
@@ -51,7 +63,6 @@ def found(knowledge_base: FakeKnowledgeBase) -> set[str]:
         uploaded_at=NOW,
         updated_at=NOW,
     )
-    return SearchCheck(knowledge_base=lambda _: knowledge_base).found(catalog, [document])
 
 
 @pytest.mark.parametrize("source", [{"key": KEY}, {"custom_id": DOCUMENT_ID}])
@@ -60,7 +71,7 @@ def test_a_documents_own_passage_is_found(
 ) -> None:
     put(knowledge_base, **source)
 
-    assert found(knowledge_base) == {DOCUMENT_ID}
+    assert found(knowledge_base) == left(knowledge_base) == {DOCUMENT_ID}
 
 
 @pytest.mark.parametrize(
@@ -71,7 +82,7 @@ def test_a_passage_of_somebody_elses_document_is_no_proof_whatever_its_attribute
 ) -> None:
     put(knowledge_base, **source)
 
-    assert found(knowledge_base) == set()
+    assert found(knowledge_base) == left(knowledge_base) == set()
     assert source.popitem()[1] in caplog.text
 
 
@@ -83,9 +94,21 @@ def test_a_passage_of_another_document_of_the_owner_is_no_proof_of_this_one(
     assert DOCUMENT_ID not in found(knowledge_base)
 
 
-def test_a_store_that_ignores_the_filter_proves_nothing(knowledge_base: FakeKnowledgeBase) -> None:
+def test_a_rejected_files_passage_is_left_though_its_owner_finds_none(
+    knowledge_base: FakeKnowledgeBase,
+) -> None:
+    put(knowledge_base, user_id="!rejected", key=KEY)
+
+    assert found(knowledge_base) == set()
+    assert left(knowledge_base) == {DOCUMENT_ID}
+
+
+@pytest.mark.parametrize("look", [found, left])
+def test_a_store_that_ignores_the_filter_proves_nothing(
+    knowledge_base: FakeKnowledgeBase, look: Callable[[FakeKnowledgeBase], set[str]]
+) -> None:
     knowledge_base.ignores_filters = True
     knowledge_base.put("report", user_id="bob")
 
     with pytest.raises(KnowledgeBaseUnavailable, match="outside the filter"):
-        found(knowledge_base)
+        look(knowledge_base)

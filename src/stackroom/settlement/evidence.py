@@ -104,7 +104,7 @@ class _Searches:
 
     @cached_property
     def _removed_and_found(self) -> set[str]:
-        return self.search_check.found(self.catalog, filter(_needs_search, self.documents))
+        return self.search_check.left(self.catalog, filter(_needs_search, self.documents))
 
 
 Standings = list[tuple[Document, Standing]]

@@ -14,7 +14,7 @@ from stackroom.keys import document_id_of
 from stackroom.model import Catalog, Document
 from stackroom.origins import key_of
 from stackroom.ports.retrieval import KnowledgeBase, Passage
-from stackroom.tenancy import Tenant
+from stackroom.tenancy import Leftovers, Tenant, View
 
 _LONGEST_QUERY = 1000  # characters [AWS General Reference: Amazon Bedrock quotas, User query size]
 _GROUP = 5  # filters in a group [Bedrock user guide: kb-test-config]
@@ -29,29 +29,48 @@ class SearchCheck:
 
     def found(self, catalog: Catalog, documents: Iterable[Document]) -> set[str]:
         """The ids of those documents of the catalog of which its owner finds any passage."""
+        return self._looking(catalog, Tenant.of(catalog)).for_all(documents)
+
+    def left(self, catalog: Catalog, documents: Iterable[Document]) -> set[str]:
+        """The ids of those of which anybody would find a passage, whoever's it says it is."""
+        return self._looking(catalog, Leftovers.of(catalog)).for_all(documents)
+
+    def _looking(self, catalog: Catalog, view: View) -> "_Looking":
+        searched = self.knowledge_base(str(catalog.knowledge_base_id))
+        return _Looking(catalog=catalog, view=view, searched=searched)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Looking:
+    """A search for a catalog's documents, as far as the view lets one see."""
+
+    catalog: Catalog
+    view: View
+    searched: KnowledgeBase
+
+    def for_all(self, documents: Iterable[Document]) -> set[str]:
         wanted = list(documents)
-        if not wanted or not self._any(catalog, wanted[0].filename, (), limit=1):
+        if not wanted or not self.for_any(wanted[0].filename, (), limit=1):
             return set()
         found: set[str] = set()
         for group in _groups(wanted):
-            found |= self._of_group(catalog, group)
+            found |= self.for_group(group)
         return found
 
-    def _of_group(self, catalog: Catalog, group: list[Document]) -> set[str]:
+    def for_group(self, group: list[Document]) -> set[str]:
         any_of_them = any_of(Has("document_id", each.document_id) for each in group)
-        found = self._any(catalog, group[0].filename, (any_of_them,), limit=_MOST)
+        found = self.for_any(group[0].filename, (any_of_them,), limit=_MOST)
         unseen = [each for each in group if each.document_id not in found]
         if len(group) > 1 and found and unseen:
             # One document's passages may have left no room for the others'.
-            return found.union(*(self._of_group(catalog, [each]) for each in unseen))
+            return found.union(*(self.for_group([each]) for each in unseen))
         return found
 
-    def _any(self, catalog: Catalog, query: str, narrowed: Conditions, *, limit: int) -> set[str]:
-        owner = Tenant.of(catalog)
-        searched = self.knowledge_base(str(catalog.knowledge_base_id))
-        answer = searched.retrieve(query[:_LONGEST_QUERY], owner.filter(narrowed), limit)
-        passages = owner.proven(answer.passages, owner_of=lambda _: catalog.user_id)
-        return {_document_id(catalog, each) for each in passages}
+    def for_any(self, query: str, narrowed: Conditions, *, limit: int) -> set[str]:
+        narrow = self.view.filter(narrowed)
+        answer = self.searched.retrieve(query[:_LONGEST_QUERY], narrow, limit)
+        passages = self.view.proven(answer.passages, owner_of=lambda _: self.catalog.user_id)
+        return {_document_id(self.catalog, each) for each in passages}
 
 
 def _document_id(catalog: Catalog, passage: Passage) -> str:
