@@ -10,7 +10,7 @@ catalog exists, or may be opened, is for the uploads package to say.
 import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from stackroom.identity import is_user_id
 from stackroom.model import Catalog
@@ -61,8 +61,6 @@ class Unplaced:
     document_id: str
     reason: str
     partition: str  # where its record is kept, as a catalog's are
-    is_crawled: bool = False  # it lies where a catalog's data source may look
-    crawled_as: tuple[str, str] | None = None  # catalog and document of what such a look may find
 
 
 def locate(key: str) -> Location | Unplaced:
@@ -78,11 +76,6 @@ def locate(key: str) -> Location | Unplaced:
         return _unplaced(
             key, user_id, f"it has no catalog folder; drop it under {user_id}/{{catalog}}/"
         )
-    if any(part in ("", ".", "..") for part in filename.removesuffix("/").split("/")):
-        unplaced = _unplaced(key, user_id, "its name has an empty, '.' or '..' folder in it")
-        crawler = _catalog_id(user_id, folder)
-        crawled_as = (crawler, document_id_of(crawler, filename))
-        return replace(unplaced, is_crawled=True, crawled_as=crawled_as)
     if problem := _folder_problem(user_id, folder):
         return _unplaced(key, user_id, problem)
     identity = _catalog_id(user_id, folder)
@@ -107,6 +100,17 @@ def unplaced_reason(location: Location, catalog: Catalog | None) -> str | None:
         return f"there is no catalog {location.folder!r}, or no more; drop the file into another"
     if catalog is not None and not location.key.startswith(catalog.s3_prefix):
         return f"catalog {catalog.name!r} has the prefix {catalog.s3_prefix!r}; drop the file there"
+    return None
+
+
+def path_problem(filename: str) -> str | None:
+    """
+    Why no document can have this path below its catalog's prefix, or None if one can.
+
+    The object belongs to the catalog all the same: whoever crawls the prefix finds it.
+    """
+    if any(part in ("", ".", "..") for part in filename.split("/")):
+        return "its name has an empty, '.' or '..' folder in it"
     return None
 
 

@@ -68,10 +68,10 @@ def test_a_removal_leaves_the_index_before_the_record_goes(pipeline: Pipeline) -
 
 
 @pytest.mark.parametrize("is_back", [True, False])
-def test_a_removal_from_the_index_ends_when_an_object_of_no_catalog_is_back(
+def test_a_removal_from_the_index_goes_on_when_a_rejected_object_is_back(
     pipeline: Pipeline, is_back: bool
 ) -> None:
-    """A job of its folder's catalog crawls it; the reconciler removed what was left of it."""
+    """A job of its catalog crawls it; the reconciler removed what was left of it."""
     key = "alice/research/....//x.txt"
     pipeline.drop()
     document_id = document_id_of(CATALOG, "....//x.txt")
@@ -85,6 +85,7 @@ def test_a_removal_from_the_index_ends_when_an_object_of_no_catalog_is_back(
             status=DocumentStatus.DELETING,
             uploaded_at=now,
             updated_at=now,
+            present_since=now,
         )
     )
     if is_back:
@@ -93,4 +94,6 @@ def test_a_removal_from_the_index_ends_when_an_object_of_no_catalog_is_back(
     pipeline.uploads.reconcile(key)
 
     left = pipeline.documents.get(CATALOG, document_id)
-    assert (left is None) is is_back
+    assert left is not None
+    assert left.status is (DocumentStatus.FAILED if is_back else DocumentStatus.DELETING)
+    assert left.lingering is is_back

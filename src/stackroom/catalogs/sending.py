@@ -19,7 +19,7 @@ from stackroom.errors import (
     ValidationError,
 )
 from stackroom.formats import MAX_FILE_BYTES, content_type_of, unsupported
-from stackroom.keys import Location, is_document, locate
+from stackroom.keys import Location, is_document, locate, path_problem
 from stackroom.model import Catalog
 from stackroom.ownership import in_use
 from stackroom.ports.bucket import DocumentBucket
@@ -145,7 +145,8 @@ def _location(catalog: Catalog, filename: str) -> Location:
     key = catalog.s3_prefix + filename
     location = locate(key)
     is_in_catalog = isinstance(location, Location) and location.catalog_id == catalog.catalog_id
-    if not isinstance(location, Location) or not is_in_catalog or not is_document(key):
+    is_sound = is_in_catalog and is_document(key) and path_problem(filename) is None
+    if not isinstance(location, Location) or not is_sound:
         raise ValidationError(
             "filename: it has an empty, '.' or '..' folder in it, or a name that Stackroom keeps "
             "for itself. Allowed: a name such as report.pdf, or folders before it: 2026/report.pdf"

@@ -148,8 +148,8 @@ class DirectCalls:
                 attributes={**attributes, **_identity(by_key[key])},
             )
             for key, kept in self.bucket.sidecars_of(list(by_key)).items()
-            if kept.body != sidecars.QUARANTINED
-            and (attributes := sidecars.attributes_in(kept.body)) is not None
+            if (attributes := sidecars.attributes_in(kept.body)) is not None
+            and attributes.get("user_id") != sidecars.REJECTED
         }
 
 

@@ -9,8 +9,7 @@ from stackroom.counting import is_booked
 from stackroom.keys import Location, can_have_sidecar
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ports.bucket import StoredObject
-from stackroom.uploads import sidecars
-from stackroom.uploads.descriptions import describe
+from stackroom.uploads.descriptions import Description, describe
 from stackroom.uploads.removal import receipt_of
 from stackroom.uploads.seen import Seen
 from stackroom.uploads.steps import (
@@ -24,7 +23,6 @@ from stackroom.uploads.steps import (
     UnmarkDeleting,
     UploadOutcome,
     WriteSidecar,
-    quarantine,
 )
 
 
@@ -40,9 +38,9 @@ def planned_arrival(
     if seen.record is not None and record is not None and described.is_known:
         if not _lacks_its_sidecar(seen, found, described.sidecar):
             return _unchanged(seen.record, record, before)
-        after = _with_sidecar_mended(seen, record, found, described.sidecar, now)
+        after = _with_sidecar_mended(seen, record, found, described, now)
     elif described.problem is not None:
-        after = _rejected(seen, described.document, described.problem, now)
+        after = _rejected(seen, described.document, described.problem, described.sidecar, now)
     else:
         after = _registered(seen, described.document, found, described.sidecar, now)
     kept_open = KeepCatalogOpen(catalog_id=catalog.catalog_id)
@@ -101,7 +99,7 @@ def _lacks_its_sidecar(seen: Seen, found: StoredObject, right: bytes) -> bool:
 
 
 def _with_sidecar_mended(
-    seen: Seen, record: Document, found: StoredObject, right: bytes, now: datetime
+    seen: Seen, record: Document, found: StoredObject, right: Description, now: datetime
 ) -> Plan:
     """
     The record is right and the sidecar is not.
@@ -109,12 +107,12 @@ def _with_sidecar_mended(
     Writing a sidecar can't be conditional. Whoever came too late with an older view may have laid
     theirs over it, or removed it, before their record was refused; or have died there.
     """
-    if right != sidecars.QUARANTINED:
+    if right.problem is None:
         again = record.model_copy(update={"attempts": 0})
-        return _registered(seen, again, found, right, now)
+        return _registered(seen, again, found, right.sidecar, now)
     # A job may have crawled it meanwhile with the sidecar that should not have been there.
     suspect = record.model_copy(update={"lingering": seen.sidecar is not None or record.lingering})
-    return _rejected(seen, suspect, str(record.status_reason), now)
+    return _rejected(seen, suspect, str(record.status_reason), right.sidecar, now)
 
 
 def _registered(
@@ -140,14 +138,17 @@ def _registered(
     )
 
 
-def _rejected(seen: Seen, document: Document, problem: str, now: datetime) -> Plan:
-    lingering = document.lingering or (seen.record is not None and seen.record.may_be_indexed)
+def _rejected(seen: Seen, document: Document, problem: str, sidecar: bytes, now: datetime) -> Plan:
+    # Where jobs crawl, one may have gone over it before its sidecar said what it is.
+    may_be_there = seen.is_crawled or (seen.record is not None and seen.record.may_be_indexed)
+    lingering = document.lingering or may_be_there
+    quarantine = WriteSidecar(key=document.s3_key, body=sidecar, quarantines=True)
     failed = document.moved(DocumentStatus.FAILED, at=now, reason=problem)
     failed = failed.model_copy(update={"lingering": lingering})
     return Plan(
         outcome=UploadOutcome.REJECTED,
         # Quarantine before the record says failed: the object lies where jobs crawl.
-        steps=(quarantine(document.s3_key), SaveRecord(document=failed, moves=True)),
+        steps=(quarantine, SaveRecord(document=failed, moves=True)),
         run_for=document.catalog_id if lingering else None,
         document_id=document.document_id,
         reason=problem,

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from stackroom.errors import ValidationError
 from stackroom.formats import CONTENT_TYPES, MAX_FILE_BYTES, extension_of, unsupported
-from stackroom.keys import Location, Unplaced
+from stackroom.keys import Location, Unplaced, path_problem
 from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.bucket import StoredObject
 from stackroom.uploads import sidecars
@@ -112,8 +112,11 @@ def _judged(
     location: Location, catalog: Catalog, found: StoredObject, *, uploaded_at: datetime
 ) -> tuple[str | None, bytes]:
     """What is wrong with the object, if anything, and the sidecar that it should have."""
+    quarantine = sidecars.quarantine(
+        catalog_id=location.catalog_id, document_id=location.document_id
+    )
     if problem := _file_problem(location.filename, found.size) or found.unreadable:
-        return problem, sidecars.QUARANTINED
+        return problem, quarantine
     try:
         sidecar = sidecars.sidecar(
             user_id=catalog.user_id,
@@ -124,11 +127,13 @@ def _judged(
             attributes=sidecars.user_attributes(found.attributes),
         )
     except ValidationError as error:
-        return str(error), sidecars.QUARANTINED
+        return str(error), quarantine
     return None, sidecar
 
 
 def _file_problem(filename: str, size: int) -> str | None:
+    if problem := path_problem(filename):
+        return problem
     length = len(filename.encode())
     if length > MAX_FILENAME_BYTES:
         return f"the file name has {length} bytes; at most {MAX_FILENAME_BYTES} are allowed"

@@ -5,22 +5,10 @@ from datetime import datetime
 
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.uploads.arrival import catalog_of, planned_arrival
-from stackroom.uploads.descriptions import (
-    describe_unplaced,
-    says_the_same,
-)
+from stackroom.uploads.descriptions import describe_unplaced, says_the_same
 from stackroom.uploads.removal import planned_removal
 from stackroom.uploads.seen import Seen, SeenUnplaced
-from stackroom.uploads.steps import (
-    OpenCatalog,
-    Plan,
-    RemoveRecord,
-    RemoveSidecar,
-    SaveRecord,
-    Step,
-    UploadOutcome,
-    quarantine,
-)
+from stackroom.uploads.steps import OpenCatalog, Plan, RemoveRecord, SaveRecord, Step, UploadOutcome
 
 
 def plan(seen: Seen | SeenUnplaced, now: datetime, correlation_id: str | None = None) -> Plan:
@@ -44,7 +32,9 @@ def _plan_gone(seen: Seen, now: datetime) -> Plan:
             steps=(RemoveRecord(document=seen.record),),
             document_id=seen.record.document_id,
         )
-    removal = planned_removal(seen.record, seen.location.user_id, seen.receipt, now)
+    removal = planned_removal(
+        seen.record, seen.location.user_id, seen.receipt, now, is_crawled=seen.is_crawled
+    )
     if seen.catalog is None:
         # Lost, for it is not closed while a removal is under way. Only a run of it can end that,
         # and close the receipt.
@@ -71,13 +61,9 @@ def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None
     if seen.orphan is not None:
         steps.append(RemoveRecord(document=seen.orphan))
     if seen.found is None:
-        if location.is_crawled:
-            steps.append(RemoveSidecar(key=location.key))
         if seen.record is not None:
             steps.append(RemoveRecord(document=seen.record))
         return Plan(outcome=UploadOutcome.FORGOTTEN, steps=tuple(steps))
-    if location.is_crawled:
-        steps.append(quarantine(location.key))
     described = describe_unplaced(location, seen.record, seen.found, correlation_id, at=now)
     if seen.record is None or not says_the_same(seen.record, described):
         steps.append(SaveRecord(document=described))

@@ -121,9 +121,6 @@ class Uploads:
     def _look_unplaced(self, location: Unplaced, orphan: Document | None = None) -> SeenUnplaced:
         record = self.documents.get(location.partition, location.document_id)
         found = self.bucket.head(location.key)
-        if found is not None and location.crawled_as is not None:
-            # Its removal from the index, which the object's return has called off.
-            orphan = self.documents.get(*location.crawled_as)
         return SeenUnplaced(location=location, record=record, found=found, orphan=orphan)
 
     def _unplaced_record_of(self, location: Location) -> Document | None:

@@ -22,13 +22,24 @@ from stackroom.uploads.steps import (
 _TIME = "%Y%m%dT%H%M%S%fZ"
 
 
-def planned_removal(record: Document, user_id: str, receipt: Receipt | None, now: datetime) -> Plan:
-    """`receipt` is the one that the record names, as it was kept."""
+def planned_removal(
+    record: Document,
+    user_id: str,
+    receipt: Receipt | None,
+    now: datetime,
+    *,
+    is_crawled: bool,
+) -> Plan:
+    """
+    `receipt` is the one that the record names, as it was kept. Where a file `is_crawled`, a job may
+    have indexed it though it was rejected.
+    """
     named, steps = _receipted(record, user_id, receipt, now)
     if record.status is DocumentStatus.DELETING:
         return _removal(UploadOutcome.DELETING, named, steps)
     steps.insert(0, RemoveSidecar(key=record.s3_key))
-    if record.status is DocumentStatus.FAILED and not record.may_be_indexed:
+    may_be_indexed = is_crawled or record.may_be_indexed
+    if record.status is DocumentStatus.FAILED and not may_be_indexed:
         # Nobody's search could ever find it: no version lay there with a sidecar of its own, or a
         # search has shown since that it is out.
         never = receipt_of(named, user_id)

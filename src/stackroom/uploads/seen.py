@@ -22,12 +22,17 @@ class Seen:
     unplaced: Document | None = None
     receipt: Receipt | None = None
 
+    @property
+    def is_crawled(self) -> bool:
+        """Whether jobs go over what lies there: the catalog has a data source of its own."""
+        source = self.catalog.source if self.catalog is not None else None
+        return source is not None and not source.is_shared
+
 
 @dataclass(frozen=True, kw_only=True)
 class SeenUnplaced:
     """
-    A key that belongs to no catalog. `orphan` is its record in a catalog all the same: in one that
-    is not there any more, or as what was to be removed from the index.
+    A key that belongs to no catalog. `orphan` is its record in one that is not there any more.
     """
 
     location: Unplaced

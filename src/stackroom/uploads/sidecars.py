@@ -29,8 +29,7 @@ MAX_SIDECAR_BYTES = 1024
 MAX_METADATA_KEYS = 35
 MAX_VALUE = 2048  # MetadataAttributeValue.stringValue [API model]
 MAX_LIST = 10  # MetadataAttributeValue.stringListValue [API model]
-# No verified user can have this id, so no tenant filter ever matches a quarantined passage.
-QUARANTINED = json.dumps({"metadataAttributes": {"user_id": "!rejected"}}).encode()
+REJECTED = "!rejected"  # no verified user can have this id, so no tenant's filter matches it
 
 _MAX_METADATA_BYTES = 2048  # names and values [S3 user guide: UsingMetadata]
 
@@ -127,6 +126,18 @@ def sidecar(
             f"at most {MAX_SIDECAR_BYTES} are allowed"
         )
     return body
+
+
+def quarantine(*, catalog_id: str, document_id: str) -> bytes:
+    """
+    The sidecar of a rejected file: should a job index it before it is taken out, it is nobody's.
+
+    One that Bedrock refuses would not keep it out for certain: the user guide has bad metadata
+    files "ignored" (kb-data-source-sync-ingest), and then the file is indexed without attributes;
+    or what was indexed before keeps those that it had.
+    """
+    ours = {"user_id": REJECTED, "catalog_id": catalog_id, "document_id": document_id}
+    return _compact({"metadataAttributes": ours})
 
 
 def attributes_in(body: bytes) -> dict[str, Attribute] | None:

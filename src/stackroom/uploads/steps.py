@@ -9,7 +9,6 @@ from datetime import datetime
 from enum import StrEnum
 
 from stackroom.model import Catalog, Document, Receipt
-from stackroom.uploads.sidecars import QUARANTINED
 
 
 class UploadOutcome(StrEnum):
@@ -47,11 +46,6 @@ class WriteSidecar:
 
     def __str__(self) -> str:
         return "quarantine the object" if self.quarantines else "write its sidecar"
-
-
-def quarantine(key: str) -> WriteSidecar:
-    """Where the object lies jobs crawl; with this sidecar nobody's search finds it."""
-    return WriteSidecar(key=key, body=QUARANTINED, quarantines=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,12 +138,7 @@ class Plan:
 
     @property
     def changes_records(self) -> bool:
-        """
-        Whether the records and the object disagree.
-
-        A sidecar alone is no sign of that: where an object lies that belongs to no catalog, it is
-        written over and over.
-        """
+        """Whether the records and the object disagree."""
         silent = WriteSidecar | RemoveSidecar | KeepCatalogOpen
         return not all(isinstance(step, silent) for step in self.steps)
 
