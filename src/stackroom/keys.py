@@ -104,11 +104,7 @@ def unplaced_reason(location: Location, catalog: Catalog | None) -> str | None:
 
 
 def path_problem(filename: str) -> str | None:
-    """
-    Why no document can have this path below its catalog's prefix, or None if one can.
-
-    The object belongs to the catalog all the same: whoever crawls the prefix finds it.
-    """
+    """Why no document of a catalog can have this path; the object is the catalog's all the same."""
     if any(part in ("", ".", "..") for part in filename.split("/")):
         return "its name has an empty, '.' or '..' folder in it"
     return None

@@ -151,7 +151,7 @@ class Document(Record):
     present_since: AwareDatetime | None = None
     indexed_at: AwareDatetime | None = None
     ingestion_job_id: str | None = None
-    lingering: bool = False  # the index may still hold an earlier version of a rejected file
+    lingering: bool = False  # the index may hold a version of a rejected file
     receipt_id: str | None = None  # of its deletion
     correlation_id: str | None = None
     opened_at: AwareDatetime | None = None
@@ -166,6 +166,11 @@ class Document(Record):
     @property
     def is_unfinished(self) -> bool:
         return self.lingering or self.status in (DocumentStatus.PENDING, DocumentStatus.INDEXING)
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether we took it for none: it never lay there with a sidecar of its own."""
+        return self.status is DocumentStatus.FAILED and self.present_since is None
 
     def has_lapsed(self, at: AwareDatetime) -> bool:
         """Whether it was to be uploaded, and nobody did in time: there is no such document."""

@@ -28,6 +28,10 @@ DOCUMENT = "document_id"
 SHARED = "allowed_groups"  # whom the owner shares the document with; without it, with nobody
 STORE_PREFIX = "x-amz-bedrock"  # what Bedrock adds to a passage's attributes of its own accord
 
+# Whose rejected files' passages are; no verified user can have this id, so no tenant's filter
+# matches one.
+REJECTED = "!rejected"
+
 _MAX_GROUPS = 5  # filters in a group [Bedrock user guide: kb-test-config]
 
 OwnerOf = Callable[[str], str | None]  # the user of a catalog's id, None if there is no such one
@@ -258,6 +262,20 @@ class Leftovers:
             return passage.uri is not None and key_of(passage.uri).startswith(self.prefix)
         origin = origin_of(passage)
         return origin is not None and origin.catalog_id == self.catalog_id
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """What rejected files have left in an index: for the operator, never to answer a person."""
+
+    def filter(self) -> Has:
+        return Has(USER, REJECTED)
+
+    def proven(self, passages: Iterable[Passage]) -> tuple[Passage, ...]:
+        passages = tuple(passages)
+        if any(each.attributes.get(USER) != REJECTED for each in passages):
+            raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
+        return passages
 
 
 def _batches(groups: Iterable[str]) -> list[tuple[str, ...]]:

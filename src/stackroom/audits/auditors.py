@@ -14,6 +14,7 @@ from stackroom.audits.open_documents import OpenAudit
 from stackroom.audits.orphans import Orphans
 from stackroom.audits.pace import Pace
 from stackroom.audits.patience import Patience
+from stackroom.audits.quarantine import QuarantineAudit
 from stackroom.audits.readings import CAPACITY, Readings, random_salt
 from stackroom.audits.reconciliation import AuditStage
 from stackroom.audits.records import RecordAudit
@@ -121,6 +122,12 @@ class Auditors:
                 catalogs=self.catalogs,
                 slots=self.slots,
                 data_sources=self.data_sources,
+                mending=self.mending,
+                pool=self.pool,
+            ),
+            AuditStage.QUARANTINE: QuarantineAudit(
+                documents=self.documents,
+                knowledge_base=self.knowledge_base,
                 mending=self.mending,
                 pool=self.pool,
             ),

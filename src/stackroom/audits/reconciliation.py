@@ -33,6 +33,7 @@ class AuditStage(StrEnum):
     RECORDS = "records"
     INDEX = "index"
     SOURCES = "sources"
+    QUARANTINE = "quarantine"
 
 
 class _Position(Record):

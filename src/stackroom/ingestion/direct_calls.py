@@ -13,6 +13,7 @@ from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import Busy, DirectDocuments, DocumentDetail, Submission
 from stackroom.runs.progress import Run
 from stackroom.settlement.statuses import UNDER_WAY
+from stackroom.tenancy import REJECTED
 from stackroom.uploads import sidecars
 
 _TAKEN = (DocumentStatus.INDEXING, DocumentStatus.DELETING, DocumentStatus.FAILED)
@@ -149,7 +150,7 @@ class DirectCalls:
             )
             for key, kept in self.bucket.sidecars_of(list(by_key)).items()
             if (attributes := sidecars.attributes_in(kept.body)) is not None
-            and attributes.get("user_id") != sidecars.REJECTED
+            and attributes.get("user_id") != REJECTED
         }
 
 

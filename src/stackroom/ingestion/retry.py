@@ -87,7 +87,6 @@ class Retrying:
 def _why_not(document: Document) -> str | None:
     if document.status is not DocumentStatus.FAILED:
         return f"it has not failed: it is {document.status}"
-    # It never lay there with a sidecar of its own: it was rejected before it could be ingested.
-    if document.present_since is None:
+    if document.is_rejected:
         return f"another try would end the same, drop a mended file: {document.status_reason}"
     return None

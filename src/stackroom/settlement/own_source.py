@@ -109,10 +109,6 @@ def _unexplained(job: Job | None, documents: Sequence[Document], decided: Decide
 
 
 def _is_tried_again(document: Document) -> bool:
-    """
-    Whether every job tries the failed document again, as Bedrock does with what lies there.
-
-    One that we rejected has no present_since, for it never lay there with a sidecar of its own.
-    """
+    """Whether every job tries the failed document again, as Bedrock does with what lies there."""
     failed = document.status is DocumentStatus.FAILED and not document.lingering
-    return failed and document.present_since is not None
+    return failed and not document.is_rejected

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from pydantic import ValidationError as Malformed
 
 from stackroom.errors import ValidationError
-from stackroom.tenancy import SHARED
+from stackroom.tenancy import REJECTED, SHARED
 
 RESERVED = frozenset({"user_id", "catalog_id", "document_id", "filename", "uploaded_at"})
 RESERVED_PREFIX = "x-amz-bedrock"  # reserved in VECTOR knowledge bases [user guide: kb-metadata]
@@ -29,7 +29,6 @@ MAX_SIDECAR_BYTES = 1024
 MAX_METADATA_KEYS = 35
 MAX_VALUE = 2048  # MetadataAttributeValue.stringValue [API model]
 MAX_LIST = 10  # MetadataAttributeValue.stringListValue [API model]
-REJECTED = "!rejected"  # no verified user can have this id, so no tenant's filter matches it
 
 _MAX_METADATA_BYTES = 2048  # names and values [S3 user guide: UsingMetadata]
 
