@@ -78,6 +78,21 @@ class Readings:
                     found[str(each.attributes["document_id"])].append(each)
         return found
 
+    @cached_property
+    def nobodys(self) -> list[str]:
+        """Sources of what a search without any filter finds, and no user does."""
+        users = {each.user_id for each in self.catalogs.values()}
+        runtime = self.world.wire.client("bedrock-agent-runtime")
+        sources = set()
+        for member in self.world.pool:
+            searched = BedrockKnowledgeBase(runtime, member.knowledge_base_id)
+            passages = searched.retrieve("text", None, 100).passages
+            assert len(passages) < 100, "a world is small"
+            for each in passages:
+                if each.attributes.get("user_id") not in users:
+                    sources.add(str(each.uri or each.custom_id))
+        return sorted(sources)
+
     def record_of(self, key: str) -> Document | None:
         place = locate(key)
         if isinstance(place, Location):

@@ -11,6 +11,8 @@ from tests.chaos.world import World
 
 A, B, C = (f"alice/research/{name}.txt" for name in "abc")
 BOB = "bob/notes/b.txt"
+DOC = "alice/research/d.doc"  # no format of ours, and one of Bedrock's
+TWICE = "alice/research//a.txt"  # of no path that a document can have
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,15 @@ def _reject(world: World) -> None:
     world.drop(A, "")
 
 
+def _reject_what_bedrock_takes(world: World) -> None:
+    """A job that crawls it indexes it, and the next one does again."""
+    world.may_fail |= {DOC, TWICE}
+    world.must_fail |= {DOC, TWICE}
+    _drop(DOC, B, TWICE)(world)
+    world.pass_time(60)
+    world.drop(A, "the second text")
+
+
 def _compete(world: World) -> None:
     """One has the only place of its own, the other two share; all want the same knowledge base."""
     _drop(A)(world)
@@ -139,6 +150,7 @@ SCENARIOS = {
         *_everywhere("catalog deleted", _delete_catalog, _drop(A, B)),
         *_everywhere("catalog kept", _keep_catalog, _drop(A, B)),
         *_everywhere("rejected after a good one", _reject, _drop(A, B)),
+        *_everywhere("rejected, and taken by Bedrock", _reject_what_bedrock_takes, _drop(A)),
         Scenario("two compete", _compete, own_slots=1),
         Scenario("malformed among good ones", _garble),
         *(

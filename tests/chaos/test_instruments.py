@@ -84,11 +84,20 @@ def lose_the_vectors(made: World) -> None:
 
 
 def ingest_it_twice(made: World) -> None:
+    ingest_it(made, "alice")
+
+
+def ingest_it_as_nobodys(made: World) -> None:
+    ingest_it(made, "!rejected")
+
+
+def ingest_it(made: World, user_id: str) -> None:
+    """At another data source than its own."""
     (member,) = made.pool
     _, document = document_of(made)
     place = locate(KEY)
     assert isinstance(place, Location)
-    attributes = {"user_id": "alice", "document_id": place.document_id}
+    attributes = {"user_id": user_id, "document_id": place.document_id}
     made.account.client("bedrock-agent", unpaced=True).ingest_knowledge_base_documents(
         knowledgeBaseId=member.knowledge_base_id,
         dataSourceId=member.data_source_id,
@@ -136,6 +145,7 @@ def kill_a_message(made: World) -> None:
         (remove_the_object, {"left over"}),
         (lose_the_vectors, {"search"}),
         (ingest_it_twice, {"orphan", "search"}),
+        (ingest_it_as_nobodys, {"orphan", "quarantine"}),
         (hold_a_lease, {"lease"}),
         (kill_a_message, {"dead letter"}),
     ],

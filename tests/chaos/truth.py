@@ -12,7 +12,7 @@ from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.slots import DynamoSlots
-from stackroom.keys import locate, unplaced_id_of
+from stackroom.keys import locate
 from stackroom.model import CatalogStatus, DataSourceType, Document, DocumentStatus
 from stackroom.ports.admission import Mode
 from stackroom.runs.placing import data_source_name
@@ -91,17 +91,13 @@ class Truth(Readings):
             if is_indexed != (status == "INDEXED") and document.s3_key not in self.world.may_fail:
                 yield f"status: {document.s3_key} is {document.status}, Bedrock says {status}"
         for name, listed in self.listed.items():
-            if name not in wanted and not self._is_quarantined(listed.identifier):
+            if name not in wanted:
                 yield f"orphan: {listed.identifier} in {name[0]} is {listed.detail.status}"
         known = {each.document_id for each in self.documents.values()}
         for document_id in self.passages.keys() - known:
             yield f"ghost: {document_id} is found, and has no record"
-
-    def _is_quarantined(self, identifier: str) -> bool:
-        """An object of no catalog may lie where a job crawls; nobody finds it."""
-        return unplaced_id_of(identifier.removeprefix(f"s3://{BUCKET}/")) in {
-            document_id for _, document_id in self.documents
-        }
+        for source in self.nobodys:
+            yield f"quarantine: {source} is in an index, and nobody's"
 
     def _of_passages(self, document: Document, is_indexed: bool) -> Iterator[str]:
         texts = [each.text for each in self.passages.get(document.document_id, [])]
