@@ -172,6 +172,11 @@ class Document(Record):
         """Whether we took it for none: it never lay there with a sidecar of its own."""
         return self.status is DocumentStatus.FAILED and self.present_since is None
 
+    @property
+    def is_to_evict(self) -> bool:
+        """Whether it was rejected, and the index may hold a version of it."""
+        return self.status is DocumentStatus.FAILED and self.lingering
+
     def has_lapsed(self, at: AwareDatetime) -> bool:
         """Whether it was to be uploaded, and nobody did in time: there is no such document."""
         is_announced = self.status is DocumentStatus.UPLOADING

@@ -33,6 +33,7 @@ def discrepancies(world: World) -> list[str]:
             *truth.of_records(),
             *truth.of_catalogs(),
             *truth.of_index(),
+            *truth.of_quarantine(),
             *truth.of_receipts(),
             *truth.of_leftovers(),
         ]
@@ -96,6 +97,8 @@ class Truth(Readings):
         known = {each.document_id for each in self.documents.values()}
         for document_id in self.passages.keys() - known:
             yield f"ghost: {document_id} is found, and has no record"
+
+    def of_quarantine(self) -> Iterator[str]:
         for source in self.nobodys:
             yield f"quarantine: {source} is in an index, and nobody's"
 

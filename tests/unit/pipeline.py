@@ -25,6 +25,7 @@ from stackroom.runs.requests import RunRequests
 from stackroom.runs.teardown import Teardown
 from stackroom.runs.worklists import shared_worklist
 from stackroom.settlement.broken_runs import BrokenRuns
+from stackroom.settlement.eviction import Eviction
 from stackroom.settlement.evidence import Investigation
 from stackroom.settlement.own_source import OwnSource
 from stackroom.settlement.search_check import SearchCheck
@@ -119,8 +120,13 @@ class Pipeline:
             inspections=self.findings,
             search_check=SearchCheck(knowledge_base=lambda _: self.knowledge_base),
         )
+        eviction = Eviction(located=FakeLocatedDocuments(self.bedrock), bucket=self.bucket)
         own_source = OwnSource(
-            jobs=self.bedrock, bucket=self.bucket, investigation=investigation, now=self.clock
+            jobs=self.bedrock,
+            bucket=self.bucket,
+            investigation=investigation,
+            eviction=eviction,
+            now=self.clock,
         )
         shared_source = SharedSource(
             investigation=investigation,
@@ -140,6 +146,7 @@ class Pipeline:
         jobs = JobRounds(
             documents=self.documents,
             jobs=self.bedrock,
+            eviction=eviction,
             admission=self.admission,
             now=self.clock,
             pause=self.pause,

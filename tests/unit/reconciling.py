@@ -14,6 +14,7 @@ from stackroom.audits.rounds import Rounds
 from stackroom.model import CatalogStatus, DataSource, DataSourceType, Document
 from stackroom.retries import at_once
 from tests.fakes.inventory import FakeBookmark, FakeInventory
+from tests.fakes.located import FakeLocatedDocuments
 from tests.unit.pipeline import Pipeline, place_of
 
 LONG = 600.0  # seconds: nothing is under way any more
@@ -66,6 +67,7 @@ class Reconciled(Pipeline):
             data_sources=self.bedrock,
             jobs=self.bedrock,
             direct=self.bedrock,
+            located=FakeLocatedDocuments(self.bedrock),
             knowledge_base=lambda _: self.knowledge_base,
             pool=self.pool,
             pace=Pace(

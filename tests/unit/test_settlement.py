@@ -4,15 +4,17 @@ import pytest
 
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
-from stackroom.ports.ingestion import JobState
-from stackroom.runs.progress import RunOutcome
+from stackroom.ports.ingestion import Busy, JobState
+from stackroom.runs.progress import Run, RunOutcome
 from stackroom.settlement.job_standing import DEADLINE
 from stackroom.settlement.statuses import KNOWN_STATUSES
+from stackroom.settlement.strategy import REMOVAL_DEADLINE
 from stackroom.settlement.verdicts import MAX_ATTEMPTS, NOT_FOUND, DocumentOutcome
 from tests.fakes.pipeline import BUCKET
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 OTHER = "alice/research/other.pdf"
+REJECTED = "alice/research/report.doc"
 
 
 def settled_with(pipeline: Pipeline, status: str, reason: str | None = None) -> None:
@@ -23,6 +25,17 @@ def settled_with(pipeline: Pipeline, status: str, reason: str | None = None) -> 
     pipeline.bedrock.say(KEY, status, reason)
     pipeline.bedrock.finish(str(run.progress.job_id))
     pipeline.settle(run)
+
+
+def another_round(pipeline: Pipeline, run: Run) -> Run:
+    """Of the run, which was asked for one."""
+    run = pipeline.ingestion.release(pipeline.settlement.poll(run))
+    assert run.progress.outcome is RunOutcome.MORE
+    run, _ = pipeline.ingestion.begin(run)
+    pipeline.ingestion.admit(run, f"token of round {run.progress.round}")
+    run, _ = pipeline.ingestion.start(run)
+    assert run.progress.outcome is RunOutcome.STARTED
+    return run
 
 
 def test_an_indexed_document_says_since_when(pipeline: Pipeline) -> None:
@@ -400,21 +413,104 @@ def test_a_document_uploaded_again_during_its_deletion_is_kept(pipeline: Pipelin
     assert pipeline.document().status is DocumentStatus.PENDING
 
 
-def test_a_complete_job_evicts_the_earlier_version_of_a_rejected_file(pipeline: Pipeline) -> None:
+def test_an_earlier_version_of_a_rejected_file_is_deleted_without_a_job(
+    pipeline: Pipeline,
+) -> None:
     pipeline.drop()
     pipeline.index()
+    jobs = len(pipeline.bedrock.jobs)
     pipeline.drop(KEY, "")
     run = pipeline.started()
+
+    while_deleting, _ = pipeline.settle(run)
+    lingering = pipeline.document().lingering
+    pipeline.clock.pass_by(10)
+    gone, _ = pipeline.settle(run)
+
+    document = pipeline.document()
+    assert (document.status, document.status_reason) == (DocumentStatus.FAILED, "the file is empty")
+    assert (while_deleting, lingering) == (RunOutcome.UNSETTLED, True)
+    assert (gone, document.lingering) == (RunOutcome.SETTLED, False)
+    assert len(pipeline.bedrock.jobs) == jobs
+    assert [each.deletes for each in pipeline.bedrock.direct_calls] == [True]
+
+
+def test_a_rejected_file_that_a_job_has_indexed_is_taken_out_by_another_round(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop(REJECTED)
+    pipeline.drop()
+    run = pipeline.started()
+    pipeline.clock.pass_by(1)
+    for key in (KEY, REJECTED):
+        pipeline.bedrock.say(key, "INDEXED")
+    pipeline.bedrock.finish(str(run.progress.job_id))
+    requested = pipeline.leases.kept[CATALOG].requested
+
+    pipeline.settle(run)
+    lingering = pipeline.document(REJECTED).lingering
+    another = pipeline.started()
+    pipeline.clock.pass_by(10)
+    pipeline.settle(another)
+
+    assert lingering
+    assert pipeline.leases.kept[CATALOG].requested == requested + 1
+    assert not pipeline.document(REJECTED).lingering
+    assert pipeline.document().status is DocumentStatus.INDEXED
+    assert [each.deletes for each in pipeline.bedrock.direct_calls] == [True]
+
+
+@pytest.mark.parametrize("status", ["FAILED", "IGNORED"])
+def test_a_rejected_file_that_bedrock_does_not_take_either_is_left_alone(
+    pipeline: Pipeline, status: str
+) -> None:
+    pipeline.drop(REJECTED)
+    pipeline.drop()
+    run = pipeline.started()
+    pipeline.bedrock.say(REJECTED, status)
     pipeline.bedrock.finish(str(run.progress.job_id))
 
     pipeline.settle(run)
 
-    document = pipeline.document()
-    assert (document.status, document.status_reason) == (DocumentStatus.FAILED, "the file is empty")
-    assert not document.lingering
+    assert not pipeline.document(REJECTED).lingering
 
 
-def test_an_earlier_version_is_not_called_evicted_while_a_search_finds_it(
+def test_a_deletion_that_bedrock_is_too_busy_for_is_asked_for_again(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.drop(KEY, "")
+    pipeline.bedrock.direct_busy = Busy(why="can't exceed (10)")
+    busy = pipeline.work()
+    pipeline.bedrock.direct_busy = None
+
+    run, _ = pipeline.ingestion.start(busy)
+    pipeline.clock.pass_by(10)
+    pipeline.settle(run)
+
+    assert busy.progress.outcome is RunOutcome.BUSY
+    assert not pipeline.document().lingering
+
+
+def test_a_deletion_that_came_to_nothing_is_asked_for_by_another_round(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.drop(KEY, "")
+    run = pipeline.started()
+    pipeline.clock.pass_by(10)
+    source = pipeline.catalogs.kept[CATALOG].source
+    assert source is not None
+    pipeline.bedrock.put(source, f"s3://{BUCKET}/{KEY}")
+
+    seen_late, _ = pipeline.settle(run)
+    pipeline.clock.pass_by(120)
+    pipeline.settle(run)
+
+    assert seen_late is RunOutcome.UNSETTLED
+    assert (pipeline.document().lingering, pipeline.document().attempts) == (True, 1)
+    assert pipeline.leases.kept[CATALOG].requested > run.progress.served
+
+
+def test_a_rejected_file_is_not_called_evicted_while_a_search_finds_it(
     pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
@@ -422,14 +518,34 @@ def test_an_earlier_version_is_not_called_evicted_while_a_search_finds_it(
     pipeline.is_searchable()
     pipeline.drop(KEY, "")
 
-    for _ in range(MAX_ATTEMPTS):
-        run = pipeline.started()
-        pipeline.bedrock.finish(str(run.progress.job_id))
-        pipeline.settle(run)
-        pipeline.bedrock.tokens.clear()
+    run = pipeline.started()
+    for number in range(MAX_ATTEMPTS):
+        pipeline.clock.pass_by(REMOVAL_DEADLINE + 1)
+        run, _ = pipeline.settlement.settle(run)
+        assert run.progress.outcome is RunOutcome.SETTLED
+        if number + 1 < MAX_ATTEMPTS:
+            run = another_round(pipeline, run)
 
+    assert pipeline.document().attempts == MAX_ATTEMPTS
     assert pipeline.document().lingering
     assert str(pipeline.document().status_reason).endswith("may still be searchable")
+
+
+def test_a_file_whose_key_no_call_can_tell_is_evicted_from_its_owners_searches_by_a_job(
+    pipeline: Pipeline,
+) -> None:
+    key = f"alice/research/{'x' * 128}.txt"
+    pipeline.drop(key)
+    pipeline.index(key)
+    pipeline.drop(key, "")
+    run = pipeline.started()
+    pipeline.bedrock.finish(str(run.progress.job_id))
+
+    pipeline.settle(run)
+
+    assert pipeline.document(key).status is DocumentStatus.FAILED
+    assert not pipeline.document(key).lingering
+    assert not pipeline.bedrock.direct_calls
 
 
 def test_a_failed_version_says_so_if_the_earlier_one_is_still_found(pipeline: Pipeline) -> None:
@@ -492,10 +608,11 @@ def test_throttled_while_polling_or_settling_is_waited_out(
     assert settling.settled == []
 
 
-def test_a_rejected_file_that_cannot_be_evicted_says_so(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-    pipeline.drop(KEY, "")
+def test_a_rejected_file_that_no_job_can_evict_says_so(pipeline: Pipeline) -> None:
+    key = f"alice/research/{'x' * 128}.txt"  # of which no direct call can tell
+    pipeline.drop(key)
+    pipeline.index(key)
+    pipeline.drop(key, "")
 
     for _ in range(MAX_ATTEMPTS):
         run = pipeline.started()
@@ -503,8 +620,8 @@ def test_a_rejected_file_that_cannot_be_evicted_says_so(pipeline: Pipeline) -> N
         pipeline.settle(run)
         pipeline.bedrock.tokens.clear()
 
-    assert str(pipeline.document().status_reason).endswith("may still be searchable")
-    assert pipeline.document().lingering
+    assert str(pipeline.document(key).status_reason).endswith("may still be searchable")
+    assert pipeline.document(key).lingering
 
 
 def test_polling_waits_in_proportion_to_the_jobs_age_and_ends_with_it(pipeline: Pipeline) -> None:

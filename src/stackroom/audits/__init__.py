@@ -7,6 +7,7 @@ Bucket, records, index and control table compared, and mended where they tell di
   (what differs, looked at again), orphans; places (where that stands), pace (how often it asks)
 - open_documents: what is looked at between two full rounds; rounds: when one is due, and its progress
 - attended: whether a run looks after a catalog
+- evictions: rejected files in an index, which a run takes out
 - attempts: what events would have done with keys, and whether that was all
 - mending: what is done about what was found; in a dry run, nothing
 - discrepancies: what can be found, and its remedy

@@ -7,6 +7,7 @@ from stackroom.audits.attended import Attended
 from stackroom.audits.bucket import BucketAudit
 from stackroom.audits.control import ControlAudit
 from stackroom.audits.discrepancies import Audit
+from stackroom.audits.evictions import Evictions
 from stackroom.audits.index import IndexAudit
 from stackroom.audits.listings import Listings
 from stackroom.audits.mending import Mending
@@ -27,13 +28,14 @@ from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.data_sources import DataSources, Slots
 from stackroom.ports.documents import Documents
-from stackroom.ports.ingestion import DirectDocuments, IngestionJobs
+from stackroom.ports.ingestion import DirectDocuments, IngestionJobs, LocatedDocuments
 from stackroom.ports.inventory import Inventory
 from stackroom.ports.retrieval import KnowledgeBase
 from stackroom.ports.runs import Executions, Leases
 from stackroom.ports.worklists import Worklists
 from stackroom.runs.requests import RunRequests
 from stackroom.settlement.details import details_by
+from stackroom.settlement.eviction import Eviction
 from stackroom.settlement.search_check import SearchCheck
 from stackroom.settlement.succession import Succession
 
@@ -60,6 +62,7 @@ class Auditors:
     data_sources: DataSources
     jobs: IngestionJobs
     direct: DirectDocuments
+    located: LocatedDocuments
     knowledge_base: Callable[[str], KnowledgeBase]
     pool: Sequence[PoolMember]
     tally: Tally = field(default_factory=Tally)
@@ -127,6 +130,7 @@ class Auditors:
             ),
             AuditStage.QUARANTINE: QuarantineAudit(
                 documents=self.documents,
+                evictions=self._evictions(),
                 knowledge_base=self.knowledge_base,
                 mending=self.mending,
                 pool=self.pool,
@@ -146,6 +150,10 @@ class Auditors:
     @property
     def _attended(self) -> Attended:
         return Attended(leases=self.leases, worklists=self.worklists)
+
+    def _evictions(self) -> Evictions:
+        eviction = Eviction(located=self.located, bucket=self.bucket)
+        return Evictions(catalogs=self.catalogs, eviction=eviction, mending=self.mending)
 
     def _index(self) -> IndexAudit:
         details = details_by(jobs=self.jobs, direct=self.direct, bucket=self.bucket)
@@ -176,6 +184,7 @@ class Auditors:
                 documents=self.documents,
                 direct=self.direct,
                 orphans=orphans,
+                evictions=self._evictions(),
                 details=details,
                 search_check=SearchCheck(knowledge_base=self.knowledge_base),
                 mending=self.mending,

@@ -113,10 +113,6 @@ class Mending:
         pending = document.moved(DocumentStatus.PENDING, at=self.now())
         yield from self.saved(pending.model_copy(update={"attempts": 0}), kind)
 
-    def taken_out(self, document: Document, kind: Kind) -> Iterator[Discrepancy]:
-        """Have the rejected document removed from the index."""
-        yield from self.saved(document.model_copy(update={"lingering": True, "attempts": 0}), kind)
-
     def saved(self, document: Document, kind: Kind) -> Iterator[Discrepancy]:
         """Save the document and ask for a run."""
 

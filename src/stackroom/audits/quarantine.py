@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from stackroom.audits.discrepancies import Discrepancy, Kind, Step
+from stackroom.audits.evictions import Evictions
 from stackroom.audits.mending import Mending
 from stackroom.keys import Location, locate
 from stackroom.model import Document, DocumentStatus, PoolMember
@@ -25,6 +26,7 @@ class QuarantineAudit:
     """A step is a knowledge base of the pool."""
 
     documents: Documents
+    evictions: Evictions
     knowledge_base: Callable[[str], KnowledgeBase]
     mending: Mending
     pool: Sequence[PoolMember]
@@ -53,7 +55,7 @@ class QuarantineAudit:
         if document.is_open or not self.mending.is_settled(document.updated_at):
             return  # a run sees to it
         if document.status is DocumentStatus.FAILED:
-            yield from self.mending.taken_out(document, Kind.REJECTED_IN_INDEX)
+            yield from self.evictions.of(document)
         elif document.status is DocumentStatus.INDEXED:
             # An earlier version's, which this one should have replaced.
             yield from self.mending.run_again(document, Kind.REJECTED_IN_INDEX)

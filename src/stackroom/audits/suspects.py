@@ -12,6 +12,7 @@ from datetime import datetime
 
 from stackroom.audits.attempts import chunks
 from stackroom.audits.discrepancies import Discrepancy, Kind
+from stackroom.audits.evictions import Evictions
 from stackroom.audits.listings import Inhabited, or_unlisted, where
 from stackroom.audits.mending import Mending
 from stackroom.audits.orphans import Orphans
@@ -24,6 +25,7 @@ from stackroom.ports.ingestion import NOT_FOUND, DirectDocuments, DocumentDetail
 from stackroom.ports.inventory import Inventory, ListedDocument
 from stackroom.settlement.details import Details
 from stackroom.settlement.search_check import SearchCheck
+from stackroom.settlement.statuses import may_be_found
 
 _AT_ONCE = 10  # ids of a GetKnowledgeBaseDocuments [API model bedrock-agent]
 _AT_MOST = 100  # suspects of a step, or a page with more; asked for ten at a time
@@ -36,6 +38,7 @@ class Suspects:
     documents: Documents
     direct: DirectDocuments
     orphans: Orphans
+    evictions: Evictions
     details: PerSourceType[Details]
     search_check: SearchCheck
     mending: Mending
@@ -165,12 +168,17 @@ class Suspects:
             return
         if kind is Kind.INDEXED_AFTER_ALL and not self.search_check.found(home, [document]):
             return
-        yield from self.mending.run_again(document, kind)
+        if kind is Kind.REJECTED_IN_INDEX:
+            yield from self.evictions.of(document)
+        else:
+            yield from self.mending.run_again(document, kind)
 
 
 def _suspicion(document: Document, said: DocumentDetail) -> Kind | None:
     if document.status is DocumentStatus.INDEXED:
         return None if said.status in AS_IT_SHOULD_BE else Kind.MISSING_FROM_INDEX
+    if document.is_rejected and not document.is_open and may_be_found(said.status):
+        return Kind.REJECTED_IN_INDEX
     if document.status is DocumentStatus.FAILED and _was_indexed_since(document, said):
         return Kind.INDEXED_AFTER_ALL
     return None

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from stackroom.runs.requests import RunRequests
     from stackroom.runs.teardown import Teardown
     from stackroom.settlement.broken_runs import BrokenRuns
+    from stackroom.settlement.eviction import Eviction
     from stackroom.settlement.evidence import Investigation
     from stackroom.settlement.settlement import Settlement
     from stackroom.settlement.shared_source import SharedSource
@@ -71,7 +72,12 @@ class RunUseCases:
                 placing=self._placing,
             ),
             admission=self.admission,
-            jobs=JobRounds(documents=there.documents, jobs=there.jobs, admission=self.admission),
+            jobs=JobRounds(
+                documents=there.documents,
+                jobs=there.jobs,
+                eviction=self._eviction,
+                admission=self.admission,
+            ),
             shared_runs=self._shared_runs,
             own_runs=self._own_runs,
             ways=self._ways,
@@ -110,6 +116,7 @@ class RunUseCases:
             jobs=self.deployment.jobs,
             bucket=self.deployment.bucket,
             investigation=self._investigation,
+            eviction=self._eviction,
         )
         return Settlement(
             catalogs=self.deployment.catalogs,
@@ -232,6 +239,12 @@ class RunUseCases:
         return SharedSource(
             investigation=self._investigation,
         )
+
+    @cached_property
+    def _eviction(self) -> Eviction:
+        from stackroom.settlement.eviction import Eviction
+
+        return Eviction(located=self.deployment.located_documents, bucket=self.deployment.bucket)
 
     @cached_property
     def _investigation(self) -> Investigation:

@@ -2,7 +2,7 @@
 Rounds at a catalog's own data source: one ingestion job takes up all there is.
 
 A round binds what is pending, being deleted or lingering in the index to its job's id; settlement
-asks later what became of exactly those.
+asks later what became of exactly those. Rejected files come first, in a round without a job.
 """
 
 import hashlib
@@ -22,6 +22,8 @@ from stackroom.ports.admission import Grant
 from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import Busy, IngestionJobs, Job
 from stackroom.runs.progress import Run
+from stackroom.settlement.eviction import Eviction
+from stackroom.settlement.strategy import eviction_id
 
 _AT_ONCE = 500  # documents that are kept in memory
 
@@ -32,6 +34,7 @@ class JobRounds:
 
     documents: Documents
     jobs: IngestionJobs
+    eviction: Eviction
     admission: Admission
     now: Callable[[], datetime] = utc_now
     pause: Callable[[float], None] = time.sleep
@@ -41,6 +44,8 @@ class JobRounds:
             # A job that a broken run or a cut short task left: settle that first. It has served no
             # request, so that the run can't end before it has listed again.
             return started(run, left, served=0)
+        if evicted := self._to_evict(run, source):
+            return self._evict(run, source, evicted)
         if grant.start_at is not None:
             # At most one interval between two starts, which a waiting state would not make cheaper.
             self.pause(max(0.0, (grant.start_at - self.now()).total_seconds()))
@@ -69,6 +74,28 @@ class JobRounds:
             ),
             None,
         )
+
+    def _to_evict(self, run: Run, source: DataSource) -> list[Document]:
+        """Rejected files, which a job would leave there; a first job may have yet to come."""
+        found = (each for each in self.documents.open_in(run.worklist_id) if each.is_to_evict)
+        named = list(islice(filter(self.eviction.can_name, found), _AT_ONCE))
+        return named if named and self.jobs.is_synced(source) else []
+
+    def _evict(self, run: Run, source: DataSource, wanted: list[Document]) -> Run:
+        """Bound first, as for a job; what else there is to do, another round does."""
+        round_id = eviction_id(run.epoch, run.progress.round)
+        bound = [each for each in wanted if each.ingestion_job_id == round_id]
+        others = [each for each in wanted if each.ingestion_job_id != round_id]
+        bound += self.documents.save_all(self._evicted(each, round_id) for each in others)
+        if self.eviction.ask(source, bound) is not None:
+            return busy(run)
+        return started(run, round_id, served=0)
+
+    def _evicted(self, document: Document, round_id: str) -> Document:
+        """As of now, for it must be out by a deadline."""
+        attempts = document.attempts + 1
+        changes = {"ingestion_job_id": round_id, "attempts": attempts, "updated_at": self.now()}
+        return document.model_copy(update=changes)
 
     def _start(self, run: Run, source: DataSource) -> Job | Busy:
         description = f"{run.worklist_id} run {run.epoch} round {run.progress.round}"

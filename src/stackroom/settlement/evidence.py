@@ -29,6 +29,7 @@ class Standing:
     it. `is_current`: what is said is of this version, and of what the round did with it.
     `may_change`: ask again later. `is_unproven`: INDEXED may be left from before. `is_final`:
     Bedrock does not try it again by itself. `is_overdue`: past the deadline of its round.
+    `by_owner`: out is what its owner finds no more, though it stays there as nobody's.
     """
 
     detail: DocumentDetail
@@ -40,6 +41,7 @@ class Standing:
     why_never_taken_up: str  # the reason, should no more rounds follow
     is_unproven: bool = False
     is_final: bool = False
+    by_owner: bool = False
     job_failure_reason: str | None = None  # the one that names the document
 
 
@@ -69,7 +71,8 @@ class Investigation:
         now, later = _share(standings)
         documents = [document for document, _ in now]
         reasons = self.inspections.reasons_for(documents)
-        searches = _Searches(self.search_check, catalog, documents)
+        by_owner = frozenset(document.document_id for document, each in now if each.by_owner)
+        searches = _Searches(self.search_check, catalog, documents, by_owner)
         known: list[tuple[Document, Evidence | None]] = [
             (
                 document,
@@ -91,10 +94,11 @@ class _Searches:
     search_check: SearchCheck
     catalog: Catalog
     documents: list[Document]
+    by_owner: frozenset[str]
     _others: dict[str, bool] = field(default_factory=dict)
 
     def is_found(self, document: Document) -> bool:
-        if _needs_search(document):
+        if self._is_removed(document):
             return document.document_id in self._removed_and_found
         known = self._others
         if document.document_id not in known:
@@ -104,7 +108,10 @@ class _Searches:
 
     @cached_property
     def _removed_and_found(self) -> set[str]:
-        return self.search_check.left(self.catalog, filter(_needs_search, self.documents))
+        return self.search_check.left(self.catalog, filter(self._is_removed, self.documents))
+
+    def _is_removed(self, document: Document) -> bool:
+        return _needs_search(document) and document.document_id not in self.by_owner
 
 
 Standings = list[tuple[Document, Standing]]

@@ -10,13 +10,15 @@ from datetime import datetime
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.ingestion import DocumentDetail, Job, JobState
 from stackroom.settlement.evidence import Standing
-from stackroom.settlement.statuses import ABSENT, INDEXED, UNDER_WAY
+from stackroom.settlement.statuses import ABSENT, INDEXED, UNDER_WAY, may_be_found
 from stackroom.settlement.strategy import NEVER_TAKEN_UP, REMOVAL_DEADLINE, is_overdue
 from stackroom.settlement.verdicts import MAX_ATTEMPTS
 
 # Seconds from when Bedrock accepted the job; waiting for a grant has no deadline. The largest job
 # allowed (100 GB, 5,000,000 files) is far from a catalog's size.
 DEADLINE = 12 * 3600.0
+# Seconds in which what a direct call does may not be seen yet.
+_UNSEEN = 120.0
 _CUT_SHORT = {JobState.FAILED, JobState.STOPPED}
 
 
@@ -29,14 +31,14 @@ def standing(
     at: datetime,
 ) -> Standing:
     """`job` is None if Bedrock doesn't know it any more; `failure_reason` names the document."""
-    evicting = _is_to_evict(document)
     told = _is_of_this_version(document, detail, job) or _is_passed_over(
         document, detail, job, failure_reason
     )
     return Standing(
         detail=detail,
-        is_removal=evicting or document.status is DocumentStatus.DELETING,
-        is_out=_went_over(document, job) if evicting else detail.status in ABSENT,
+        is_removal=document.status is DocumentStatus.DELETING or document.is_to_evict,
+        is_out=_went_over(document, job) if document.is_to_evict else detail.status in ABSENT,
+        by_owner=document.is_to_evict,
         is_current=told and not _fell_with_its_job(detail, job, failure_reason),
         may_change=job is not None and _may_change(document, detail, job, told=told, at=at),
         is_unproven=_is_unproven(document, detail, job),
@@ -46,9 +48,21 @@ def standing(
     )
 
 
-def _is_to_evict(document: Document) -> bool:
-    """Of a rejected file, an earlier version may be in the index."""
-    return document.status is DocumentStatus.FAILED and document.lingering
+def standing_of_evicted(document: Document, detail: DocumentDetail, *, at: datetime) -> Standing:
+    """Of a rejected file that Bedrock was asked to delete when its record was written last."""
+    is_out = not may_be_found(detail.status)
+    # One that is no longer known may be found for some seconds yet.
+    is_going = is_out or detail.status in UNDER_WAY
+    overdue = is_overdue(document.updated_at, at, REMOVAL_DEADLINE if is_going else _UNSEEN)
+    return Standing(
+        detail=detail,
+        is_removal=True,
+        is_out=is_out,
+        is_current=True,
+        may_change=not overdue,
+        is_overdue=overdue,
+        why_never_taken_up=NEVER_TAKEN_UP,
+    )
 
 
 def _may_change(
@@ -58,7 +72,7 @@ def _may_change(
         # One that is no longer known may be found for some seconds yet.
         overdue = is_overdue(job.updated_at, at, REMOVAL_DEADLINE)
         return detail.status in UNDER_WAY | ABSENT and not overdue
-    if _is_to_evict(document):
+    if document.is_to_evict:
         return False  # the job has gone over it, or another must
     return told and detail.status in UNDER_WAY and not is_overdue(job.started_at, at, DEADLINE)
 

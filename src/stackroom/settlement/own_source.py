@@ -14,12 +14,13 @@ from stackroom.model import DataSource, Document, DocumentStatus
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.ingestion import DocumentDetail, IngestionJobs, Job, JobState
 from stackroom.settlement.details import OwnDetails
+from stackroom.settlement.eviction import Eviction
 from stackroom.settlement.evidence import Investigation, Standing
 from stackroom.settlement.failure_reasons import reasons_by_uri
-from stackroom.settlement.job_standing import DEADLINE, standing
-from stackroom.settlement.statuses import INDEXED
+from stackroom.settlement.job_standing import DEADLINE, standing, standing_of_evicted
+from stackroom.settlement.statuses import INDEXED, may_be_found
 from stackroom.settlement.strategy import Round, RoundVerdicts, is_overdue
-from stackroom.settlement.verdicts import Decided, DocumentOutcome, verdict
+from stackroom.settlement.verdicts import Decided, DocumentOutcome, Verdict, verdict
 
 _STOPPING = 3600.0  # grace for StopIngestionJob, which takes about half a minute
 
@@ -29,9 +30,12 @@ class OwnSource:
     jobs: IngestionJobs
     bucket: DocumentBucket
     investigation: Investigation
+    eviction: Eviction
     now: Callable[[], datetime] = utc_now
 
     def at_work_since(self, round_: Round) -> datetime | None:
+        if round_.is_eviction:
+            return None  # nothing of it keeps others out
         job = self.jobs.get(round_.source, round_.round_id)
         if job is None or job.state is not JobState.RUNNING:
             return None
@@ -44,15 +48,21 @@ class OwnSource:
     def decide(self, round_: Round, documents: Sequence[Document]) -> RoundVerdicts:
         """
         And of those that failed before and that the job has indexed after all; else answers would
-        show what reads `failed`.
+        show what reads `failed`. Those that were rejected don't stay in the index.
         """
         at = self.now()
-        job = self.jobs.get(round_.source, round_.round_id)
+        job = None if round_.is_eviction else self.jobs.get(round_.source, round_.round_id)
         taken = [each for each in documents if round_.has(each)]
         failed = [each for each in documents if _is_tried_again(each)]
-        details = self._details(round_.source, taken + failed)
+        rejected = [each for each in documents if self._would_be_evicted(each)]
+        details = self._details(round_.source, taken + failed + rejected)
         indexed_after_all = [each for each in failed if details[each.document_id].status in INDEXED]
-        standings = self._standings(taken + indexed_after_all, details, job, documents, at)
+        evicted = [each for each in taken if self._is_evicted(each)]
+        others = [each for each in taken if not self._is_evicted(each)]
+        standings = self._standings(others + indexed_after_all, details, job, documents, at)
+        standings += [
+            (each, standing_of_evicted(each, details[each.document_id], at=at)) for each in evicted
+        ]
         evidence = self.investigation.complete(round_.catalog, standings)
         of_round = {each.document_id for each in taken}
         verdicts = [(document, verdict(document, known)) for document, known in evidence]
@@ -61,7 +71,19 @@ class OwnSource:
             for document, each in verdicts
             if document.document_id in of_round or each.outcome is DocumentOutcome.INDEXED
         ]
+        decided += [
+            (each, Verdict(outcome=DocumentOutcome.LINGERS))
+            for each in rejected
+            if may_be_found(details[each.document_id].status)
+        ]
         return RoundVerdicts(decided=decided, unexplained=_unexplained(job, documents, decided))
+
+    def _is_evicted(self, document: Document) -> bool:
+        return document.is_to_evict and self.eviction.can_name(document)
+
+    def _would_be_evicted(self, document: Document) -> bool:
+        is_left = document.is_rejected and not document.lingering
+        return is_left and self.eviction.can_name(document)
 
     def _standings(
         self,

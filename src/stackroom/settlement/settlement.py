@@ -73,7 +73,7 @@ class Settlement:
         except KnowledgeBaseThrottled:
             return self._later(run), Settling()
         outcomes = {verdict.outcome for _, verdict in verdicts.decided}
-        if DocumentOutcome.AGAIN in outcomes:
+        if outcomes & {DocumentOutcome.AGAIN, DocumentOutcome.LINGERS}:
             # Moves the counter, so that the run can't end. Before the documents are written: once
             # they are, a retried task finds them no longer of the round, and would not ask.
             self.leases.ask(run.worklist_id)

@@ -18,7 +18,14 @@ FAILURES = {
     ),
     "IGNORED": "Bedrock does not take this file; save it in another format",
 }
+# Nothing of the document is in the index.
+_WITHOUT_PASSAGES = ABSENT | {"FAILED", "IGNORED"}
 KNOWN_STATUSES = INDEXED | UNDER_WAY | ABSENT | FAILURES.keys()
+
+
+def may_be_found(status: str) -> bool:
+    """Whether the index may hold passages of a document of that status, now or soon."""
+    return status not in _WITHOUT_PASSAGES
 
 
 def failure_of(status: str) -> str:

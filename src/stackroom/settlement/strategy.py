@@ -12,13 +12,28 @@ REMOVAL_DEADLINE = 600.0
 NEVER_TAKEN_UP = f"{MAX_ATTEMPTS} ingestion jobs did not take the file up; drop it again to retry"
 
 
+_EVICTION = "evict-"  # no job's id [API model: ten letters and digits]
+
+
+def eviction_id(epoch: int, number: int) -> str:
+    """Of the run's round of that number."""
+    return f"{_EVICTION}{epoch}-{number}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Round:
-    """What a run has begun, and where: an ingestion job by its id."""
+    """
+    What a run has begun, and where: an ingestion job by its id, or an eviction of rejected files by
+    what stands for one.
+    """
 
     catalog: Catalog
     source: DataSource
     round_id: str
+
+    @property
+    def is_eviction(self) -> bool:
+        return self.round_id.startswith(_EVICTION)
 
     def has(self, document: Document) -> bool:
         """Whether the round has taken the document up, and not settled it."""

@@ -108,9 +108,11 @@ def _after(document: Document, verdict: Verdict, at: datetime) -> Document | Non
             return document.model_copy(
                 update={"lingering": False, "indexed_at": None, "ingestion_job_id": None}
             )
+        case DocumentOutcome.LINGERS:
+            return document.model_copy(update={"lingering": True, "attempts": 0})
         case DocumentOutcome.AGAIN:
-            if document.status is DocumentStatus.INDEXING:
-                return document.moved(DocumentStatus.PENDING, at=at)
-            return None  # deleting and lingering documents are work as they stand
+            # Deleting and lingering documents are work as they stand.
+            is_ingested = document.status is DocumentStatus.INDEXING
+            return document.moved(DocumentStatus.PENDING, at=at) if is_ingested else None
         case DocumentOutcome.WAIT | DocumentOutcome.GONE | DocumentOutcome.LEFT:
             return None

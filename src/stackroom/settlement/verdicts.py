@@ -25,7 +25,8 @@ class DocumentOutcome(StrEnum):
     INDEXED = "indexed"
     FAILED = "failed"
     GONE = "gone"  # out of the index: the record can go too
-    EVICTED = "evicted"  # a rejected file's earlier version is out of the index
+    EVICTED = "evicted"  # a rejected file is out of the index
+    LINGERS = "lingers"  # a rejected file is in the index: another round takes it out
     WAIT = "wait"  # not decided yet: ask again
     AGAIN = "again"  # this round said nothing of this version: another round
     LEFT = "left"  # stays as it is, for the next run to try
