@@ -38,6 +38,7 @@ from stackroom.audits.reconciliation import Reconciliation
 from stackroom.audits.rounds import Rounds
 from stackroom.uploads.reconcile import Uploads
 from tests.fakes.clock import FakeClock
+from tests.fakes.located import FakeLocatedDocuments
 from tests.unit.pipeline import Pipeline
 
 SIZES, FULL = (10_000, 200_000), (10_000, 1_000_000, 5_000_000)
@@ -74,6 +75,7 @@ def reconciliation(
         requests=pipeline.requests,
         worklists=pipeline.worklists,
         succession=pipeline.succession,
+        located=FakeLocatedDocuments(pipeline.bedrock),
         mending=Mending(
             uploads=uploads,
             documents=documents,

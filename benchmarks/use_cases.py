@@ -35,6 +35,7 @@ from stackroom.runs.placing import SharedFirst
 from stackroom.runs.requests import RunRequests
 from stackroom.runs.teardown import Teardown
 from stackroom.settlement.broken_runs import BrokenRuns
+from stackroom.settlement.eviction import Eviction
 from stackroom.settlement.evidence import Investigation
 from stackroom.settlement.own_source import OwnSource
 from stackroom.settlement.search_check import SearchCheck
@@ -166,9 +167,14 @@ class UseCases:
             documents=self._documents,
             jobs=self._jobs,
             admission=self.admission,
+            eviction=self._eviction,
             now=self._now,
             pause=self._account.pace.spend,
         )
+
+    @property
+    def _eviction(self) -> Eviction:
+        return Eviction(located=BedrockLocatedDocuments(client=self._agent), bucket=self._bucket)
 
     @property
     def _shared_runs(self) -> SharedRuns:
@@ -243,6 +249,7 @@ class UseCases:
                 jobs=self._jobs,
                 bucket=self._bucket,
                 investigation=self._investigation,
+                eviction=self._eviction,
                 now=self._now,
             ),
             verdict_writer=self._verdict_writer,

@@ -17,7 +17,7 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.clock import utc_now
 from stackroom.keys import Location, locate
 from stackroom.model import Document, DocumentStatus
-from stackroom.runs.placement import OwnFirst, SharedFirst
+from stackroom.runs.placing import OwnFirst, SharedFirst
 from stackroom_local.simulator.errors import ServiceError
 from tests.aws.stores import (
     BUCKET,

@@ -173,7 +173,7 @@ class Pipeline:
         self.requests = RunRequests(
             catalogs=self.catalogs,
             placing=(
-                SharedFirst(catalogs=self.catalogs, pool=self.pool)
+                SharedFirst(catalogs=self.catalogs, slots=self.slots, pool=self.pool)
                 if self.shared_first
                 else OwnFirst()
             ),

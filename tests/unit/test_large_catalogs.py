@@ -47,6 +47,7 @@ def progress_of(pipeline: Pipeline, catalog_id: str = CATALOG) -> CatalogProgres
         documents=pipeline.documents,
         leases=pipeline.leases,
         book=pipeline.book,
+        worklists=pipeline.worklists,
         limits=Limits(),
         now=pipeline.clock,
     )

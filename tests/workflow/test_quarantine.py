@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-import stackroom.runs.placement
+import stackroom.runs.placing
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.errors import StoreUnavailable
-from stackroom.runs.placement import OwnFirst
+from stackroom.runs.placing import OwnFirst
 from stackroom.settlement.eviction import Eviction
 from stackroom_local.simulator.disturbances import Kind
 from tests.aws.stores import BUCKET
@@ -22,10 +22,10 @@ DELETE = "DeleteKnowledgeBaseDocuments"
 @pytest.fixture(autouse=True)
 def own_source(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs crawl the catalogs' prefixes."""
-    monkeypatch.setattr(stackroom.runs.placement, "SharedFirst", lambda **_: OwnFirst())
+    monkeypatch.setattr(stackroom.runs.placing, "SharedFirst", lambda **_: OwnFirst())
 
 
-def found(world: World) -> list[object]:
+def found(world: World) -> list[str]:
     """Whose all of it is that a search without a filter finds."""
     return sorted(str(each.get("user_id")) for each in world.bedrock.passages())
 

@@ -237,12 +237,6 @@ class Deployment:
         return BedrockIngestionJobs(client=self.client("bedrock-agent"), managed=self._managed)
 
     @cached_property
-    def located_documents(self) -> BedrockLocatedDocuments:
-        from stackroom.aws.direct_documents import BedrockLocatedDocuments
-
-        return BedrockLocatedDocuments(client=self.client("bedrock-agent"))
-
-    @cached_property
     def direct_documents(self) -> BedrockDirectDocuments:
         from stackroom.aws.direct_documents import BedrockDirectDocuments
 

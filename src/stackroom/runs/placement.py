@@ -23,7 +23,7 @@ from stackroom.runs.placing import (
     data_source_name,
     digest,
     is_at_home,
-    shared_source_for,
+    shared_source_of,
     standing_for,
 )
 
@@ -58,7 +58,7 @@ class Placements:
                 self._survey(each.knowledge_base_id)
         if (chosen := self.placing.choose(catalog)) is not None:
             return chosen
-        source = self._own(catalog) or shared_source_for(catalog.catalog_id, self.pool)
+        source = self._own(catalog) or shared_source_of(self.pool)
         self.catalogs.place(catalog.catalog_id, source)
         return source
 
@@ -98,10 +98,13 @@ class Placements:
     def _candidates(self, catalog: Catalog) -> list[PoolMember]:
         """Where its slot or its data source was left, then the emptiest first."""
 
-        def order(member: PoolMember) -> tuple[bool, float]:
+        def order(member: PoolMember) -> tuple[bool, bool, float]:
             noted = self.slots.noted(member.knowledge_base_id) or frozenset()
-            # The share of its slots: in a mixed pool some have fifty times as many.
-            return not is_at_home(noted, catalog), len(noted) / capacity_of(member).own_sources
+            # The share of its slots: in a mixed pool some have fifty times as many. Jobs would keep
+            # out the direct calls of everybody who shares a data source.
+            fullness = len(noted) / capacity_of(member).own_sources
+            is_shared = member.knowledge_base_id == shared_source_of(self.pool).knowledge_base_id
+            return not is_at_home(noted, catalog), is_shared, fullness
 
         return sorted(self.pool, key=order)
 

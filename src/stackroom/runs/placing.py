@@ -55,7 +55,7 @@ class SharedFirst:
             return None
         if any(self._wants_own(each, len(slots or ())) for each, slots in noted):
             return None
-        source = shared_source_for(catalog.catalog_id, self.pool)
+        source = shared_source_of(self.pool)
         self.catalogs.place(catalog.catalog_id, source)
         return source
 
@@ -64,9 +64,14 @@ class SharedFirst:
         return has_room and (member.is_managed or self.is_sooner(member.knowledge_base_id))
 
 
-def shared_source_for(catalog_id: str, pool: Sequence[PoolMember]) -> DataSource:
-    """Spread by a hash (rendezvous), so that a crash can't have counted anybody twice."""
-    member = max(pool, key=lambda each: digest(each.knowledge_base_id, catalog_id))
+def shared_source_of(pool: Sequence[PoolMember]) -> DataSource:
+    """
+    That of the first knowledge base that isn't MANAGED: all new catalogs together. Ten direct calls
+    are all that an account has, whatever the knowledge base; together they are full, one run serves
+    everybody, one search finds all that is a caller's, and no job keeps them out, for catalogs'
+    own data sources are elsewhere first.
+    """
+    member = next((each for each in pool if not each.is_managed), pool[0])
     return DataSource(
         knowledge_base_id=member.knowledge_base_id,
         data_source_id=member.data_source_id,
