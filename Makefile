@@ -75,6 +75,10 @@ bench-burst: setup ## the pipeline under load in simulated time; ARGS=--full tak
 bench-reconciler: setup ## a full round of the reconciler, simulated; ARGS=--full up to 5 million documents
 	@$(BIN)/python -m benchmarks.reconciler $(ARGS)
 
+.PHONY: bench-drops
+bench-drops: setup ## what one drop costs by what lies in its catalog: read and write units, memory
+	@$(BIN)/python -m benchmarks.drop_cost
+
 .PHONY: bench-ingest
 bench-ingest: setup ## chunks per second through the pipeline, against bare embedding
 	@$(BIN)/python -m benchmarks.ingest
