@@ -103,6 +103,11 @@ class FakeCatalogs(Disturbed):
             return
         self._change(catalog_id, status=settled_status(counts_in(there)), updated_at=at)
 
+    def recount(self, seen: Catalog, counts: Counts) -> None:
+        if counts_in(self._there(seen.catalog_id)) != counts_in(seen):
+            raise RecordChanged(seen.catalog_id)
+        self._set_counts(seen.catalog_id, counts)
+
     def count(self, catalog_id: str, change: Counts, kept: Document | None) -> None:
         """As a write of a document does; there is never less than none."""
         there = self.kept[catalog_id]
@@ -115,6 +120,9 @@ class FakeCatalogs(Disturbed):
             self._change(catalog_id, updated_at=kept.updated_at)
         if kept is not None and (indexed_at := indexed_last([kept])) is not None:
             self._change(catalog_id, indexed_at=indexed_at)
+        self._set_counts(catalog_id, counts)
+
+    def _set_counts(self, catalog_id: str, counts: Counts) -> None:
         self._change(
             catalog_id,
             document_count=counts.documents,

@@ -3,6 +3,7 @@
 import pytest
 
 from stackroom.audits.discrepancies import Kind
+from stackroom.counting import counts_in
 from stackroom.model import CatalogStatus, DocumentStatus
 from stackroom.ports.worklists import Entry
 from stackroom.runs.worklists import shared_worklist
@@ -145,3 +146,54 @@ def test_a_catalog_that_the_shared_run_does_not_know_of_is_made_known_to_it(
 
 def is_of(entry: Entry, key: str) -> bool:
     return entry.catalog_id == place_of(key).catalog_id
+
+
+@pytest.mark.parametrize("status", [DocumentStatus.PENDING, DocumentStatus.INDEXED])
+def test_a_record_from_before_what_is_open_was_listed_is_listed_and_counted(
+    world: Reconciled, status: DocumentStatus
+) -> None:
+    world.dropped_and_indexed(KEY)
+    unlisted = {"status": status, "opened_at": None, "counted": None}
+    document = world.document(KEY).model_copy(update=unlisted)
+    world.documents.kept[(document.catalog_id, document.document_id)] = document
+    nothing = {"document_count": 0, "total_bytes": 0}
+    world.catalogs.kept[CATALOG] = world.catalogs.kept[CATALOG].model_copy(update=nothing)
+
+    found = world.found()
+
+    is_open = status is DocumentStatus.PENDING
+    catalog = world.catalogs.kept[CATALOG]
+    assert found == [(Kind.UNLISTED_DOCUMENT, KEY)]
+    assert len(list(world.documents.open_in(CATALOG))) == is_open
+    assert (catalog.document_count, catalog.waiting_count) == (1, is_open)
+    assert world.leases.kept[CATALOG].held == is_open
+
+
+def test_a_catalog_that_counts_what_it_does_not_hold_is_counted_anew(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    right = counts_in(world.catalogs.kept[CATALOG])
+    wrong = {"document_count": 7, "total_bytes": 1, "failed_count": 3}
+    world.catalogs.kept[CATALOG] = world.catalogs.kept[CATALOG].model_copy(update=wrong)
+
+    dry = world.found(dry_run=True)
+    found = world.found()
+
+    assert dry == found == [(Kind.WRONG_COUNTS, CATALOG)]
+    assert counts_in(world.catalogs.kept[CATALOG]) == right
+    assert world.found() == []
+
+
+def test_what_is_counted_while_a_catalog_is_counted_anew_is_left_for_the_next_time(
+    world: Reconciled,
+) -> None:
+    world.dropped_and_indexed(KEY)
+    wrong = {"document_count": 7}
+    world.catalogs.kept[CATALOG] = world.catalogs.kept[CATALOG].model_copy(update=wrong)
+    world.catalogs.before(
+        "recount", lambda *_: world.change(KEY, size=world.document(KEY).size + 1), times=1
+    )
+
+    found = world.found()
+
+    assert found == []
+    assert world.catalogs.kept[CATALOG].document_count == 7

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from stackroom.aws.items import from_item, get_all, query, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.aws.writes import update
-from stackroom.counting import counts_in, settled_status
+from stackroom.counting import Counts, counts_in, settled_status
 from stackroom.errors import RecordChanged
 from stackroom.model import Catalog, CatalogStatus, DataSource
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 METADATA = "METADATA"
 USER_INDEX = "user_id-index"
+# What it counts of its documents, in the order of Counts.each.
+COUNTERS = ("document_count", "total_bytes", "failed_count", "waiting_count", "open_count")
 _DELETING = str(CatalogStatus.DELETING)
 _TRIES = 6  # while others register or settle documents
 
@@ -110,6 +112,25 @@ class DynamoCatalogs:
             " AND (failed_count = :failed OR attribute_not_exists(failed_count))"
             " AND (waiting_count = :none OR attribute_not_exists(waiting_count))",
         )
+
+    def recount(self, seen: Catalog, counts: Counts) -> None:
+        values: dict[str, Any] = {":none": 0}
+        told, conditions = [], []
+        pairs = zip(COUNTERS, counts.each, counts_in(seen).each, strict=True)
+        for name, right, was in pairs:
+            values |= {f":{name}": right, f":{name}_seen": was}
+            told.append(f"{name} = :{name}")
+            # A record from before has not all of them.
+            unknown = f"(attribute_not_exists({name}) AND :{name}_seen = :none)"
+            conditions.append(f"({name} = :{name}_seen OR {unknown})")
+        recounted = self._update(
+            seen.catalog_id,
+            f"SET {', '.join(told)}",
+            values,
+            condition=" AND ".join(conditions),
+        )
+        if not recounted:
+            raise RecordChanged(seen.catalog_id)
 
     def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
         values = {":deleting": _DELETING, ":at": at.isoformat()}

@@ -18,6 +18,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+from stackroom.aws.catalogs import COUNTERS
 from stackroom.aws.items import WRITE_ID, Item, from_item, instant, to_item
 from stackroom.aws.writes import conditional
 from stackroom.counting import Counts, awaits_indexing, counts_of, indexed_last
@@ -28,8 +29,6 @@ OPEN = "OPEN#"  # since when, and its id, follow
 FAILED = "FAILED#"  # its id follows
 MOST_ACTIONS = 3  # of a document in a transaction
 _OF_THE_ITEM = frozenset({"sk", "expires_at"})
-# In the order of Counts.each.
-_COUNTERS = ("document_count", "total_bytes", "failed_count", "waiting_count", "open_count")
 
 Action = dict[str, dict[str, Any]]  # of TransactWriteItems
 
@@ -143,7 +142,7 @@ def counting(
 
     `may_index` unless it is being deleted: then it becomes `indexing` for what of `kept` is to be.
     """
-    counters = {name: by for name, by in zip(_COUNTERS, change.each, strict=True) if by}
+    counters = {name: by for name, by in zip(COUNTERS, change.each, strict=True) if by}
     if not counters:
         return []
     added = ", ".join(f"{name} :{name}" for name in counters)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Protocol
 
+from stackroom.counting import Counts
 from stackroom.model import Catalog, DataSource
 
 
@@ -33,6 +34,10 @@ class Catalogs(Protocol):
         indexing. Left as it is while a document waits to be searchable, and if it is being deleted
         or gone. Raises RecordChanged if others keep changing what it counts.
         """
+        ...
+
+    def recount(self, seen: Catalog, counts: Counts) -> None:
+        """It counts so much. Raises RecordChanged if by now it counts something else than seen."""
         ...
 
     def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:

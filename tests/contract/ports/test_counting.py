@@ -8,6 +8,7 @@ import pytest
 
 from stackroom.aws.catalog_register import DynamoCatalogRegister
 from stackroom.aws.documents import DynamoDocuments
+from stackroom.counting import Counts
 from stackroom.errors import RecordChanged
 from stackroom.keys import unplaced_partition
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
@@ -367,3 +368,24 @@ def test_a_catalog_is_read_page_by_page_in_the_order_of_ids(shelf: Shelf) -> Non
         ids.append([each.document_id for each in page.documents])
 
     assert ids[:3] == [["doc-0000", "doc-0001"], ["doc-0002", "doc-0003"], ["doc-0004"]]
+
+
+def test_a_catalog_is_counted_anew_unless_it_counts_something_else_by_now(shelf: Shelf) -> None:
+    shelf.documents.save(a_document())
+    seen = shelf.catalog
+    right = Counts(documents=2, size=30, failed=1, waiting=1, open=1)
+
+    shelf.catalogs.recount(seen, right)
+    recounted = shelf.counts
+    with pytest.raises(RecordChanged):
+        shelf.catalogs.recount(seen, Counts())
+
+    assert recounted == right.each == shelf.counts
+    assert shelf.catalog.status is CatalogStatus.INDEXING
+
+
+def test_no_count_brings_back_a_catalog_that_is_gone(shelf: Shelf) -> None:
+    with pytest.raises(RecordChanged):
+        shelf.catalogs.recount(a_catalog(2), Counts(documents=1))
+
+    assert shelf.catalogs.get("cat-alice-2") is None
