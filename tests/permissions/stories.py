@@ -8,7 +8,6 @@ from typing import Any
 
 from stackroom.aws.catalogs import METADATA, DynamoCatalogs
 from stackroom.keys import Location, locate
-from stackroom.runs.leases import MAX_FAILURES
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.chaos import troubles
 from tests.chaos.deployment import Terms
@@ -97,20 +96,6 @@ def a_run_that_is_silent_when_the_reconciler_looks(world: World) -> None:
     assert world.settle()
 
 
-def a_run_that_is_silent_once_too_often(world: World) -> None:
-    """Its documents fail, by the reconciler's hand."""
-    world.drop(A, "a text")
-    world.pass_time(12)
-    world.wire.client("dynamodb").update_item(
-        TableName=CONTROL_TABLE,
-        Key={"pk": {"S": f"RUN#{_place(A).catalog_id}"}, "sk": {"S": "RUN"}},
-        UpdateExpression="SET failures = :almost",
-        ExpressionAttributeValues={":almost": {"N": str(MAX_FAILURES - 1)}},
-    )
-    troubles.expire(world)
-    world.reconcile()
-
-
 def a_run_whose_name_was_used_before(world: World) -> None:
     """The control table was lost, or set back; Step Functions knows better."""
     world.drop(A, "a text")
@@ -153,6 +138,5 @@ STORIES = (
     Story(a_deletion_that_died_on_the_way),
     Story(a_document_that_only_the_index_knows, _SHARED),
     Story(a_run_that_is_silent_when_the_reconciler_looks),
-    Story(a_run_that_is_silent_once_too_often),
     Story(a_run_whose_name_was_used_before),
 )
