@@ -122,16 +122,6 @@ class Reconciled(Pipeline):
         self.uploads.reconcile(key)
         self.catalogs.place(place_of(key).catalog_id, source)
 
-    def end_run(self, worklist_id: str) -> None:
-        """The worklist's run has come to its end, with nothing left to do."""
-        run = self.live_run(worklist_id)
-        served = self.leases.kept[worklist_id].requested
-        assert self.leases.release(worklist_id, run.epoch, served=served)
-        self.executions.ended.add(f"{worklist_id}-{run.epoch}")
-        for entry in list(self.worklists.entries(worklist_id, limit=100)):
-            self.worklists.drop(worklist_id, entry)
-            self.catalogs.settle_status(entry.catalog_id, at=self.clock())
-
     def forget(self, key: str) -> Document:
         """The document's record is lost."""
         document = self.document(key)

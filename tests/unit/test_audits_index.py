@@ -1,7 +1,5 @@
 """What the knowledge bases list and what the records say."""
 
-from dataclasses import replace
-from datetime import timedelta
 from itertools import pairwise
 
 import pytest
@@ -9,12 +7,11 @@ import pytest
 from stackroom.audits.discrepancies import Kind, Outcome
 from stackroom.audits.patience import TRIES
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.model import DataSource, DocumentStatus
-from stackroom.ports.admission import Grant, Mode
+from stackroom.model import DataSource, DataSourceType, DocumentStatus
 from stackroom.ports.ingestion import Busy
 from stackroom.ports.inventory import ListingExpired
-from stackroom.runs.worklists import shared_worklist
-from tests.unit.pipeline import CATALOG, KEY, place_of
+from stackroom.runs.progress import RunOutcome
+from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, place_of
 from tests.unit.reconciling import LONG, SHARED, Reconciled
 
 KEYS = [f"alice/research/{number}.txt" for number in range(9)]
@@ -28,18 +25,23 @@ def world() -> Reconciled:
 
 @pytest.fixture
 def crowded() -> Reconciled:
-    """A catalog on the shared data source, beside four with one of their own."""
+    """Every place of the knowledge base is taken: a catalog lives on the shared data source."""
     world = Reconciled()
     for number in range(4):
         key = f"bob/{number}/file.txt"
         world.dropped_and_indexed(key)
-    world.lives_on(SHARED, KEYS[0])
     for key in KEYS:
         world.drop(key)
-        world.bedrock.put(SHARED, place_of(key).document_id)
-        world.change(key, status=DocumentStatus.INDEXED, indexed_at=world.clock())
+    unplaced, _ = world.ingestion.begin(world.live_run())
+    world.ingestion.release(unplaced)
+    world.executions.ended.add(world.leases.kept[CATALOG].execution_name)
+    world.work_shared()
+    assert world.catalogs.kept[CATALOG].data_source_type is DataSourceType.CUSTOM
+    for key in KEYS:
         world.is_searchable(key)
-    world.end_run(shared_worklist("KB1"))
+        assert world.document(key).status is DocumentStatus.INDEXED
+    assert not world.leases.kept[SHARED_WORKLIST].held
+    world.executions.ended.add(world.leases.kept[SHARED_WORKLIST].execution_name)
     return world
 
 
@@ -263,19 +265,12 @@ def test_a_second_copy_at_a_data_source_where_the_catalog_does_not_live_is_delet
 
 def test_nothing_is_deleted_directly_while_a_run_has_its_grant(crowded: Reconciled) -> None:
     crowded.bedrock.put(SHARED, ORPHAN)
-    crowded.drop(KEY)
-    run = crowded.live_run(shared_worklist("KB1"))
     crowded.clock.pass_by(LONG)
-    grant = Grant(
-        worklist_id=run.worklist_id,
-        epoch=run.epoch,
-        knowledge_base_id="KB1",
-        mode=Mode.SHARED,
-        slots=1,
-        granted_at=crowded.clock(),
-        until=crowded.clock() + timedelta(minutes=10),
-    )
-    crowded.book.write(replace(crowded.book.read(), grants=(grant,)))
+    crowded.drop(KEY)
+    crowded.bedrock.direct_seconds = LONG
+    run, _ = crowded.work_shared()
+    assert run.progress.outcome is RunOutcome.MORE
+    assert crowded.book.read().grants
 
     (found,) = crowded.reconcile()
 

@@ -5,7 +5,8 @@ Bucket, records, index and control table compared, and mended where they tell di
 - control, bucket, records, index, sources, quarantine: an audit each; it finds
 - of the index: listings (which data source), readings (both sides of it, into a sketch), suspects
   (what differs, looked at again), orphans; places (where that stands), pace (how often it asks)
-- open_documents: what is looked at between two full rounds; rounds: when one is due, how far it is
+- open_documents: what is looked at between two full rounds
+- rounds: when a full round is due, and how far it has come
 - attended: whether a run looks after a catalog
 - evictions: rejected files in an index, which a run takes out
 - attempts: what events would have done with keys, and whether that was all
