@@ -69,6 +69,7 @@ def reconciliation(
         inventory=made_up,
         catalogs=catalogs,
         documents=documents,
+        books=made_up,
         bucket=bucket,
         leases=pipeline.leases,
         executions=pipeline.executions,
@@ -149,6 +150,7 @@ def _expected(planted: Planted) -> dict[str, int]:
     return {
         Kind.OBJECT_WITHOUT_RECORD: len(planted.unrecorded),
         Kind.RECORD_WITHOUT_OBJECT: len(planted.gone),
+        Kind.WRONG_COUNTS: len(planted.miscounted),
         Kind.MISSING_FROM_INDEX: len(planted.unlisted),
         Kind.INDEXED_WITHOUT_RECORD: len(planted.orphans),
     }

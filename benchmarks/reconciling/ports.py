@@ -9,6 +9,7 @@ from itertools import islice
 
 from benchmarks.reconciling.shelves import LONG_AGO, OF_A_CATALOG, SHARED, Shelves
 from stackroom.model import Catalog, DataSource, Document
+from stackroom.ports.books import ListingItem
 from stackroom.ports.bucket import StoredObject, StoredSidecar
 from stackroom.ports.documents import DocumentPage
 from stackroom.ports.ingestion import DocumentDetail
@@ -31,6 +32,7 @@ _SECONDS = {
     "GetItem": 0.012,
     "PutItem": 0.02,
     "DeleteItem": 0.012,
+    "BatchGetItem": 0.05,
 }
 
 
@@ -101,6 +103,33 @@ class MadeUp:
             items += [*self.shelves.documents(catalog), self.shelves.catalog(catalog)]
         self.meter.count("Scan", reads=len(items) * _DOCUMENT_BYTES / 8192)
         return Page(items=items, next=str(last) if last < len(self.shelves.catalogs) else None)
+
+    def all_catalogs(self, cursor: str | None) -> Page[Catalog]:
+        """The index, and then the catalogs by their keys."""
+        first = int(cursor or 0)
+        numbers = range(first, min(first + _PAGE, len(self.shelves.catalogs)))
+        self.meter.count("Scan", reads=len(numbers) * 200 / 8192)
+        for at in range(0, len(numbers), 100):
+            self.meter.count("BatchGetItem", reads=len(numbers[at : at + 100]) / 2)
+        following = first + _PAGE
+        goes_on = following < len(self.shelves.catalogs)
+        return Page(
+            items=[self.shelves.catalog(each) for each in numbers],
+            next=str(following) if goes_on else None,
+        )
+
+    def listings(self, _catalog_id: str, _cursor: str | None) -> Page[ListingItem]:
+        """None is listed but what failed, which is in order."""
+        self.meter.count("Query", reads=1)
+        return Page(items=[])
+
+    def stray(self, _items: Iterable[ListingItem]) -> list[ListingItem]:
+        return []
+
+    def unlisted(self, documents: Iterable[Document]) -> list[Document]:
+        if any(each.counted is not None and each.counted.failed for each in documents):
+            self.meter.count("BatchGetItem", reads=1)
+        return []
 
     def source_ids(self, _knowledge_base_id: str) -> list[str]:
         self.meter.count("ListDataSources")

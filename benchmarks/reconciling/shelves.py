@@ -13,7 +13,7 @@ from functools import cached_property
 from math import gcd
 
 from stackroom.keys import SIDECAR_SUFFIX, catalog_id_of, document_id_of
-from stackroom.model import Catalog, DataSource, DataSourceType, Document, DocumentStatus
+from stackroom.model import Catalog, Counted, DataSource, DataSourceType, Document, DocumentStatus
 from stackroom.ports.ingestion import DocumentDetail
 
 OF_A_CATALOG = 500
@@ -22,6 +22,7 @@ LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 SHARED = DataSource(knowledge_base_id="KB1", data_source_id="SHARED1", type=DataSourceType.CUSTOM)
 _ONE_FAILED_IN = 1000
 _SIZE = 20_000
+_COUNTED, _COUNTED_FAILED = Counted(size=_SIZE), Counted(size=_SIZE, failed=True)
 _SOMEWHERE_ELSE = 1_000_003  # a prime: the listing's order has nothing to do with the records'
 
 
@@ -33,15 +34,17 @@ class Planted:
     unrecorded: frozenset[int] = frozenset()  # and never ingested: its event was lost
     gone: frozenset[int] = frozenset()  # without an object
     orphans: tuple[str, ...] = ()  # ids that only the listing has
+    miscounted: frozenset[int] = frozenset()  # of catalogs, each of which counts one too many
 
     @classmethod
     def among(cls, size: int) -> "Planted":
-        """Five, three and three of so many, and four orphans."""
+        """Five, three and three of so many, four orphans and two wrong counts."""
         numbers = range(7, size, size // 12)
         return cls(
             unlisted=frozenset(numbers[:5]),
             unrecorded=frozenset(numbers[5:8]),
             gone=frozenset(numbers[8:11]),
+            miscounted=frozenset({0, size // OF_A_CATALOG - 1}),
             orphans=tuple(document_id_of("cat-gone", str(number)) for number in range(4)),
         )
 
@@ -64,13 +67,15 @@ class Shelves:
 
     def catalog(self, catalog: int) -> Catalog:
         here = range(catalog * OF_A_CATALOG, (catalog + 1) * OF_A_CATALOG)
-        count = sum(number not in self.planted.unrecorded for number in here)
+        recorded = [number for number in here if number not in self.planted.unrecorded]
+        count = len(recorded) + (catalog in self.planted.miscounted)
         return Catalog(
             catalog_id=self.catalog_id(catalog),
             user_id=_user(catalog),
             name=_folder(catalog),
             s3_prefix=f"{_user(catalog)}/{_folder(catalog)}/",
             document_count=count,
+            failed_count=sum(map(_failed, recorded)),
             total_bytes=count * _SIZE,
             knowledge_base_id=SHARED.knowledge_base_id,
             data_source_id=SHARED.data_source_id,
@@ -156,6 +161,7 @@ class Shelves:
             updated_at=LONG_AGO,
             present_since=LONG_AGO,
             indexed_at=None if failed else LONG_AGO,
+            counted=_COUNTED_FAILED if failed else _COUNTED,
             version=1,
         )
 

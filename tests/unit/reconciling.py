@@ -13,6 +13,7 @@ from stackroom.audits.reconciliation import Reconciliation
 from stackroom.audits.rounds import Rounds
 from stackroom.model import CatalogStatus, DataSource, DataSourceType, Document
 from stackroom.retries import at_once
+from tests.fakes.books import FakeBooks
 from tests.fakes.inventory import FakeBookmark, FakeInventory
 from tests.fakes.located import FakeLocatedDocuments
 from tests.unit.pipeline import Pipeline, place_of
@@ -48,6 +49,7 @@ class Reconciled(Pipeline):
             inventory=self.inventory,
             catalogs=self.catalogs,
             documents=self.documents,
+            books=FakeBooks(documents=self.documents),
             bucket=self.bucket,
             leases=self.leases,
             executions=self.executions,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from stackroom.audits.attended import Attended
+from stackroom.audits.books import BookAudit
 from stackroom.audits.bucket import BucketAudit
 from stackroom.audits.control import ControlAudit
 from stackroom.audits.discrepancies import Audit
@@ -25,6 +26,7 @@ from stackroom.audits.sources import SourceAudit
 from stackroom.audits.suspects import Suspects
 from stackroom.model import PoolMember
 from stackroom.ports.admission import AdmissionBook
+from stackroom.ports.books import Books
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.data_sources import DataSources, Slots
@@ -51,6 +53,7 @@ class Auditors:
     inventory: Inventory
     catalogs: Catalogs
     documents: Documents
+    books: Books
     bucket: DocumentBucket
     leases: Leases
     executions: Executions
@@ -122,6 +125,13 @@ class Auditors:
                 recounting=Recounting(
                     catalogs=self.catalogs, documents=self.documents, mending=self.mending
                 ),
+            ),
+            AuditStage.BOOKS: BookAudit(
+                inventory=self.inventory,
+                catalogs=self.catalogs,
+                documents=self.documents,
+                books=self.books,
+                mending=self.mending,
             ),
             AuditStage.INDEX: self._index(),
             AuditStage.SOURCES: SourceAudit(

@@ -37,6 +37,10 @@ class Kind(StrEnum):
     LOST_SLOT = "lost_slot"
     ORPHAN_DATA_SOURCE = "orphan_data_source"
     BROKEN_DATA_SOURCE = "broken_data_source"
+    WRONG_COUNTS = "wrong_counts"
+    WRONG_BOOKS = "wrong_books"
+    UNLISTED_DOCUMENT = "unlisted_document"
+    STRAY_LISTING = "stray_listing"
     MALFORMED_RECORD = "malformed_record"
     NOT_COMPARED = "not_compared"
 
@@ -72,6 +76,10 @@ REMEDIES = {
         " UpdateDataSource with all of its configuration and dataDeletionPolicy RETAIN; then"
         " DeleteDataSource again"
     ),
+    Kind.WRONG_COUNTS: "counted anew",
+    Kind.WRONG_BOOKS: "counted anew",
+    Kind.UNLISTED_DOCUMENT: "listed again among what is open or failed",
+    Kind.STRAY_LISTING: "removed",
     Kind.MALFORMED_RECORD: (
         "left alone: its catalog can't be worked on until you mend or remove the item in DynamoDB;"
         " what is removed is made anew from the bucket"

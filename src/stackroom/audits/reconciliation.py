@@ -31,6 +31,7 @@ class AuditStage(StrEnum):
     CONTROL = "control"
     BUCKET = "bucket"
     RECORDS = "records"
+    BOOKS = "books"
     INDEX = "index"
     SOURCES = "sources"
     QUARANTINE = "quarantine"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from stackroom.audits.rounds import Rounds
     from stackroom.aws.admission import DynamoAdmissionBook
     from stackroom.aws.bookmark import DynamoBookmark
+    from stackroom.aws.books import DynamoBooks
     from stackroom.aws.bucket import S3DocumentBucket
     from stackroom.aws.catalog_register import DynamoCatalogRegister
     from stackroom.aws.catalogs import DynamoCatalogs
@@ -81,6 +82,12 @@ class Deployment:
         from stackroom.aws.documents import DynamoDocuments
 
         return DynamoDocuments(client=self._dynamodb, table=self._catalog_table)
+
+    @cached_property
+    def books(self) -> DynamoBooks:
+        from stackroom.aws.books import DynamoBooks
+
+        return DynamoBooks(client=self._dynamodb, table=self._catalog_table)
 
     @cached_property
     def receipts(self) -> DynamoReceipts:

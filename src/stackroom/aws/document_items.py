@@ -119,7 +119,7 @@ class DocumentWrite:
             actions: list[Action] = [{"Delete": {"Key": self.key, **on}}]
         else:
             actions = [{"Put": {"Item": self.item | to_item({WRITE_ID: write_id}), **on}}]
-        before, after = _listed_as(self.books.document), _listed_as(self.kept)
+        before, after = listed_as(self.books.document), listed_as(self.kept)
         for sort_key in before - after:
             key = {"catalog_id": self.books.document.catalog_id, "sk": sort_key}
             actions.append({"Delete": {"TableName": table, "Key": to_item(key)}})
@@ -178,7 +178,7 @@ def _books_in(document: Document) -> dict[str, Any]:
     return {"opened_at": dumped["opened_at"], "counted": dumped["counted"] or {}}
 
 
-def _listed_as(document: Document | None) -> set[str]:
+def listed_as(document: Document | None) -> set[str]:
     """The sort keys of what lists the document."""
     if document is None:
         return set()

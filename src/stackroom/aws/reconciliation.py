@@ -34,6 +34,7 @@ def reconciliation_of(
         inventory=deployment.inventory,
         catalogs=deployment.catalogs,
         documents=deployment.documents,
+        books=deployment.books,
         bucket=deployment.bucket,
         leases=deployment.leases,
         executions=deployment.executions,

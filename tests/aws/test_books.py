@@ -1,0 +1,271 @@
+"""What a catalog counts and lists, put apart from its records by hand, and mended."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from stackroom.audits import books
+from stackroom.audits.books import BookAudit
+from stackroom.audits.discrepancies import Discrepancy, Kind, Outcome
+from stackroom.audits.mending import Mending
+from stackroom.aws.books import DynamoBooks
+from stackroom.aws.catalog_register import DynamoCatalogRegister
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.inventory import AwsInventory
+from stackroom.aws.items import from_item, to_item
+from stackroom.counting import Counts, counts_in
+from stackroom.errors import RecordChanged
+from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.ports.books import ListingItem
+from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
+from tests.records import NOW, a_catalog, a_document
+
+CATALOG = a_catalog()
+STATUSES = (DocumentStatus.PENDING, DocumentStatus.INDEXED, DocumentStatus.FAILED)
+
+
+class Books:
+    """A catalog with documents that are open, indexed and failed, two pages of each."""
+
+    def __init__(self, dynamodb: Any) -> None:
+        self.client = dynamodb
+        self.catalogs = DynamoCatalogRegister(
+            client=dynamodb, table=CATALOG_TABLE, control_table=CONTROL_TABLE
+        )
+        self.documents = DynamoDocuments(client=dynamodb, table=CATALOG_TABLE)
+        self.books = DynamoBooks(client=dynamodb, table=CATALOG_TABLE)
+        self.catalogs.open(CATALOG)
+        for number in range(12):
+            status = STATUSES[number % 3]
+            why = "no text" if status is DocumentStatus.FAILED else None
+            self.documents.save(
+                a_document(
+                    number,
+                    catalog_id=CATALOG.catalog_id,
+                    size=number,
+                    status=status,
+                    status_reason=why,
+                )
+            )
+
+    @property
+    def catalog(self) -> Catalog:
+        found = self.catalogs.get(CATALOG.catalog_id)
+        assert found is not None
+        return found
+
+    def document(self, number: int) -> Document:
+        found = self.documents.get(CATALOG.catalog_id, f"doc-{number:04}")
+        assert found is not None
+        return found
+
+    def audit(self, *, dry_run: bool = False) -> BookAudit:
+        nobody: Any = None  # neither an upload nor a run is asked for
+        return BookAudit(
+            inventory=AwsInventory(
+                s3=None,
+                dynamodb=self.client,
+                bedrock_agent=None,
+                bucket=BUCKET,
+                catalog_table=CATALOG_TABLE,
+            ),
+            catalogs=self.catalogs,
+            documents=self.documents,
+            books=self.books,
+            mending=Mending(
+                uploads=nobody, documents=self.documents, requests=nobody, dry_run=dry_run
+            ),
+        )
+
+    def mended(self, *, dry_run: bool = False) -> Iterator[Discrepancy]:
+        cursor, goes_on = None, True
+        while goes_on:
+            cursor = yield from self.audit(dry_run=dry_run).step(cursor)
+            goes_on = cursor is not None
+
+    def found(self) -> list[tuple[Kind, Outcome]]:
+        return [(each.kind, each.outcome) for each in self.mended()]
+
+    def write(self, sk: str, **values: object) -> None:
+        item = to_item({"catalog_id": CATALOG.catalog_id, "sk": sk, **values})
+        self.client.put_item(TableName=CATALOG_TABLE, Item=item)
+
+    def miscount(self, **counts: int) -> None:
+        key = to_item({"catalog_id": CATALOG.catalog_id, "sk": "METADATA"})
+        for name, count in counts.items():
+            self.client.update_item(
+                TableName=CATALOG_TABLE,
+                Key=key,
+                UpdateExpression="SET #name = :count",
+                ExpressionAttributeNames={"#name": name},
+                ExpressionAttributeValues=to_item({":count": count}),
+            )
+
+    def sort_keys(self, prefix: str) -> list[str]:
+        items = self.client.scan(TableName=CATALOG_TABLE)["Items"]
+        return sorted(each["sk"] for each in map(from_item, items) if each["sk"].startswith(prefix))
+
+    def unlist(self, sk: str) -> None:
+        key = to_item({"catalog_id": CATALOG.catalog_id, "sk": sk})
+        self.client.delete_item(TableName=CATALOG_TABLE, Key=key)
+
+
+@pytest.fixture
+def kept(dynamodb: Any) -> Books:
+    return Books(dynamodb)
+
+
+@pytest.fixture(params=[1, 50])
+def pages(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many pages of five documents are a step."""
+    monkeypatch.setattr(books, "PAGES", request.param)
+    monkeypatch.setattr(books, "_DOCUMENTS", 5)
+
+
+@pytest.mark.usefixtures("pages")
+def test_books_in_order_are_left_alone(kept: Books) -> None:
+    before = kept.client.scan(TableName=CATALOG_TABLE)["Items"]
+
+    assert kept.found() == []
+    assert kept.client.scan(TableName=CATALOG_TABLE)["Items"] == before
+
+
+@pytest.mark.usefixtures("pages")
+@pytest.mark.parametrize(
+    "counter", ["document_count", "total_bytes", "failed_count", "waiting_count", "open_count"]
+)
+def test_a_catalog_that_counts_wrongly_is_counted_anew(kept: Books, counter: str) -> None:
+    right = counts_in(kept.catalog)
+    kept.miscount(**{counter: 77})
+
+    assert kept.found() == [(Kind.WRONG_COUNTS, Outcome.MENDED)]
+    assert counts_in(kept.catalog) == right
+    assert right == Counts(documents=12, size=66, failed=4, waiting=4, open=4)
+    assert kept.found() == []
+
+
+def test_every_catalog_is_counted(kept: Books) -> None:
+    others = [a_catalog(number, user_id="bob") for number in range(3)]
+    for each in others:
+        kept.catalogs.open(each)
+        kept.documents.save(a_document(catalog_id=each.catalog_id))
+    kept.client.update_item(
+        TableName=CATALOG_TABLE,
+        Key=to_item({"catalog_id": others[2].catalog_id, "sk": "METADATA"}),
+        UpdateExpression="SET open_count = :none",
+        ExpressionAttributeValues=to_item({":none": 0}),
+    )
+
+    assert [(each.kind, each.what) for each in kept.mended()] == [
+        (Kind.WRONG_COUNTS, others[2].catalog_id)
+    ]
+
+
+def test_a_dry_run_tells_of_wrong_counts_and_leaves_them(kept: Books) -> None:
+    kept.miscount(document_count=77)
+
+    (found,) = kept.mended(dry_run=True)
+
+    assert (found.kind, found.outcome) == (Kind.WRONG_COUNTS, Outcome.LEFT)
+    assert kept.catalog.document_count == 77
+
+
+def test_what_is_counted_meanwhile_leaves_the_sum_behind(
+    kept: Books, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One goes and another of its size comes: the counters read as before."""
+    kept.miscount(document_count=77)
+    page = DynamoDocuments.page
+
+    def exchanged(self: DynamoDocuments, *given: Any, **named: Any) -> Any:
+        found = page(self, *given, **named)
+        kept.documents.remove(kept.document(1))
+        later = NOW + timedelta(seconds=1)
+        new = a_document(101, later, catalog_id=CATALOG.catalog_id, size=1)
+        kept.documents.save(new.moved(DocumentStatus.INDEXED, at=later))
+        return found
+
+    monkeypatch.setattr(DynamoDocuments, "page", exchanged)
+
+    assert kept.found() == []
+    assert kept.catalog.document_count == 77
+
+
+def test_counters_that_changed_since_are_not_written_over(kept: Books) -> None:
+    read = kept.catalog
+    kept.documents.remove(kept.document(1))
+
+    with pytest.raises(RecordChanged):
+        kept.books.recount(read, Counts())
+    assert kept.catalog.document_count == 11
+
+
+@pytest.mark.parametrize("prefix", ["OPEN#", "FAILED#"])
+def test_a_document_that_nothing_lists_is_listed_again(kept: Books, prefix: str) -> None:
+    before = kept.sort_keys(prefix)
+    kept.unlist(before[2])
+
+    assert kept.found() == [(Kind.UNLISTED_DOCUMENT, Outcome.MENDED)]
+    assert kept.sort_keys(prefix) == before
+    assert kept.found() == []
+
+
+def test_a_document_that_settled_since_is_not_listed_again(kept: Books) -> None:
+    read = kept.document(0)
+    kept.documents.save(read.moved(DocumentStatus.INDEXED, at=NOW))
+
+    with pytest.raises(RecordChanged):
+        kept.books.list_anew(read)
+    assert len(kept.sort_keys("OPEN#")) == 3
+
+
+@pytest.mark.parametrize(
+    ("sk", "document_id"),
+    [
+        ("OPEN#2026-01-01T00:00:00.000000+00:00#doc-0000", "doc-0000"),  # open since later
+        ("OPEN#2026-01-01T00:00:00.000000+00:00#doc-0001", "doc-0001"),  # indexed
+        ("OPEN#2026-01-01T00:00:00.000000+00:00#doc-9999", "doc-9999"),  # of no record
+        ("FAILED#doc-0001", "doc-0001"),
+        ("FAILED#doc-9999", "doc-9999"),
+    ],
+)
+def test_what_lists_a_document_that_is_not_so_is_removed(
+    kept: Books, sk: str, document_id: str
+) -> None:
+    before = kept.sort_keys("")
+    kept.write(sk, document_id=document_id)
+
+    assert kept.found() == [(Kind.STRAY_LISTING, Outcome.MENDED)]
+    assert kept.sort_keys("") == before
+
+
+def test_what_lists_a_document_rightly_by_now_is_kept(kept: Books) -> None:
+    """It was read before the document failed; then it was written with it."""
+    stray = ListingItem(
+        catalog_id=CATALOG.catalog_id, document_id="doc-0001", name="FAILED#doc-0001"
+    )
+    failed = kept.document(1).moved(DocumentStatus.FAILED, at=NOW, reason="no text")
+    kept.documents.save(failed)
+
+    with pytest.raises(RecordChanged):
+        kept.books.drop(stray)
+    assert "FAILED#doc-0001" in kept.sort_keys("FAILED#")
+
+
+def test_a_record_from_before_anything_was_counted_gets_its_books(kept: Books) -> None:
+    key = to_item({"catalog_id": CATALOG.catalog_id, "sk": "DOC#doc-0002"})
+    kept.client.update_item(
+        TableName=CATALOG_TABLE, Key=key, UpdateExpression="REMOVE counted, opened_at"
+    )
+
+    found = kept.found()
+
+    assert (Kind.WRONG_BOOKS, Outcome.MENDED) in found
+    counted = kept.document(2).counted
+    assert counted is not None
+    assert counted.failed
+    kept.found()
+    assert kept.found() == []
+    assert counts_in(kept.catalog).documents == 12
