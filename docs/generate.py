@@ -53,6 +53,7 @@ MEANINGS = {
     "ADMISSION_JOBS": "ingestion jobs at a time in the account",
     "ADMISSION_DIRECT_CALLS": "direct calls, ingesting or deleting, at a time in the account",
     "ADMISSION_SECONDS_BETWEEN_STARTS": "from the start of one ingestion job to the next",
+    "RECONCILER_REQUESTS_A_SECOND": "of the reconciler for documents of knowledge bases; below 5",
     "INGEST_SPEED": "how much faster than AWS the simulator's clock is, in the local mode",
     "VECTOR_INGESTION": (
         "JSON of the API's `vectorIngestionConfiguration` for the data sources it makes: how their"

@@ -117,9 +117,9 @@ class PipelineFunctions:
             "Reconciler", "reconciler", seconds=15 * 60, environment=self._running()
         )
         self.rights.settle(handler)
-        handler.allow("dynamodb:Scan", on=self._catalogs())
+        # What lists a document is mended on the condition that its record still says so.
+        handler.allow("dynamodb:Scan", "dynamodb:ConditionCheckItem", on=self._catalogs())
         handler.allow("dynamodb:Scan", on=self.rights.data.catalog_table.by_user_arn)
-        handler.allow("dynamodb:BatchGetItem", on=self._catalogs())
         self.rights.coordinate(handler)
         self.rights.look_for_silent_runs(handler)
         self.rights.read_documents(handler)

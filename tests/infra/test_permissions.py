@@ -66,7 +66,9 @@ RIGHTS = {
         ANY: "states: SendTaskSuccess",
     },
     ("pipeline", "reconciler"): {
-        CATALOGS: "dynamodb: GetItem BatchGetItem PutItem UpdateItem DeleteItem Query Scan",
+        CATALOGS: "dynamodb: GetItem BatchGetItem PutItem UpdateItem DeleteItem Query Scan"
+        " ConditionCheckItem",
+        CATALOGS_BY_USER: "dynamodb: Scan",
         CONTROL: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query",
         LIVE: "dynamodb: Query",
         DOCUMENTS: "s3: ListBucket",
