@@ -27,8 +27,8 @@ Times are seconds. settled: from the first upload until the last record says ind
 come one by one, the median wait. bound: the least that Bedrock's limits allow, whichever way; with
 the latencies before them (event, one state, one call); the ratio is to that. longest: of the
 catalogs' last waits, against their median, large files aside. untrue: documents lost, false
-failures, dead letters. naive: one data source, one full sync at a time; usual: an execution and a
-full sync for each upload; a knowledge base each. eager calls: no design, but what direct calls
+failures, dead letters. naive: one data source, one full sync at a time; usual: an execution and
+a full sync for each upload; a knowledge base each. eager calls: no design, but what direct calls
 alone can do that begin as soon as they can, without knowing what comes."""
 
 

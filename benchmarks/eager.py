@@ -20,8 +20,9 @@ def eager(works: Sequence[Work], limits: Limits = LIMITS) -> list[tuple[float, f
     free = [0.0] * limits.calls  # since when each call is
     heapify(free)
     settled: list[tuple[float, float]] = []
+    now = 0.0
     while coming or waiting:
-        now = free[0] if waiting else max(free[0], coming[0].told)
+        now = max(now, free[0]) if waiting else max(free[0], coming[0].told)
         while coming and coming[0].told <= now:
             waiting.append(coming.popleft())
         share = -(-len(waiting) // sum(since <= now for since in free))
