@@ -15,24 +15,22 @@ import argparse
 import gc
 import io
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from typing import Any
 
-from benchmarks import beside, passage, reports
-from benchmarks.answers.layout import aligned, markdown
-from benchmarks.figures import Figures
-from benchmarks.scenarios import delete_storm, large_documents, parked, trickle
+from benchmarks import beside, passage, removals, reports
+from benchmarks.answers.layout import Row, aligned, markdown
+from benchmarks.scenarios import large_documents, parked, trickle
 from benchmarks.serving import measure, print_machine
 from benchmarks.shapes import FULL as ALL_SHAPES
 from benchmarks.shapes import OURS, QUICK, Shape, put_under
 from benchmarks.truth import print_truth
 
-_WITHIN = 60.0  # seconds in which everything is deleted
 _LONG, _LONG_SECONDS = 3, 600.0
 _MINUTE, _TEN_HOURS = 60.0, 36_000.0
 _PROCESSES = 2
-_DELETES = 1.3  # times the bound
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,78 +46,130 @@ FULL = Sizes(shapes=ALL_SHAPES, days=3, catalogs=10_000, deletes=(5_000, 50), pa
 _DAILY = 30_000
 _FILES = 50  # that a catalog of the trickle grows to
 
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """What a scenario is begun with: it answers what waits for it and prints it."""
+
+    sizes: Sizes
+    seed: int
+    as_markdown: bool
+    processes: ProcessPoolExecutor
+
+    def begin(self, work: Callable[..., Any], *arguments: object, **named: object) -> Future[Any]:
+        return self.processes.submit(_alone, work, *arguments, **named)
+
+    def print(self, rows: Sequence[Row]) -> None:
+        print(markdown(rows) if self.as_markdown else aligned(rows), flush=True)
+
+
 Print = Callable[[], None]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     asked = _parsed(arguments)
-    sizes = FULL if asked.full else Sizes()
     print_machine()
     print(__doc__.partition("\n\n")[2].partition("\n\n")[2].strip())
     with ProcessPoolExecutor(_PROCESSES) as processes:
-        begun = {
-            name: _begun(name, sizes, asked, processes) for name in _NAMES if name in asked.only
-        }
+        bench = Bench(
+            sizes=FULL if asked.full else Sizes(),
+            seed=asked.seed,
+            as_markdown=asked.markdown,
+            processes=processes,
+        )
+        begun = {name: begin(bench) for name, begin in _SCENARIOS.items() if name in asked.only}
         for name, show in begun.items():
             print(f"\n== {name}", flush=True)
             show()
 
 
-def _begun(
-    name: str, sizes: Sizes, asked: argparse.Namespace, processes: ProcessPoolExecutor
-) -> Print:
-    """Begin it in other processes; what is answered waits for it and prints it."""
-    if name == "shapes":
-        return _shapes(sizes.shapes, asked, processes)
-    if name == "truth":  # it has processes of its own, which want the machine for themselves
-        return lambda: print_truth(asked.seed)
-    printed = processes.submit(_printed, name, sizes, asked.seed)
-    return lambda: print(printed.result(), end="")
+def _alone(work: Callable[..., Any], *arguments: object, **named: object) -> Any:
+    gc.disable()  # nothing here makes cycles worth their search
+    return work(*arguments, **named)
 
 
-def _shapes(
-    shapes: Sequence[Shape], asked: argparse.Namespace, processes: ProcessPoolExecutor
-) -> Print:
+def shapes(bench: Bench) -> Print:
     begun = {
         shape: [
-            processes.submit(_put_under, shape, design, pool_size, asked.seed)
+            bench.begin(put_under, shape, design, pool_size, bench.seed)
             for design, pool_size in (
                 *((OURS, each) for each in shape.pools),
                 *((each, 1) for each in shape.rivals),
             )
         ]
-        for shape in shapes
+        for shape in bench.sizes.shapes
     }
 
     def show() -> None:
         print(beside.NOTES)
         for shape, futures in begun.items():
-            measured = [each.result() for each in futures]
-            rows = beside.table(measured)
             print(f"\n{shape.name}\n")
-            print(markdown(rows) if asked.markdown else aligned(rows), flush=True)
+            bench.print(beside.table([each.result() for each in futures]))
 
     return show
 
 
-def _put_under(shape: Shape, design: str, pool_size: int, seed: int) -> Figures:
-    gc.disable()  # nothing here makes cycles worth their search
-    return put_under(shape, design, pool_size, seed)
-
-
-def _printed(name: str, sizes: Sizes, seed: int) -> str:
-    gc.disable()
-    with redirect_stdout(io.StringIO()) as printed:
-        _PRINTED[name](sizes, seed)
-    return printed.getvalue()
-
-
-def show_passage(sizes: Sizes, seed: int) -> None:
-    measured = [
-        (case, [passage.passage(case, seed + each) for each in range(sizes.passages)])
+def passages(bench: Bench) -> Print:
+    begun = [
+        (
+            case,
+            [
+                bench.begin(passage.passage, case, bench.seed + each)
+                for each in range(bench.sizes.passages)
+            ],
+        )
         for case in passage.CASES
     ]
-    print(aligned(passage.table(measured)))
+
+    def show() -> None:
+        measured = [(case, [each.result() for each in futures]) for case, futures in begun]
+        bench.print(passage.table(measured))
+
+    return show
+
+
+def deletes(bench: Bench) -> Print:
+    documents, catalogs = bench.sizes.deletes
+    begun = [
+        bench.begin(
+            removals.delete_storm,
+            documents,
+            catalogs,
+            seed=bench.seed,
+            design=design,
+            pool_size=pool_size,
+        )
+        for design, pool_size in ((OURS, 1), (OURS, 5), (OURS, 20), ("naive", 1))
+    ]
+
+    def show() -> None:
+        within = removals.WITHIN
+        print(f"{documents:,} documents of {catalogs:,} catalogs, deleted within {within:.0f} s.")
+        print(f"{removals.NOTES}\n")
+        bench.print(removals.table([each.result() for each in begun]))
+
+    return show
+
+
+def truth(bench: Bench) -> Print:
+    """It has processes of its own, which want the machine for themselves."""
+    return lambda: print_truth(bench.seed)
+
+
+def printed(report: Callable[[Sizes, int], None]) -> Callable[[Bench], Print]:
+    """A report that prints by itself, in a process of its own."""
+
+    def begin(bench: Bench) -> Print:
+        text = bench.begin(_printed, report, bench.sizes, bench.seed)
+        return lambda: print(text.result(), end="")
+
+    return begin
+
+
+def _printed(report: Callable[[Sizes, int], None], sizes: Sizes, seed: int) -> str:
+    with redirect_stdout(io.StringIO()) as text:
+        report(sizes, seed)
+    return text.getvalue()
 
 
 def show_trickle(sizes: Sizes, seed: int) -> None:
@@ -142,20 +192,6 @@ def show_trickle(sizes: Sizes, seed: int) -> None:
     reports.print_bill(outcome, has_aim=True)
 
 
-def show_deletes(sizes: Sizes, seed: int) -> None:
-    documents, catalogs = sizes.deletes
-    print(f"{documents:,} documents of {catalogs:,} catalogs deleted within {_WITHIN:.0f} s")
-    removal = delete_storm(documents, catalogs, seed=seed)
-    print(f"asked to unsearchable       {reports.waiting(removal.unsearchable)}")
-    print(f"asked to receipt            {reports.waiting(removal.receipted)}")
-    for label, bound in (("bound", removal.bound), ("of direct calls", removal.bound_of_calls)):
-        ratio = removal.last / bound
-        print(f"{label:<28}{bound:12,.0f} s, ratio {ratio:.2f}, {reports.aim(ratio, _DELETES)}")
-    print(f"the last of all after       {removal.last:12,.0f} s")
-    print(f"never unsearchable          {removal.asked - len(removal.unsearchable):12,}")
-    print(f"simulated in                {removal.took:12,.1f} s")
-
-
 def show_long(sizes: Sizes, seed: int) -> None:  # noqa: ARG001 - no size matters here
     print(
         f"{_LONG} documents of {_LONG_SECONDS:.0f} s each and 12 small ones into a catalog on the"
@@ -176,23 +212,24 @@ def show_parked(sizes: Sizes, seed: int) -> None:  # noqa: ARG001 - no size matt
         print(f"a run that waits {label}: {transitions} transitions, ${dollars:.5f}")
 
 
-_PRINTED: dict[str, Callable[[Sizes, int], None]] = {
-    "passage": show_passage,
-    "trickle": show_trickle,
-    "deletes": show_deletes,
-    "long": show_long,
-    "parked": show_parked,
+_SCENARIOS: dict[str, Callable[[Bench], Print]] = {
+    "shapes": shapes,
+    "passage": passages,
+    "deletes": deletes,
+    "trickle": printed(show_trickle),
+    "long": printed(show_long),
+    "parked": printed(show_parked),
+    "truth": truth,
 }
-_NAMES = ("shapes", *_PRINTED, "truth")
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench-burst", description=__doc__.partition("\n\n")[0])
     parser.add_argument("--full", action="store_true", help="the sizes of docs/scaling.md")
     parser.add_argument(
-        "--only", type=lambda text: text.split(","), default=list(_NAMES), help="scenarios"
+        "--only", type=lambda text: text.split(","), default=list(_SCENARIOS), help="scenarios"
     )
-    parser.add_argument("--markdown", action="store_true", help="the shapes as Markdown")
+    parser.add_argument("--markdown", action="store_true", help="the tables as Markdown")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args(arguments)
 

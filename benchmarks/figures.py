@@ -6,8 +6,9 @@ from statistics import median
 from typing import Self
 
 from benchmarks.eager import eager
+from benchmarks.least import Least
 from benchmarks.observation import jain, percentile, spread
-from benchmarks.stage import Least, Outcome
+from benchmarks.stage import Outcome
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,17 +2,18 @@
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Protocol
 
+from benchmarks.least import Least
 from benchmarks.naive import Naive
 from benchmarks.observation import Observation, unsearchable
-from benchmarks.simulated_time.account import CREATED, Account
+from benchmarks.simulated_time.account import CREATED, DELETED, Account
 from benchmarks.simulated_time.bedrock import Durations
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.simulated_time.workflow import Workflow
-from benchmarks.stage import Least, Outcome
+from benchmarks.stage import Outcome
 from benchmarks.stores import Bucket, HubClock
 from benchmarks.traffic import Traffic, Upload, put
 from benchmarks.usual import Usual
@@ -32,38 +33,70 @@ Design = Callable[[Account, Bucket], Rival]
 DESIGNS: dict[str, Design] = {"naive": Naive, "usual": Usual}
 
 
+class RivalStage:
+    """An account with a design on it, and someone who looks on: as `Stage` is for ours."""
+
+    def __init__(self, design: str, *, seed: int) -> None:
+        self.hub = Hub()
+        self.bucket = Bucket(clock=HubClock(hub=self.hub))
+        self.account = Account(
+            shelves=self.bucket, durations=Durations(seed=seed), seed=seed, hub=self.hub
+        )
+        self.design = DESIGNS[design](self.account, self.bucket)
+        self.design.watch = self._watch
+        self.observation = Observation(now=lambda: self.hub.time)
+        self.removed: Callable[[str], None] = lambda _key: None  # told when its record goes
+
+    def upload(self, upload: Upload) -> None:
+        put(self.bucket, upload)
+        self.observation.uploaded(upload)
+        self.design.notify(CREATED, upload.key)
+
+    def delete(self, key: str) -> None:
+        self.bucket.delete(key)
+        self.design.notify(DELETED, key)
+
+    def plan(self, uploads: Iterable[Upload]) -> None:
+        """Each at its moment from now on."""
+        for each in uploads:
+            self.hub.spawn(partial(self.upload, each), after=each.at)
+
+    def keys(self) -> dict[str, str]:
+        """Of all documents, by their ids, which are their keys."""
+        return {key: key for key in self.bucket.objects}
+
+    def settle(self, *, at_most: float | None = None) -> None:
+        """Until nothing is left to do, or for so many seconds."""
+        self.hub.run(until=None if at_most is None else self.hub.time + at_most)
+
+    def _watch(self, key: str, said: str) -> None:
+        if said == "removed":
+            self.removed(key)
+        else:
+            self.observation.said(key, self.bucket.objects[key].etag, said)
+
+
 def rival(design: str, planned: Sequence[Upload], *, seed: int) -> Outcome:
     """Each upload at its moment, until nothing is left to do."""
     began = time.perf_counter()
-    hub = Hub()
-    bucket = Bucket(clock=HubClock(hub=hub))
-    durations = Durations(seed=seed)
-    account = Account(shelves=bucket, durations=durations, seed=seed, hub=hub)
-    of_design = DESIGNS[design](account, bucket)
-    seen = Observation(now=lambda: hub.time)
-
-    def upload(each: Upload) -> None:
-        put(bucket, each)
-        seen.uploaded(each)
-        of_design.notify(CREATED, each.key)
-
-    for each in planned:
-        hub.spawn(partial(upload, each), after=each.at)
-    of_design.watch = lambda key, said: seen.said(key, bucket.objects[key].etag, said)
-    hub.run()
-    hub.run(until=hub.time + SEARCHABLE_LAG.value + 1)
+    stage = RivalStage(design, seed=seed)
+    stage.plan(planned)
+    stage.settle()
+    # What was indexed a moment ago can be searched a moment later.
+    stage.hub.run(until=stage.hub.time + SEARCHABLE_LAG.value + 1)
+    seen, workflow = stage.observation, stage.design.workflow
     versions = {each.key: each.etag for each in planned}
     return Outcome(
         observation=seen,
-        bill=account.bill,
+        bill=stage.account.bill,
         settled=seen.last - seen.first,
-        least=Least.of(planned, durations, pool_size=1),
-        executions=of_design.workflow.started,
-        broken=of_design.workflow.at_work,
-        lost=seen.waiting + unsearchable(versions, account.searchable),
+        least=Least.of(planned, stage.account.durations, pool_size=1),
+        executions=workflow.started,
+        broken=workflow.at_work,
+        lost=seen.waiting + unsearchable(versions, stage.account.searchable),
         false_failures=len(seen.failed),
         dead_letters=0,
-        simulated=hub.time,
+        simulated=stage.hub.time,
         took=time.perf_counter() - began,
     )
 

@@ -3,17 +3,10 @@
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
-from benchmarks.limits import TELLING, Work, bound
-from benchmarks.simulated_time.account import DELETED, event_delay
 from benchmarks.simulated_time.bedrock import Durations
 from benchmarks.stage import Outcome, Stage
 from benchmarks.traffic import Traffic, Upload
-
-_MONTH = 30 * 86_400.0  # seconds; longer than anything here may take
 
 
 def burst(uploads: int, catalogs: int, *, within: float, seed: int, pool_size: int = 1) -> Outcome:
@@ -26,7 +19,7 @@ def settle(stage: Stage, planned: Sequence[Upload]) -> Outcome:
     began = time.perf_counter()
     stage.plan(planned)
     stage.run(at_most=planned[-1].at, until=lambda: False)
-    stage.run(at_most=_MONTH, until=stage.is_quiet)
+    stage.settle()
     return stage.outcome(began, planned)
 
 
@@ -47,7 +40,7 @@ def large_documents(*, large: int, seconds: float, seed: int) -> Outcome:
     apart = [_text(catalog, f"{at}", at=at * 60.0 + 5) for at in minutes for catalog in range(4)]
     stage.plan(together + apart)
     stage.run(at_most=apart[-1].at, until=lambda: False)
-    stage.run(at_most=_MONTH, until=stage.is_quiet)
+    stage.settle()
     return stage.outcome(began)
 
 
@@ -74,63 +67,6 @@ def trickle(*, days: float, daily: int, catalogs: int, files: int, seed: int) ->
     stage.run(at_most=86_400, until=stage.is_quiet)
     stage.account.charge_idle_polling(days * 86_400)
     return stage.outcome(began)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Removal:
-    """Seconds from being asked: until no search finds it, and until its receipt says so."""
-
-    unsearchable: list[float]
-    last: float  # since the first was asked for
-    receipted: list[float]
-    bound: float
-    bound_of_calls: float
-    asked: int
-    took: float
-
-
-def delete_storm(documents: int, catalogs: int, *, seed: int) -> Removal:
-    """Index them all, then delete all objects within a minute."""
-    began = time.perf_counter()
-    stage = Stage(seed=seed)
-    planned = Traffic(random.Random(seed)).burst(documents, catalogs, within=60)
-    stage.plan(planned)
-    stage.run(at_most=60, until=lambda: False)
-    stage.run(at_most=_MONTH, until=stage.is_quiet)
-    asked_at = [60 * number / documents for number in range(documents)]
-    ids = {each.document_id: each.s3_key for each in stage.stores.documents.kept.values()}
-    asked: dict[str, float] = {}
-    gone: list[tuple[float, float]] = []  # how long it took, and when
-    receipted: list[float] = []
-
-    def delete(key: str) -> None:
-        asked[key] = stage.hub.time
-        stage.delete(key)
-
-    def vanish(attributes: dict[str, Any]) -> None:
-        key = ids[str(attributes["document_id"])]
-        gone.append((stage.hub.time - asked[key], stage.hub.time))
-
-    stage.account.searchable.removed = vanish
-    stage.removed = lambda document: receipted.append(stage.hub.time - asked[document.s3_key])
-    for at, each in zip(asked_at, planned, strict=True):
-        stage.hub.spawn(partial(delete, each.key), after=at)
-    stage.run(at_most=60, until=lambda: False)
-    stage.run(at_most=86_400, until=lambda: len(receipted) == documents and stage.is_quiet())
-    delays = [event_delay(seed, DELETED, each.key) for each in planned]
-    works = [
-        Work(at=at, told=at + delay + TELLING, seconds=0.0)
-        for at, delay in zip(asked_at, delays, strict=True)
-    ]
-    return Removal(
-        unsearchable=sorted(waited for waited, _ in gone),
-        last=max(at for _, at in gone) - min(asked.values()),
-        receipted=sorted(receipted),
-        bound=bound(works, pool_size=1),
-        bound_of_calls=bound(works, pool_size=1, by_jobs=False),
-        asked=documents,
-        took=time.perf_counter() - began,
-    )
 
 
 def parked(seconds: float, *, seed: int) -> tuple[int, float]:

@@ -4,10 +4,11 @@ import random
 from dataclasses import dataclass
 
 from benchmarks.figures import Figures
+from benchmarks.least import Least
 from benchmarks.rivals import DESIGNS, rival
 from benchmarks.scenarios import settle
 from benchmarks.simulated_time.bedrock import Durations
-from benchmarks.stage import Least, Stage
+from benchmarks.stage import Stage
 from benchmarks.traffic import Traffic, Upload
 
 OURS, EAGER = "Stackroom", "eager calls"

@@ -5,15 +5,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
-from statistics import median
-from typing import Self
 
-from benchmarks.limits import TELLING, Work, alone, bound
+from benchmarks.least import Least
 from benchmarks.observation import Observation, unsearchable
 from benchmarks.product import WINDOW, Stackroom
-from benchmarks.simulated_time.account import CREATED, DELETED, Account, event_delay
+from benchmarks.simulated_time.account import CREATED, DELETED, Account
 from benchmarks.simulated_time.bedrock import Durations
 from benchmarks.simulated_time.bill import Bill
 from benchmarks.simulated_time.hub import Hub
@@ -26,47 +24,8 @@ from stackroom_local.simulator.rules import SEARCHABLE_LAG
 from tests.fakes.pipeline import FakeReceipts
 
 DEFINITION = Path(__file__).parents[1] / "statemachines" / "ingest_catalog.asl.json"
+_MONTH = 30 * 86_400.0  # seconds; longer than anything here may take
 _LOOK = 10.0  # seconds of simulated time between two looks whether all is over
-
-
-@dataclass(frozen=True, kw_only=True)
-class Least:
-    """
-    How soon that could be settled: by Bedrock's limits, and by these where nobody knows of an
-    upload before its event, and what he does about it takes its least time.
-    """
-
-    works: Sequence[Work]  # told at once
-    told: Sequence[Work]  # told after that
-    pool_size: int
-
-    @classmethod
-    def of(cls, planned: Sequence[Upload], durations: Durations, pool_size: int) -> Self:
-        seconds = {each: durations.seconds(each.size, each.etag) for each in planned}
-        delays = {each: event_delay(durations.seed, CREATED, each.key) for each in planned}
-        return cls(
-            works=[Work(at=each.at, told=each.at, seconds=seconds[each]) for each in planned],
-            told=[
-                Work(at=each.at, told=each.at + delays[each] + TELLING, seconds=seconds[each])
-                for each in planned
-            ],
-            pool_size=pool_size,
-        )
-
-    @cached_property
-    def of_all(self) -> tuple[float, float]:
-        """Seconds for everything; none where there was nothing to be done."""
-        if not self.works:
-            return 0.0, 0.0
-        return (
-            bound(self.works, pool_size=self.pool_size),
-            bound(self.told, pool_size=self.pool_size),
-        )
-
-    @cached_property
-    def of_median(self) -> tuple[float, float]:
-        """Seconds for the middle one, if each is alone."""
-        return median(map(alone, self.works)), median(map(alone, self.told))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +90,7 @@ class Stage:
             pool_size=pool_size,
             window=window,
         )
-        self.removed: Callable[[Document], None] = lambda _document: None
+        self.removed: Callable[[str], None] = lambda _key: None  # told when its record goes
         self.hub.spawn(self.stackroom.keep_sweeping)
 
     def upload(self, upload: Upload) -> None:
@@ -147,6 +106,10 @@ class Stage:
         """Each at its moment from now on."""
         for each in uploads:
             self.hub.spawn(partial(self.upload, each), after=each.at)
+
+    def keys(self) -> dict[str, str]:
+        """Of all documents, by their ids."""
+        return {each.document_id: each.s3_key for each in self.stores.documents.kept.values()}
 
     def hold(self, knowledge_base_id: str, seconds: float) -> None:
         """Someone else's job has the knowledge base for so long, as far as the ledger knows."""
@@ -170,6 +133,10 @@ class Stage:
         end = self.hub.time + at_most
         while self.hub.time < end and not until():
             self.hub.run(until=min(end, self.hub.time + _LOOK))
+
+    def settle(self, *, at_most: float = _MONTH) -> None:
+        """Until nothing is left to do, or for so many seconds."""
+        self.run(at_most=at_most, until=self.is_quiet)
 
     def outcome(self, began: float, planned: Sequence[Upload] = ()) -> Outcome:
         # What was indexed a moment ago can be searched a moment later.
@@ -198,6 +165,6 @@ class Stage:
 
     def _watch(self, document: Document, removed: bool) -> None:
         if removed:
-            self.removed(document)
+            self.removed(document.s3_key)
         else:
             self.observation.said(document.s3_key, document.etag, document.status)

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from benchmarks.passage import CASES, Case, passage
+from benchmarks.removals import delete_storm
 from benchmarks.rivals import rival, rival_burst
-from benchmarks.scenarios import burst, delete_storm, large_documents, parked, settle, trickle
+from benchmarks.scenarios import burst, large_documents, parked, settle, trickle
 from benchmarks.shapes import FULL, OURS, QUICK, Shape, put_under
 from benchmarks.stage import Stage
 from benchmarks.stores import AdmissionBook
@@ -52,10 +53,13 @@ def test_a_large_document_holds_up_no_small_ones_and_each_job_by_no_more_than_it
     assert siblings[-1] < 3 * (600 + 180 + PATIENCE.total_seconds())
 
 
-def test_a_storm_of_deletions_leaves_nothing_to_be_found() -> None:
-    removal = delete_storm(60, 6, seed=1)
+@pytest.mark.parametrize(("design", "pool_size"), [(OURS, 1), (OURS, 5), ("naive", 1)])
+def test_a_storm_of_deletions_leaves_nothing_to_be_found(design: str, pool_size: int) -> None:
+    removal = delete_storm(60, 6, seed=1, design=design, pool_size=pool_size)
 
     assert len(removal.unsearchable) == len(removal.receipted) == removal.asked == 60
+    assert removal.bound <= removal.bound_of_calls
+    assert removal.bound <= removal.last
     assert all(
         seen <= said for seen, said in zip(removal.unsearchable, removal.receipted, strict=True)
     )
