@@ -12,58 +12,13 @@ are run at a time, each in a process of its own.
 """
 
 import argparse
-import gc
-import io
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import redirect_stdout
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 
-from benchmarks import beside, passage, removals, reports
-from benchmarks.answers.layout import Row, aligned, markdown
-from benchmarks.scenarios import large_documents, parked, trickle
 from benchmarks.serving import measure, print_machine
-from benchmarks.shapes import FULL as ALL_SHAPES
-from benchmarks.shapes import OURS, QUICK, Shape, put_under
-from benchmarks.truth import print_truth
+from benchmarks.shows import FULL, SCENARIOS, Bench, Sizes
 
-_LONG, _LONG_SECONDS = 3, 600.0
-_MINUTE, _TEN_HOURS = 60.0, 36_000.0
 _PROCESSES = 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sizes:
-    shapes: Sequence[Shape] = QUICK
-    days: float = 0.25
-    catalogs: int = 1_000
-    deletes: tuple[int, int] = (500, 50)
-    passages: int = 5
-
-
-FULL = Sizes(shapes=ALL_SHAPES, days=3, catalogs=10_000, deletes=(5_000, 50), passages=20)
-_DAILY = 30_000
-_FILES = 50  # that a catalog of the trickle grows to
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bench:
-    """What a scenario is begun with: it answers what waits for it and prints it."""
-
-    sizes: Sizes
-    seed: int
-    as_markdown: bool
-    processes: ProcessPoolExecutor
-
-    def begin(self, work: Callable[..., Any], *arguments: object, **named: object) -> Future[Any]:
-        return self.processes.submit(_alone, work, *arguments, **named)
-
-    def print(self, rows: Sequence[Row]) -> None:
-        print(markdown(rows) if self.as_markdown else aligned(rows), flush=True)
-
-
-Print = Callable[[], None]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -77,157 +32,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
             as_markdown=asked.markdown,
             processes=processes,
         )
-        begun = {name: begin(bench) for name, begin in _SCENARIOS.items() if name in asked.only}
+        begun = {name: begin(bench) for name, begin in SCENARIOS.items() if name in asked.only}
         for name, show in begun.items():
             print(f"\n== {name}", flush=True)
             show()
-
-
-def _alone(work: Callable[..., Any], *arguments: object, **named: object) -> Any:
-    gc.disable()  # nothing here makes cycles worth their search
-    return work(*arguments, **named)
-
-
-def shapes(bench: Bench) -> Print:
-    begun = {
-        shape: [
-            bench.begin(put_under, shape, design, pool_size, bench.seed)
-            for design, pool_size in (
-                *((OURS, each) for each in shape.pools),
-                *((each, 1) for each in shape.rivals),
-            )
-        ]
-        for shape in bench.sizes.shapes
-    }
-
-    def show() -> None:
-        print(beside.NOTES)
-        for shape, futures in begun.items():
-            print(f"\n{shape.name}\n")
-            bench.print(beside.table([each.result() for each in futures]))
-
-    return show
-
-
-def passages(bench: Bench) -> Print:
-    begun = [
-        (
-            case,
-            [
-                bench.begin(passage.passage, case, bench.seed + each)
-                for each in range(bench.sizes.passages)
-            ],
-        )
-        for case in passage.CASES
-    ]
-
-    def show() -> None:
-        measured = [(case, [each.result() for each in futures]) for case, futures in begun]
-        bench.print(passage.table(measured))
-
-    return show
-
-
-def deletes(bench: Bench) -> Print:
-    documents, catalogs = bench.sizes.deletes
-    begun = [
-        bench.begin(
-            removals.delete_storm,
-            documents,
-            catalogs,
-            seed=bench.seed,
-            design=design,
-            pool_size=pool_size,
-        )
-        for design, pool_size in ((OURS, 1), (OURS, 5), (OURS, 20), ("naive", 1))
-    ]
-
-    def show() -> None:
-        within = removals.WITHIN
-        print(f"{documents:,} documents of {catalogs:,} catalogs, deleted within {within:.0f} s.")
-        print(f"{removals.NOTES}\n")
-        bench.print(removals.table([each.result() for each in begun]))
-
-    return show
-
-
-def truth(bench: Bench) -> Print:
-    """It has processes of its own, which want the machine for themselves."""
-    return lambda: print_truth(bench.seed)
-
-
-def printed(report: Callable[[Sizes, int], None]) -> Callable[[Bench], Print]:
-    """A report that prints by itself, in a process of its own."""
-
-    def begin(bench: Bench) -> Print:
-        text = bench.begin(_printed, report, bench.sizes, bench.seed)
-        return lambda: print(text.result(), end="")
-
-    return begin
-
-
-def _printed(report: Callable[[Sizes, int], None], sizes: Sizes, seed: int) -> str:
-    with redirect_stdout(io.StringIO()) as text:
-        report(sizes, seed)
-    return text.getvalue()
-
-
-def show_trickle(sizes: Sizes, seed: int) -> None:
-    print(
-        f"{sizes.days:g} days of {_DAILY:,} uploads, Zipf over {sizes.catalogs:,} catalogs;"
-        f" one that has {_FILES} files gets new versions of them"
-    )
-    outcome = trickle(
-        days=sizes.days, daily=_DAILY, catalogs=sizes.catalogs, files=_FILES, seed=seed
-    )
-    seen, waits = outcome.observation, outcome.observation.all_waits()
-    print(f"uploads                     {seen.uploads:12,}")
-    print(
-        f"catalogs served             {len(seen.waits):12,}, of {len(seen.catalogs):,} with uploads"
-    )
-    reports.print_truth(outcome)
-    print(f"upload to indexed           {reports.waiting(waits)}, longest {waits[-1]:,.0f} s")
-    reports.print_classes(outcome)
-    reports.print_work(outcome)
-    reports.print_bill(outcome, has_aim=True)
-
-
-def show_long(sizes: Sizes, seed: int) -> None:  # noqa: ARG001 - no size matters here
-    print(
-        f"{_LONG} documents of {_LONG_SECONDS:.0f} s each and 12 small ones into a catalog on the"
-        " shared data source;\na small one a minute into each of four catalogs with their own"
-    )
-    outcome = large_documents(large=_LONG, seconds=_LONG_SECONDS, seed=seed)
-    waits = outcome.observation.waits
-    together = sorted(waits.pop("user-4/shelf"))
-    print(f"small beside them           {reports.waiting(together[1:-_LONG])}")
-    print(f"large                       {reports.waiting(together[-_LONG:])}")
-    print(f"by jobs                     {reports.waiting(outcome.observation.all_waits())}")
-    print(f"longest wait for a job      {max(map(max, waits.values())):12,.0f} s")
-
-
-def show_parked(sizes: Sizes, seed: int) -> None:  # noqa: ARG001 - no size matters here
-    for label, seconds in (("1 minute", _MINUTE), ("10 hours", _TEN_HOURS)):
-        transitions, dollars = parked(seconds, seed=seed)
-        print(f"a run that waits {label}: {transitions} transitions, ${dollars:.5f}")
-
-
-_SCENARIOS: dict[str, Callable[[Bench], Print]] = {
-    "shapes": shapes,
-    "passage": passages,
-    "deletes": deletes,
-    "trickle": printed(show_trickle),
-    "long": printed(show_long),
-    "parked": printed(show_parked),
-    "truth": truth,
-}
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench-burst", description=__doc__.partition("\n\n")[0])
     parser.add_argument("--full", action="store_true", help="the sizes of docs/scaling.md")
     parser.add_argument(
-        "--only", type=lambda text: text.split(","), default=list(_SCENARIOS), help="scenarios"
+        "--only", type=lambda text: text.split(","), default=list(SCENARIOS), help="scenarios"
     )
     parser.add_argument("--markdown", action="store_true", help="the tables as Markdown")
     parser.add_argument("--seed", type=int, default=1)
