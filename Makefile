@@ -87,6 +87,10 @@ bench-ingest: setup ## chunks per second through the pipeline, against bare embe
 bench-retrieve: setup ## what the retrieve function adds to the knowledge base's answer
 	@$(BIN)/python -m benchmarks.retrieve
 
+.PHONY: bench-load
+bench-load: setup ## 200 tenants ask one knowledge base in simulated time, one of them far too much
+	@$(BIN)/python -m benchmarks.retrieval_load $(ARGS)
+
 .PHONY: bench-agents
 bench-agents: setup ## what an agent's retrieval tool adds to 1, 3 and 10 knowledge bases' answers
 	@$(BIN)/python -m benchmarks.agents

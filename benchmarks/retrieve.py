@@ -155,7 +155,7 @@ def retrieve_function(instance: Instance) -> FunctionConfiguration:
 
 
 def bare_call(knowledge_base_id: str) -> Call:
-    runtime = session.client("bedrock-agent-runtime")  # the one that the handler has
+    runtime = session.client("searches")  # the one that the handler has
 
     async def call(query: str) -> None:
         runtime.retrieve(

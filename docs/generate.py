@@ -46,7 +46,7 @@ UNDEPLOYED = {
 }
 MEANINGS = {
     "KB_CATALOG_TABLE": "DynamoDB table of catalogs and documents",
-    "KB_CONTROL_TABLE": "DynamoDB table of leases, slots, admission, receipts, inspection results",
+    "KB_CONTROL_TABLE": "DynamoDB table of leases, slots, admission, receipts, inspections, turns",
     "KB_DOCS_BUCKET": "S3 bucket of the documents",
     "KB_POOL": "JSON list of `knowledge_base_id`, `data_source_id`, `type` and `index`",
     "STATE_MACHINE_ARN": "state machine that ingests a catalog",

@@ -40,6 +40,7 @@ class GatewayFunctions:
             group=bundle_of_search(self.deployment),
             environment={
                 "KB_CATALOG_TABLE": self.data.catalog_table.table_name,
+                "KB_CONTROL_TABLE": self.data.control_table.table_name,
                 "KB_DOCS_BUCKET": self.data.bucket.bucket_name,
                 "KB_POOL": self.knowledge_base.pool_json,
                 "RETRIEVE_MIN_SCORE": "0.0",
@@ -50,6 +51,14 @@ class GatewayFunctions:
         catalogs = self.data.catalog_table.table_arn
         handler.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=catalogs)
         handler.allow("dynamodb:Query", on=self.data.catalog_table.by_user_arn)
+        # The ledger of turns, and nothing else that coordinates.
+        # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
+        handler.allow(
+            "dynamodb:GetItem",
+            "dynamodb:PutItem",
+            on=self.data.control_table.table_arn,
+            where={"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["TURNS"]}},
+        )
         may_search(handler, deployment=self.deployment, knowledge_base=self.knowledge_base)
         may_rerank(handler, deployment=self.deployment)
         may_keep_vectors(handler, deployment=self.deployment)

@@ -27,7 +27,10 @@ _THROTTLED = 429
 
 @dataclass(frozen=True, kw_only=True)
 class Client:
-    """`spend` lets the time of a call pass; `bill` counts attempts, and those that succeed."""
+    """
+    `spend` lets the time of a call pass; `bill` counts attempts, and those that succeed. A call is
+    made at most `attempts` times.
+    """
 
     service: str
     dispatcher: Dispatcher
@@ -35,6 +38,7 @@ class Client:
     bill: Bill
     latency: float
     chance: random.Random
+    attempts: int = _ATTEMPTS
 
     @property
     def exceptions(self) -> Any:
@@ -48,7 +52,7 @@ class Client:
         return Paginator(getattr(self, name))
 
     def _call(self, operation: Any, parameters: dict[str, Any]) -> Any:
-        for attempt in range(_ATTEMPTS - 1):
+        for attempt in range(self.attempts - 1):
             try:
                 return self._attempt(operation, parameters)
             except ClientError as error:

@@ -39,6 +39,7 @@ _TO_ANSWER = 1.0  # seconds
 class RetrieveSettings(FittingSettings, GuardrailSettings, SearchSettings):
     kb_pool: Pool
     kb_catalog_table: str
+    kb_control_table: str
     kb_docs_bucket: str
     retrieve_min_score: float = 0.0  # scores have no common scale, so none is cut unasked
     retrieve_first_page: int = 1

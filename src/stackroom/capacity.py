@@ -33,5 +33,14 @@ CAPACITIES: Mapping[str, Capacity] = {
 }
 
 
+# Searches a second, where more is throttled: Retrieve's in an account, and in a MANAGED knowledge
+# base (600 a minute) [as above]. S3 Vectors takes "hundreds" of QueryVectors an index
+# [https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-best-practices.html]; Titan V2
+# makes the vectors of 6,000 questions a minute and account, and ends first.
+RETRIEVES = 20.0
+MANAGED_RETRIEVES = 10.0
+INDEX_QUERIES = 100.0
+
+
 def capacity_of(member: PoolMember) -> Capacity:
     return CAPACITIES[member.type]

@@ -272,8 +272,12 @@ class StoreUnavailable(Unavailable):
 
 
 class KnowledgeBaseThrottled(Unavailable):
-    def __init__(self, operation: str) -> None:
-        super().__init__(f"{operation} was throttled")
+    """`retry_after`: seconds, after which it may be worth the while; None if nobody can tell."""
+
+    def __init__(self, operation: str, *, retry_after: int | None = None) -> None:
+        told = "" if retry_after is None else f"; try again in {told_seconds(retry_after)}"
+        super().__init__(f"{operation} was throttled{told}")
+        self.retry_after = retry_after
 
 
 class KnowledgeBaseUnavailable(Unavailable):
@@ -363,4 +367,19 @@ class RetrievalFailed(RetrievalError):
 
 
 class Throttled(RetrievalError):
-    pass
+    """`retry_after` as of KnowledgeBaseThrottled; `what` is busy."""
+
+    def __init__(
+        self,
+        what: str,
+        failures: Mapping[str, str] | None = None,
+        *,
+        retry_after: int | None = None,
+    ) -> None:
+        told = "a few seconds" if retry_after is None else told_seconds(retry_after)
+        super().__init__(f"{what} is busy; try again in {told}", failures)
+        self.retry_after = retry_after
+
+
+def told_seconds(count: int) -> str:
+    return f"{count} second" + ("s" if count != 1 else "")

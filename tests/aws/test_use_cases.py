@@ -36,6 +36,10 @@ from stackroom.aws.vector_index import S3VectorsKnowledgeBase
 from stackroom.capacity import CAPACITIES
 from stackroom.model import PoolMember
 from stackroom.retrieval.answers import Answering
+from stackroom.retrieval.coalescing import Coalesced
+from stackroom.retrieval.located import Located
+from stackroom.retrieval.pacing import Paced, TurnTaking
+from stackroom.retrieval.reranking import Reranked
 from stackroom.retrieval.store_answers import StoreAnswering
 from stackroom_local.product import StoreSettings
 from tests.aws.stores import ENVIRONMENT
@@ -102,8 +106,8 @@ def test_a_use_case_is_made_once() -> None:
 @pytest.mark.parametrize(
     ("settings", "asked", "missing"),
     [
-        (RetrieveSettings, lambda made: made.uploads, "KB_CONTROL_TABLE"),
-        (RetrieveSettings, lambda made: made.admission, "KB_CONTROL_TABLE"),
+        (Answers, lambda made: made.uploads, "KB_CONTROL_TABLE"),
+        (RetrieveSettings, lambda made: made.admission, "ADMISSION_JOBS"),
         (InspectSettings, lambda made: made.runs, "STATE_MACHINE_ARN"),
         (ReconcilerSettings, lambda made: made.admission, "ADMISSION_JOBS"),
         (PollerSettings, lambda made: made.retrieval, "RETRIEVE_LEAST_SCORE"),
@@ -151,8 +155,8 @@ def test_a_knowledge_base_is_made_by_the_type_of_its_member(
 
     made = UseCases.of(settings, client=lambda service: service).retrieval.pool
 
-    assert isinstance(made["KB00000001"], BedrockKnowledgeBase)
-    assert isinstance(made["S1"], FakeKnowledgeBase)
+    assert isinstance(found_in(made["KB00000001"]), BedrockKnowledgeBase)
+    assert isinstance(found_in(made["S1"]), FakeKnowledgeBase)
     assert [each.knowledge_base_id for each in made_of] == ["S1"]
 
 
@@ -181,13 +185,20 @@ def test_a_member_may_be_told_with_more_than_is_read_of_it() -> None:
     assert read == (PoolMember(**MEMBER, type="BEDROCK"),)
 
 
+def found_in(knowledge_base: object) -> object:
+    """The store itself, behind those that share, order and pace its answers."""
+    while isinstance(knowledge_base, Coalesced | Located | Paced | Reranked):
+        knowledge_base = knowledge_base.knowledge_base
+    return knowledge_base
+
+
 def searched_by(settings: type[Settings], via: str | None, **member: str) -> object:
     """What a function searches with that reads these settings."""
     variables = {**VARIABLES, "KB_POOL": json.dumps([{**MEMBER, **member}])}
     if via is not None:
         variables["RETRIEVE_VIA"] = via
     made = UseCases.of(settings.from_env(variables), client=lambda service: service)
-    return made.deployment.knowledge_base("KB00000001")
+    return found_in(made.deployment.knowledge_base("KB00000001"))
 
 
 @pytest.mark.parametrize("settings", [RetrieveSettings, CatalogToolsSettings, PrewarmSettings])
@@ -203,7 +214,7 @@ def test_who_searches_for_somebody_does_it_as_is_configured(
     assert isinstance(by_default, BedrockKnowledgeBase)
     assert isinstance(by_retrieve, BedrockKnowledgeBase)
     assert isinstance(directly, S3VectorsKnowledgeBase)
-    assert isinstance(vars(directly)["_fallback"], BedrockKnowledgeBase)
+    assert isinstance(found_in(vars(directly)["_fallback"]), BedrockKnowledgeBase)
 
 
 def test_who_looks_whether_something_is_found_asks_bedrock_as_it_is() -> None:
@@ -223,7 +234,7 @@ def test_knowledge_bases_share_the_vectors_of_questions() -> None:
     variables = {**VARIABLES, "KB_POOL": json.dumps(members), "RETRIEVE_VIA": "s3vectors"}
     made = UseCases.of(RetrieveSettings.from_env(variables), client=lambda service: service)
 
-    one, other = made.retrieval.pool.values()
+    one, other = map(found_in, made.retrieval.pool.values())
 
     assert vars(one)["_embeddings"] is vars(other)["_embeddings"]
 
@@ -232,7 +243,7 @@ def test_who_shows_passages_to_people_is_guarded_and_who_looks_for_them_is_not()
     def guardrail(settings: type[Settings]) -> object:
         made = UseCases.of(settings.from_env(VARIABLES | GUARDED), client=lambda service: service)
         knowledge_base = made.deployment.knowledge_base("KB00000001")
-        return vars(knowledge_base)["_guardrail"]
+        return vars(found_in(knowledge_base))["_guardrail"]
 
     assert guardrail(RetrieveSettings) == guardrail(Answers) == Guardrail(id="gr123", version="2")
     assert guardrail(PollerSettings) is None
@@ -248,7 +259,7 @@ def test_who_searches_an_index_is_guarded_there_and_where_it_falls_back_to(
 
     guardrail = Guardrail(id="gr123", version="2")
     assert made["_lets_through"].__self__.guardrail == guardrail
-    assert vars(made["_fallback"])["_guardrail"] == guardrail
+    assert vars(found_in(made["_fallback"]))["_guardrail"] == guardrail
 
 
 def test_a_model_writes_from_the_search_and_has_the_patience_of_a_client_of_its_own() -> None:
@@ -272,9 +283,10 @@ def test_a_store_that_answers_by_itself_has_the_patience_of_a_client_of_its_own(
     asked = UseCases.of(settings, client=lambda service: service).answering
 
     assert isinstance(asked, StoreAnswering)
-    assert isinstance(asked.pool["KB00000001"], BedrockKnowledgeBase)  # it knows no other search
+    searched = found_in(asked.pool["KB00000001"])
+    assert isinstance(searched, BedrockKnowledgeBase)  # it knows no other search
     assert vars(asked.answers["KB00000001"])["_client"] == "answers"
-    assert vars(asked.pool["KB00000001"])["_client"] == "bedrock-agent-runtime"
+    assert vars(searched)["_client"] == "bedrock-agent-runtime"
 
 
 @pytest.mark.parametrize(
@@ -346,3 +358,55 @@ def test_who_only_looks_at_the_stores_lists_what_lies_there_without_a_pool() -> 
     looking = UseCases.of(settings, lambda service: None)
 
     assert looking.deployment.inventory.managed == frozenset()
+
+
+def layers_of(knowledge_base: object) -> list[str]:
+    """What stands before the store, outermost first."""
+    layers: list[str] = []
+    while isinstance(knowledge_base, Coalesced | Located | Paced | Reranked):
+        layers.append(type(knowledge_base).__name__)
+        knowledge_base = knowledge_base.knowledge_base
+    return layers
+
+
+@pytest.mark.parametrize("settings", [RetrieveSettings, CatalogToolsSettings])
+@pytest.mark.parametrize("member", [{}, {"type": "MANAGED"}, {"index": INDEX}])
+def test_who_searches_for_somebody_takes_turns(
+    settings: type[Settings], member: dict[str, str]
+) -> None:
+    variables = {**VARIABLES, "KB_POOL": json.dumps([{**MEMBER, **member}])}
+    variables["RETRIEVE_VIA"] = "s3vectors" if "index" in member else "bedrock"
+    made = UseCases.of(settings.from_env(variables), client=lambda service: service)
+
+    found = made.deployment.knowledge_base("KB00000001")
+
+    assert layers_of(found) == ["Coalesced", "Paced"]
+
+
+@pytest.mark.parametrize("settings", [PollerSettings, PrewarmSettings])
+def test_who_searches_for_nobody_takes_no_turns(
+    settings: type[Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(VARIABLES, "PREWARM_MINUTES", "15")
+    made = use_cases(settings)
+
+    assert "Paced" not in layers_of(made.deployment.knowledge_base("KB00000001"))
+
+
+def test_knowledge_bases_of_one_rate_take_turns_together() -> None:
+    members = [
+        {**MEMBER, "knowledge_base_id": each, "type": kind}
+        for each, kind in (("KB1", "BEDROCK"), ("KB2", "BEDROCK"), ("KB3", "MANAGED"))
+    ]
+    variables = {**VARIABLES, "KB_POOL": json.dumps(members)}
+    made = UseCases.of(RetrieveSettings.from_env(variables), client=lambda service: service)
+
+    def taking(knowledge_base_id: str) -> TurnTaking:
+        found: Any = made.deployment.knowledge_base(knowledge_base_id)
+        asked: TurnTaking = found.knowledge_base.taking
+        return asked
+
+    assert taking("KB1") is taking("KB2")
+    assert (taking("KB1").operation, taking("KB1").rate.per_second) == ("Retrieve", 20)
+    assert (taking("KB3").operation, taking("KB3").rate.per_second) == ("Retrieve of KB3", 10)
+    assert vars(taking("KB1").book)["client"] == "turns"

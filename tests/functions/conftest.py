@@ -60,7 +60,8 @@ def pipeline(
         monkeypatch.setenv("KB_POOL", pool(bedrock.shared))
         # No task waits with any token here; a grant is found all the same.
         monkeypatch.setattr(StepFunctionsTaskTokens, "wake", lambda _self, _token: True)
-        clients = map(session.client, ("bedrock-agent", "bedrock-agent-runtime"))
+        services = ("bedrock-agent", "bedrock-agent-runtime", "searches")
+        clients = map(session.client, services)
         with bedrock.answering(*clients):
             yield Pipeline(bedrock=bedrock, monkeypatch=monkeypatch)
         bedrock.close()

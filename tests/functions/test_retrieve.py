@@ -22,6 +22,7 @@ from stackroom.inspection.place_map import PlaceMap
 from stackroom.retrieval.budget import Budget, Priority
 from stackroom.retrieval.search import Retrieval
 from tests import lambda_context
+from tests.aws.stores import CONTROL_TABLE, create_tables
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
@@ -400,6 +401,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         "AWS_SECRET_ACCESS_KEY": "testing",
         "KB_POOL": '[{"knowledge_base_id": "KB12345678", "data_source_id": "DS12345678"}]',
         "KB_CATALOG_TABLE": "catalog",
+        "KB_CONTROL_TABLE": CONTROL_TABLE,
         "KB_DOCS_BUCKET": "docs",
         "RETRIEVE_MIN_SCORE": "0.5",
         "RETRIEVE_MAX_TOKENS": "100",
@@ -409,6 +411,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     with mock_aws():
         function.retrieval.cache_clear()
         session.client.cache_clear()
+        create_tables(session.client("dynamodb"))
         yield environment
         function.retrieval.cache_clear()
         session.client.cache_clear()
@@ -429,7 +432,7 @@ def test_what_is_shared_is_searched_where_the_environment_says_so(
         monkeypatch.setenv("RETRIEVE_SHARING", switch)
     headers = {"x-user-sub": "alice", "x-user-groups": "Caf%C3%A9%2C%20K%C3%B6ln"}
     sent: list[Any] = []
-    client = session.client("bedrock-agent-runtime")
+    client = session.client("searches")
     client.meta.events.register(
         "provide-client-params.bedrock-agent-runtime.Retrieve",
         lambda params, **_: sent.append(params["retrievalConfiguration"]),
@@ -459,7 +462,7 @@ def test_the_function_searches_with_what_its_environment_says(deployed: Any) -> 
         {"content": {"text": "Annual report."}, "score": 0.4, **place},
     ]
 
-    with Stubber(session.client("bedrock-agent-runtime")) as bedrock:
+    with Stubber(session.client("searches")) as bedrock:
         bedrock.add_response("retrieve", {"retrievalResults": found})
         response = function.handler({"query": "annual leave"}, Context())
 
@@ -504,7 +507,7 @@ def directly(deployed: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[st
     monkeypatch.setenv("EMBEDDING_DIMENSIONS", "2")
     session.client("s3").create_bucket(Bucket="docs")
     function.embedded.taken()
-    services = ("s3vectors", "embeddings", "bedrock-agent-runtime")
+    services = ("s3vectors", "embeddings", "searches")
     stubbed = {service: Stubber(session.client(service)) for service in services}
     for each in stubbed.values():
         each.activate()
@@ -577,7 +580,7 @@ def test_an_index_that_can_not_be_asked_costs_no_answer_and_the_log_says_why(
         "metadata": metadata,
     }
     directly["s3vectors"].add_response("get_index", an_index("CLASSIC"))
-    directly["bedrock-agent-runtime"].add_response("retrieve", {"retrievalResults": [found]})
+    directly["searches"].add_response("retrieve", {"retrievalResults": [found]})
 
     response = function.handler({"query": "annual leave"}, Context())
 

@@ -83,6 +83,7 @@ RIGHTS = {
     ("gateway", "retrieve"): {
         CATALOGS: "dynamodb: GetItem BatchGetItem",
         CATALOGS_BY_USER: "dynamodb: Query",
+        CONTROL: "dynamodb: GetItem PutItem",
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/_pagemaps/*": "s3: GetObject",
         KNOWLEDGE_BASE: "bedrock: Retrieve",

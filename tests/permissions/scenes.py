@@ -15,6 +15,8 @@ from stackroom_local.cli.asking import TOOL as RETRIEVE
 from stackroom_local.clients import client
 from stackroom_local.gateway.client import call_tool
 from stackroom_local.product import Product
+from stackroom_local.simulator import orders
+from stackroom_local.simulator.fault_orders import PATH as FAULTS
 from stackroom_local.state import Instance
 from tests import files
 from tests.e2e.people import Person, eventually
@@ -112,6 +114,13 @@ def ask_what_is_not_searched_by_words(person: Person) -> None:
             call_tool(person.instance.mcp_url, person.token(), tool, arguments)
 
 
+def ask_more_than_is_taken(person: Person) -> None:
+    """Whoever is throttled, boto3's own repetition included, takes turns with the others."""
+    throttles = {"operation": "QueryVectors", "kind": "throttle", "times": 2}
+    orders.send(person.instance.simulator_endpoint + FAULTS, {"faults": [throttles]})
+    call_tool(person.instance.mcp_url, person.token(), RETRIEVE, {"query": QUESTION})
+
+
 @contextmanager
 def words_forgotten(instance: Instance) -> Iterator[None]:
     """The first index is not searched by words; afterwards it is as before."""
@@ -188,6 +197,7 @@ SCENES: tuple[Callable[[Person], None], ...] = (
     call_tools,
     call_tools_over_two_knowledge_bases,
     ask_what_is_not_searched_by_words,
+    ask_more_than_is_taken,
     replace,
     inspect_late,
     remove,

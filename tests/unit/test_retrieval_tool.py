@@ -3,14 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
+from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.identity import Caller
+from stackroom.model import Catalog
 from stackroom.ports.retrieval import Search
 from stackroom.retrieval.calibrations import Calibration
 from stackroom.retrieval.reranking import Reranked
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.tool import Response, documents_of, knowledge_base_retrieve
 from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
+from tests.records import NOW
 from tests.unit.test_retrieval import CatalogShelf
 
 
@@ -134,3 +140,54 @@ def metadata(response: Response) -> dict[str, object]:
     told = response["metadata"]
     assert isinstance(told, dict)
     return told
+
+
+@pytest.mark.parametrize(("known", "told"), [(7, {"retry_after_seconds": 7}), (None, {})])
+def test_who_is_sent_away_is_told_when_to_come_again(
+    known: int | None, told: dict[str, int]
+) -> None:
+    throttled = KnowledgeBaseThrottled("Retrieve", retry_after=known)
+
+    response = asked("annual leave?", a_retrieval(FakeKnowledgeBase(failure=throttled)))
+
+    metadata = response["metadata"]
+    assert isinstance(metadata, dict)
+    del metadata["failed_knowledge_bases"]
+    when = "7 seconds" if known else "a few seconds"
+    assert (response["success"], response["errorType"]) == (False, "Throttled")
+    assert response["error"] == f"every knowledge base is busy; try again in {when}"
+    assert metadata == told
+
+
+def test_of_several_that_are_busy_the_last_says_when_to_come_again() -> None:
+    pool = {
+        f"KB{seconds}": FakeKnowledgeBase(
+            failure=KnowledgeBaseThrottled("Retrieve", retry_after=seconds)
+        )
+        for seconds in (2, 5, 3)
+    }
+    retrieval = Retrieval(
+        pool=pool,
+        catalogs=FakeCatalogs(kept={each: _placed(each) for each in pool}),
+        place_maps=FakePlaceMaps(),
+    )
+
+    response = asked("annual leave?", retrieval)
+
+    metadata = response["metadata"]
+    assert isinstance(metadata, dict)
+    assert metadata["retry_after_seconds"] == 5
+
+
+def _placed(knowledge_base_id: str) -> Catalog:
+    catalog_id = f"cat-{knowledge_base_id}"
+    return Catalog(
+        catalog_id=catalog_id,
+        user_id="alice",
+        name=catalog_id,
+        s3_prefix=f"alice/{catalog_id}/",
+        knowledge_base_id=knowledge_base_id,
+        data_source_id="DS1",
+        created_at=NOW,
+        updated_at=NOW,
+    )

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from stackroom.model import PoolMember
     from stackroom.ports.retrieval import KnowledgeBase
     from stackroom.retrieval.embeddings import CachedEmbeddings, CacheTally
+    from stackroom.retrieval.pacing import TurnTaking
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +189,25 @@ class Deployment:
         from stackroom.aws.questions import CloudWatchQuestions
 
         return CloudWatchQuestions(self.client("cloudwatch"))
+
+    def turn_taking(self, operation: str, *, per_second: float) -> TurnTaking:
+        """Of a rate that AWS gives; one for all knowledge bases that it is for."""
+        from stackroom.aws.turns import DynamoTurnBook
+        from stackroom.retrieval.pacing import TurnTaking
+        from stackroom.retrieval.turns import Rate
+
+        if operation not in self._taking:
+            book = DynamoTurnBook(
+                client=self.client("turns"), table=self._control_table, operation=operation
+            )
+            self._taking[operation] = TurnTaking(
+                operation=operation, rate=Rate(per_second=per_second), book=book
+            )
+        return self._taking[operation]
+
+    @cached_property
+    def _taking(self) -> dict[str, TurnTaking]:
+        return {}
 
     @cached_property
     def search_indexes(self) -> S3VectorsIndexes:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from stackroom.capacity import INDEX_QUERIES, MANAGED_RETRIEVES, RETRIEVES
 from stackroom.model import PoolMember
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from stackroom.aws.deployment import Deployment
     from stackroom.aws.guardrail import Guardrail
+    from stackroom.aws.retrieve_options import RetrieveOptions
     from stackroom.ports.answers import Answers
     from stackroom.ports.retrieval import KnowledgeBase
 
@@ -33,54 +35,73 @@ def _bedrock(deployment: Deployment, member: PoolMember) -> KnowledgeBase:
     via = getattr(deployment.settings, "retrieve_via", None)
     if via is None:
         return _retrieve(deployment, member)
-    found = _retrieve(deployment, member)
+    found = _retrieve_paced(deployment, member)
     if via == "s3vectors" and member.index is not None:
         found = _s3vectors(deployment, member.index, fallback=found)
     elif via == "s3vectors":
         logger.warning(
             "%r is searched through Retrieve: no index in KB_POOL", member.knowledge_base_id
         )
-    return _reranked(deployment, found)
+    return _for_somebody(deployment, found)
 
 
 def _managed(deployment: Deployment, member: PoolMember) -> KnowledgeBase:
     """There is no index to search in its place; its scores are of its own making."""
-    from stackroom.aws.knowledge_base import BedrockKnowledgeBase
     from stackroom.aws.retrieve_options import RetrieveOptions
 
-    found = BedrockKnowledgeBase(
-        deployment.client("bedrock-agent-runtime"),
-        member.knowledge_base_id,
-        first_page=_first_page(deployment),
-        guardrail=_guardrail(deployment),
-        options=RetrieveOptions(is_managed=True, has_cosine_scores=False),
-    )
+    options = RetrieveOptions(is_managed=True, has_cosine_scores=False)
     if getattr(deployment.settings, "retrieve_via", None) is None:
-        return found
-    return _reranked(deployment, found)
+        return _retrieve(deployment, member, options=options)
+    found = _retrieve_paced(deployment, member, options=options)
+    return _for_somebody(deployment, found)
 
 
-def _reranked(deployment: Deployment, knowledge_base: KnowledgeBase) -> KnowledgeBase:
-    """By the model that whoever deploys has chosen, if any."""
+def _for_somebody(deployment: Deployment, knowledge_base: KnowledgeBase) -> KnowledgeBase:
+    """Reranked by the model that whoever deploys has chosen, if any; equal questions asked once."""
+    from stackroom.retrieval.coalescing import Coalesced
+
     model_arn = getattr(deployment.settings, "rerank_model_arn", None)
     if model_arn is None:
-        return knowledge_base
+        return Coalesced(knowledge_base)
     from stackroom.aws.reranking import BedrockReranker
     from stackroom.retrieval.reranking import Reranked
 
     client = deployment.client("bedrock-agent-runtime")
-    return Reranked(knowledge_base, BedrockReranker(client, model_arn=model_arn))
+    return Coalesced(Reranked(knowledge_base, BedrockReranker(client, model_arn=model_arn)))
 
 
-def _retrieve(deployment: Deployment, member: PoolMember) -> KnowledgeBase:
+def _retrieve(
+    deployment: Deployment,
+    member: PoolMember,
+    *,
+    client: str = "bedrock-agent-runtime",
+    options: RetrieveOptions | None = None,
+) -> KnowledgeBase:
     from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 
     return BedrockKnowledgeBase(
-        deployment.client("bedrock-agent-runtime"),
+        deployment.client(client),
         member.knowledge_base_id,
         first_page=_first_page(deployment),
         guardrail=_guardrail(deployment),
+        options=options,
     )
+
+
+def _retrieve_paced(
+    deployment: Deployment, member: PoolMember, *, options: RetrieveOptions | None = None
+) -> KnowledgeBase:
+    """For who has a control table to take turns by."""
+    if not hasattr(deployment.settings, "kb_control_table"):
+        return _retrieve(deployment, member, options=options)
+    from stackroom.retrieval.pacing import Paced
+
+    taking = deployment.turn_taking("Retrieve", per_second=RETRIEVES)
+    if member.is_managed:  # a rate of its own
+        operation = f"Retrieve of {member.knowledge_base_id}"
+        taking = deployment.turn_taking(operation, per_second=MANAGED_RETRIEVES)
+    found = _retrieve(deployment, member, client="searches", options=options)
+    return Paced(found, taking, repeats_failures=True)
 
 
 def _s3vectors(deployment: Deployment, index: str, *, fallback: KnowledgeBase) -> KnowledgeBase:
@@ -89,13 +110,14 @@ def _s3vectors(deployment: Deployment, index: str, *, fallback: KnowledgeBase) -
     from stackroom.aws.vector_index import S3VectorsKnowledgeBase
     from stackroom.aws.vector_passages import VectorReading
     from stackroom.ports.retrieval import Search
+    from stackroom.retrieval.pacing import Paced
 
     client, embeddings = deployment.client("s3vectors"), deployment.embeddings
     guardrail, guard = _guardrail(deployment), None
     if guardrail is not None:
         guard = QuestionGuard(client=deployment.client("embeddings"), guardrail=guardrail)
     search = Search.HYBRID
-    return S3VectorsKnowledgeBase(
+    found = S3VectorsKnowledgeBase(
         client,
         index,
         watch=IndexWatch(client, index, search=search, dimensions=embeddings.dimensions),
@@ -105,6 +127,9 @@ def _s3vectors(deployment: Deployment, index: str, *, fallback: KnowledgeBase) -
         reading=VectorReading(first_page=_first_page(deployment)),
         lets_through=guard.lets_through if guard else None,
     )
+    if not hasattr(deployment.settings, "kb_control_table"):
+        return found
+    return Paced(found, deployment.turn_taking("QueryVectors", per_second=INDEX_QUERIES))
 
 
 def _bedrock_answers(deployment: Deployment, member: PoolMember) -> Answers:
@@ -128,7 +153,7 @@ TYPES: Mapping[str, Callable[[Deployment, PoolMember], KnowledgeBase]] = {
 ANSWERS: Mapping[str, Callable[[Deployment, PoolMember], Answers]] = {"BEDROCK": _bedrock_answers}
 # How a store searches by itself when it answers, where that is another way than the table's.
 _BY_THEMSELVES: Mapping[str, Callable[[Deployment, PoolMember], KnowledgeBase]] = {
-    "BEDROCK": _retrieve
+    "BEDROCK": _retrieve_paced
 }
 
 

@@ -20,6 +20,7 @@ from stackroom.aws.pgvector.settings import PgvectorSettings
 from stackroom.aws.question_embeddings import QuestionEmbeddings
 from stackroom.aws.vector_index_entries import VectorIndexSettings
 from stackroom.retrieval.budget import DEFAULT_BUDGET, Budget
+from stackroom.retrieval.coalescing import Coalesced
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _linked(
 ) -> LinkedKnowledgeBase:
     return LinkedKnowledgeBase(
         knowledge_base_id=settings.knowledge_base_id,
-        knowledge_base=_knowledge_base(settings, client, embeddings),
+        knowledge_base=Coalesced(_knowledge_base(settings, client, embeddings)),
         limit=settings.number_of_results,
         min_score=settings.min_score,
         groups_in=settings.groups_in,

@@ -20,6 +20,9 @@ _SEARCH = CONFIG.merge(
         max_pool_connections=25,
     )
 )
+# Throttles are answered by stackroom.retrieval.pacing, which knows who else is asking. boto3 would
+# ask again within a second, in everybody's way.
+_PACED = _SEARCH.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
 # Up to four calls in a row ask an index: what it is like, a guardrail, the question's vector, and
 # the index. Each takes a few hundred milliseconds; if each hung, an answer or a failure would still
 # come within those 30 seconds. S3 Vectors: "sub-second" when cold.
@@ -35,18 +38,26 @@ _ANSWERS = CONFIG.merge(
 # A model that reads a document and calls tools writes for minutes, none of which it streams; who
 # asks holds the whole of it to what is left of the function's time.
 _AGENTS = CONFIG.merge(Config(read_timeout=120))
+# Somebody waits for a search; without the ledger of turns it is only less fair for a while.
+_TURNS = CONFIG.merge(
+    Config(retries={"mode": "standard", "total_max_attempts": 1}, connect_timeout=1, read_timeout=1)
+)
 _CONFIGS = {
     "answers": _ANSWERS,
     "bedrock-agent-runtime": _SEARCH,
     "embeddings": _DIRECT_SEARCH,
     "s3": _LINKS,
     "s3vectors": _DIRECT_SEARCH,
+    "searches": _PACED,
+    "turns": _TURNS,
     "writing": _ANSWERS,
 }
 # Names of ours for services, with more patience or less.
 ALIASES = {
     "answers": "bedrock-agent-runtime",
     "embeddings": "bedrock-runtime",
+    "searches": "bedrock-agent-runtime",
+    "turns": "dynamodb",
     "writing": "bedrock-runtime",
 }
 
@@ -75,8 +86,10 @@ def client(service: str) -> Any:
     """
     The boto3 client of a service, shared by all callers (boto3 clients are thread-safe).
 
-    `answers` is bedrock-agent-runtime with the patience that RetrieveAndGenerate needs,
-    `embeddings` and `writing` are bedrock-runtime with that of a search and of Converse.
+    `answers` is bedrock-agent-runtime with the patience that RetrieveAndGenerate needs, `searches`
+    the same without repetitions,
+    `embeddings` and `writing` are bedrock-runtime with that of a search and of Converse, `turns` is
+    DynamoDB with that of a question on its way.
     """
     # The service is a name known when it runs; types-boto3 has types for literal names only.
     name, config = ALIASES.get(service, service), _CONFIGS.get(service, CONFIG)

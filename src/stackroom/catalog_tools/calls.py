@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from stackroom.catalog_tools.definition import Rendered
-from stackroom.catalog_tools.refusals import refusal_of
+from stackroom.catalog_tools.refusals import refusal_of, retry_after
 from stackroom.catalog_tools.services import Services
 from stackroom.catalog_tools.tools import BY_NAME, TOOLS
 from stackroom.gateway.access import SUCCESS, AccessLog, access_of
@@ -82,8 +82,15 @@ def _refused(error: Exception) -> Response:
             "tool_type": TOOL_TYPE,
             "error_code": refusal.code,
             "error_details": refusal.details,
+            **_later(error),
         },
     }
+
+
+def _later(error: Exception) -> dict[str, object]:
+    """When to call again, where that is known."""
+    seconds = retry_after(error)
+    return {} if seconds is None else {"retry_after_seconds": seconds}
 
 
 def _shown(metadata: Mapping[str, object]) -> Iterator[object]:

@@ -1,10 +1,11 @@
 """Errors as answers of a tool: a code for programs, and a text that says what to do."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stackroom import errors
 
+_TOO_MUCH = "Too much is being asked of the service at the moment."
 _RETRY = "Try again in a few seconds."
 
 
@@ -26,7 +27,7 @@ UNAVAILABLE = Refusal(
 _THROTTLED = Refusal(
     "THROTTLED",
     "Nothing is wrong with the call.",
-    f"Too much is being asked of the service at the moment. {_RETRY}",
+    f"{_TOO_MUCH} {_RETRY}",
 )
 
 REFUSALS: Mapping[type[errors.StackroomError], Refusal] = {
@@ -77,5 +78,16 @@ def refusal_of(error: Exception) -> Refusal:
     """What can't be put down to the call is the service's fault, whatever it is."""
     for kind in type(error).__mro__:
         if kind in REFUSALS:
-            return REFUSALS[kind]
+            found = REFUSALS[kind]
+            seconds = retry_after(error)
+            if found is not _THROTTLED or seconds is None:
+                return found
+            return replace(found, says=f"{_TOO_MUCH} Try again in {errors.told_seconds(seconds)}.")
     return UNAVAILABLE
+
+
+def retry_after(error: Exception) -> int | None:
+    """Seconds; None for what is not throttled, or where nobody can tell."""
+    if isinstance(error, errors.Throttled | errors.KnowledgeBaseThrottled):
+        return error.retry_after
+    return None

@@ -5,6 +5,8 @@ one catalog that cites them.
 - arguments: the tools as an agent sees them
 - scope: which knowledge bases to ask, and for what part of what the caller may see
 - asking: asks them in parallel, under the filter of each part
+- coalescing: equal questions under way at once, asked once
+- pacing, turns: who waits, and who is sent away, where more is asked than is taken
 - embeddings: questions' vectors, kept for when they are asked again
 - words: the question's words in what was found
 - fusion: one order of several

@@ -187,8 +187,11 @@ def _failures(queries: Iterable[Query], replies: Iterable[Reply | _Failure]) -> 
 
 
 def _search_error(
-    replies: Iterable[Reply | _Failure], reasons: Mapping[str, str]
+    replies: Sequence[Reply | _Failure], reasons: Mapping[str, str]
 ) -> RetrievalFailed | Throttled:
-    if all(isinstance(reply, KnowledgeBaseThrottled) for reply in replies):
-        return Throttled("every knowledge base is busy; try again in a few seconds", reasons)
+    throttles = [reply for reply in replies if isinstance(reply, KnowledgeBaseThrottled)]
+    if len(throttles) == len(replies):
+        known = [each.retry_after for each in throttles if each.retry_after is not None]
+        retry_after = max(known, default=None)  # when all of them can be asked
+        return Throttled("every knowledge base", reasons, retry_after=retry_after)
     return RetrievalFailed("no knowledge base answered; try again, or tell the operator", reasons)

@@ -78,8 +78,8 @@ def failures_of(home: str) -> Iterator[None]:
     try:
         yield
     except KnowledgeBaseThrottled as error:
-        problem = "the model is busy; try again in a few seconds"
-        raise Throttled(problem, {home: str(error)}) from error
+        failures = {home: str(error)}
+        raise Throttled("the model", failures, retry_after=error.retry_after) from error
     except Unavailable as error:
         problem = "the question got no answer; try again, or tell the operator"
         raise RetrievalFailed(problem, {home: str(error)}) from error

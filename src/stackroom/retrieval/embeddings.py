@@ -124,6 +124,12 @@ def asked_by(tenant: str | None) -> Iterator[Told]:
         _told.reset(token)
 
 
+def who_asks() -> str | None:
+    """The tenant of the innermost `asked_by` of this thread; None where nobody says."""
+    told = _told.get()
+    return told.tenant if told is not None else None
+
+
 @dataclass(frozen=True, kw_only=True)
 class CachedEmbeddings:
     """An `Embeddings` that asks another only for what it doesn't have, and once at a time."""

@@ -19,6 +19,7 @@ from stackroom.ports.retrieval import KnowledgeBase, Passage, PlaceMaps, Retriev
 from stackroom.retrieval import cited
 from stackroom.retrieval.citations import sources_of
 from stackroom.retrieval.cited import CatalogAnswer, CitedSource
+from stackroom.retrieval.embeddings import asked_by
 from stackroom.tenancy import Tenant
 
 logger = logging.getLogger(__name__)
@@ -57,8 +58,13 @@ class StoreAnswering:
         if home not in self.pool or home not in self.answers:  # shrunk under a catalog
             raise KnowledgeBaseUnavailable("RetrieveAndGenerate", "not in the pool")
         asked = (query, Tenant.of(catalog).filter(), num_results)
+
+        def found() -> Retrieved:
+            with asked_by(catalog.user_id):
+                return self.pool[home].retrieve(*asked)
+
         with ThreadPoolExecutor(1) as thread:
-            search = thread.submit(self.pool[home].retrieve, *asked)
+            search = thread.submit(found)
             generated = self.answers[home].generate(*asked)
             try:
                 return generated, search.result()

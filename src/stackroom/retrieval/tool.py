@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from stackroom.deadlines import NO_DEADLINE, Deadline
-from stackroom.errors import RetrievalError, StackroomError
+from stackroom.errors import RetrievalError, StackroomError, Throttled
 from stackroom.identity import Caller
 from stackroom.retrieval.arguments import (
     KNOWLEDGE_BASE_RETRIEVE,
@@ -100,7 +100,7 @@ def failure(error: StackroomError) -> Response:
         "results": [],
         "error": str(error),
         "errorType": type(error).__name__,
-        "metadata": _failed(failures),
+        "metadata": {**_failed(failures), **_later(error)},
     }
 
 
@@ -144,6 +144,12 @@ def _unanswered(answer: Answer) -> dict[str, object]:
     if answer.best_score_below is None:
         return {}
     return {"best_score_below": answer.best_score_below}
+
+
+def _later(error: StackroomError) -> dict[str, object]:
+    if not isinstance(error, Throttled) or error.retry_after is None:
+        return {}
+    return {"retry_after_seconds": error.retry_after}
 
 
 def _failed(failures: Mapping[str, str]) -> dict[str, object]:

@@ -1,0 +1,267 @@
+"""The account, the function and its callers of benchmarks/retrieval_load.py, in simulated time."""
+
+import math
+import random
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from benchmarks.simulated_time.account import Account
+from benchmarks.simulated_time.bedrock import Durations
+from benchmarks.simulated_time.client import Client
+from benchmarks.simulated_time.functions import COLD_START, OVERHEAD
+from benchmarks.simulated_time.hub import START, Hub
+from stackroom.aws.knowledge_base import BedrockKnowledgeBase
+from stackroom.capacity import RETRIEVES
+from stackroom.errors import RetrievalError, Throttled
+from stackroom.identity import Caller
+from stackroom.keys import document_id_of
+from stackroom.model import Catalog
+from stackroom.ports.retrieval import KnowledgeBase
+from stackroom.ports.turns import Turns
+from stackroom.retrieval.arguments import RetrieveArguments
+from stackroom.retrieval.coalescing import Coalesced
+from stackroom.retrieval.pacing import Clocks, Paced, TurnTaking
+from stackroom.retrieval.search import Retrieval
+from stackroom.retrieval.turns import Rate
+from tests.fakes.pipeline import FakeCatalogs
+from tests.fakes.place_maps import FakePlaceMaps
+from tests.fakes.turns import FakeTurnBook
+
+TENANTS, EACH = 200, 0.05  # questions a second
+_WARMING = 30.0  # seconds, in which the first environments start
+_SETTLED = 60.0  # seconds until what was ingested can be found
+_SEARCH, _SPREAD = 0.3, 0.3
+_REFUSAL, _DYNAMODB = 0.02, 0.006
+_ATTEMPTS = {True: 1, False: 2}  # of boto3 at Retrieve, paced and not (aws/session.py)
+FLOODER = "user-0"
+_KIB = 1024
+_TURNS = TypeAdapter(Turns)
+_NAMES = 100  # bytes of an item's keys and names
+
+
+@dataclass
+class Told:
+    """
+    Some tenants: of each answer when it was asked for and how long it took, in seconds, and of each
+    refusal when to come again.
+    """
+
+    answered: list[tuple[float, float]] = field(default_factory=list)
+    wrong: int = 0  # of the answers, those that aren't the tenant's own document, and no other
+    shed: list[int | None] = field(default_factory=list)
+    failed: int = 0
+
+    @property
+    def asked(self) -> int:
+        return len(self.answered) + len(self.shed) + self.failed
+
+
+class NoShelves:
+    """Documents are told with their text: no bucket is read."""
+
+    def under(self, prefix: str) -> Any:  # noqa: ARG002 - the port's argument
+        return iter(())
+
+    def find(self, key: str) -> None:  # noqa: ARG002 - the port's argument
+        return None
+
+    def sidecar(self, key: str) -> None:  # noqa: ARG002 - the port's argument
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searches:
+    """Bedrock's client of one environment: what is taken is searched, and that takes its time."""
+
+    client: Client
+    hub: Hub
+    chance: random.Random
+
+    def retrieve(self, **parameters: Any) -> Any:
+        answer = self.client.retrieve(**parameters)
+        self.hub.sleep(_SEARCH * math.exp(self.chance.gauss(0, _SPREAD)))
+        return answer
+
+
+@dataclass(kw_only=True)
+class SharedBook:
+    """The ledger as DynamoDB keeps it: each call takes its time, and is billed."""
+
+    account: Account
+    book: FakeTurnBook = field(default_factory=FakeTurnBook)
+    largest: int = 0
+
+    def read(self) -> Turns:
+        self.account.hub.sleep(_DYNAMODB)
+        turns = self.book.read()
+        self.account.bill.add("dynamodb reads", math.ceil(self._size(turns) / (4 * _KIB)))
+        return turns
+
+    def write(self, turns: Turns) -> Turns:
+        self.account.hub.sleep(_DYNAMODB / 2)
+        size = self._size(turns)
+        self.account.bill.add("dynamodb writes", math.ceil(size / _KIB))
+        self.largest = max(self.largest, size)
+        try:
+            return self.book.write(turns)
+        finally:
+            self.account.hub.sleep(_DYNAMODB / 2)
+
+    def _size(self, turns: Turns) -> int:
+        return len(_TURNS.dump_json(turns, exclude_defaults=True)) + _NAMES
+
+
+class World:
+    """An account with a knowledge base, a document of each tenant in it, and the function."""
+
+    def __init__(self, *, paced: bool, seed: int) -> None:
+        self.hub = Hub()
+        self.account = Account(
+            shelves=NoShelves(), durations=Durations(seed=seed), seed=seed, hub=self.hub
+        )
+        self.chance = random.Random(seed)
+        random.seed(seed)  # of the product's own pauses
+        self.book = SharedBook(account=self.account) if paced else None
+        self.told: dict[bool, Told] = {True: Told(), False: Told()}  # by whether of the flooder
+        self.environments = 0
+        self._idle: list[Retrieval] = []
+        self._start = 0.0
+        self._home, source = self.account.knowledge_base()
+        self._catalogs = FakeCatalogs(
+            kept={f"cat-{number}": _catalog(number) for number in range(TENANTS)}
+        )
+        self.hub.spawn(partial(self._ingest, source))
+        self.hub.run(until=_SETTLED)
+
+    def asked(self, seconds: float, flood: float) -> None:
+        """By all of them, quietly, for a while that isn't told of; then for so many seconds."""
+        self._start = start = self.hub.time + _WARMING
+        for number in range(TENANTS):
+            self.hub.spawn(partial(self._ask_on, f"user-{number}", EACH, start + seconds))
+        if flood:
+            flooding = partial(self._ask_on, FLOODER, flood, start + seconds)
+            self.hub.spawn(flooding, after=_WARMING)
+        self.hub.run(until=start)
+        self.told = {True: Told(), False: Told()}
+        self.hub.run()
+
+    def _ask_on(self, user: str, rate: float, until: float) -> None:
+        chance = random.Random(f"{user}/{self.chance.random()}")
+        while True:
+            self.hub.sleep(chance.expovariate(rate))
+            if self.hub.time > until:
+                return
+            self.hub.spawn(partial(self._question, user))
+
+    def _question(self, user: str) -> None:
+        began = self.hub.time
+        told = self.told[user == FLOODER]
+        if self._idle:
+            retrieval = self._idle.pop()
+        else:
+            retrieval = self._environment()
+            self.hub.sleep(COLD_START)
+        self.hub.sleep(OVERHEAD)
+        started = self.hub.time
+        try:
+            answer = retrieval.search(RetrieveArguments(query="What is kept?"), Caller(user))
+        except Throttled as error:
+            told.shed.append(error.retry_after)
+        except RetrievalError:
+            told.failed += 1
+        else:
+            told.answered.append((began - self._start, self.hub.time - began))
+            found = {result.source.document_id for result in answer.results}
+            told.wrong += found != {_document_id(int(user.removeprefix("user-")))}
+        billed = self.hub.time - started
+        self.account.bill.add("lambda GB-s", billed)  # the function has 1,024 MB
+        self.account.bill.add("lambda requests", 1)
+        self._idle.append(retrieval)
+
+    def _environment(self) -> Retrieval:
+        self.environments += 1
+        client = Client(
+            service="bedrock-agent-runtime",
+            dispatcher=self.account.client("bedrock-agent-runtime").dispatcher,
+            spend=self.hub.sleep,
+            bill=self.account.bill,
+            latency=_REFUSAL,
+            chance=self.chance,
+            attempts=_ATTEMPTS[self.book is not None],
+        )
+        searches: Any = Searches(client=client, hub=self.hub, chance=self.chance)
+        found: KnowledgeBase = BedrockKnowledgeBase(searches, self._home)
+        if self.book is not None:
+            since = START.timestamp()
+            taking = TurnTaking(
+                operation="Retrieve",
+                rate=Rate(per_second=RETRIEVES),
+                book=self.book,
+                clocks=Clocks(
+                    elapsed=lambda: self.hub.time,
+                    since_1970=lambda: since + self.hub.time,
+                    sleep=self.hub.sleep,
+                ),
+            )
+            found = Paced(found, taking)
+        return Retrieval(
+            pool={self._home: Coalesced(found)},
+            catalogs=self._catalogs,
+            place_maps=FakePlaceMaps(),
+        )
+
+    def _ingest(self, source: str) -> None:
+        agent = self.account.client("bedrock-agent")
+        for start in range(0, TENANTS, 10):
+            agent.ingest_knowledge_base_documents(
+                knowledgeBaseId=self._home,
+                dataSourceId=source,
+                documents=[_document(number) for number in range(start, start + 10)],
+            )
+            self.hub.sleep(1)
+
+
+def _document_id(number: int) -> str:
+    return document_id_of(f"cat-{number}", "kept.txt")
+
+
+def _document(number: int) -> dict[str, Any]:
+    attributes = {
+        "user_id": f"user-{number}",
+        "catalog_id": f"cat-{number}",
+        "document_id": _document_id(number),
+        "filename": "kept.txt",
+        "uploaded_at": START.isoformat(),
+    }
+    text = f"What is kept of user {number}."
+    return {
+        "content": {
+            "dataSourceType": "CUSTOM",
+            "custom": {
+                "customDocumentIdentifier": {"id": _document_id(number)},
+                "sourceType": "IN_LINE",
+                "inlineContent": {"type": "TEXT", "textContent": {"data": text}},
+            },
+        },
+        "metadata": {
+            "type": "IN_LINE_ATTRIBUTE",
+            "inlineAttributes": [
+                {"key": key, "value": {"type": "STRING", "stringValue": value}}
+                for key, value in attributes.items()
+            ],
+        },
+    }
+
+
+def _catalog(number: int) -> Catalog:
+    return Catalog(
+        catalog_id=f"cat-{number}",
+        user_id=f"user-{number}",
+        name="Kept",
+        s3_prefix=f"user-{number}/cat-{number}/",
+        created_at=START,
+        updated_at=START,
+    )

@@ -1,0 +1,258 @@
+"""A knowledge base that more is asked of than it takes: who waits, and who is sent away."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from stackroom.deadlines import Deadline
+from stackroom.errors import (
+    KnowledgeBaseThrottled,
+    KnowledgeBaseUnavailable,
+    ServiceRefused,
+    StoreUnavailable,
+    Unavailable,
+)
+from stackroom.filters import Has
+from stackroom.ports.retrieval import Retrieved
+from stackroom.ports.turns import Share, Turns
+from stackroom.retrieval.embeddings import asked_by
+from stackroom.retrieval.pacing import PATIENCE, Clocks, Paced, TurnTaking
+from stackroom.retrieval.turns import Rate, digest_of
+from tests.fakes.turns import FakeTurnBook
+
+FILTER = Has("user_id", "alice")
+START = 1_000_000.0
+
+
+@dataclass
+class Time:
+    passed: float = 0.0
+    pauses: list[float] = field(default_factory=list)
+
+    def clocks(self) -> Clocks:
+        return Clocks(
+            elapsed=lambda: self.passed,
+            since_1970=lambda: START + self.passed,
+            sleep=self.sleep,
+        )
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        self.passed += seconds
+
+
+@dataclass
+class Store:
+    """A knowledge base that fails as told, one by one, and then answers."""
+
+    fails: list[Unavailable | None] = field(default_factory=list)
+    asked: int = 0
+
+    def retrieve(self, *_: object, **__: object) -> Retrieved:
+        self.asked += 1
+        if self.fails and (error := self.fails.pop(0)) is not None:
+            raise error
+        return Retrieved(passages=())
+
+
+class World:
+    def __init__(self, *fails: Unavailable | None, repeats_failures: bool = False) -> None:
+        self.time, self.book, self.store = Time(), FakeTurnBook(), Store(list(fails))
+        taking = TurnTaking(
+            operation="Retrieve",
+            rate=Rate(per_second=20),
+            book=self.book,
+            clocks=self.time.clocks(),
+        )
+        self.paced = Paced(self.store, taking, repeats_failures=repeats_failures)
+
+    def ask(self, user: str = "alice", *, deadline: Deadline | None = None) -> Retrieved:
+        with asked_by(user):
+            if deadline is None:
+                return self.paced.retrieve("how much leave?", FILTER, 5)
+            return self.paced.retrieve("how much leave?", FILTER, 5, deadline=deadline)
+
+    def flooded_by(self, user: str) -> None:
+        """So that whoever of theirs comes anew has three seconds before them."""
+        share = Share(lately=100.0, due=START + self.time.passed + 3)
+        self.book.turns = Turns(at=START + self.time.passed, shares={digest_of(user): share})
+
+
+def throttle() -> KnowledgeBaseThrottled:
+    return KnowledgeBaseThrottled("Retrieve")
+
+
+def test_while_all_is_calm_the_ledger_is_looked_at_once_and_never_written() -> None:
+    world = World()
+
+    for _ in range(5):
+        world.ask()
+
+    assert world.store.asked == 5
+    assert world.book.calls == ["read"]
+    assert world.time.pauses == []
+
+
+def test_what_is_throttled_waits_for_its_turn_and_is_answered() -> None:
+    world = World(None, throttle(), throttle())
+    world.ask()
+
+    world.ask()
+
+    assert world.store.asked == 4
+    assert 0.1 <= world.time.passed <= PATIENCE  # a twentieth of a second for each throttle
+    assert world.book.turns.shares.keys() == {digest_of("alice")}
+
+
+def test_a_process_goes_on_taking_turns_until_all_is_calm() -> None:
+    world = World(throttle())
+    world.ask()
+    world.book.calls.clear()
+    world.time.passed += 1
+
+    world.ask()
+    turns = world.book.calls.copy()
+    world.time.passed += 60
+    for _ in range(3):
+        world.ask()
+
+    assert turns == ["read", "write"]
+    assert world.book.calls[2:] == ["read"]
+
+
+def test_who_would_wait_too_long_is_sent_away_before_anything_is_asked() -> None:
+    world = World()
+    world.flooded_by("alice")
+
+    with pytest.raises(KnowledgeBaseThrottled) as refused:
+        world.ask()
+
+    assert refused.value.retry_after is not None
+    assert 3 <= refused.value.retry_after <= 6
+    assert str(refused.value).endswith(f"try again in {refused.value.retry_after} seconds")
+    assert (world.store.asked, world.time.pauses, world.book.calls) == (0, [], ["read"])
+
+
+def test_a_flood_of_one_does_not_keep_another_waiting() -> None:
+    world = World()
+    world.flooded_by("mallory")
+    world.time.passed = 0.1  # two turns later
+
+    world.ask("alice")
+
+    assert world.store.asked == 1
+    assert world.time.pauses == []
+
+
+def test_nobody_waits_beyond_their_deadline() -> None:
+    world = World()
+    world.flooded_by("mallory")
+
+    with pytest.raises(KnowledgeBaseThrottled):
+        world.ask(deadline=Deadline.after(0.02))
+
+    assert (world.store.asked, world.time.pauses) == (0, [])
+
+
+def test_what_is_throttled_on_and_on_is_sent_away_when_patience_ends() -> None:
+    world = World(*(throttle() for _ in range(999)))
+
+    with pytest.raises(KnowledgeBaseThrottled) as refused:
+        world.ask()
+
+    assert refused.value.retry_after is not None
+    assert refused.value.retry_after >= 1
+    assert world.time.passed <= PATIENCE
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [StoreUnavailable("GetItem", "RequestTimeout"), ServiceRefused("GetItem", "AccessDenied")],
+)
+def test_without_the_ledger_questions_are_asked_all_the_same(
+    failure: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = World(None, throttle())
+    world.book.failure = failure
+
+    for _ in range(4):
+        world.ask()
+
+    assert world.store.asked == 5
+    assert world.book.calls == ["read"]  # and not again for some seconds
+    assert "questions are asked without turns: GetItem answered" in caplog.text
+
+
+def test_without_the_ledger_throttles_are_answered_by_pauses_that_end() -> None:
+    world = World(*(throttle() for _ in range(999)))
+    world.book.failure = StoreUnavailable("GetItem", "RequestTimeout")
+
+    with pytest.raises(KnowledgeBaseThrottled) as refused:
+        world.ask()
+
+    assert world.store.asked > 1
+    assert refused.value.retry_after is not None
+    assert world.time.passed <= PATIENCE
+
+
+def test_two_who_write_at_once_both_have_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(throttle())
+    world.ask()
+    intrusions = intruding(world)
+    monkeypatch.setattr(world.book, "read", lambda: next(intrusions))
+
+    world.ask()
+
+    assert set(world.book.turns.shares) == {digest_of("alice"), "other"}
+    assert world.book.turns.shares[digest_of("alice")].lately > 1.9
+
+
+def intruding(world: World) -> Iterator[Turns]:
+    """What is read; after the first time somebody else writes."""
+    seen = world.book.turns
+    yield seen
+    shares = {**world.book.turns.shares, "other": Share(lately=1.0)}
+    world.book.turns = Turns(
+        version=seen.version + 7, at=seen.at, throttled_at=seen.at, free=20.0, shares=shares
+    )
+    while True:
+        yield world.book.turns
+
+
+def test_a_refusal_from_further_down_is_the_answer() -> None:
+    sent_away = KnowledgeBaseThrottled("Retrieve", retry_after=4)
+    world = World(sent_away)
+
+    with pytest.raises(KnowledgeBaseThrottled) as refused:
+        world.ask()
+
+    assert refused.value is sent_away
+    assert world.store.asked == 1
+
+
+def failure() -> KnowledgeBaseUnavailable:
+    return KnowledgeBaseUnavailable("Retrieve", "InternalServerException")
+
+
+@pytest.mark.parametrize(
+    ("repeats", "fails", "asked"),
+    [
+        (True, [failure, failure], 2),
+        (False, [failure], 1),
+        (True, [throttle, failure, failure], 3),
+    ],
+)
+def test_what_fails_otherwise_is_asked_once_more_where_nobody_else_repeats(
+    repeats: bool, fails: list[Callable[[], Unavailable]], asked: int
+) -> None:
+    world = World(*(each() for each in fails), repeats_failures=repeats)
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="InternalServerException"):
+        world.ask()
+
+    assert world.store.asked == asked
+
+
+def test_a_failure_that_passes_costs_no_answer() -> None:
+    assert World(failure(), repeats_failures=True).ask() == Retrieved(passages=())
