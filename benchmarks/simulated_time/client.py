@@ -92,11 +92,11 @@ class Paginator:
 
 class _Exceptions:
     def __getattr__(self, code: str) -> type[ClientError]:
-        return _exception(code)
+        return exception(code)
 
 
 @cache
-def _exception(code: str) -> type[ClientError]:
+def exception(code: str) -> type[ClientError]:
     return type(code, (ClientError,), {})
 
 
@@ -105,7 +105,7 @@ def _raised(operation: Any, error: ServiceError) -> ClientError:
         "Error": {"Code": error.code, "Message": error.message},
         "ResponseMetadata": {"HTTPStatusCode": _status(operation, error.code)},
     }
-    return _exception(error.code)(response, operation.name)
+    return exception(error.code)(response, operation.name)
 
 
 def _passes(status: int) -> bool:

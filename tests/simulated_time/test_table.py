@@ -1,0 +1,171 @@
+"""A table under simulated time: its conditions, its units, its transactions."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from benchmarks.simulated_time.hub import Hub
+from benchmarks.simulated_time.table import HELD, WRITE_UNITS, Table, size_of, units_of
+from stackroom.aws.items import from_item, to_item
+
+KEY = to_item({"pk": "ONE", "sk": "ONLY"})
+
+
+@pytest.fixture
+def table() -> Table:
+    return Table(hub=Hub(), chance=random.Random(1), index=("live", "until"))
+
+
+def during(table: Table, *actions: Callable[[], Any]) -> list[Any]:
+    """What each answers or is refused with, all beginning at the same moment."""
+    answers: list[Any] = [None] * len(actions)
+
+    def one(number: int, action: Callable[[], Any]) -> None:
+        try:
+            answers[number] = action()
+        except ClientError as error:
+            answers[number] = error.response["Error"]["Code"]
+
+    for number, action in enumerate(actions):
+        table.hub.spawn(lambda number=number, action=action: one(number, action))  # type: ignore[misc]
+    table.hub.run()
+    return answers
+
+
+def put(table: Table, version: int, **condition: Any) -> Callable[[], Any]:
+    return lambda: table.put_item(Item=KEY | to_item({"version": version}), **condition)
+
+
+def if_at(version: int) -> dict[str, Any]:
+    return {
+        "ConditionExpression": "#version = :version",
+        "ExpressionAttributeNames": {"#version": "version"},
+        "ExpressionAttributeValues": to_item({":version": version}),
+    }
+
+
+def test_of_two_who_read_the_same_version_one_is_refused(table: Table) -> None:
+    during(table, put(table, 1, ConditionExpression="attribute_not_exists(pk)"))
+
+    answers = during(table, put(table, 2, **if_at(1)), put(table, 3, **if_at(1)))
+
+    assert [isinstance(each, dict) for each in answers] == [True, False]
+    assert answers[1] == "ConditionalCheckFailedException"
+    assert from_item(table.items[("ONE", "ONLY")])["version"] == 2
+    assert table.used["write ONE"] == 3
+
+
+def test_an_update_adds_sets_and_removes(table: Table) -> None:
+    plain = Table(hub=table.hub, chance=table.chance)
+    values = to_item({":one": 1, ":live": "RUN"})
+    request = {"Key": KEY, "ExpressionAttributeValues": values}
+
+    during(
+        plain,
+        lambda: plain.update_item(UpdateExpression="ADD asked :one SET live = :live", **request),
+        lambda: plain.update_item(UpdateExpression="ADD asked :one REMOVE live", **request),
+    )
+
+    assert from_item(plain.items[("ONE", "ONLY")]) == {"pk": "ONE", "sk": "ONLY", "asked": 2}
+
+
+def test_a_queue_is_read_in_the_order_of_its_keys_and_no_further_than_asked(table: Table) -> None:
+    names = ["c", "a", "b"]
+    during(table, *[lambda each=each: table.put_item(Item=row(each)) for each in names])
+    during(table, lambda: table.delete_item(Key=row("a")))
+
+    def found(limit: int | None) -> Any:
+        return table.query(
+            KeyConditionExpression="pk = :queue",
+            ExpressionAttributeValues=to_item({":queue": "QUEUE"}),
+            Limit=limit,
+        )["Items"]
+
+    [everything, first] = during(table, lambda: found(None), lambda: found(1))
+    assert [from_item(each)["sk"] for each in everything] == ["b", "c"]
+    assert [from_item(each)["sk"] for each in first] == ["b"]
+
+
+def row(name: str) -> Any:
+    return to_item({"pk": "QUEUE", "sk": name})
+
+
+def test_a_partition_takes_a_thousand_units_a_second_and_then_makes_wait(table: Table) -> None:
+    kilobytes = 10
+    large = KEY | to_item({"text": "x" * (kilobytes * 1024 - 50)})
+    writers = 2 * round(WRITE_UNITS) // kilobytes
+
+    answers = during(table, *[lambda: table.put_item(Item=large)] * writers)
+
+    throttled = table.calls["PutItem ProvisionedThroughputExceededException"]
+    assert units_of(large) == kilobytes
+    assert throttled >= writers / 2
+    assert answers.count("ProvisionedThroughputExceededException") < writers / 2
+    # It had a second's units to begin with, and gave as many again each second.
+    assert table.used["write ONE"] <= WRITE_UNITS * (1 + table.hub.time) + kilobytes
+
+
+def test_an_index_takes_a_unit_more_and_two_if_the_key_there_changes(table: Table) -> None:
+    request = {"Key": KEY, "ExpressionAttributeValues": to_item({":u": "1", ":l": "RUN"})}
+    during(
+        table, lambda: table.update_item(UpdateExpression="SET live = :l, until = :u", **request)
+    )
+    first = table.used["index RUN"]
+
+    request["ExpressionAttributeValues"] = to_item({":u": "2"})
+    during(table, lambda: table.update_item(UpdateExpression="SET until = :u", **request))
+
+    assert (first, table.used["index RUN"]) == (1, 3)
+
+
+def test_who_meets_a_transaction_is_refused_and_who_comes_after_it_is_not(table: Table) -> None:
+    def transaction() -> Any:
+        counting = {
+            "Key": KEY,
+            "UpdateExpression": "ADD asked :one",
+            "ExpressionAttributeValues": to_item({":one": 1}),
+        }
+        return table.transact_write_items(
+            TransactItems=[{"Update": counting}, {"Put": {"Item": row("beside")}}]
+        )
+
+    both = during(table, transaction, transaction)
+    later = during(table, transaction)
+    # A single write comes to its item after 6 ms, a transaction after 7.5 ms and HELD from then on.
+    table.hub.spawn(transaction)
+    table.hub.run(until=table.hub.time + HELD / 2)
+    plain = during(table, put(table, 9))
+
+    assert both == [{}, "TransactionCanceledException"]
+    assert later == [{}]
+    assert plain == ["TransactionConflictException"]
+    assert from_item(table.items[("ONE", "ONLY")])["asked"] == 3
+    assert ("QUEUE", "beside") in table.items
+
+
+def test_a_transaction_whose_condition_fails_writes_nothing(table: Table) -> None:
+    during(table, put(table, 1))
+
+    [answer] = during(
+        table,
+        lambda: table.transact_write_items(
+            TransactItems=[
+                {"Put": {"Item": row("beside")}},
+                {"Put": {"Item": KEY | to_item({"version": 3}), **if_at(2)}},
+            ]
+        ),
+    )
+
+    assert answer == "TransactionCanceledException"
+    assert ("QUEUE", "beside") not in table.items
+
+
+def test_sizes_are_dynamodbs() -> None:
+    # name and text; 10 digits take 5 bytes and one; a list 3 and one for each; a map likewise.
+    assert size_of(to_item({"a": "12345"})) == 1 + 5
+    assert size_of(to_item({"a": 1234567890})) == 1 + 6
+    assert size_of(to_item({"a": ["x", "y"]})) == 1 + 3 + 2 * (1 + 1)
+    assert size_of(to_item({"a": {"b": "x"}})) == 1 + 3 + 1 + 1 + 1
