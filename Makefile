@@ -82,6 +82,10 @@ bench-drops: setup ## what one drop costs by what lies in its catalog: read and 
 bench-ledger: setup ## at which rate the items bend that everybody writes; ARGS=--points prints all
 	@$(BIN)/python -m benchmarks.ledger $(ARGS)
 
+.PHONY: bench-cells
+bench-cells: setup ## a million users over several accounts, and a tenant's move between two
+	@$(BIN)/python -m benchmarks.cells $(ARGS)
+
 .PHONY: bench-ingest
 bench-ingest: setup ## chunks per second through the pipeline, against bare embedding
 	@$(BIN)/python -m benchmarks.ingest

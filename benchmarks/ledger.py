@@ -29,12 +29,12 @@ from benchmarks.serving import measure, print_machine
 _POOLS = (1, 5, 20, 100)
 _FACTORS = (1, 10, 100)  # times what Bedrock allows
 # Documents a second; the limits are those of the largest factor, so that the ledger ends first.
-_LADDER = tuple(0.125 * 2**step for step in range(11))
+_LADDER = tuple(0.125 * 2**step for step in range(10))
 _BISECTIONS = 2
 _NEARLY = 0.9  # of what Bedrock's limits of today allow
 # Seconds of one point: so many documents, within bounds.
 _DOCUMENTS, _SHORTEST, _LONGEST = 120, 20.0, 240.0
-_SETTLED = 120.0  # seconds of the point with today's limits, until worklists have filled
+_SETTLED = 180.0  # seconds of the point with today's limits, until worklists have filled
 
 _WORKLISTS, _ASKS, _OF_ASKS = (1, 100), (250, 500, 900, 1_100, 1_500), 5.0
 _TOGETHER, _COUNTS, _OF_COUNTS = (1, TOGETHER), (5, 10, 20, 40, 60, 80, 120), 20.0

@@ -6,10 +6,10 @@ one. Bedrock is stood for by the seconds that a direct call takes: what it allow
 `Limits`, which the code holds itself.
 """
 
+import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from heapq import heappop, heappush
 from typing import TypeVar
@@ -19,12 +19,17 @@ from benchmarks.simulated_time.table import QUERY, Table
 from stackroom.admission.admission import Admission
 from stackroom.admission.demand import BATCH
 from stackroom.admission.limits import Limits
+from stackroom.admission.rates import Did
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.errors import RecordChanged, StoreUnavailable
+from stackroom.ingestion.direct_round import SPARE
 from stackroom.ports.admission import Grant, Mode, Waiter
 
 # Seconds that a direct call counts among the account's: users' measurements (docs/scaling.md).
 CALL = (4.0, 6.0)
+# Of a run for a worklist, as ingestion/direct_round.py has them: seconds between two looks whether
+# it may have more calls, or is to have fewer; the part of what waits that its calls take together.
+_GROWING, _EXTENDING, _EVENLY = 1.0, 5.0, 0.5
 _WAKE = 0.03  # seconds, as in benchmarks.metering
 # What the state machine does after an error of a task (statemachines/states.py): so many more
 # attempts, at any moment within 2 seconds, then within 4, and so on.
@@ -38,8 +43,9 @@ _Answer = TypeVar("_Answer")
 @dataclass(frozen=True, kw_only=True)
 class Style:
     """
-    Who has a run: every catalog, so that a document that comes alone has one and a call to itself;
-    or every worklist, where one run at a time works off ten documents a call.
+    Who has a run: every catalog, as once on the shared data source, so that a document that comes
+    alone has one, and a call to itself; or every shared data source, whose one run at a time works
+    off ten documents a call.
     """
 
     name: str
@@ -185,57 +191,81 @@ class LedgerLoad:
         worklist.epoch += 1
         while worklist.open:
             began = self.hub.time
-            signal = self._enter(worklist)
-            self.entries.append(self.hub.time - began)
-            signal.wait()
-            calls = -(-worklist.open // BATCH)
-            claim = partial(self.admission.claim, worklist.name, worklist.epoch, calls=calls)
-            grant = self._task(claim)
+            grant = self._admitted(worklist)
             if grant is None:
                 continue
             self.grants += 1
             self.waits.append(self.hub.time - began)
-            self._work(worklist, grant)
-            self._task(partial(self.admission.finish, worklist.name, worklist.epoch, did=0))
+            if self._style.shares_runs:
+                self._work(worklist, grant)
+            else:
+                self._call(worklist)
+            did = Did(mode=Mode.SHARED, size=0, seconds=sum(CALL) / 2)
+            finish = partial(self.admission.finish, worklist.name, worklist.epoch, did=did)
+            self._task(finish)
         worklist.is_live = False
 
-    def _enter(self, worklist: Worklist) -> Signal:
-        signal = Signal(self.hub)
-        # As long as one of Step Functions': up to 1,024 characters [API reference].
-        token = f"{len(self.entries):0>640}{worklist.name}"
-        self._tokens[token] = signal
-        waiter = Waiter(
-            catalog_id=worklist.name,
+    def _admitted(self, worklist: Worklist) -> Grant | None:
+        """None if it came too late for its grant."""
+        began = self.hub.time
+        waiter = self._waiter(worklist)
+        if self._style.shares_runs:
+            grant = self._task(partial(self.admission.enter_at_once, waiter))
+            if grant is not None:
+                self.entries.append(self.hub.time - began)
+                return grant
+        signal = self._tokens[waiter.token] = Signal(self.hub)
+        self._task(partial(self.admission.enter, waiter))
+        self.entries.append(self.hub.time - began)
+        signal.wait()
+        claim = partial(self.admission.claim, worklist.name, worklist.epoch, calls=waiter.calls)
+        return self._task(claim)
+
+    def _waiter(self, worklist: Worklist) -> Waiter:
+        self._numbers += 1
+        calls = min(self._limits.direct_calls, worklist.open + SPARE)
+        return Waiter(
+            worklist_id=worklist.name,
             epoch=worklist.epoch,
             knowledge_base_id=worklist.knowledge_base_id,
             mode=Mode.SHARED,
-            since=self.hub.now() + timedelta(microseconds=len(self.entries)),
-            calls=-(-worklist.open // BATCH),
-            token=token,
+            since=self.hub.now(),
+            calls=calls if self._style.shares_runs else 1,
+            # As long as one of Step Functions may be: 1,024 characters [API reference].
+            token=f"{self._numbers:0>1024}",
         )
-        self._task(partial(self.admission.enter, waiter))
-        return signal
+
+    def _call(self, worklist: Worklist) -> None:
+        """The one document of a run by a call of its own."""
+        self.hub.sleep(self._chance.uniform(*CALL))
+        self.served += worklist.open
+        worklist.open = 0
 
     def _work(self, worklist: Worklist, held: Grant) -> None:
-        """As ingestion/direct_round.py: as many calls at a time as granted, until none is left."""
+        """
+        As ingestion/direct_round.py: as many calls at a time as granted, each of its part of what
+        is open, until nothing is. It asks for more once a second, and every five whether it is to
+        have fewer.
+        """
         grant: Grant | None = held
+        extended_at = self.hub.time
         at_work: list[tuple[float, int]] = []
-        while True:
+        while at_work or (worklist.open and grant is not None):
             while worklist.open and grant is not None and len(at_work) < grant.slots:
-                taken = min(BATCH, worklist.open)
+                taken = min(BATCH, math.ceil(worklist.open / (grant.slots * _EVENLY)))
                 worklist.open -= taken
                 heappush(at_work, (self.hub.time + self._chance.uniform(*CALL), taken))
-            if not at_work:
-                return
-            end, taken = heappop(at_work)
-            self.hub.sleep(max(0.0, end - self.hub.time))
-            self.served += taken
-            if worklist.open and grant is not None:
-                calls = len(at_work) + -(-worklist.open // BATCH)
+            self.hub.sleep(max(0.0, min(at_work[0][0] - self.hub.time, _GROWING)))
+            is_over = at_work[0][0] <= self.hub.time
+            if is_over:
+                self.served += heappop(at_work)[1]
+            if grant is None or not worklist.open:
+                continue
+            is_full = len(at_work) >= grant.slots
+            if self.hub.time - extended_at >= (_GROWING if is_full else _EXTENDING):
+                extended_at = self.hub.time
+                calls = len(at_work) + worklist.open + SPARE
                 grant = self._task(partial(self.admission.extend, grant, calls=calls))
-            elif at_work:
-                shrink = partial(self.admission.shrink, worklist.name, worklist.epoch)
-                self._task(partial(shrink, calls=len(at_work)))
 
     def _task(self, once: Callable[[], _Answer]) -> _Answer:
         """As the state machine goes on after an error that passes."""

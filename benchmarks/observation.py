@@ -10,7 +10,7 @@ from statistics import median
 from benchmarks.simulated_time.searching import SearchableDocuments
 from benchmarks.traffic import LARGEST, Upload, catalog_of
 
-_ETAG = re.compile(r"bytes of (.+)")
+ETAG = re.compile(r"bytes of (.+)")
 
 
 def _no_waits() -> "array[float]":
@@ -40,6 +40,11 @@ class Observation:
         self.catalogs.add(catalog_of(upload.key))
         self._waiting[upload.key] = (upload, self.now())
 
+    def deleted(self, key: str) -> None:
+        """Nobody waits for it any more."""
+        self._waiting.pop(key, None)
+        self.failed.discard(key)
+
     def said(self, key: str, etag: str, status: str) -> None:
         """A record says so, of that version."""
         self.failed.discard(key)
@@ -67,8 +72,7 @@ class Observation:
 def unsearchable(versions: dict[str, str], searchable: SearchableDocuments) -> int:
     """Of those documents (etag by id), how many a search does not find as that version."""
     found = {
-        str(attributes["document_id"]): _ETAG.search(text)
-        for attributes, text in searchable.found()
+        str(attributes["document_id"]): ETAG.search(text) for attributes, text in searchable.found()
     }
     return sum(
         not (match := found.get(document_id)) or match[1] != etag

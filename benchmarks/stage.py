@@ -62,10 +62,12 @@ class Stage:
         pool_size: int = 1,
         durations: Durations | None = None,
         window: float = WINDOW,
+        hub: Hub | None = None,
     ) -> None:
+        """With the `hub` of another stage, both are at work at the same time."""
         # The use cases draw their jitter from the one generator that all modules share.
         random.seed(seed)
-        self.hub = Hub()
+        self.hub = hub or Hub()
         self.bucket = Bucket(clock=HubClock(hub=self.hub))
         self.account = Account(
             shelves=self.bucket,
@@ -100,6 +102,7 @@ class Stage:
 
     def delete(self, key: str) -> None:
         self.bucket.delete(key)
+        self.observation.deleted(key)
         self.account.notify(DELETED, key)
 
     def plan(self, uploads: Iterable[Upload]) -> None:
