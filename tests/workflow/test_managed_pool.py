@@ -72,12 +72,35 @@ def _status(answer: dict[str, Any]) -> str:
 
 def passages(knowledge_base_id: str, user_id: str) -> list[str]:
     tenant = {"equals": {"key": "user_id", "value": user_id}}
+    return [each["content"]["text"] for each in retrieved(knowledge_base_id, filter=tenant)]
+
+
+def retrieved(knowledge_base_id: str, **search: Any) -> list[Any]:
     found = session.client("bedrock-agent-runtime").retrieve(
         knowledgeBaseId=knowledge_base_id,
         retrievalQuery={"text": "annual leave"},
-        retrievalConfiguration={"managedSearchConfiguration": {"filter": tenant}},
+        retrievalConfiguration={"managedSearchConfiguration": {"numberOfResults": 100, **search}},
     )
-    return [each["content"]["text"] for each in found["retrievalResults"]]
+    return list(found["retrievalResults"])
+
+
+def test_a_rejected_file_that_a_job_has_indexed_leaves_the_index(
+    world: World, bedrock: str
+) -> None:
+    claims_to_be_bobs = {"kb-user_id": "bob"}
+    rejected = "alice/research/leave.txt"
+    world.s3.put_object(
+        Bucket=BUCKET, Key=rejected, Body=b"Annual leave is over.", Metadata=claims_to_be_bobs
+    )
+    world.notify("Object Created", rejected)
+    world.drop(KEY, b"Annual leave is thirty days.")
+
+    ends = {each.states[-1] for each in world.executions()}
+
+    assert ends == {"WorklistSettled"}
+    assert world.catalog(KEY).data_source_type is DataSourceType.S3
+    assert world.status(rejected) == "failed"
+    assert [each["metadata"]["user_id"] for each in retrieved(bedrock)] == ["alice"]
 
 
 @pytest.fixture

@@ -1,12 +1,14 @@
 """Rejected files leave the index, however they came into it: a search of no filter finds none."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
 import stackroom.runs.placing
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.errors import StoreUnavailable
+from stackroom.model import DataSource, Document
+from stackroom.ports.ingestion import Busy
 from stackroom.runs.placing import OwnFirst
 from stackroom.settlement.eviction import Eviction
 from stackroom_local.simulator.disturbances import Kind
@@ -52,6 +54,29 @@ def test_a_rejected_file_that_a_job_has_crawled_leaves_the_index(world: World, k
     assert found(world) == ["alice"]
     assert world.status(key) == "failed"
     assert world.catalog(GOOD).open_count == 0
+
+
+def test_one_whose_key_no_call_can_tell_is_nobodys_and_left_there(world: World) -> None:
+    key = f"alice/research/{'x' * 128}.doc"
+    world.drop(key)
+    world.drop(GOOD)
+
+    assert settled(world)
+    assert found(world) == ["!rejected", "alice"]
+    assert world.catalog(GOOD).open_count == 0
+
+
+def test_rejected_files_leave_though_others_can_only_be_brought_by_a_job(world: World) -> None:
+    """Whose keys are too long for a call."""
+    world.drop(REJECTED)
+    world.drop(f"alice/research/{'x' * 128}.txt")
+    world.executions()
+
+    world.drop(f"alice/research/{'y' * 128}.txt")
+
+    assert settled(world)
+    assert len(world.bedrock.jobs()) == len(world.bedrock.accepted(DELETE)) == 2
+    assert found(world) == ["alice", "alice"]
 
 
 def test_it_leaves_again_after_each_job_that_takes_it_in(world: World) -> None:
@@ -134,60 +159,68 @@ def test_bedrock_that_is_busy_is_asked_again(world: World) -> None:
     assert found(world) == ["alice"]
 
 
-def die_before_writing(monkeypatch: pytest.MonkeyPatch) -> None:
+def die_before_writing(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     save_all = DynamoDocuments.save_all
     deaths: list[str] = []
 
-    def dying(documents: DynamoDocuments, given: object) -> object:
-        batch = list(given)  # type: ignore[call-overload]  # it is what save_all takes
+    def dying(documents: DynamoDocuments, given: Iterable[Document]) -> list[Document]:
+        batch = list(given)
         if not deaths and any(each.lingering for each in batch):
             deaths.append("once")
             raise StoreUnavailable("TransactWriteItems", "the worker died")
         return save_all(documents, batch)
 
     monkeypatch.setattr(DynamoDocuments, "save_all", dying)
+    return deaths
 
 
-def die_after_asking(monkeypatch: pytest.MonkeyPatch) -> None:
+def die_after_asking(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ask = Eviction.ask
     deaths: list[str] = []
 
-    def dying(eviction: Eviction, source: object, documents: object) -> None:
-        ask(eviction, source, documents)  # type: ignore[arg-type]  # they are what ask takes
-        if not deaths and documents:
+    def dying(eviction: Eviction, source: DataSource, documents: Sequence[Document]) -> Busy | None:
+        answer = ask(eviction, source, documents)
+        if not deaths:
             deaths.append("once")
             raise StoreUnavailable("PutItem", "the worker died")
+        return answer
 
     monkeypatch.setattr(Eviction, "ask", dying)
+    return deaths
 
 
 @pytest.mark.parametrize("dies", [die_before_writing, die_after_asking])
 def test_a_worker_that_dies_in_between_leaves_nothing_behind(
     world: World,
     monkeypatch: pytest.MonkeyPatch,
-    dies: Callable[[pytest.MonkeyPatch], None],
+    dies: Callable[[pytest.MonkeyPatch], list[str]],
     no_delay: None,
 ) -> None:
-    dies(monkeypatch)
+    deaths = dies(monkeypatch)
     world.drop(REJECTED)
 
     world.drop(GOOD)
 
-    world.executions()
+    # The state machine tries the task again.
+    assert settled(world)
+    assert deaths == ["once"]
     assert found(world) == ["alice"]
     assert world.catalog(GOOD).open_count == 0
 
 
-@pytest.mark.parametrize("action", ["start", "poll", "settle", "release"])
-@pytest.mark.parametrize("round_", [1, 2])
+@pytest.mark.parametrize(
+    ("action", "time", "late"), [("start", 2, True), ("settle", 1, True), ("settle", 2, False)]
+)
 def test_a_run_that_breaks_leaves_none_behind(
-    world: World, no_delay: None, action: str, round_: int
+    world: World, no_delay: None, action: str, time: int, late: bool
 ) -> None:
+    """The first of each is about the job, the second about the eviction."""
     world.drop(REJECTED)
-    world.at(action, round_, lambda: world.functions.interrupt(action, "KeyError"))
+    world.at(action, time, lambda: world.functions.interrupt(action, "KeyError", late=late))
 
     world.drop(GOOD)
 
-    world.executions()
+    broken, successor = world.executions()
+    assert (broken.status, successor.status) == ("FAILED", "SUCCEEDED")
     assert found(world) == ["alice"]
     assert world.catalog(GOOD).open_count == 0
