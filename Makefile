@@ -78,6 +78,7 @@ bench-reconciler: setup ## a full round of the reconciler, simulated; ARGS=--ful
 .PHONY: bench-drops
 bench-drops: setup ## what one drop costs by what lies in its catalog: read and write units, memory
 	@$(BIN)/python -m benchmarks.drop_cost
+
 .PHONY: bench-ledger
 bench-ledger: setup ## at which rate the items bend that everybody writes; ARGS=--points prints all
 	@$(BIN)/python -m benchmarks.ledger $(ARGS)

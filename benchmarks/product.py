@@ -33,6 +33,7 @@ class Stackroom:
         definition: str,
         pool_size: int,
         window: float = WINDOW,
+        own_first: bool = False,
     ) -> None:
         self._account = account
         self.pool = [self._knowledge_base() for _ in range(pool_size)]
@@ -45,7 +46,7 @@ class Stackroom:
             {"IngestFunctionArn": "ingest", "StatusPollerFunctionArn": "status_poller"},
         )
         self.workflow.ended.append(self._follow)
-        self.use_cases = UseCases(account, stores, self.workflow, self.pool)
+        self.use_cases = UseCases(account, stores, self.workflow, self.pool, own_first=own_first)
 
     def keep_sweeping(self) -> None:
         """For ever: who runs the hub has to know when it is enough."""

@@ -63,8 +63,12 @@ class Stage:
         durations: Durations | None = None,
         window: float = WINDOW,
         hub: Hub | None = None,
+        own_first: bool = False,
     ) -> None:
-        """With the `hub` of another stage, both are at work at the same time."""
+        """
+        With the `hub` of another stage, both are at work at the same time. With `own_first`,
+        catalogs have data sources of their own while there are any.
+        """
         # The use cases draw their jitter from the one generator that all modules share.
         random.seed(seed)
         self.hub = hub or Hub()
@@ -91,6 +95,7 @@ class Stage:
             definition=DEFINITION.read_text("utf-8"),
             pool_size=pool_size,
             window=window,
+            own_first=own_first,
         )
         self.removed: Callable[[str], None] = lambda _key: None  # told when its record goes
         self.hub.spawn(self.stackroom.keep_sweeping)

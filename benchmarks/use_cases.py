@@ -31,7 +31,7 @@ from stackroom.inspection.inspection import Inspection
 from stackroom.model import PoolMember
 from stackroom.runs.leases import Runs
 from stackroom.runs.placement import Placements
-from stackroom.runs.placing import SharedFirst
+from stackroom.runs.placing import OwnFirst, Placing, SharedFirst
 from stackroom.runs.requests import RunRequests
 from stackroom.runs.teardown import Teardown
 from stackroom.settlement.broken_runs import BrokenRuns
@@ -67,8 +67,15 @@ class UseCases:
     """What the functions hold behind their caches, all in one place."""
 
     def __init__(
-        self, account: Account, stores: Stores, workflow: Workflow, pool: Sequence[PoolMember]
+        self,
+        account: Account,
+        stores: Stores,
+        workflow: Workflow,
+        pool: Sequence[PoolMember],
+        *,
+        own_first: bool = False,
     ) -> None:
+        self._own_first = own_first
         self._account = account
         self._stores = stores
         self._workflow = workflow
@@ -151,7 +158,9 @@ class UseCases:
         )
 
     @property
-    def _placing(self) -> SharedFirst:
+    def _placing(self) -> Placing:
+        if self._own_first:
+            return OwnFirst()
         return SharedFirst(catalogs=self._catalogs, slots=self._slots, pool=self._pool)
 
     @property
