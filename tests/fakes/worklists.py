@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from stackroom.ports.worklists import Entry
+from tests.fakes.disturbed import Disturbed
 
 
 @dataclass
-class FakeWorklists:
+class FakeWorklists(Disturbed):
     """By worklist and catalog, the stamp."""
 
     kept: dict[str, dict[str, str]] = field(default_factory=dict)

@@ -1,36 +1,31 @@
-"""Catalogs on a shared data source: tens of documents a call, and the truth about each."""
+"""Catalogs on a shared data source: up to ten documents a call, and the truth about each."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
 from stackroom.admission.demand import BATCH, LARGE
-from stackroom.errors import DocumentsRefused, KnowledgeBaseThrottled
-from stackroom.model import (
-    UNEXPLAINED_FAILURE,
-    Catalog,
-    CatalogStatus,
-    DataSource,
-    DataSourceType,
-    DocumentStatus,
-)
+from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.ingestion.direct_round import SPARE, STAYS
+from stackroom.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
 from stackroom.ports.admission import Mode
 from stackroom.ports.ingestion import Busy
-from stackroom.runs.progress import Run, RunOutcome
+from stackroom.runs.progress import RunOutcome
 from stackroom.settlement.strategy import REMOVAL_DEADLINE
 from stackroom.settlement.verdicts import MAX_ATTEMPTS, DocumentOutcome
-from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
+from tests.fakes.direct import DirectCall
+from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline, place_of
+from tests.unit.test_schedule import a_job
 
-SHARED = DataSource(knowledge_base_id="KB1", data_source_id="SHARED1", type=DataSourceType.CUSTOM)
 DOCUMENT = place_of(KEY).document_id
+ALL_BUSY = Busy(why="ValidationException: can't exceed (10)")
 
 
 @pytest.fixture
-def shared(pipeline: Pipeline) -> Pipeline:
-    """Whose own data sources are all taken."""
-    for number in range(4):
-        pipeline.slots.take("KB1", f"another-{number}", limit=4)
-    return pipeline
+def shared() -> Pipeline:
+    """Where every catalog goes to the shared data source."""
+    return Pipeline(shared_first=True)
 
 
 def drop(pipeline: Pipeline, count: int) -> None:
@@ -42,23 +37,27 @@ def statuses(pipeline: Pipeline) -> list[str]:
     return sorted({each.status for each in pipeline.documents.kept.values()})
 
 
-def end(pipeline: Pipeline, run: Run) -> RunOutcome | None:
-    return pipeline.ingestion.release(run).progress.outcome
+def named(call: DirectCall) -> list[str]:
+    return [document_id for _, document_id in call.keys]
 
 
-def test_documents_are_ingested_in_tens_with_their_sidecars_attributes(shared: Pipeline) -> None:
-    drop(shared, 25)
+def test_documents_are_ingested_ten_a_call_with_their_sidecars_attributes(
+    shared: Pipeline,
+) -> None:
+    drop(shared, 60)
     shared.drop(KEY, "text", kb_domain="biology")
 
-    run = shared.work()
+    run, work = shared.work_shared()
 
-    assert run.progress.outcome is RunOutcome.NOTHING
+    assert run.progress.outcome is RunOutcome.RELEASED
     assert statuses(shared) == ["indexed"]
-    assert sorted(len(call.keys) for call in shared.bedrock.direct_calls) == [6, BATCH, BATCH]
+    assert [len(call.keys) for call in shared.bedrock.direct_calls][:2] == [BATCH] * 2
+    assert sum(len(call.keys) for call in shared.bedrock.direct_calls) == 61
+    assert sum(each.outcome is DocumentOutcome.INDEXED for each in work.settled) == 61
     submitted = shared.bedrock.submitted[("SHARED1", DOCUMENT)]
     assert submitted.attributes == shared.bucket.sidecar_attributes(KEY)
     assert submitted.attributes["domain"] == "biology"
-    assert end(shared, run) is RunOutcome.RELEASED
+    assert not shared.leases.kept[SHARED_WORKLIST].held
 
 
 def test_a_sidecar_that_somebody_else_wrote_makes_a_document_nobody_elses(
@@ -69,7 +68,7 @@ def test_a_sidecar_that_somebody_else_wrote_makes_a_document_nobody_elses(
     forged = {**ours, "user_id": "mallory", "catalog_id": "cat-m", "document_id": "doc-m"}
     shared.bucket.write_sidecar(KEY, json.dumps({"metadataAttributes": forged}).encode())
 
-    shared.work()
+    shared.work_shared()
 
     assert shared.bedrock.submitted[("SHARED1", DOCUMENT)].attributes == ours
 
@@ -82,19 +81,22 @@ def test_a_sidecar_that_is_none_of_ours_costs_its_own_document_and_no_other(
     shared.drop(KEY)
     shared.bucket.write_sidecar(KEY, body)
 
-    shared.work()
+    run, _ = shared.work_shared()
 
     told = {each.filename: each.status for each in shared.documents.kept.values()}
     assert told == {"0.txt": "indexed", "1.txt": "indexed", place_of(KEY).filename: "pending"}
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert CATALOG in shared.worklists.kept[SHARED_WORKLIST]
 
 
-def test_a_grant_gives_its_slots_back(shared: Pipeline) -> None:
+def test_a_run_ends_with_its_grant_given_back_and_its_catalog_settled(shared: Pipeline) -> None:
     drop(shared, 3)
 
-    shared.work()
+    shared.work_shared()
 
     assert shared.book.read().grants == ()
     assert shared.catalogs.kept[CATALOG].status is CatalogStatus.READY
+    assert shared.worklists.kept == {SHARED_WORKLIST: {}}
 
 
 def test_failures_are_told_with_their_reasons_and_the_others_are_indexed(shared: Pipeline) -> None:
@@ -102,21 +104,22 @@ def test_failures_are_told_with_their_reasons_and_the_others_are_indexed(shared:
     broken = place_of("alice/research/1.txt").document_id
     shared.bedrock.becomes(broken, "IGNORED", "not supported")
 
-    shared.work()
+    shared.work_shared()
 
     told = {each.filename: each.status_reason for each in shared.documents.kept.values()}
     assert told == {"0.txt": None, "1.txt": "not supported", "2.txt": None}
+    assert shared.catalogs.kept[CATALOG].failed_count == 1
 
 
 def test_what_is_read_of_an_earlier_version_does_not_count(shared: Pipeline) -> None:
     shared.drop()
-    shared.work()
+    shared.work_shared()
     shared.bedrock.answers_late(DOCUMENT, times=3)
     shared.drop(KEY, "newer")
     shared.bedrock.direct_seconds = 30.0
     began = shared.clock()
 
-    shared.work()
+    shared.work_shared()
 
     indexed_at = shared.document().indexed_at
     assert indexed_at is not None
@@ -125,64 +128,49 @@ def test_what_is_read_of_an_earlier_version_does_not_count(shared: Pipeline) -> 
 
 def test_a_failure_that_nobody_explains_is_tried_again_before_it_is_told(shared: Pipeline) -> None:
     drop(shared, 1)
-    document_id = place_of("alice/research/0.txt").document_id
-    shared.bedrock.becomes(document_id, "FAILED")
+    shared.bedrock.becomes(place_of("alice/research/0.txt").document_id, "FAILED")
 
-    runs = [shared.work() for _ in range(MAX_ATTEMPTS)]
+    run, _ = shared.work_shared()
 
     (document,) = shared.documents.kept.values()
-    assert [each.progress.outcome for each in runs[:-1]] == [RunOutcome.GRANT_OVER] * 2
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert len(shared.bedrock.direct_calls) == MAX_ATTEMPTS
     assert (document.status_reason, document.attempts) == (UNEXPLAINED_FAILURE, MAX_ATTEMPTS)
 
 
-def test_others_get_their_grant_when_one_has_had_a_minute(shared: Pipeline) -> None:
-    drop(shared, 400)
-    shared.bedrock.direct_seconds = 30.0
-    run = shared.admitted()
-    shared.drop("bob/notes/a.txt")
-    bob = place_of("bob/notes/a.txt").catalog_id
-    other = shared.ingestion.begin(shared.live_run(bob))[0]
-    shared.ingestion.admit(other, "token of bob")
-
-    run, _ = shared.ingestion.start(run)
-
-    assert run.progress.outcome is RunOutcome.GRANT_OVER
-    assert run.progress.waiting_since is not None
-    assert run.progress.waiting_since > (other.progress.waiting_since or shared.clock())
-    assert "token of bob" in shared.task_tokens.woken
-    assert statuses(shared) == ["indexed", "pending"]
-
-
-def test_a_round_that_has_forgotten_since_when_is_no_round_without_a_deadline(
+def test_what_is_at_work_when_time_is_over_is_taken_over_by_the_next_task(
     shared: Pipeline,
 ) -> None:
     shared.drop()
     shared.bedrock.direct_seconds = 600.0
-    run = shared.work()
-    forgetful = run.progress.model_copy(update={"accepted_at": None})
 
-    with pytest.raises(AssertionError, match="accepted at some moment"):
-        shared.settlement.poll(run.model_copy(update={"progress": forgetful}))
-
-
-def test_what_takes_long_is_left_to_the_poller_and_keeps_its_slots(shared: Pipeline) -> None:
-    shared.drop()
-    shared.bedrock.direct_seconds = 600.0
-
-    run = shared.work()
-    waiting = shared.settlement.poll(run)
+    run, work = shared.work_shared()
     held = shared.book.read().grants
     shared.clock.pass_by(600)
-    over = shared.settlement.poll(waiting)
-    settled, _ = shared.settlement.settle(over)
+    over, _ = shared.ingestion.begin(run)
 
-    assert run.progress.outcome is RunOutcome.STARTED
-    assert waiting.progress.outcome is RunOutcome.RUNNING
-    assert [each.worklist_id for each in held] == [CATALOG]
-    assert over.progress.outcome is RunOutcome.OVER
+    assert (run.progress.outcome, work.at_work) == (RunOutcome.MORE, 1)
+    assert [call.documents for call in run.progress.calls_at_work] == [((CATALOG, DOCUMENT),)]
+    assert [each.worklist_id for each in held] == [SHARED_WORKLIST]
+    assert over.progress.outcome is RunOutcome.RELEASED
+    assert over.progress.calls_at_work == ()
     assert shared.book.read().grants == ()
     assert shared.document().status is DocumentStatus.INDEXED
-    assert end(shared, settled) is RunOutcome.RELEASED
+    assert len(shared.bedrock.direct_calls) == 1
+
+
+def test_a_run_goes_on_from_task_to_task_until_all_is_done(shared: Pipeline) -> None:
+    drop(shared, 300)
+    shared.bedrock.direct_seconds = 120.0
+
+    first, _ = shared.work_shared()
+    begun = len(shared.bedrock.direct_calls)
+    last = shared.work_shared_off()
+
+    assert first.progress.outcome is RunOutcome.MORE
+    assert begun < 30
+    assert last.progress.outcome is RunOutcome.RELEASED
+    assert statuses(shared) == ["indexed"]
 
 
 def test_a_document_uploaded_again_while_it_is_ingested_is_ingested_again(
@@ -191,46 +179,60 @@ def test_a_document_uploaded_again_while_it_is_ingested_is_ingested_again(
     shared.drop()
     shared.clock.after("sleep", lambda _: shared.drop(KEY, "newer"), times=1)
 
-    run = shared.work()
-    first = shared.document().status
-    more = shared.ingestion.release(run)
+    run, _ = shared.work_shared()
 
-    assert run.progress.outcome is RunOutcome.GRANT_OVER
-    assert first is DocumentStatus.PENDING
-    assert more.progress.outcome is RunOutcome.MORE
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert shared.document().status is DocumentStatus.INDEXED
+    assert [named(call) for call in shared.bedrock.direct_calls] == [[DOCUMENT], [DOCUMENT]]
+    indexed_at = shared.document().indexed_at
+    assert indexed_at is not None
+    assert indexed_at > shared.bedrock.direct_calls[1].accepted_at
 
 
-def test_busy_is_waited_out_at_the_same_position_and_others_may_go_on_meanwhile(
-    shared: Pipeline,
-) -> None:
+def test_busy_is_waited_out_and_others_may_go_on_meanwhile(shared: Pipeline) -> None:
     drop(shared, 5)
-    shared.bedrock.direct_busy = Busy(why="ValidationException: can't exceed (10)")
+    shared.bedrock.direct_busy = ALL_BUSY
 
-    refused = shared.work()
+    refused, _ = shared.work_shared()
     held = shared.book.read().grants
     shared.bedrock.direct_busy = None
-    again, _ = shared.ingestion.start(refused)
-    shared.ingestion.admit(again, "another token")
-    run, _ = shared.ingestion.start(again)
+    run, _ = shared.ingestion.begin(refused)
 
     assert refused.progress.outcome is RunOutcome.BUSY
+    assert refused.progress.wait_seconds > 0
     assert held == ()
-    assert again.progress.outcome is RunOutcome.GRANT_OVER
-    assert again.progress.waiting_since == refused.progress.waiting_since
-    assert run.progress.outcome is RunOutcome.NOTHING
+    assert run.progress.outcome is RunOutcome.RELEASED
     assert statuses(shared) == ["indexed"]
+
+
+def test_a_run_that_waited_and_found_bedrock_busy_keeps_its_position(shared: Pipeline) -> None:
+    drop(shared, 5)
+    job = a_job("job", 0, since=shared.clock())
+    shared.admission.enter(job)
+    run, _ = shared.work_shared()
+    assert run.progress.outcome is RunOutcome.PLACED
+    shared.ingestion.admit(run, "token of the shared run")
+    shared.clock.pass_by(30)
+    shared.admission.leave("job", 1)
+    assert "token of the shared run" in shared.task_tokens.woken
+    shared.bedrock.direct_busy = ALL_BUSY
+
+    refused, _ = shared.ingestion.start(run)
+
+    assert refused.progress.outcome is RunOutcome.BUSY
+    assert refused.progress.waiting_since == run.progress.waiting_since
 
 
 def test_throttled_reads_are_waited_out(shared: Pipeline) -> None:
     shared.drop()
     shared.bedrock.read_error = KnowledgeBaseThrottled("GetKnowledgeBaseDocuments")
 
-    run = shared.work()
+    run, _ = shared.work_shared()
     shared.bedrock.read_error = None
-    over = shared.settlement.poll(run)
-    shared.settlement.settle(over)
+    over, _ = shared.ingestion.begin(run)
 
-    assert run.progress.outcome is RunOutcome.STARTED
+    assert run.progress.outcome is RunOutcome.MORE
+    assert over.progress.outcome is RunOutcome.RELEASED
     assert shared.document().status is DocumentStatus.INDEXED
 
 
@@ -239,9 +241,9 @@ def test_a_document_that_bedrock_refuses_costs_only_itself(shared: Pipeline) -> 
     shared.drop(KEY)
     shared.bedrock.unwelcome.add(DOCUMENT)
 
-    run = shared.work()
+    run, _ = shared.work_shared()
 
-    assert run.progress.outcome is RunOutcome.NOTHING
+    assert run.progress.outcome is RunOutcome.RELEASED
     refused = shared.document()
     assert refused.status is DocumentStatus.FAILED
     assert "must satisfy a pattern" in str(refused.status_reason)
@@ -250,39 +252,43 @@ def test_a_document_that_bedrock_refuses_costs_only_itself(shared: Pipeline) -> 
     assert len(others) == 12
 
 
-def test_a_refusal_that_may_be_everybodys_fails_no_document(shared: Pipeline) -> None:
+def test_a_refusal_that_may_be_everybodys_fails_no_document_until_it_came_every_time(
+    shared: Pipeline,
+) -> None:
     drop(shared, 3)
     shared.bedrock.unwelcome |= {each.document_id for each in shared.documents.kept.values()}
-    run = shared.admitted()
 
-    with pytest.raises(DocumentsRefused, match="pattern"):
-        shared.ingestion.start(run)
+    told = []
+    for _ in range(MAX_ATTEMPTS):
+        run, _ = shared.work_shared()
+        told.append((run.progress.outcome, statuses(shared)))
+        shared.requests.remind()
 
-    assert statuses(shared) == ["indexing"]  # for the run that follows to take up
+    # It stays for a later run to take up, and the worklist has it.
+    again = (RunOutcome.RELEASED, ["indexing"])
+    assert told == [again, again, (RunOutcome.RELEASED, ["failed"])]
 
 
 def test_what_a_crash_left_under_way_is_taken_up_again(shared: Pipeline) -> None:
     shared.drop()
-    run = shared.admitted()
-    shared.bedrock.read_error = KnowledgeBaseThrottled("x")
+    run = shared.live_run(SHARED_WORKLIST)
     shared.clock.fails("sleep", ConnectionError(), times=1)
     with pytest.raises(ConnectionError):
-        shared.ingestion.start(run)
-    shared.bedrock.read_error = None
+        shared.ingestion.begin(run)
 
-    again, _ = shared.ingestion.start(run)
+    again, _ = shared.ingestion.begin(run)
 
-    assert again.progress.outcome is RunOutcome.NOTHING
+    assert again.progress.outcome is RunOutcome.RELEASED
     assert shared.document().status is DocumentStatus.INDEXED
     assert len(shared.bedrock.direct_calls) == 1  # the token says it is the same call
 
 
 def test_a_deleted_document_is_gone_once_it_is_neither_known_nor_found(shared: Pipeline) -> None:
     shared.drop()
-    shared.work()
+    shared.work_shared()
     shared.delete()
 
-    _, work = shared.ingestion.start(shared.admitted())
+    _, work = shared.work_shared()
 
     assert [each.outcome for each in work.settled] == [DocumentOutcome.GONE]
     assert not shared.documents.kept
@@ -293,86 +299,89 @@ def test_a_deleted_document_is_gone_once_it_is_neither_known_nor_found(shared: P
 
 def test_a_document_that_is_still_found_is_not_called_removed(shared: Pipeline) -> None:
     shared.drop()
-    shared.work()
+    shared.work_shared()
     shared.delete()
     shared.is_searchable()  # for some time yet
 
-    run = shared.work()
+    run, _ = shared.work_shared()
     receipt = next(shared.receipts.of_user("alice"))
 
-    assert run.progress.outcome is RunOutcome.STARTED
+    assert run.progress.outcome is RunOutcome.MORE
     assert shared.document().status is DocumentStatus.DELETING
     assert receipt.is_open
 
 
 def test_a_rejected_files_earlier_version_is_evicted(shared: Pipeline) -> None:
     shared.drop()
-    shared.work()
+    shared.work_shared()
     shared.drop(KEY, "")
 
-    run = shared.work()
+    run, _ = shared.work_shared()
 
-    assert run.progress.outcome is RunOutcome.NOTHING
+    assert run.progress.outcome is RunOutcome.RELEASED
     assert not shared.document().lingering
     assert ("SHARED1", DOCUMENT) not in shared.bedrock.held
+
+
+def test_what_is_removed_and_what_is_ingested_goes_in_calls_of_their_own(shared: Pipeline) -> None:
+    shared.drop()
+    shared.work_shared()
+    shared.delete()
+    drop(shared, 3)
+
+    shared.work_shared()
+
+    by_call = [(call.deletes, named(call)) for call in shared.bedrock.direct_calls[1:]]
+    assert (True, [DOCUMENT]) in by_call
+    assert all(DOCUMENT not in held for deletes, held in by_call if not deletes)
 
 
 def test_a_catalog_on_a_shared_source_never_starts_a_job(shared: Pipeline) -> None:
     drop(shared, 12)
 
-    shared.work()
+    shared.work_shared()
 
     assert not shared.bedrock.jobs
-    assert isinstance(shared.catalogs.kept[CATALOG], Catalog)
+    assert not shared.bedrock.sources
 
 
-def test_no_look_is_so_late_that_the_function_would_be_cut_short(shared: Pipeline) -> None:
-    shared.bedrock.direct_seconds = 55.0
-    drop(shared, 30)
-    shared.drop("bob/notes/a.txt")  # so that alice has not all the slots
-    run = shared.admitted()
+@pytest.mark.parametrize("seconds", [55.0, 600.0])
+def test_no_task_takes_so_long_that_the_function_would_be_cut_short(
+    shared: Pipeline, seconds: float
+) -> None:
+    shared.bedrock.direct_seconds = seconds
+    drop(shared, 130)
     began = shared.clock()
 
-    run, _ = shared.ingestion.start(run)
+    shared.work_shared()
 
-    assert (shared.clock() - began).total_seconds() <= 82
+    assert (shared.clock() - began).total_seconds() <= STAYS + 1
 
 
 def test_throttled_searches_are_waited_out(shared: Pipeline) -> None:
     shared.drop()
-    shared.work()
+    shared.work_shared()
     shared.delete()
     throttle = KnowledgeBaseThrottled("Retrieve")
     throttled = shared.knowledge_base.fails("retrieve", throttle, times=2)
 
-    shared.work()
+    shared.work_shared()
 
     assert throttled.left == 0
     assert not shared.documents.kept
 
 
-def test_slots_that_the_poller_keeps_are_those_of_calls_at_work(shared: Pipeline) -> None:
+def test_slots_that_a_run_keeps_are_those_of_calls_at_work(shared: Pipeline) -> None:
     drop(shared, 150)
-    shared.bedrock.direct_seconds = 65.0
+    shared.bedrock.direct_seconds = 20.0
     slow = min(shared.documents.kept.values(), key=lambda each: each.updated_at)
     shared.bedrock.becomes(slow.document_id, "IN_PROGRESS")
 
-    run = shared.work()
-    shared.settlement.poll(run)
+    run, work = shared.work_shared()
 
-    assert len(shared.bedrock.at_work()) == 1
-    assert [each.slots for each in shared.book.read().grants] == [1]
-
-
-def test_a_round_that_leaves_documents_to_the_next_has_served_no_request(shared: Pipeline) -> None:
-    drop(shared, 300)
-    shared.bedrock.direct_seconds = 600.0
-
-    run = shared.work()
-
-    assert run.progress.outcome is RunOutcome.STARTED
-    assert len(shared.bedrock.direct_calls) < 30
-    assert run.progress.served == 0  # else the run could end with what it has not begun
+    assert run.progress.outcome is RunOutcome.MORE
+    assert work.calls_at_work == len(shared.bedrock.at_work()) == 1
+    assert [each.slots for each in shared.book.read().grants] == [1 + SPARE]
 
 
 def test_a_call_that_bedrock_does_not_show_yet_is_at_work(shared: Pipeline) -> None:
@@ -380,124 +389,171 @@ def test_a_call_that_bedrock_does_not_show_yet_is_at_work(shared: Pipeline) -> N
     shared.bedrock.direct_seconds = 30.0
     shared.bedrock.hides_beginnings = True
 
-    shared.work()
+    shared.work_shared()
 
+    assert len(shared.bedrock.direct_calls) > 10
     assert shared.bedrock.refused == []
 
 
-def test_a_delete_that_is_still_found_holds_up_others_for_minutes_only(shared: Pipeline) -> None:
+def test_a_delete_that_is_still_found_holds_up_a_job_for_minutes_only(shared: Pipeline) -> None:
     shared.drop()
-    shared.work()
+    shared.work_shared()
     shared.delete()
     shared.is_searchable()  # and will be
-    run = shared.work()
+    run, _ = shared.work_shared()
     began = shared.clock()
+    shared.admission.enter(a_job("job", 0, since=began))
 
-    while run.progress.outcome is not RunOutcome.SETTLED:
-        shared.clock.pass_by(run.progress.wait_seconds)
-        run, _ = shared.settlement.settle(shared.settlement.poll(run))
+    while run.progress.outcome is RunOutcome.MORE:
+        run, _ = shared.ingestion.begin(run)
 
+    assert run.progress.outcome is RunOutcome.PLACED  # removed once more, after the job
+    assert "token of job" in shared.task_tokens.woken
     assert (shared.clock() - began).total_seconds() < REMOVAL_DEADLINE + 120
-    assert end(shared, run) is RunOutcome.MORE  # removed once more, and what has come is taken up
 
 
-def test_large_documents_come_after_the_small_ones_and_one_at_a_time(shared: Pipeline) -> None:
+def test_large_documents_are_alone_in_their_calls_and_beside_small_ones(shared: Pipeline) -> None:
     for number in range(2):
         shared.drop(f"alice/research/large-{number}.csv", "x" * LARGE)
     drop(shared, 12)
+    shared.bedrock.direct_seconds = 60.0
 
-    outcomes = [shared.work().progress.outcome for _ in range(3)]
+    run, _ = shared.work_shared()
 
-    assert outcomes == [RunOutcome.GRANT_OVER, RunOutcome.GRANT_OVER, RunOutcome.NOTHING]
-    assert [len(call.keys) for call in shared.bedrock.direct_calls] == [BATCH, 2, 1, 1]
+    large = {place_of(f"alice/research/large-{number}.csv").document_id for number in range(2)}
+    calls = shared.bedrock.direct_calls
+    assert run.progress.outcome is RunOutcome.RELEASED
     assert statuses(shared) == ["indexed"]
+    assert [len(call.keys) for call in calls if large & {*named(call)}] == [1, 1]
+    begun = [call.accepted_at for call in calls]
+    assert max(begun) - min(begun) < timedelta(seconds=60)  # none waited for another to end
 
 
-def test_small_documents_that_came_before_a_large_one_began_go_first(shared: Pipeline) -> None:
-    shared.drop(KEY, "x" * LARGE * 5)
-    run = shared.admitted()
-    (grant,) = shared.book.read().grants
-    drop(shared, 3)
+def test_large_documents_take_half_of_the_calls_at_most(shared: Pipeline) -> None:
+    for number in range(12):
+        shared.drop(f"alice/research/large-{number}.csv", "x" * LARGE)
+    large = {each.document_id for each in shared.documents.kept.values()}
+    drop(shared, 5)
+    shared.bedrock.direct_seconds = 30.0
+    at_work: list[int] = []
+    shared.clock.before(
+        "sleep",
+        lambda _: at_work.append(sum(bool(large & {*named(c)}) for c in shared.bedrock.at_work())),
+    )
 
-    shared.ingestion.start(run)
+    shared.work_shared()
 
-    assert (grant.is_large, grant.slots, grant.size) == (True, 1, LARGE)  # the text of a PDF
-    assert [len(call.keys) for call in shared.bedrock.direct_calls] == [3, 1]
+    assert max(at_work) == 5
 
 
-def test_a_run_that_leaves_a_large_document_to_the_next_grant_can_not_end(
-    shared: Pipeline,
-) -> None:
-    drop(shared, 1)
+def test_a_grant_says_while_a_large_document_is_at_work(shared: Pipeline) -> None:
+    drop(shared, 20)
     shared.drop("alice/research/large.csv", "x" * LARGE)
-    shared.bedrock.direct_seconds = 600.0
+    large = place_of("alice/research/large.csv").document_id
+    told: set[tuple[bool, bool]] = set()
 
-    run = shared.work()
+    def look(_: object) -> None:
+        at_work = any(large in named(call) for call in shared.bedrock.direct_calls)
+        done = shared.document("alice/research/large.csv").status is DocumentStatus.INDEXED
+        (grant,) = shared.book.read().grants
+        told.add((at_work and not done, grant.is_large))
 
-    assert run.progress.outcome is RunOutcome.STARTED
-    assert run.progress.served == 0
+    shared.clock.before("sleep", look)
+    shared.clock.after("sleep", lambda _: shared.drop(KEY), times=1)  # so that the run goes on
+
+    shared.work_shared()
+
+    assert told == {(True, True), (False, False)}
 
 
 def test_what_is_deleted_while_it_waits_is_never_begun(shared: Pipeline) -> None:
     large = "alice/research/large.csv"
     drop(shared, 1)
     shared.drop(large, "x" * LARGE)
-    waiting = shared.admitted()
-    shared.clock.after("sleep", lambda _: shared.delete(large), times=1)
+    shared.bedrock.direct_busy = ALL_BUSY
 
-    shared.ingestion.start(waiting)
-    shared.work()
+    def deleted(_: object) -> None:
+        shared.delete(large)
+        shared.bedrock.direct_busy = None
 
-    begun = {key for call in shared.bedrock.direct_calls if not call.deletes for key in call.keys}
-    assert begun == {("SHARED1", place_of("alice/research/0.txt").document_id)}
+    shared.clock.after("sleep", deleted, times=1)
+
+    run, _ = shared.work_shared()
+
+    begun = [each for call in shared.bedrock.direct_calls if not call.deletes for each in call.keys]
+    assert begun == [("SHARED1", place_of("alice/research/0.txt").document_id)]
     assert [each.filename for each in shared.documents.kept.values()] == ["0.txt"]
+    assert run.progress.outcome is RunOutcome.RELEASED
 
 
+def test_what_changes_while_it_waits_is_taken_up_as_it_is_then(shared: Pipeline) -> None:
+    drop(shared, 3)
+    shared.bedrock.direct_busy = ALL_BUSY
+
+    def changed(_: object) -> None:
+        shared.drop("alice/research/1.txt", "newer")
+        shared.bedrock.direct_busy = None
+
+    shared.clock.after("sleep", changed, times=1)
+
+    run, _ = shared.work_shared()
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert statuses(shared) == ["indexed"]
+    assert shared.worklists.kept == {SHARED_WORKLIST: {}}
+
+
+@pytest.mark.parametrize("seconds", [2.0, 100.0])  # within a task, and left to the next
 def test_what_is_deleted_while_it_is_ingested_is_removed_as_soon_as_that_ends(
-    shared: Pipeline,
+    shared: Pipeline, seconds: float
 ) -> None:
     shared.drop()
-    shared.bedrock.direct_seconds = 100.0
-    run = shared.work()
-    shared.delete()
-    shared.clock.pass_by(100)
+    shared.bedrock.direct_seconds = seconds
 
-    settled, settling = shared.settlement.settle(shared.settlement.poll(run))
-    more = shared.ingestion.release(settled)
-    shared.bedrock.direct_seconds = 2.0
-    shared.work()
+    def deleted(_: object) -> None:
+        shared.delete()
 
-    assert (settled.progress.outcome, settling.settled) == (RunOutcome.SETTLED, [])
-    assert more.progress.outcome is RunOutcome.MORE
+    shared.clock.after("sleep", deleted, times=1)
+
+    run = shared.work_shared_off()
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert [call.deletes for call in shared.bedrock.direct_calls] == [False, True]
     assert not shared.documents.kept
 
 
 def test_what_is_deleted_before_bedrock_shows_it_is_not_taken_for_gone(shared: Pipeline) -> None:
     shared.drop()
-    shared.bedrock.direct_seconds = 600.0
+    shared.bedrock.direct_seconds = 150.0
     shared.bedrock.hides_beginnings = True
-    run = shared.work()
+    run, _ = shared.work_shared()
     shared.delete()
+    told: list[DocumentStatus] = []
+    shared.documents.before("remove", lambda _: told.append(shared.document().status))
 
-    run, settling = shared.settlement.settle(run)
+    while run.progress.outcome is RunOutcome.MORE:
+        run, _ = shared.ingestion.begin(run)
 
-    assert (run.progress.outcome, settling.settled) == (RunOutcome.UNSETTLED, [])
-    assert shared.document().status is DocumentStatus.DELETING
+    assert [call.deletes for call in shared.bedrock.direct_calls] == [False, True]
+    assert told == [DocumentStatus.DELETING]
+    assert not shared.documents.kept
 
 
-def test_a_document_that_waits_for_another_round_is_not_judged_by_the_one_before(
+def test_a_document_that_waits_for_another_call_is_not_judged_by_the_one_before(
     shared: Pipeline,
 ) -> None:
     shared.drop()
-    shared.bedrock.direct_seconds = 600.0
-    run = shared.work()
+    shared.bedrock.direct_seconds = 100.0
+    run, _ = shared.work_shared()
     pending = shared.document().moved(DocumentStatus.PENDING, at=shared.clock())
     shared.documents.save(pending.model_copy(update={"lingering": True, "attempts": MAX_ATTEMPTS}))
     shared.clock.pass_by(REMOVAL_DEADLINE + 1)
 
-    shared.settlement.settle(run)
+    while run.progress.outcome is RunOutcome.MORE:
+        run, _ = shared.ingestion.begin(run)
 
-    assert shared.document().status is DocumentStatus.PENDING
+    assert len(shared.bedrock.direct_calls) == 2
+    assert shared.document().status is DocumentStatus.INDEXED
 
 
 def test_what_has_changed_since_it_was_listed_is_in_no_call(shared: Pipeline) -> None:
@@ -511,21 +567,19 @@ def test_what_has_changed_since_it_was_listed_is_in_no_call(shared: Pipeline) ->
     assert shared.document("alice/research/0.txt").status is DocumentStatus.DELETING
 
 
-def test_a_grant_is_given_back_once(shared: Pipeline) -> None:
+def test_a_grant_goes_back_with_the_time_that_a_call_took(shared: Pipeline) -> None:
     shared.drop()
-    run = shared.admitted()
-    left = shared.book.read().version
 
-    shared.ingestion.start(run)
+    shared.work_shared()
 
-    assert shared.book.read().version == left + 2  # claimed, and given back with its time
+    assert shared.book.read().grants == ()
     assert shared.book.read().rates[Mode.SHARED].base_ms == 4_000
 
 
 def test_the_time_of_a_refused_call_tells_nothing(shared: Pipeline) -> None:
     shared.drop()
-    shared.bedrock.direct_busy = Busy(why="ValidationException: can't exceed (10)")
+    shared.bedrock.direct_busy = ALL_BUSY
 
-    shared.work()
+    shared.work_shared()
 
     assert shared.book.read().rates == {}

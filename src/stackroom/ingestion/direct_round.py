@@ -101,6 +101,8 @@ class DirectRound:
             if not self.calls and not self._may_take_up():
                 break
             self._look()
+            if self._has_calls_to_spare() and self._is_time_to_extend(_EXTENDING):
+                self._extend()
         self._settle_refused()
         work = self.came_to
         work.left = self.work.fill(BATCH)  # where others have the grant, nobody has looked yet
@@ -178,7 +180,7 @@ class DirectRound:
         try:
             bound = self.ports.calls.bind(batch, self.round_id)
             left_out = [each for each in batch if each.document_id not in bound.documents]
-            self.work.pass_over((each.catalog_id, each.document_id) for each in left_out)
+            self.work.pass_over(left_out)
             if not bound.documents:
                 return True
             documents = list(bound.documents.values())
@@ -296,13 +298,13 @@ class DirectRound:
                 continue
             del call.documents[document.document_id]
             if verdict.outcome is DocumentOutcome.LEFT:
-                self.work.pass_over([(document.catalog_id, document.document_id)])
+                self.work.pass_over([document])
             else:
                 self.work.let_go(document.catalog_id, document.document_id)
 
     def _settle_refused(self) -> None:
         decided, undecided = self.refusals.decided(others_were_taken=self.came_to.calls > 0)
-        self.work.pass_over((each.catalog_id, each.document_id) for each in undecided)
+        self.work.pass_over(undecided)
         for document, verdict in decided:
             catalog = self.work.known[document.catalog_id]
             written = self.ports.verdict_writer.write(catalog, [(document, verdict)])
@@ -313,7 +315,7 @@ class DirectRound:
         """For a later run: what goes wrong with these must keep nobody else waiting."""
         listed = list(documents)
         self.work.failures |= {each.catalog_id: error for each in listed}
-        self.work.pass_over((each.catalog_id, each.document_id) for each in listed)
+        self.work.set_aside(listed)
 
     def _call_is_over(self, call: Call) -> None:
         call.is_over = True
@@ -321,7 +323,7 @@ class DirectRound:
         if not call.is_large:
             self.seconds_a_document = max(0.0, took - FIRST_LOOK) / max(1, call.size)
             self.came_to.took = took
-        elif self.grant is not None and not any(each.is_large for each in self.calls):
+        elif self.grant is not None and not self._has_large():
             self.grant = self.ports.admission.end_large(self.grant)
         if self.grant is not None and self._is_time_to_extend(_EXTENDING):
             self._extend()
@@ -329,6 +331,10 @@ class DirectRound:
     def _wants_more_calls(self) -> bool:
         full = self.grant is not None and self._at_work() >= self.grant.slots
         return full and self._is_time_to_extend(_GROWING)
+
+    def _has_calls_to_spare(self) -> bool:
+        wanted = self._at_work() + self.work.waiting + SPARE
+        return self.grant is not None and self.grant.slots > wanted
 
     def _is_time_to_extend(self, seconds: float) -> bool:
         since = self.extended_at
@@ -340,6 +346,9 @@ class DirectRound:
         self.extended_at = self.ports.now()
         calls = self._at_work() + self.work.waiting + SPARE
         self.grant = self.ports.admission.extend(self.grant, calls=calls)
+
+    def _has_large(self) -> bool:
+        return any(each.is_large and not each.is_over for each in self.calls)
 
     def _at_work(self) -> int:
         """Calls that count among the account's: Bedrock is still at them."""

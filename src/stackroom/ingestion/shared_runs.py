@@ -20,7 +20,15 @@ from stackroom.ingestion.direct_round import SPARE, DirectPorts, DirectRound
 from stackroom.ingestion.open_work import is_open
 from stackroom.ingestion.rounds import DirectWork, busy
 from stackroom.ingestion.shared_work import SharedWork
-from stackroom.model import Catalog, CatalogStatus, DataSource, DataSourceType, PoolMember
+from stackroom.model import (
+    Catalog,
+    CatalogStatus,
+    DataSource,
+    DataSourceType,
+    Document,
+    DocumentStatus,
+    PoolMember,
+)
 from stackroom.ports.admission import Mode, Waiter
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
@@ -170,7 +178,8 @@ class SharedRuns:
                 if work.adopt(catalog_id, document_id) is None:
                     continue
                 document = self.documents.get(catalog_id, document_id)
-                if document is None or not is_open(document):
+                # What is pending waits for a call of its own, whatever becomes of this one.
+                if document is None or not is_open(document) or _is_pending(document):
                     work.let_go(catalog_id, document_id)
                 else:
                     documents[document_id] = document
@@ -199,6 +208,10 @@ class SharedRuns:
             return self.teardown.step(catalog)
         except KnowledgeBaseThrottled:
             return False
+
+
+def _is_pending(document: Document) -> bool:
+    return document.status is DocumentStatus.PENDING
 
 
 def _source_of(home: PoolMember) -> DataSource:

@@ -37,12 +37,15 @@ class SharedWork:
     finish: Callable[[Catalog], bool]
     known: dict[str, Catalog] = field(default_factory=dict)
     in_hand: dict[str, set[str]] = field(default_factory=dict)  # documents, by catalog
-    passed_over: dict[str, set[str]] = field(default_factory=dict)  # not this run's to do
+    # Not this run's to do, by catalog and document: as they were in that version, or at all.
+    passed_over: dict[str, dict[str, int | None]] = field(default_factory=dict)
     failures: dict[str, Exception] = field(default_factory=dict)
-    _to_visit: deque[Entry] = field(default_factory=deque)
-    _entries: dict[str, Entry] = field(default_factory=dict)
+    # Catalogs in turn, each once; None is where the worklist's next page has its turn.
+    _to_visit: deque[str | None] = field(default_factory=deque)
+    _queued: set[str] = field(default_factory=set)
+    _entries: dict[str, Entry] = field(default_factory=dict)  # as read last
     _after: str | None = None  # of the entries, where this time goes on
-    _has_more: bool = False
+    _is_listing: bool = False
     _again: bool = True
     _small: deque[Document] = field(default_factory=deque)
     _removed: deque[Document] = field(default_factory=deque)
@@ -113,11 +116,15 @@ class SharedWork:
         """Each as a call of its own: Bedrock refused them together."""
         self._alone.extendleft(batches)
 
-    def pass_over(self, documents: Iterable[tuple[str, str]]) -> None:
-        """By catalog and id: for another run to do, or for whoever mends them and asks."""
-        for catalog_id, document_id in documents:
-            self.passed_over.setdefault(catalog_id, set()).add(document_id)
-            self.let_go(catalog_id, document_id)
+    def pass_over(self, documents: Iterable[Document]) -> None:
+        """For another run to do; what somebody changes meanwhile is this one's again."""
+        for each in documents:
+            self._pass_over(each, each.version)
+
+    def set_aside(self, documents: Iterable[Document]) -> None:
+        """For another run to do, whatever becomes of them."""
+        for each in documents:
+            self._pass_over(each, None)
 
     def let_go(self, catalog_id: str, document_id: str) -> None:
         """It is settled, or may be taken up again; a catalog's last makes it be looked at again."""
@@ -125,7 +132,7 @@ class SharedWork:
         held.discard(document_id)
         if not held and (entry := self._entries.get(catalog_id)) is not None:
             self.in_hand.pop(catalog_id, None)
-            self._to_visit.append(entry)
+            self._queue(entry)
 
     def adopt(self, catalog_id: str, document_id: str) -> Catalog | None:
         """A document that an earlier task of the run has sent is in hand, too."""
@@ -135,41 +142,66 @@ class SharedWork:
             self.in_hand.setdefault(catalog_id, set()).add(document_id)
         return catalog
 
+    def _pass_over(self, document: Document, version: int | None) -> None:
+        catalog_id, document_id = document.catalog_id, document.document_id
+        self.passed_over.setdefault(catalog_id, {})[document_id] = version
+        self.let_go(catalog_id, document_id)
+
     def _next(self) -> Entry | None:
-        if self._again and not self._has_more and not self._to_visit:
-            self._after, self._has_more, self._again = None, True, False
-        if self._has_more and not self._to_visit:
-            page = list(self.worklists.entries(self.worklist_id, after=self._after, limit=_ENTRIES))
-            self._has_more = len(page) == _ENTRIES
-            self._after = page[-1].catalog_id if page else None
-            self._to_visit.extend(page)
-        return self._to_visit.popleft() if self._to_visit else None
+        if self._again and not self._is_listing:
+            self._after, self._is_listing, self._again = None, True, False
+            self._to_visit.append(None)
+        while self._to_visit:
+            catalog_id = self._to_visit.popleft()
+            if catalog_id is not None:
+                self._queued.remove(catalog_id)
+                return self._entries[catalog_id]
+            self._list_on()
+        return None
+
+    def _list_on(self) -> None:
+        page = list(self.worklists.entries(self.worklist_id, after=self._after, limit=_ENTRIES))
+        for entry in page:
+            self._queue(entry)
+        self._is_listing = len(page) == _ENTRIES
+        if self._is_listing:
+            self._after = page[-1].catalog_id
+            self._to_visit.append(None)
+
+    def _queue(self, entry: Entry) -> None:
+        self._entries[entry.catalog_id] = entry
+        if entry.catalog_id not in self._queued:
+            self._queued.add(entry.catalog_id)
+            self._to_visit.append(entry.catalog_id)
 
     def _visit(self, entry: Entry) -> None:
-        self._entries[entry.catalog_id] = entry
         catalog = self.catalogs.get(entry.catalog_id)
         if catalog is None:  # taken down, and whoever opens it again asks again
             self._leave(entry)
             return
         self.known[catalog.catalog_id] = catalog
-        out = self.in_hand.get(catalog.catalog_id, set()) | self.passed_over.get(
-            catalog.catalog_id, set()
-        )
-        limit = len(out) + BATCH
+        in_hand = self.in_hand.get(catalog.catalog_id, set())
+        passed_over = self.passed_over.get(catalog.catalog_id, {})
+        limit = len(in_hand) + len(passed_over) + BATCH
         listed = list(self.documents.open_in(catalog.catalog_id, limit=limit))
-        new = [each for each in listed if each.document_id not in out][:BATCH]
+        new = [
+            each
+            for each in listed
+            if each.document_id not in in_hand
+            and passed_over.get(each.document_id, 0) not in (None, each.version)
+        ][:BATCH]
         for document in new:
             self.in_hand.setdefault(catalog.catalog_id, set()).add(document.document_id)
             self._queue_of(document).append(document)
         if new and len(listed) == limit:
-            self._to_visit.append(entry)  # there may be more, after everybody else's
+            self._queue(entry)  # there may be more, after everybody else's
         if not listed and self.finish(catalog):
             self._leave(entry)
 
     def _leave(self, entry: Entry) -> None:
         """If somebody has asked since, the entry stays, and the next look comes by it."""
         if self.worklists.drop(self.worklist_id, entry):
-            del self._entries[entry.catalog_id]
+            self._entries.pop(entry.catalog_id, None)
 
     def _queue_of(self, document: Document) -> deque[Document]:
         if not is_to_ingest(document):
