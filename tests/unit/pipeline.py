@@ -84,6 +84,9 @@ class Pipeline:
         self.leases = FakeLeases()
         self.executions = FakeExecutions()
         self.slots = FakeSlots()
+        if self.shared_first:
+            for member in self.pool:  # where nobody is at home
+                self.slots.survey(member.knowledge_base_id, [])
         self.worklists = FakeWorklists()
         self.bedrock = FakeBedrock(self.clock)
         self.findings = FakeInspectionResults()
