@@ -115,6 +115,22 @@ class DirectCalls:
         }
         return Bound(documents=documents, submissions=submissions)
 
+    def unbind(self, bound: Bound) -> list[Document]:
+        """As it was before a call that was never sent; answers what is left to be taken up."""
+        before = [
+            each.model_copy(
+                update={
+                    "status": DocumentStatus.PENDING
+                    if each.status is DocumentStatus.INDEXING
+                    else each.status,
+                    "attempts": max(0, each.attempts - 1),
+                    "ingestion_job_id": None,
+                }
+            )
+            for each in bound.documents.values()
+        ]
+        return self.documents.save_all(before)
+
     def send(self, source: DataSource, bound: Bound, round_id: str) -> datetime | Busy:
         """When the call was accepted, by the knowledge base's own clock."""
         token = _token(round_id, bound.documents.values())

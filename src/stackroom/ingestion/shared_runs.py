@@ -16,7 +16,8 @@ from stackroom.admission.rates import Did
 from stackroom.clock import utc_now
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.ingestion.direct_calls import Call, round_id_of
-from stackroom.ingestion.direct_round import SPARE, DirectPorts, DirectRound
+from stackroom.ingestion.direct_round import DirectPorts, DirectRound
+from stackroom.ingestion.lanes import SPARE
 from stackroom.ingestion.open_work import is_open
 from stackroom.ingestion.rounds import DirectWork, busy
 from stackroom.ingestion.shared_work import SharedWork
@@ -121,7 +122,7 @@ class SharedRuns:
             # It queues up again in its old position after a while: others may get through.
             self.admission.leave(run.worklist_id, run.epoch)
             return busy(run), work
-        if round_.grant is None and work.left:
+        if round_.lanes.grant is None and work.left:
             self.admission.leave(run.worklist_id, run.epoch)
             return self._queued(run, again=True), work
         if work.left:

@@ -121,9 +121,10 @@ class SharedWork:
         for each in documents:
             self._pass_over(each, each.version)
 
-    def set_aside(self, documents: Iterable[Document]) -> None:
-        """For another run to do, whatever becomes of them."""
-        for each in documents:
+    def set_aside(self, documents: Iterable[Document], error: Exception) -> None:
+        """For another run, whatever becomes of them: they must keep nobody else waiting."""
+        for each in list(documents):
+            self.failures[each.catalog_id] = error
             self._pass_over(each, None)
 
     def let_go(self, catalog_id: str, document_id: str) -> None:
