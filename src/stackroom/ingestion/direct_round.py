@@ -39,7 +39,7 @@ _AFTER_REFUSAL = 2.0
 _NEWS = 1.0  # how often somebody may have asked
 _COMPANY = 1.0  # for so long a document waits for others to share its call, while calls are at work
 # Of what waits, all calls together take so much at a time. So the last are small, and end together.
-_AT_A_TIME = 2.0
+_AT_A_TIME = 4.0
 
 
 @dataclass(frozen=True, kw_only=True)
