@@ -22,7 +22,7 @@ from stackroom.admission.limits import Limits
 from stackroom.admission.rates import Did
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.errors import RecordChanged, StoreUnavailable
-from stackroom.ingestion.direct_round import SPARE
+from stackroom.ingestion.lanes import SPARE
 from stackroom.ports.admission import Grant, Mode, Waiter
 
 # Seconds that a direct call counts among the account's: users' measurements (docs/scaling.md).

@@ -7,7 +7,8 @@ import pytest
 
 from stackroom.admission.demand import BATCH, LARGE
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.ingestion.direct_round import SPARE, STAYS
+from stackroom.ingestion.direct_round import STAYS
+from stackroom.ingestion.lanes import SPARE
 from stackroom.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
 from stackroom.ports.admission import Mode
 from stackroom.ports.ingestion import Busy

@@ -166,7 +166,7 @@ def test_what_is_set_aside_is_left_however_it_changes(shared: Pipeline) -> None:
     shared.drop(KEY)
     work = work_of(shared)
     work.fill(BATCH)
-    work.set_aside(work.take(BATCH))
+    work.set_aside(work.take(BATCH), RuntimeError("it is broken"))
 
     shared.drop(KEY, "newer")
     work.look_again()

@@ -20,7 +20,6 @@ from stackroom.audits.quarantine import QuarantineAudit
 from stackroom.audits.readings import CAPACITY, Readings, random_salt
 from stackroom.audits.reconciliation import AuditStage
 from stackroom.audits.records import RecordAudit
-from stackroom.audits.recounting import Recounting
 from stackroom.audits.rounds import Tally
 from stackroom.audits.sources import SourceAudit
 from stackroom.audits.suspects import Suspects
@@ -122,9 +121,6 @@ class Auditors:
                 attended=self._attended,
                 requests=self.requests,
                 mending=self.mending,
-                recounting=Recounting(
-                    catalogs=self.catalogs, documents=self.documents, mending=self.mending
-                ),
             ),
             AuditStage.BOOKS: BookAudit(
                 inventory=self.inventory,

@@ -21,8 +21,6 @@ class Kind(StrEnum):
     UNUSED_LINK = "unused_link"
     RECORD_WITHOUT_CATALOG = "record_without_catalog"
     UNPLACED_WITHOUT_OBJECT = "stray_without_object"
-    UNLISTED_DOCUMENT = "unlisted_document"
-    WRONG_COUNTS = "wrong_counts"
     STALLED_DOCUMENT = "stalled_document"
     STALLED_CATALOG = "stalled_catalog"
     HALF_DELETED_CATALOG = "half_deleted_catalog"
@@ -54,8 +52,6 @@ REMEDIES = {
     Kind.UNUSED_LINK: "forgotten: nobody uploaded the file while the link was valid",
     Kind.RECORD_WITHOUT_CATALOG: "its catalog opened again, or the record forgotten",
     Kind.UNPLACED_WITHOUT_OBJECT: "forgotten",
-    Kind.UNLISTED_DOCUMENT: "listed and counted as its record is; a run asked for if it is open",
-    Kind.WRONG_COUNTS: "counted anew",
     Kind.STALLED_DOCUMENT: "a run asked for",
     Kind.STALLED_CATALOG: "a run asked for",
     Kind.HALF_DELETED_CATALOG: (

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stackroom.aws.catalogs import key_of
-from stackroom.aws.catalogs import COUNTERS
+from stackroom.aws.catalogs import COUNTERS, key_of
 from stackroom.aws.document_items import (
     FAILED,
     OPEN,

@@ -191,9 +191,8 @@ class DirectRound:
         bound = self._ready
         if bound is None:
             return True
-        if self.watch.at_work >= self.lanes.slots:
-            return False
-        if self._refused_until is not None and self.ports.now() < self._refused_until:
+        is_free = self.watch.at_work < self.lanes.slots
+        if not is_free or (self._refused_until and self.ports.now() < self._refused_until):
             return False
         documents = list(bound.documents.values())
         try:
