@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from stackroom.admission.limits import Limits
+from stackroom.catalog_tools.of_questions import GET_INDEXING_STATUS
 from stackroom.catalogs.progress import CatalogProgress, Progress
 from stackroom.counting import counts_in
 from stackroom.ingestion.estimates import LISTED, PAGE, Estimates
@@ -99,8 +100,10 @@ def test_of_more_than_are_looked_at_the_rest_is_counted(pipeline: Pipeline) -> N
 
     progress = progress_of(pipeline)
 
+    told = GET_INDEXING_STATUS.render(progress)
     assert progress.failed == LISTED + 7
     assert (len(progress.unready), progress.more) == (LISTED, 7)
+    assert told.text.endswith(f"- and {LISTED + 7 - 100} more that aren't ready")  # 100 are listed
 
 
 def test_where_more_wait_than_are_looked_at_nobody_knows_how_long_the_last_one_will(
