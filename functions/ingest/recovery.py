@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from functions.ingest.deployed import logger, metrics, use_cases
 from functions.observability import report
+from stackroom.errors import Unavailable
 
 
 class Breakdown(BaseModel):
@@ -67,6 +68,10 @@ def sweep(asked: Sweep) -> dict[str, Any]:
     runs = use_cases().runs
     swept = use_cases().broken_runs.sweep(runs.held() if asked.thorough else runs.expired())
     report(swept.settled, logger=logger, metrics=metrics)
+    try:
+        use_cases().run_tasks.placements.survey()  # that new catalogs need not wait for it
+    except Unavailable as unavailable:
+        swept.failures["data sources, to be looked through"] = unavailable
     for name, error in swept.failures.items():
         logger.error("run not looked after", execution_name=name, exc_info=error)
     state = use_cases().admission.state()  # last: should it fail, nobody's run waits for that

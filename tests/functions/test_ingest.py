@@ -114,6 +114,17 @@ def test_the_sweep_tells_how_long_the_oldest_has_waited(
     assert (waited.values, waited.unit) == ((0.0,), "Seconds")
 
 
+def test_after_the_first_sweep_a_catalog_is_placed_with_its_first_upload(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.call("ingest", {"action": "sweep"})
+
+    pipeline.drop()
+
+    [execution] = pipeline.executions()
+    assert execution.startswith("shared-")
+
+
 def test_a_run_that_broke_is_logged_with_its_error_counted_and_followed(
     pipeline: Pipeline, printed: Printed
 ) -> None:

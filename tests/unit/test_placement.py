@@ -9,11 +9,12 @@ from stackroom.runs.placing import SharedFirst, data_source_name
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 
-def two_knowledge_bases() -> Pipeline:
+def a_pool(size: int) -> Pipeline:
+    """The first of them has the data source that catalogs share."""
     return Pipeline(
         pool=tuple(
             PoolMember(knowledge_base_id=f"KB{each}", data_source_id=f"SHARED{each}")
-            for each in (1, 2)
+            for each in range(1, size + 1)
         )
     )
 
@@ -51,8 +52,8 @@ def test_four_catalogs_have_sources_of_their_own_and_all_others_share_one(
     assert types == [DataSourceType.S3] * 4 + [DataSourceType.CUSTOM] * 46
 
 
-def test_catalogs_without_slots_spread_over_the_pool_and_stay_when_it_grows() -> None:
-    pipeline = two_knowledge_bases()
+def test_catalogs_without_slots_share_one_data_source_and_stay_when_the_pool_grows() -> None:
+    pipeline = a_pool(2)
     for number in range(40):
         place(pipeline, f"alice/shelf {number}/a.txt")
     before = homes(pipeline)
@@ -65,18 +66,18 @@ def test_catalogs_without_slots_spread_over_the_pool_and_stay_when_it_grows() ->
     newest = pipeline.catalogs.kept[place_of("alice/a new one/a.txt").catalog_id]
     _, given = placements.ensure(newest)
 
-    assert set(before[8:]) == {"KB1", "KB2"}
+    assert set(before[8:]) == {"KB1"}
     assert homes(pipeline)[:-1] == before
     assert given.knowledge_base_id == "KB3"
 
 
-def test_catalogs_go_to_the_emptiest_knowledge_base() -> None:
-    pipeline = two_knowledge_bases()
+def test_catalogs_go_to_the_emptiest_knowledge_base_and_last_to_the_shared_ones() -> None:
+    pipeline = a_pool(3)
 
     for number in range(4):
         place(pipeline, f"alice/shelf {number}/a.txt")
 
-    assert homes(pipeline) == ["KB1", "KB2", "KB1", "KB2"]
+    assert homes(pipeline) == ["KB2", "KB3", "KB2", "KB3"]
 
 
 def test_a_managed_knowledge_base_has_sources_of_their_own_for_199_catalogs() -> None:
@@ -91,14 +92,13 @@ def test_a_managed_knowledge_base_has_sources_of_their_own_for_199_catalogs() ->
 
 
 def test_in_a_mixed_pool_the_emptiest_has_the_least_share_of_its_slots_taken() -> None:
-    vector = PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1")
-    pipeline = Pipeline(pool=(vector, MANAGED))
+    pipeline = Pipeline(pool=(*a_pool(2).pool, MANAGED))
     pipeline.bedrock.source_limit = 199
     for number in range(52):
         place(pipeline, f"user-{number}/shelf/a.txt")
 
     # One of the one's 4 slots is a larger share than 49 of the other's 199, and less than 50.
-    assert homes(pipeline) == ["KB1", *["KB9"] * 50, "KB1"]
+    assert homes(pipeline) == ["KB2", *["KB9"] * 50, "KB2"]
 
 
 def test_a_data_source_whose_id_a_crash_lost_is_adopted_by_name(pipeline: Pipeline) -> None:
@@ -168,7 +168,7 @@ def test_a_new_catalog_is_placed_on_the_shared_data_source_and_bedrock_is_not_as
 
 
 def test_what_chooses_and_what_ensures_come_to_the_same_shared_data_source() -> None:
-    pipeline = two_knowledge_bases()
+    pipeline = a_pool(2)
     placements = shared_first(pipeline)
     keys = [f"alice/shelf {number}/a.txt" for number in range(10)]
     for key in keys:
@@ -180,7 +180,7 @@ def test_what_chooses_and_what_ensures_come_to_the_same_shared_data_source() -> 
     chosen_later = [placements.placing.choose(each) for each in bare]
 
     assert [source for _, source in ensured] == chosen_later
-    assert len({source.knowledge_base_id for _, source in ensured}) == 2
+    assert {source.data_source_id for _, source in ensured} == {"SHARED1"}
 
 
 def test_before_the_data_sources_were_looked_through_a_run_has_to_find_out(
@@ -196,6 +196,19 @@ def test_before_the_data_sources_were_looked_through_a_run_has_to_find_out(
     assert found.is_shared
     assert after == found
     assert pipeline.bedrock.sources == {}
+
+
+def test_a_survey_is_made_once_and_lets_catalogs_be_placed_at_once(pipeline: Pipeline) -> None:
+    placements = shared_first(pipeline)
+    pipeline.bedrock.create("KB1", "ds-of somebody", prefix="", token="t")
+
+    placements.survey()
+    noted = pipeline.slots.noted("KB1")
+    pipeline.bedrock.create("KB1", "ds-of another", prefix="", token="u")
+    placements.survey()
+
+    assert noted == pipeline.slots.noted("KB1") == frozenset({"!lost-ds-of somebody"})
+    assert chosen(pipeline, placements) is not None
 
 
 def test_a_catalog_whose_data_source_is_there_yet_comes_back_to_it_though_new_ones_share(
@@ -282,7 +295,7 @@ def test_a_data_source_that_is_being_deleted_is_waited_for_and_costs_no_slot(
 
 
 def test_a_slot_held_before_a_crash_is_used_though_another_knowledge_base_is_emptier() -> None:
-    pipeline = two_knowledge_bases()
+    pipeline = a_pool(2)
     pipeline.slots.take("KB2", CATALOG, limit=4)
 
     place(pipeline)
@@ -291,15 +304,15 @@ def test_a_slot_held_before_a_crash_is_used_though_another_knowledge_base_is_emp
 
 
 def test_strangers_data_sources_count_as_taken_and_the_next_knowledge_base_is_used() -> None:
-    pipeline = two_knowledge_bases()
+    pipeline = a_pool(2)
     for number in range(5):
-        pipeline.bedrock.create("KB1", f"stranger-{number}", prefix="", token="t")
+        pipeline.bedrock.create("KB2", f"stranger-{number}", prefix="", token="t")
 
     placed = place(pipeline)
 
     assert placed is Placement.PLACED
-    assert homes(pipeline) == ["KB2"]
-    assert pipeline.slots.taken("KB1") == 1
+    assert homes(pipeline) == ["KB1"]
+    assert pipeline.slots.taken("KB2") == 1
 
 
 def test_a_data_source_that_is_still_being_created_is_waited_for(pipeline: Pipeline) -> None:

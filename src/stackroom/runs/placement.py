@@ -52,10 +52,17 @@ class Placements:
         available = self.data_sources.is_available(source.knowledge_base_id, source.data_source_id)
         return (Placement.PLACED if available else Placement.WAITING), source
 
-    def _place(self, catalog: Catalog) -> DataSource:
+    def survey(self) -> None:
+        """
+        Once for each knowledge base, note which data sources catalogs have there: before that
+        nobody may be placed beside them. Safe to repeat. Raises KnowledgeBaseThrottled.
+        """
         for each in self.pool:
             if self.slots.noted(each.knowledge_base_id) is None:
                 self._survey(each.knowledge_base_id)
+
+    def _place(self, catalog: Catalog) -> DataSource:
+        self.survey()
         if (chosen := self.placing.choose(catalog)) is not None:
             return chosen
         source = self._own(catalog) or shared_source_of(self.pool)
