@@ -62,8 +62,9 @@ def fail_the_record(made: World) -> None:
 
 
 def lose_the_record(made: World) -> None:
-    documents, document = document_of(made)
-    documents.remove(document)
+    _, document = document_of(made)
+    key = {"catalog_id": {"S": document.catalog_id}, "sk": {"S": f"DOC#{document.document_id}"}}
+    made.wire.client("dynamodb").delete_item(TableName=CATALOG_TABLE, Key=key)
 
 
 def change_the_object(made: World) -> None:

@@ -3,9 +3,10 @@
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import patch
 
 from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.bedrock import Durations
@@ -14,6 +15,7 @@ from benchmarks.simulated_time.hub import Hub
 from stackroom.aws.bookmark import DynamoBookmark
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.model import Document, DocumentStatus
+from stackroom.runs.placing import OwnFirst, SharedFirst
 from stackroom_local.simulator.faults import Faults
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.chaos.commands import Command
@@ -177,5 +179,13 @@ def world(
         happened=made.happened,
     )
     made.set_up()
-    with simulated(wire, now=hub.now, pace=account.pace, environment=made.environment):
+    simulation = simulated(wire, now=hub.now, pace=account.pace, environment=made.environment)
+    with _placing(terms), simulation:
         yield made
+
+
+def _placing(terms: Terms) -> AbstractContextManager[object]:
+    """Whoever comes gets a data source of its own where a story is about those."""
+    if not terms.own_slots:
+        return nullcontext()
+    return patch.object(SharedFirst, "choose", OwnFirst.choose)
