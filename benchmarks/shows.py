@@ -28,7 +28,7 @@ class Sizes:
     passages: int = 5
 
 
-FULL = Sizes(shapes=ALL_SHAPES, days=3, catalogs=10_000, deletes=(5_000, 50), passages=20)
+FULL = Sizes(shapes=ALL_SHAPES, days=1, catalogs=10_000, deletes=(5_000, 50), passages=20)
 _DAILY = 30_000
 _FILES = 50  # that a catalog of the trickle grows to
 
