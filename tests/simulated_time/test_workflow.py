@@ -15,7 +15,7 @@ from tests.workflow.conftest import MOTO, ROLE
 pytestmark = pytest.mark.slow  # the strict interpreter waits by the real clock
 
 PLAIN: Answers = {
-    "ensure_data_source": ["placed"],
+    "begin": ["placed"],
     "admit": [Told()],
     "start": ["started"],
     "poll": ["over"],
@@ -27,7 +27,7 @@ SCENARIOS = {
     "every wait": Script(
         {
             **PLAIN,
-            "ensure_data_source": ["waiting", "placed"],
+            "begin": ["waiting", "placed"],
             "start": ["busy", "started"],
             "poll": ["running", "over", "over"],
             "settle": ["unsettled", "settled"],
@@ -43,12 +43,18 @@ SCENARIOS = {
     "a turn that is over": Script(
         {**PLAIN, "admit": [Told()] * 2, "start": ["turn_over", "nothing"]}
     ),
-    "nothing to do": Script({"ensure_data_source": ["nothing"], "release": ["released"]}),
+    "all in its beginning": Script({"begin": ["released"]}),
+    "busy in its beginning": Script({"begin": ["busy", "more", "released"]}, wait=1),
+    "released by its start": Script(
+        {**PLAIN, "begin": ["placed"] * 2, "admit": [Told()] * 2, "start": ["more", "released"]}
+    ),
+    "handed over by its beginning": Script({"begin": ["hand_over"], "hand_over": ["handed_over"]}),
+    "nothing to do": Script({"begin": ["nothing"], "release": ["released"]}),
     "handed over": Script({**PLAIN, "start": ["hand_over"], "hand_over": ["handed_over"]}),
     "retries": Script(
         {
             **PLAIN,
-            "ensure_data_source": [Fails("RecordChanged"), Fails("Sandbox.Timedout"), "placed"],
+            "begin": [Fails("RecordChanged"), Fails("Sandbox.Timedout"), "placed"],
             "start": [Fails("StoreUnavailable"), "started"],
             "poll": [Fails("KnowledgeBaseThrottled")] * 3 + ["over"],
         }
@@ -101,7 +107,7 @@ def test_a_walk_is_a_strict_interpreters_state_by_state(step_functions: Any, nam
 
 def _enters_a_task(line: tuple[str, str, Any]) -> bool:
     return line[0] == "entered" and not line[1].startswith(
-        ("Is", "Are", "Wait", "Catalog", "Run", "Unknown")
+        ("Is", "Are", "Wait", "Worklist", "Run", "Unknown")
     )
 
 
