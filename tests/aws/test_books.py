@@ -198,7 +198,7 @@ def test_counters_that_changed_since_are_not_written_over(kept: Books) -> None:
     kept.documents.remove(kept.document(1))
 
     with pytest.raises(RecordChanged):
-        kept.books.recount(read, Counts())
+        kept.catalogs.recount(read, Counts())
     assert kept.catalog.document_count == 11
 
 
@@ -262,7 +262,7 @@ def test_a_record_from_before_anything_was_counted_gets_its_books(kept: Books) -
 
     found = kept.found()
 
-    assert (Kind.WRONG_BOOKS, Outcome.MENDED) in found
+    assert (Kind.UNLISTED_DOCUMENT, Outcome.MENDED) in found
     counted = kept.document(2).counted
     assert counted is not None
     assert counted.failed

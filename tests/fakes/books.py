@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from stackroom.counting import Counts, counts_in
-from stackroom.errors import RecordChanged
-from stackroom.model import Catalog, Document
+from stackroom.model import Document
 from stackroom.ports.books import ListingItem
 from stackroom.ports.inventory import Page
 from tests.fakes.pipeline import FakeDocuments
@@ -32,18 +30,3 @@ class FakeBooks:
 
     def list_anew(self, document: Document) -> None:
         raise AssertionError("none is unlisted")
-
-    def recount(self, catalog: Catalog, counts: Counts) -> None:
-        kept = self.documents.catalogs.kept
-        there = kept[catalog.catalog_id]
-        if (counts_in(there), there.updated_at) != (counts_in(catalog), catalog.updated_at):
-            raise RecordChanged(catalog.catalog_id)
-        kept[catalog.catalog_id] = there.model_copy(
-            update={
-                "document_count": counts.documents,
-                "total_bytes": counts.size,
-                "failed_count": counts.failed,
-                "waiting_count": counts.waiting,
-                "open_count": counts.open,
-            }
-        )

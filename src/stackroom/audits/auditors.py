@@ -20,6 +20,7 @@ from stackroom.audits.quarantine import QuarantineAudit
 from stackroom.audits.readings import CAPACITY, Readings, random_salt
 from stackroom.audits.reconciliation import AuditStage
 from stackroom.audits.records import RecordAudit
+from stackroom.audits.recounting import Recounting
 from stackroom.audits.rounds import Tally
 from stackroom.audits.sources import SourceAudit
 from stackroom.audits.suspects import Suspects
@@ -121,6 +122,7 @@ class Auditors:
                 attended=self._attended,
                 requests=self.requests,
                 mending=self.mending,
+                recounting=Recounting(documents=self.documents, mending=self.mending),
             ),
             AuditStage.BOOKS: BookAudit(
                 inventory=self.inventory,

@@ -113,7 +113,7 @@ class BookAudit:
                 save = partial(self.documents.save, each)
                 is_told = partial(self._is_booked, each)
                 yield from self.mending.mended(
-                    Kind.WRONG_BOOKS, each.s3_key, by=save, until=is_told
+                    Kind.UNLISTED_DOCUMENT, each.s3_key, by=save, until=is_told
                 )
         for each in self.books.unlisted(documents):
             list_anew = partial(self.books.list_anew, each)
@@ -141,7 +141,7 @@ class BookAudit:
             return
 
         def mend() -> None:
-            self.books.recount(now, counted.counts)
+            self.catalogs.recount(now, counted.counts)
             self.catalogs.settle_status(catalog_id, at=self.mending.now())
 
         yield from self.mending.mended(

@@ -21,6 +21,8 @@ class Kind(StrEnum):
     UNUSED_LINK = "unused_link"
     RECORD_WITHOUT_CATALOG = "record_without_catalog"
     UNPLACED_WITHOUT_OBJECT = "stray_without_object"
+    UNLISTED_DOCUMENT = "unlisted_document"
+    WRONG_COUNTS = "wrong_counts"
     STALLED_DOCUMENT = "stalled_document"
     STALLED_CATALOG = "stalled_catalog"
     HALF_DELETED_CATALOG = "half_deleted_catalog"
@@ -35,9 +37,6 @@ class Kind(StrEnum):
     LOST_SLOT = "lost_slot"
     ORPHAN_DATA_SOURCE = "orphan_data_source"
     BROKEN_DATA_SOURCE = "broken_data_source"
-    WRONG_COUNTS = "wrong_counts"
-    WRONG_BOOKS = "wrong_books"
-    UNLISTED_DOCUMENT = "unlisted_document"
     STRAY_LISTING = "stray_listing"
     MALFORMED_RECORD = "malformed_record"
     NOT_COMPARED = "not_compared"
@@ -52,6 +51,8 @@ REMEDIES = {
     Kind.UNUSED_LINK: "forgotten: nobody uploaded the file while the link was valid",
     Kind.RECORD_WITHOUT_CATALOG: "its catalog opened again, or the record forgotten",
     Kind.UNPLACED_WITHOUT_OBJECT: "forgotten",
+    Kind.UNLISTED_DOCUMENT: "listed and counted as its record is; a run asked for if it is open",
+    Kind.WRONG_COUNTS: "counted anew",
     Kind.STALLED_DOCUMENT: "a run asked for",
     Kind.STALLED_CATALOG: "a run asked for",
     Kind.HALF_DELETED_CATALOG: (
@@ -72,9 +73,6 @@ REMEDIES = {
         " UpdateDataSource with all of its configuration and dataDeletionPolicy RETAIN; then"
         " DeleteDataSource again"
     ),
-    Kind.WRONG_COUNTS: "counted anew",
-    Kind.WRONG_BOOKS: "counted anew",
-    Kind.UNLISTED_DOCUMENT: "listed again among what is open or failed",
     Kind.STRAY_LISTING: "removed",
     Kind.MALFORMED_RECORD: (
         "left alone: its catalog can't be worked on until you mend or remove the item in DynamoDB;"

@@ -14,6 +14,7 @@ from stackroom.audits.attended import Attended
 from stackroom.audits.discrepancies import Discrepancy, Kind, Step
 from stackroom.audits.mending import Mending
 from stackroom.audits.open_documents import is_for_a_run
+from stackroom.audits.recounting import Recounting
 from stackroom.keys import is_ours, unplaced_partition
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ports.bucket import DocumentBucket
@@ -34,6 +35,7 @@ class RecordAudit:
     attended: Attended
     requests: RunRequests
     mending: Mending
+    recounting: Recounting
 
     def step(self, cursor: str | None) -> Step:
         page = self.inventory.records(cursor)
@@ -64,10 +66,10 @@ class RecordAudit:
             suspects = ((each.s3_key, Kind.RECORD_WITHOUT_CATALOG) for each in documents)
             yield from self.mending.reconciled(suspects)
             return
+        yield from self.recounting.of_documents(documents)
         yield from self._without_objects(catalog, documents)
-        has_own = any(isinstance(each, Catalog) for each in records)
         # Its own record is on one page only, and so is said once to be stuck.
-        is_stuck = has_own and self._is_stuck(catalog)
+        is_stuck = any(isinstance(each, Catalog) for each in records) and self._is_stuck(catalog)
         if is_stuck and catalog.status is CatalogStatus.DELETING and self._has_objects(catalog):
             yield from self._reopened(catalog)
         else:

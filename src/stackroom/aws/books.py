@@ -1,5 +1,5 @@
 """
-Open items, failed items and counters in DynamoDB, looked at beside the documents they are of.
+Open items and failed items in DynamoDB, looked at beside the documents they are of.
 
 What they are, and how they are kept: aws/document_items.py.
 """
@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stackroom.aws.catalogs import COUNTERS, key_of
 from stackroom.aws.document_items import (
     FAILED,
     OPEN,
@@ -19,10 +18,9 @@ from stackroom.aws.document_items import (
 from stackroom.aws.items import from_item, get_all, to_item
 from stackroom.aws.transactions import CONDITION_FAILED, reasons_of, transact
 from stackroom.aws.translation import store_errors
-from stackroom.aws.writes import conditional, update
-from stackroom.counting import Counts, counts_in
+from stackroom.aws.writes import conditional
 from stackroom.errors import RecordChanged
-from stackroom.model import Catalog, Document
+from stackroom.model import Document
 from stackroom.ports.books import ListingItem
 from stackroom.ports.inventory import Page
 
@@ -107,27 +105,6 @@ class DynamoBooks:
         ]
         unchanged = self._unchanged(document.catalog_id, document.document_id, document)
         self._write(unchanged, *puts, document_id=document.document_id)
-
-    def recount(self, catalog: Catalog, counts: Counts) -> None:
-        before = zip(COUNTERS, counts_in(catalog).each, strict=True)
-        values: dict[str, Any] = {":at": catalog.updated_at.isoformat()}
-        conditions, changes = ["updated_at = :at"], []
-        for (name, was), count in zip(before, counts.each, strict=True):
-            # A catalog from before this was counted has no such attribute.
-            absent = f" OR attribute_not_exists({name})" if was == 0 else ""
-            conditions.append(f"({name} = :{name}_was{absent})")
-            changes.append(f"{name} = :{name}")
-            values |= {f":{name}_was": was, f":{name}": count}
-        counted = update(
-            self.client,
-            self.table,
-            key_of(catalog.catalog_id),
-            f"SET {', '.join(changes)}",
-            values,
-            condition=" AND ".join(conditions),
-        )
-        if counted is None:
-            raise RecordChanged(catalog.catalog_id)
 
     def _documents(self, items: Iterable[ListingItem]) -> dict[str, Document]:
         keys = {each.document_id: document_key(each.catalog_id, each.document_id) for each in items}

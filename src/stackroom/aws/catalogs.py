@@ -114,8 +114,9 @@ class DynamoCatalogs:
         )
 
     def recount(self, seen: Catalog, counts: Counts) -> None:
-        values: dict[str, Any] = {":none": 0}
-        told, conditions = [], []
+        # Each document that comes changes when it was written; so does one that comes as one goes.
+        values: dict[str, Any] = {":none": 0, ":at": seen.updated_at.isoformat()}
+        told, conditions = [], ["updated_at = :at"]
         pairs = zip(COUNTERS, counts.each, counts_in(seen).each, strict=True)
         for name, right, was in pairs:
             values |= {f":{name}": right, f":{name}_seen": was}

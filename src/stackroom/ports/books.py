@@ -1,11 +1,10 @@
-"""What is kept beside a catalog's documents, to be mended: what lists them, and counters."""
+"""What is kept beside a catalog's documents, to be mended: what lists them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from stackroom.counting import Counts
-from stackroom.model import Catalog, Document
+from stackroom.model import Document
 from stackroom.ports.inventory import Page
 
 
@@ -41,8 +40,4 @@ class Books(Protocol):
 
     def list_anew(self, document: Document) -> None:
         """Raises RecordChanged if the document changed since it was read."""
-        ...
-
-    def recount(self, catalog: Catalog, counts: Counts) -> None:
-        """Have the catalog count so. Raises RecordChanged if its counters changed since."""
         ...
