@@ -239,6 +239,7 @@ class UseCases:
             verdict_writer=self._verdict_writer,
             now=self._now,
             pause=self._account.pace.spend,
+            beside=self._account.beside,
         )
 
     @property
@@ -294,6 +295,7 @@ class UseCases:
             ),
             pool=[each.knowledge_base_id for each in self._pool],
             now=self._now,
+            beside=self._account.beside,
             pause=self._pause_among_writers,
         )
 

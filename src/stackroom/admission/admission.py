@@ -18,6 +18,7 @@ from stackroom.admission.dispatch import GRANT, TRIES, Dispatch, grant_of
 from stackroom.admission.limits import PATIENCE, Limits, fair_share
 from stackroom.admission.rates import Did, whole
 from stackroom.admission.traffic import Traffic
+from stackroom.beside import Beside, in_threads
 from stackroom.clock import Pace, utc_now
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
 from stackroom.retries import random_pauses, retried
@@ -49,6 +50,7 @@ class Admission:
     limits: Limits = field(default_factory=Limits)
     now: Callable[[], datetime] = utc_now
     pause: Callable[[int], None] = _among_writers
+    beside: Beside = in_threads
 
     def enter(self, waiter: Waiter) -> None:
         """Queue up. Safe to repeat: the position is kept, the token replaced."""
@@ -212,6 +214,7 @@ class Admission:
             limits=self.limits,
             now=self.now,
             pause=self.pause,
+            beside=self.beside,
         )
 
     def _of_large(self, grant: Grant, *, is_large: bool) -> Grant | None:

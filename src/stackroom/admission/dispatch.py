@@ -8,10 +8,13 @@ hands out may die between any two steps, and the next to hand out goes on.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+from itertools import chain
 
 from stackroom.admission.limits import Limits
 from stackroom.admission.rates import Did, with_measured
 from stackroom.admission.schedule import Schedule
+from stackroom.beside import Beside, in_threads
 from stackroom.isolation import is_everybodys
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
 from stackroom.retries import retried
@@ -33,6 +36,7 @@ class Dispatch:
     limits: Limits
     now: Callable[[], datetime]
     pause: Callable[[int], None]
+    beside: Beside = in_threads
 
     def hand_out(
         self,
@@ -74,12 +78,12 @@ class Dispatch:
 
     def waiting(self, *, limit: int) -> list[Waiter]:
         """At most so many of each queue."""
-        return [
-            waiter
+        queues = [
+            partial(self.book.waiting, knowledge_base_id, mode, limit=limit)
             for knowledge_base_id in self.pool
             for mode in Mode
-            for waiter in self.book.waiting(knowledge_base_id, mode, limit=limit)
         ]
+        return list(chain.from_iterable(self.beside(queues)))
 
     def _grant(
         self, leaving: frozenset[tuple[str, int]], finished: Did | None

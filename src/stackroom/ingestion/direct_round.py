@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 
 from stackroom.admission.admission import Admission
 from stackroom.admission.demand import BATCH, is_large, text_size
+from stackroom.beside import Beside, in_threads
 from stackroom.clock import Pace, RealTime, utc_now
 from stackroom.errors import DocumentsRefused
 from stackroom.ingestion.direct_calls import Bound, Call, DirectCalls
@@ -53,6 +54,7 @@ class DirectPorts:
     now: Callable[[], datetime] = utc_now
     pause: Callable[[float], None] = time.sleep
     pace: Pace = field(default_factory=RealTime)
+    beside: Beside = in_threads
 
 
 class DirectRound:
@@ -91,6 +93,7 @@ class DirectRound:
             pace=ports.pace,
             now=ports.now,
             is_over=self._call_is_over,
+            beside=ports.beside,
             calls=calls,
         )
         self.came_to = DirectWork()

@@ -9,14 +9,16 @@ the longer they take.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import groupby
 
+from stackroom.beside import Beside, in_threads
 from stackroom.clock import Pace
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.ingestion.direct_calls import Call
 from stackroom.ingestion.shared_work import SharedWork
 from stackroom.isolation import is_everybodys
-from stackroom.model import DataSource, Document
+from stackroom.model import Catalog, DataSource, Document
 from stackroom.ports.ingestion import DirectDocuments, DocumentDetail
 from stackroom.settlement.shared_source import SharedSource
 from stackroom.settlement.statuses import UNDER_WAY
@@ -48,6 +50,7 @@ class Watch:
     pace: Pace
     now: Callable[[], datetime]
     is_over: Callable[[Call], None]
+    beside: Beside = in_threads
     calls: list[Call] = field(default_factory=list)
     settled: list[Settled] = field(default_factory=list)
     took: float | None = None
@@ -129,13 +132,28 @@ class Watch:
 
     def _settle(self, call: Call, details: Mapping[str, DocumentDetail]) -> None:
         over = sorted(call.done_by(details), key=_catalog_of)
-        for catalog_id, documents in groupby(over, key=_catalog_of):
-            catalog = self.work.known[catalog_id]
-            decided = self.settlement.decide_on(
-                catalog, list(documents), details, accepted_at=call.accepted_at
-            )
-            self.settled += self.verdict_writer.write(catalog, decided)
+        of_catalogs = [
+            (self.work.known[catalog_id], list(documents))
+            for catalog_id, documents in groupby(over, key=_catalog_of)
+        ]
+        for decided, settled in self.beside(
+            [
+                partial(self._settled, catalog, documents, details, call.accepted_at)
+                for catalog, documents in of_catalogs
+            ]
+        ):
+            self.settled += settled
             self._let_go(call, decided)
+
+    def _settled(
+        self,
+        catalog: Catalog,
+        documents: list[Document],
+        details: Mapping[str, DocumentDetail],
+        accepted_at: datetime,
+    ) -> tuple[Decided, list[Settled]]:
+        decided = self.settlement.decide_on(catalog, documents, details, accepted_at=accepted_at)
+        return decided, self.verdict_writer.write(catalog, decided)
 
     def _let_go(self, call: Call, decided: Decided) -> None:
         for document, verdict in decided:
