@@ -16,6 +16,7 @@ from stackroom.runs.progress import Run
 from stackroom.uploads.events import object_event
 
 WINDOW = 0.0  # seconds that an upload waits for others (infra/pipeline.py)
+UPLOAD_BATCHES = 10  # at a time, likewise
 INSPECTIONS_WINDOW = 2.0  # likewise, of what is to be inspected
 _SWEEP = 300.0  # seconds between two sweeps (infra/runs.py)
 _SETTLING = 5.0  # seconds after which a new knowledge base is active
@@ -39,7 +40,9 @@ class Stackroom:
         self.pool = [self._knowledge_base() for _ in range(pool_size)]
         self.broken: list[Execution] = []
         self._declare_functions()
-        account.consumed_queue("uploads", "upload_handler", batch_size=10, window=window)
+        account.consumed_queue(
+            "uploads", "upload_handler", batch_size=10, window=window, batches=UPLOAD_BATCHES
+        )
         account.consumed_queue("inspections", "inspect", batch_size=5, window=INSPECTIONS_WINDOW)
         self.workflow = account.workflow(
             definition,

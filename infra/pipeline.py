@@ -38,7 +38,11 @@ class PipelineStack(cdk.Stack):
         reconciler = functions.reconciler()
         self.handlers = [upload_handler, inspect, ingest, status_poller, reconciler]
 
-        uploads = self._queue("Uploads", upload_handler, batch_size=10, window_seconds=0)
+        # At once where it is quiet; in a burst, batches fill while ten of them are at work, and a
+        # catalog's counters are not written by a hundred at a time.
+        uploads = self._queue(
+            "Uploads", upload_handler, batch_size=10, window_seconds=0, batches=10
+        )
         inspections = self._queue("Inspections", inspect, batch_size=5, window_seconds=2)
         self.queues = [uploads, inspections]
         self._route_object_events()
@@ -57,7 +61,13 @@ class PipelineStack(cdk.Stack):
         cdk.CfnOutput(self, "UploadsQueueUrl", value=uploads.queue.queue_url)
 
     def _queue(
-        self, construct_id: str, consumer: HandlerFunction, *, batch_size: int, window_seconds: int
+        self,
+        construct_id: str,
+        consumer: HandlerFunction,
+        *,
+        batch_size: int,
+        window_seconds: int,
+        batches: int | None = None,
     ) -> ConsumedQueue:
         return ConsumedQueue(
             self,
@@ -66,6 +76,7 @@ class PipelineStack(cdk.Stack):
             consumer=consumer,
             batch_size=batch_size,
             batch_window=cdk.Duration.seconds(window_seconds),
+            batches=batches,
         )
 
     def _route_object_events(self) -> None:

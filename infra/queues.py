@@ -38,7 +38,9 @@ class ConsumedQueue(Construct):
         consumer: HandlerFunction,
         batch_size: int,
         batch_window: cdk.Duration,
+        batches: int | None = None,
     ) -> None:
+        """At most so many `batches` at a time; by itself, Lambda begins ever more of them."""
         super().__init__(scope, construct_id)
         self.name = queue_name
         self.dead_letters = DeadLetters(self, "DeadLetters", queue_name=f"{queue_name}-dead")
@@ -63,6 +65,8 @@ class ConsumedQueue(Construct):
                 self.queue,
                 batch_size=batch_size,
                 max_batching_window=batch_window,
+                # https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
+                max_concurrency=batches,
                 report_batch_item_failures=True,
                 metrics_config=lambda_.MetricsConfig(metrics=[lambda_.MetricType.EVENT_COUNT]),
             )

@@ -114,7 +114,15 @@ class Account:
     def function(self, function: Function) -> None:
         self.functions.add(function)
 
-    def consumed_queue(self, name: str, function: str, *, batch_size: int, window: float) -> Queue:
+    def consumed_queue(
+        self,
+        name: str,
+        function: str,
+        *,
+        batch_size: int,
+        window: float,
+        batches: int | None = None,
+    ) -> Queue:
         """As infra/queues.py makes one: five receives, six times the function's timeout."""
         queue = Queue(
             hub=self.hub,
@@ -130,6 +138,7 @@ class Account:
             function=function,
             batch_size=batch_size,
             window=window,
+            batches=batches,
         )
         self.queues.append(queue)
         return queue

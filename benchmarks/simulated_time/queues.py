@@ -97,6 +97,7 @@ class Mapping:
         function: str,
         batch_size: int,
         window: float,
+        batches: int | None = None,
     ) -> None:
         self._hub = hub
         self._functions = functions
@@ -104,6 +105,7 @@ class Mapping:
         self._function = function
         self._batch_size = batch_size
         self._window = window
+        self._batches = batches or _MOST_BATCHES
         self._full = Signal(hub)
         self._gathering = False
         self._at_work = 0
@@ -152,4 +154,4 @@ class Mapping:
         if self._at_work < _FIRST_BATCHES:
             self._allowed, self._allowed_at = float(_FIRST_BATCHES), now
         grown = self._allowed + _GROWTH * (now - self._allowed_at)
-        return min(grown, _MOST_BATCHES)
+        return min(grown, self._batches)
