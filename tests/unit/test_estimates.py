@@ -7,7 +7,7 @@ from stackroom.ingestion.estimates import CatalogEstimate, DocumentStage, Estima
 from stackroom.ingestion.standing import QueuePosition
 from stackroom.model import CatalogStatus, DataSource, DataSourceType, DocumentStatus
 from stackroom.ports.admission import Mode, Rate, Waiter
-from tests.unit.pipeline import CATALOG, KEY, Pipeline
+from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline
 
 SHARED = DataSource(knowledge_base_id="KB1", data_source_id="SHARED1", type=DataSourceType.CUSTOM)
 OWN = DataSource(knowledge_base_id="KB1", data_source_id="DS1")
@@ -70,7 +70,7 @@ def test_a_document_of_a_catalog_that_is_not_placed_is_about_to_begin(
     (document,) = seen.documents
     assert (document.stage, document.attempt) == (DocumentStage.BEGINNING, 1)
     assert seen.queue_position is None
-    assert seen.eta_seconds == document.eta_seconds == 28  # 8 s until it begins, and 20 s
+    assert seen.eta_seconds == document.eta_seconds == 23  # 3 s until it begins, and 20 s
 
 
 def test_a_catalog_waits_behind_those_that_came_before_it(
@@ -88,32 +88,51 @@ def test_a_catalog_waits_behind_those_that_came_before_it(
     assert seen.eta_seconds == 60  # two jobs ahead of its own
 
 
-def test_direct_calls_are_shared_with_those_ahead(pipeline: Pipeline, estimate: Estimates) -> None:
+def test_catalogs_of_a_shared_data_source_take_turns(
+    pipeline: Pipeline, estimate: Estimates
+) -> None:
+    pipeline.drop()
+    pipeline.catalogs.place(CATALOG, SHARED)
+    alone = of(estimate, pipeline)
+    for number in range(30):
+        pipeline.worklists.add(SHARED_WORKLIST, f"cat-{number}")
+
+    among = of(estimate, pipeline)
+
+    assert (alone.queue_position, among.queue_position) == (None, None)
+    assert alone.eta_seconds == 3 + 6
+    assert (
+        among.eta_seconds == 3 + 2 * 6 + 6
+    )  # 30 calls, 10 at a time, of which its own is the last
+
+
+def test_what_is_more_than_a_call_waits_for_more_turns(
+    pipeline: Pipeline, estimate: Estimates
+) -> None:
     for number in range(25):
         pipeline.drop(f"alice/research/{number}.txt")
     pipeline.catalogs.place(CATALOG, SHARED)
-    queue_up(pipeline, "cat-1", Mode.SHARED, calls=30)
-    queue_up(pipeline, CATALOG, Mode.SHARED, calls=3)
+    for number in range(30):
+        pipeline.worklists.add(SHARED_WORKLIST, f"cat-{number}")
 
     seen = of(estimate, pipeline)
 
-    assert seen.queue_position == QueuePosition(position=2, length=2)
-    assert seen.eta_seconds == 3 * 6 + 6  # 30 calls ahead, then 3 of its own, 10 at a time
+    assert seen.eta_seconds == 3 + 3 * 2 * 6 + 6  # three calls of its own, with others' between
 
 
 def test_a_position_far_behind_is_told_as_behind_what_was_looked_at(
     pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop()
-    pipeline.catalogs.place(CATALOG, SHARED)
+    pipeline.catalogs.place(CATALOG, OWN)
     for number in range(1000):
-        queue_up(pipeline, f"cat-{number}", Mode.SHARED)
-    queue_up(pipeline, CATALOG, Mode.SHARED)
+        queue_up(pipeline, f"cat-{number}", Mode.EXCLUSIVE)
+    queue_up(pipeline, CATALOG, Mode.EXCLUSIVE)
 
     seen = of(estimate, pipeline)
 
     assert seen.queue_position == QueuePosition(position=None, length=1000)
-    assert seen.eta_seconds == 606
+    assert seen.eta_seconds == 3 + 1000 * 20 + 20
 
 
 def test_what_is_being_ingested_says_so_with_its_attempt_and_what_is_left(
@@ -217,11 +236,11 @@ def test_direct_calls_wait_for_the_job_that_has_the_knowledge_base(
     pipeline.catalogs.place(CATALOG, SHARED)
     queue_up(pipeline, "cat-1", Mode.EXCLUSIVE)
     pipeline.admission.dispatch()
-    queue_up(pipeline, CATALOG, Mode.SHARED)
+    queue_up(pipeline, SHARED_WORKLIST, Mode.SHARED)
 
     seen = of(estimate, pipeline)
 
-    assert seen.eta_seconds == 20 - 1 + 6  # it was granted a second ago
+    assert seen.eta_seconds == 20 - 1 + 3 + 6  # it was granted a second ago
 
 
 def test_a_job_beside_others_of_a_managed_knowledge_base_waits_for_starts_alone(
@@ -237,8 +256,8 @@ def test_a_job_beside_others_of_a_managed_knowledge_base_waits_for_starts_alone(
     alone = of(estimate, pipeline)
     among = of(beside, pipeline)
 
-    assert alone.eta_seconds == 8 + 20 + 2 * 20 + 20
-    assert among.eta_seconds == 8 + 2 * 10 + 20  # two starts before its own
+    assert alone.eta_seconds == 3 + 20 + 2 * 20 + 20
+    assert among.eta_seconds == 3 + 2 * 10 + 20  # two starts before its own
 
 
 def test_a_job_that_waits_for_a_large_document_is_told_what_is_left_of_it(
@@ -271,7 +290,7 @@ def test_what_is_much_larger_than_all_that_was_measured_has_no_time(
     then = of(estimate, pipeline)
 
     assert before.eta_seconds is None
-    assert then.eta_seconds == 8 + 20 + 2 * 100
+    assert then.eta_seconds == 3 + 20 + 2 * 100
 
 
 def test_a_document_deleted_while_it_is_ingested_says_what_holds_it_up(

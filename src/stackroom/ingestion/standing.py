@@ -8,7 +8,7 @@ from datetime import datetime
 from stackroom.admission.demand import DEMANDS
 from stackroom.admission.limits import Limits
 from stackroom.clock import Pace
-from stackroom.ingestion.durations import Durations
+from stackroom.ingestion.durations import Durations, total
 from stackroom.ingestion.remaining import Remaining
 from stackroom.model import Catalog, DataSource, Document
 from stackroom.ports.admission import AdmissionReader, Ledger, Mode, Waiter
@@ -87,12 +87,13 @@ class Standings:
         rounds = max(0, math.ceil(catalogs / self.limits.direct_calls) - 1)
         call = remaining.durations.of(Mode.SHARED, 0)
         between = None if call is None else call * rounds
-        standing = replace(remaining, ahead=between, between=between)
-        return (
-            Standing(remaining=standing)
-            if remaining.grant
-            else self._following(worklist_id, standing)
-        )
+        if remaining.grant is not None:
+            return Standing(remaining=replace(remaining, ahead=between, between=between))
+        # A job may have the knowledge base, or others all calls.
+        home = source.knowledge_base_id
+        ahead = total([remaining.durations.until_turn(Mode.SHARED, home, ()), between])
+        standing = replace(remaining, ahead=ahead, between=between)
+        return self._following(worklist_id, standing)
 
     def _following(self, worklist_id: str, remaining: Remaining) -> Standing:
         """Its run is about to begin; at once, or with a delay if it follows one that broke."""
