@@ -132,7 +132,7 @@ def test_a_position_far_behind_is_told_as_behind_what_was_looked_at(
     seen = of(estimate, pipeline)
 
     assert seen.queue_position == QueuePosition(position=None, length=1000)
-    assert seen.eta_seconds == 3 + 1000 * 20 + 20
+    assert seen.eta_seconds == 1000 * 20 + 20
 
 
 def test_what_is_being_ingested_says_so_with_its_attempt_and_what_is_left(

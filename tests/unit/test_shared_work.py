@@ -7,7 +7,7 @@ import pytest
 from stackroom.admission.demand import BATCH
 from stackroom.errors import ServiceRefused, StoreUnavailable
 from stackroom.ingestion.shared_work import SharedWork
-from stackroom.model import CatalogStatus, DocumentStatus, PoolMember
+from stackroom.model import CatalogStatus, DataSource, DataSourceType, DocumentStatus, PoolMember
 from stackroom.ports.worklists import Entry
 from stackroom.runs.progress import RunOutcome
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline, place_of
@@ -357,19 +357,19 @@ def test_a_job_that_came_later_has_its_turn_before_all_is_ingested(shared: Pipel
 
 
 def test_runs_of_two_knowledge_bases_share_the_calls_of_the_account() -> None:
-    shared = Pipeline(shared_first=True, pool=POOL)
-    homes: dict[str, list[str]] = {"KB1": [], "KB2": []}
-    number = 0
-    while min(map(len, homes.values())) < 3:
-        key = f"user-{number}/notes/0.txt"
-        shared.drop(key)
-        source = shared.catalogs.kept[place_of(key).catalog_id].source
-        assert source is not None
-        homes[source.knowledge_base_id].append(key)
-        number += 1
-    for key in homes["KB1"]:
-        for each in range(60):
-            shared.drop(key.replace("0.txt", f"{each}.txt"))
+    shared = Pipeline(pool=POOL)
+    for user, member, count in (("alice", POOL[0], 180), ("bob", POOL[1], 3)):
+        keys = [f"{user}/notes/{number}.txt" for number in range(count)]
+        for key in keys:
+            shared.drop(key)
+        catalog_id = place_of(keys[0]).catalog_id
+        source = DataSource(
+            knowledge_base_id=member.knowledge_base_id,
+            data_source_id=member.data_source_id,
+            type=DataSourceType.CUSTOM,
+        )
+        shared.catalogs.place(catalog_id, source)
+        shared.requests.ask(catalog_id)
     shared.bedrock.direct_seconds = 30.0
     second = shared.live_run("shared-KB2")
     woken: list[str] = []
