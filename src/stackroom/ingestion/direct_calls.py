@@ -115,6 +115,15 @@ class DirectCalls:
         }
         return Bound(documents=documents, submissions=submissions)
 
+    def changed(self, bound: Bound) -> list[Document]:
+        """Those that somebody has changed since they were bound."""
+        return [
+            each
+            for each in bound.documents.values()
+            if (now := self.documents.get(each.catalog_id, each.document_id)) is None
+            or now.version != each.version
+        ]
+
     def unbind(self, bound: Bound) -> list[Document]:
         """As it was before a call that was never sent; answers what is left to be taken up."""
         before = [

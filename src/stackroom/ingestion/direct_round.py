@@ -140,6 +140,18 @@ class DirectRound:
         if requested != self.served:
             self.served = requested
             self.work.look_again()
+            self._leave_out_changed()
+
+    def _leave_out_changed(self) -> None:
+        """What is ready may wait for long: what was deleted since must not be brought any more."""
+        if self._ready is None:
+            return
+        changed = self.ports.calls.changed(self._ready)
+        for each in changed:
+            del self._ready.documents[each.document_id]
+            self.work.let_go(each.catalog_id, each.document_id)
+        if not self._ready.documents:
+            self._ready = None
 
     def _may_take_up(self) -> bool:
         if self.lanes.grant is None:
@@ -151,6 +163,8 @@ class DirectRound:
             is_full = self.watch.at_work >= self.lanes.slots
             if is_full:
                 self.lanes.grow(self._needed())
+            elif not self.lanes.go_on(self._needed()):
+                return
             if self._ready is None and not self._prepare():
                 return
             if not self._send_ready():

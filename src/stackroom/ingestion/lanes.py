@@ -45,6 +45,14 @@ class Lanes:
         if self._is_time(_EXTENDING):
             self.extend(needed)
 
+    def go_on(self, needed: int) -> bool:
+        """Before another call: a job may have become due since the grant was looked at."""
+        if self.grant is not None:
+            since = self._extended_at or self.grant.granted_at
+            if self.now() - since >= self._time(_EXTENDING):
+                self.extend(needed)
+        return self.grant is not None
+
     def spare(self, needed: int) -> None:
         """Give others what the run has not needed for a while."""
         if self.slots > needed + SPARE and self._is_time(_EXTENDING):
