@@ -171,7 +171,7 @@ def test_calls_that_are_refused_for_a_while_are_waited_out(synced: Pipeline) -> 
     run = begin(synced)
 
     assert run.progress.outcome is RunOutcome.BUSY
-    assert synced.document(OTHER).status is DocumentStatus.INDEXING
+    assert synced.document(OTHER).status is DocumentStatus.PENDING
     synced.bedrock.direct_busy = None
     assert synced.ingestion.begin(run)[0].progress.outcome is RunOutcome.RELEASED
     assert synced.document(OTHER).status is DocumentStatus.INDEXED
