@@ -25,14 +25,20 @@ ENDS = {name for name, state in STATES.items() if state["Type"] in ("Succeed", "
 
 # What each action may answer.
 ANSWERS = {
-    "ensure_data_source": {
+    "begin": {
+        RunOutcome.RELEASED,
+        RunOutcome.MORE,
         RunOutcome.PLACED,
         RunOutcome.WAITING,
+        RunOutcome.BUSY,
         RunOutcome.NOTHING,
         RunOutcome.GONE,
         RunOutcome.HAND_OVER,
     },
     "start": {
+        RunOutcome.RELEASED,
+        RunOutcome.MORE,
+        RunOutcome.PLACED,
         RunOutcome.STARTED,
         RunOutcome.BUSY,
         RunOutcome.GRANT_OVER,
@@ -120,7 +126,7 @@ def test_only_ids_and_progress_travel(name: str) -> None:
     token = payload.pop("token.$", None)
     last = "error.$" if name == "RecordFailure" else "progress.$"
 
-    assert set(payload) == {"action", "catalog_id.$", "epoch.$", last}
+    assert set(payload) == {"action", "worklist_id.$", "epoch.$", last}
     assert all(payload[key] == f"$.{key[:-2]}" for key in payload.keys() - {"action"})
     assert token == ("$$.Task.Token" if name == "AdmitIngestion" else None)
 
@@ -163,10 +169,11 @@ def test_the_choice_after_a_task_names_all_that_the_task_may_answer(name: str) -
     assert _named(choice) == ANSWERS[_action(task)]
 
 
-def test_every_placement_is_an_answer_of_ensuring_a_data_source() -> None:
+def test_every_placement_is_an_answer_of_beginning_a_run() -> None:
     answers = {RunOutcome(placement.value) for placement in Placement}
 
     assert answers == {RunOutcome.PLACED, RunOutcome.WAITING}
+    assert answers <= ANSWERS["begin"]
 
 
 def test_every_outcome_is_some_tasks_answer() -> None:
@@ -219,7 +226,7 @@ def test_states_are_named_by_what_they_are(name: str) -> None:
     kind = STATES[name]["Type"]
 
     assert bool(re.match(r"(Is|Are)[A-Z]", name)) == (kind == "Choice")
-    assert name.startswith("WaitFor") == (kind == "Wait")
+    assert bool(re.match(r"Wait(For|To)[A-Z]", name)) == (kind == "Wait")
     assert kind in ("Succeed", "Fail") or "Comment" in STATES[name]
 
 
