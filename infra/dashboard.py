@@ -84,12 +84,13 @@ class Dashboard:
         handlers = self._handlers()
         dead = [queue.name for queue in self.pipeline.dead_letters]
         endings = ("ExecutionsFailed", "ExecutionsTimedOut", "ExecutionsAborted")
+        broken: list[cloudwatch.IMetric] = [*map(self._runs, endings), found("CatalogsSetAside")]
         return [
             _graph(
                 "Dead letters",
                 [of_queue(name, "ApproximateNumberOfMessagesVisible") for name in dead],
             ),
-            _graph("Broken runs", [self._runs(name) for name in endings]),
+            _graph("Broken runs, catalogs set aside", broken),
             _graph(
                 "Rejected uploads, failures without a name",
                 [found("RejectedUploads"), found("UnexplainedFailures")],

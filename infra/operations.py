@@ -44,6 +44,7 @@ class OperationsStack(cdk.Stack):
             *self._age_alarms(),
             self._long_wait_alarm(),
             self._broken_runs_alarm(),
+            self._set_aside_alarm(),
             self._failed_documents_alarm(),
             self._withheld_passages_alarm(),
             self._unready_indexes_alarm(),
@@ -118,6 +119,12 @@ class OperationsStack(cdk.Stack):
             threshold=1,
             description="A run failed, timed out or was aborted: its history says where.",
         )
+
+    def _set_aside_alarm(self) -> cloudwatch.Alarm:
+        """No run breaks over what keeps one catalog's documents waiting."""
+        figure = ours("CatalogsSetAside", "ingest", statistic="Sum")
+        what = "A run set a catalog aside over an error: the log of ingest names both."
+        return self._alarms.on("CatalogsSetAside", figure, threshold=1, description=what)
 
     def _failed_documents_alarm(self) -> cloudwatch.Alarm:
         """Ten, because a person's broken file is no incident and a broken pipeline fails many."""

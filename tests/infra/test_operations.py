@@ -62,6 +62,7 @@ def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -
         "InspectionsLate",
         "LongWait",
         "BrokenRuns",
+        "CatalogsSetAside",
         "FailedDocuments",
         "WithheldPassages",
         "SearchIndexesNotReady",
