@@ -139,7 +139,9 @@ def _table(name: str, index: str | None, names: Names) -> str:
 def _item(action: str) -> Any:
     def asked(given: Parameters, names: Names) -> Iterator[_Asked]:
         table = _table(given["TableName"], given.get("IndexName"), names)
-        yield _Asked(f"dynamodb:{action}", table)
+        partition = given.get("Key", given.get("Item", {})).get("pk")
+        context = {"dynamodb:LeadingKeys": tuple(partition.values())} if partition else {}
+        yield _Asked(f"dynamodb:{action}", table, context)
 
     return asked
 

@@ -52,6 +52,8 @@ def test_a_role_allows_an_action_on_what_its_pattern_matches(
         ({"StringLike": {"s3:prefix": "maps/*"}}, "maps/a", True),
         ({"StringLike": {"s3:prefix": "maps/*"}}, "alice/", False),
         ({"StringNotLike": {"s3:prefix": "maps/*"}}, "alice/", True),
+        ({"ForAllValues:StringEquals": {"s3:prefix": ["maps/"]}}, "maps/", True),
+        ({"ForAllValues:StringEquals": {"s3:prefix": ["maps/"]}}, "alice/", False),
         ({"Null": {"s3:prefix": "false"}}, "alice/", True),
         ({"Null": {"s3:prefix": "true"}}, "alice/", False),
     ],

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.permissions.needs import Names, NotInIam, _check, needs
+from tests.permissions.needs import Names, Need, NotInIam, _check, needs
 
 NAMES = Names(
     account="000000000000",
@@ -28,7 +28,7 @@ def a_question(model: str) -> dict[str, Any]:
     return {"retrieveAndGenerateConfiguration": {"knowledgeBaseConfiguration": asked}}
 
 
-def needed(operation: str, given: dict[str, Any], error: str | None = None) -> list[str]:
+def made(operation: str, given: dict[str, Any], error: str | None = None) -> list[Need]:
     service, _, name = operation.partition(".")
     line = {
         "function": "stackroom-retrieve",
@@ -38,7 +38,22 @@ def needed(operation: str, given: dict[str, Any], error: str | None = None) -> l
         "wanted_by": "stackroom.retrieval.search",
         **({"error": error} if error else {}),
     }
-    return [f"{each.action} {each.resource}" for each in needs(line, NAMES)]
+    return needs(line, NAMES)
+
+
+def needed(operation: str, given: dict[str, Any], error: str | None = None) -> list[str]:
+    return [f"{each.action} {each.resource}" for each in made(operation, given, error)]
+
+
+@pytest.mark.parametrize(("operation", "where"), [("GetItem", "Key"), ("PutItem", "Item")])
+def test_a_call_for_an_item_is_made_in_the_context_of_its_partition(
+    operation: str, where: str
+) -> None:
+    given = {"TableName": "control", where: {"pk": {"S": "TURNS"}, "sk": {"S": "Retrieve"}}}
+
+    [need] = made(f"dynamodb.{operation}", given)
+
+    assert need.context == {"dynamodb:LeadingKeys": ("TURNS",)}
 
 
 @pytest.mark.parametrize(
