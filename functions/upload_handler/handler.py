@@ -60,7 +60,9 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     for message_id, catalog_id in wanted.items():
         if catalog_id is not None:
             waiting.setdefault(catalog_id, []).append(message_id)
-    for catalog_id, error in requests().ask_all(waiting).items():
+    # Where every message failed, so might this, and nobody would be told which messages.
+    failures = requests().ask_all(waiting) if waiting else {}
+    for catalog_id, error in failures.items():
         logger.error("asking for a run failed", catalog_id=catalog_id, exc_info=error)
         failed += waiting[catalog_id]
     return response(failed)

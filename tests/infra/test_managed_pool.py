@@ -79,7 +79,7 @@ def test_the_pool_says_of_which_type_it_is(managed: Assembly) -> None:
     }
 
     pools = {PoolMember.model_validate(*json.loads(each)) for each in told.values()}
-    assert len(told) == 6
+    assert len(told) == 7
     [member] = pools
     assert member.is_managed
     assert member.type in TYPES

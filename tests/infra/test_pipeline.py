@@ -37,13 +37,14 @@ ISSUER = "https://cognito-idp.{region}.amazonaws.com/stackroom-users"
 
 # By function: what it reads beside the three variables that every function has.
 ENVIRONMENT = {
-    ("pipeline", "upload_handler"): {**STORES, "STATE_MACHINE_ARN": MACHINE},
+    ("pipeline", "upload_handler"): RUNNING,
     ("pipeline", "inspect"): STORES,
     ("pipeline", "ingest"): {**RUNNING, **ADMISSION},
     ("pipeline", "status_poller"): {**STORES, "KB_POOL": POOL, **ADMISSION},
     ("pipeline", "reconciler"): RUNNING,
     ("gateway", "retrieve"): {
         "KB_CATALOG_TABLE": "stackroom-kb-catalog",
+        "KB_CONTROL_TABLE": "stackroom-kb-control",
         "KB_DOCS_BUCKET": "stackroom-kb-docs-{account}-{region}",
         "KB_POOL": POOL,
         "RETRIEVE_MIN_SCORE": "0.0",
@@ -128,12 +129,15 @@ def test_a_message_stays_hidden_for_six_timeouts_and_the_window(
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
-def test_uploads_come_in_batches_and_inspections_a_few_at_a_time(assembly: Assembly) -> None:
+def test_uploads_wait_for_no_others_and_inspections_come_a_few_at_a_time(
+    assembly: Assembly,
+) -> None:
     uploads = _mapping(assembly, "stackroom-uploads")
     inspections = _mapping(assembly, "stackroom-inspections")
 
-    assert (uploads["BatchSize"], uploads["MaximumBatchingWindowInSeconds"]) == (100, 5)
-    assert inspections["BatchSize"] == 5
+    assert (uploads["BatchSize"], uploads["MaximumBatchingWindowInSeconds"]) == (10, 0)
+    assert uploads["ScalingConfig"] == {"MaximumConcurrency": 10}
+    assert (inspections["BatchSize"], inspections["MaximumBatchingWindowInSeconds"]) == (5, 2)
 
 
 @pytest.mark.parametrize("name", ["uploads", "inspections"])
