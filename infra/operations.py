@@ -106,7 +106,7 @@ class OperationsStack(cdk.Stack):
             "LongWait",
             ours("OldestWaitSeconds", "ingest", statistic="Maximum"),
             threshold=60 * 60,
-            description="A catalog has waited an hour to be admitted to Bedrock: more arrives than"
+            description="A run has waited an hour to be admitted to Bedrock: more arrives than"
             " the account's quotas let in, or admissions are not given back.",
         )
 
