@@ -11,6 +11,7 @@ from rich.text import Text
 from stackroom.capacity import capacity_of
 from stackroom.model import Catalog, PoolMember
 from stackroom.ports.admission import Grant, Mode, Waiter
+from stackroom.runs.worklists import shared_worklist
 from stackroom_local.cli.console import console
 from stackroom_local.product import Product
 from stackroom_local.records import Records
@@ -18,6 +19,7 @@ from stackroom_local.state import StateDirectory
 
 _LOOKED_AT = 1000
 _NAMED = 5
+_SHARED_ONE = "the shared data source"  # one run works for all catalogs there
 
 
 def pool(state_dir: Path) -> None:
@@ -27,12 +29,14 @@ def pool(state_dir: Path) -> None:
 
 
 def overview(product: Product, catalogs: Sequence[Catalog]) -> RenderableType:
+    members = product.use_cases.deployment.pool
     names = {each.catalog_id: f"{each.user_id}/{each.name}" for each in catalogs}
+    names |= {shared_worklist(each.knowledge_base_id): _SHARED_ONE for each in members}
     grants = product.stores.admission_book.read().grants
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("Knowledge base", "Own data sources", "On the shared one", "Running", "Waiting"):
         table.add_column(column, overflow="fold")
-    for member in product.use_cases.deployment.pool:
+    for member in members:
         here = [each for each in grants if each.knowledge_base_id == member.knowledge_base_id]
         table.add_row(
             member.knowledge_base_id,
