@@ -1,6 +1,7 @@
 """Everybody's catalogs, documents and receipts, read from the tables for people to look at."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,6 +12,7 @@ from stackroom.aws.deployment import Deployment
 from stackroom.aws.items import scan, to_item
 from stackroom.aws.receipts import RECEIPTS, to_receipt
 from stackroom.aws.use_cases import UseCases
+from stackroom.clock import utc_now
 from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate
 from stackroom.ingestion.standing import QueuePosition
 from stackroom.keys import unplaced_partition
@@ -72,6 +74,19 @@ class Records:
         found = [listing for each in users for listing in self._of_user(each)]
         return sorted(found, key=lambda listing: (listing.user_id, listing.name))
 
+    def documents(self, user_id: str | None = None) -> Iterator[Document]:
+        """
+        Every one, also of a large catalog; a catalog ends early at a record that can't be read.
+
+        As much is read as there is: for whoever holds records against all that lies in the bucket.
+        """
+        now = utc_now()
+        for each in [user_id] if user_id else self.users():
+            for partition in self._partitions(each):
+                with suppress(Malformed):  # `listings` tells of it
+                    found = self._stores.documents.of_catalog(partition)
+                    yield from (document for document in found if not document.has_lapsed(now))
+
     def users(self) -> list[str]:
         """Whoever has a catalog, or an object that belongs to none."""
         # A scan: the table's keys serve questions about one user, and a laptop's table is small.
@@ -115,6 +130,13 @@ class Records:
         page = self._stores.documents.page(partition, after=None, limit=_UNPLACED)
         if found := tuple(sorted(page.documents, key=lambda document: document.filename)):
             yield CatalogListing(user_id, NO_CATALOG, found)
+
+    def _partitions(self, user_id: str) -> Iterator[str]:
+        """Of the user's catalogs, and of what belongs to none."""
+        with suppress(Malformed):
+            for catalog in self._stores.catalogs.of_user(user_id):
+                yield catalog.catalog_id
+        yield unplaced_partition(user_id)
 
     @cached_property
     def _looking(self) -> UseCases:

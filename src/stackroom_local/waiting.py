@@ -10,8 +10,8 @@ from textwrap import indent
 
 from stackroom.audits.comparison import has_the_same_content
 from stackroom.keys import is_document
+from stackroom.model import Document
 from stackroom.ports.inventory import Inventory, ListedObject
-from stackroom_local.records import CatalogListing
 
 _SHOWN = 20
 
@@ -26,14 +26,17 @@ def objects(inventory: Inventory, user_id: str | None) -> Iterator[ListedObject]
         after = page.next
 
 
-def waiting(lying: Iterable[ListedObject], listings: Iterable[CatalogListing]) -> list[str]:
-    """Keys. `lying` must have been read before `listings`: records are written after objects."""
-    records = {each.s3_key: each for listing in listings for each in listing.documents}
-    return [
-        each.key
-        for each in lying
-        if (record := records.get(each.key)) is None or not has_the_same_content(record, each)
-    ]
+def waiting(lying: Iterable[ListedObject], records: Iterable[Document]) -> list[str]:
+    """
+    Keys. `records` are all that there are, also those of a large catalog that nobody is shown;
+    `lying` must have been read before them: records are written after objects.
+    """
+    left = {each.key: each for each in lying}
+    for record in records:
+        there = left.get(record.s3_key)
+        if there is not None and has_the_same_content(record, there):
+            del left[record.s3_key]
+    return list(left)
 
 
 def told(keys: list[str]) -> str:

@@ -1,7 +1,7 @@
 from datetime import UTC, datetime, timedelta
 
+from stackroom.model import Document
 from stackroom.ports.inventory import ListedObject
-from stackroom_local.records import CatalogListing
 from stackroom_local.waiting import told, waiting
 from tests.records import a_document
 
@@ -12,9 +12,8 @@ def lying(key: str, *, etag: str = "e1", at: datetime = AT) -> ListedObject:
     return ListedObject(key=key, size=10, etag=etag, last_modified=at)
 
 
-def known(key: str) -> CatalogListing:
-    document = a_document(s3_key=key, etag="e1", size=10, uploaded_at=AT)
-    return CatalogListing("ada", "home", (document,))
+def known(key: str) -> Document:
+    return a_document(s3_key=key, etag="e1", size=10, uploaded_at=AT)
 
 
 def test_an_object_waits_until_a_record_tells_of_it_as_it_is_now() -> None:

@@ -74,10 +74,11 @@ def status(state_dir: Path, *, user: str | None, watch: bool) -> None:
         checked(user)
     if not watch:
         lying = list(objects(Product(instance).stores.inventory, user))
-        listings = Records(instance).listings(user)
+        records = Records(instance)
+        listings = records.listings(user)
         if not (out.is_terminal and _is_under_way(listings)):
             out.print(overview(listings, speed=instance.speed))
-            if left := waiting(lying, listings):
+            if left := waiting(lying, records.documents(user)):
                 out.print(Text(told(left)))
             return
     following = Following(instance, user)

@@ -59,7 +59,7 @@ def overview(listings: Iterable[CatalogListing], *, speed: float) -> RenderableT
     if not table.row_count:
         return Text("no documents yet")
     total = ", ".join(f"{counts[each]} {each}" for each in DocumentStatus if counts[each])
-    return Group(table, *notes, Text(total, style="dim"))
+    return Group(table, *notes, *([Text(total, style="dim")] if total else ()))
 
 
 def _cells(listing: CatalogListing, document: Document, speed: float) -> list[RenderableType]:
