@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from stackroom.keys import catalog_id_of
+from stackroom.clock import utc_now
+from stackroom.keys import Location, catalog_id_of, locate
 from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.runs.placement import Placement, Placements
+from stackroom.runs.placing import OwnFirst
 from stackroom_local.cli.asking import TOOL, issuer_of
 from stackroom_local.clients import client
 from stackroom_local.dropping import Dropped
 from stackroom_local.gateway.client import call_tool
+from stackroom_local.product import Product
 from stackroom_local.records import Records
 from stackroom_local.state import Instance
 
@@ -54,8 +58,7 @@ class Person:
 
     def records(self) -> dict[str, Document]:
         """Every document of theirs, by key, those that belong to no catalog included."""
-        listings = Records(self.instance).listings(self.name)
-        return {each.s3_key: each for listing in listings for each in listing.documents}
+        return {each.s3_key: each for each in Records(self.instance).documents(self.name)}
 
     def record(self, path: str) -> Document | None:
         return self.records().get(f"{self.name}/{path}")
@@ -111,15 +114,63 @@ class Person:
         assert found is not None, f"{self.name} has no catalog {name!r}"
         return found
 
+    def place(self, name: str) -> None:
+        """
+        Opens a catalog with a data source of its own, from its first file on. A new one gets such
+        by itself only where everybody's is busy for long, or in a MANAGED knowledge base.
+        """
+        place = locate(f"{self.name}/{name}/a.txt")
+        assert isinstance(place, Location), place
+        there, now = Product(self.instance).use_cases.deployment, utc_now()
+        opened = there.register.open(
+            Catalog(
+                catalog_id=place.catalog_id,
+                user_id=self.name,
+                name=name,
+                s3_prefix=place.prefix,
+                created_at=now,
+                updated_at=now,
+            )
+        )
+        placements = Placements(
+            catalogs=there.register,
+            slots=there.slots,
+            data_sources=there.data_sources,
+            pool=there.pool,
+            placing=OwnFirst(),
+        )
+        eventually(
+            lambda: placements.ensure(opened)[0] is Placement.PLACED, f"{name} has its data source"
+        )
+
     def jobs(self, catalog: str) -> list[str]:
-        """The ids of all ingestion jobs that the catalog ever had."""
+        """The ids of all ingestion jobs that the catalog's data source ever had."""
         placed = self.catalog(catalog)
-        answer = client("bedrock-agent", self.instance.simulator_endpoint).list_ingestion_jobs(
+        answer = self._bedrock.list_ingestion_jobs(
             knowledgeBaseId=placed.knowledge_base_id,
             dataSourceId=placed.data_source_id,
             maxResults=1000,
         )
         return [each["ingestionJobId"] for each in answer["ingestionJobSummaries"]]
+
+    def ingestions(self, catalog: str) -> list[tuple[str, datetime]]:
+        """
+        All that Bedrock has in the catalog's data source, and when it last took it in: by whatever
+        way a document comes again, its time is another.
+        """
+        placed = self.catalog(catalog)
+        pages = self._bedrock.get_paginator("list_knowledge_base_documents").paginate(
+            knowledgeBaseId=placed.knowledge_base_id, dataSourceId=placed.data_source_id
+        )
+        return sorted(
+            (str(each["identifier"]), each["updatedAt"])
+            for page in pages
+            for each in page["documentDetails"]
+        )
+
+    @property
+    def _bedrock(self) -> Any:
+        return client("bedrock-agent", self.instance.simulator_endpoint)
 
     @property
     def _s3(self) -> Any:

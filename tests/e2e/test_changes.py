@@ -151,10 +151,10 @@ def test_a_bad_version_over_an_indexed_one_takes_its_passages_away(
     assert name not in bob.files_found(question)
 
 
-def test_the_same_file_again_changes_nothing_and_costs_no_job(
+def test_the_same_file_again_changes_nothing_and_is_not_ingested_anew(
     bob: Person, after: Before, aws: Callable[[str], Any]
 ) -> None:
-    jobs = bob.jobs(CATALOG)
+    ingestions = bob.ingestions(CATALOG)
     record = bob.record(f"{CATALOG}/changed.txt")
     since = int(time.time() * 1000)
 
@@ -163,6 +163,6 @@ def test_the_same_file_again_changes_nothing_and_costs_no_job(
     await_rest(aws)
 
     assert [each["outcome"] for each in told] == ["unchanged"]
-    assert bob.jobs(CATALOG) == jobs
+    assert bob.ingestions(CATALOG) == ingestions
     assert bob.record(f"{CATALOG}/changed.txt") == record
     assert bob.files_found("Where is the key to the cellar?").count("changed.txt") == 1

@@ -46,7 +46,7 @@ def test_events_that_come_twice_and_out_of_order_change_nothing(
         bob.await_absence(f"{CATALOG}/gone.txt")
         await_rest(aws)
         seen = [body for body in tap.take() if ".metadata.json" not in body]
-    records, jobs = bob.records(), bob.jobs(CATALOG)
+    records, ingestions = bob.records(), bob.ingestions(CATALOG)
 
     again = seen * 3
     Random(2).shuffle(again)
@@ -55,7 +55,7 @@ def test_events_that_come_twice_and_out_of_order_change_nothing(
 
     assert len(seen) == 4
     assert bob.records() == records
-    assert bob.jobs(CATALOG) == jobs
+    assert bob.ingestions(CATALOG) == ingestions
     assert [
         each["content"]
         for each in bob.find("When does the choir rehearse?")

@@ -111,8 +111,7 @@ class Judge:
                 yield f"stackroom {' '.join(arguments)} ended with {ended.returncode}:\n{said}"
 
     def _listed(self, user: str) -> list[Document]:
-        listings = Records(self.instance).listings(user)
-        return [each for listing in listings for each in listing.documents]
+        return list(Records(self.instance).documents(user))
 
     def _shelves(self, user: str) -> dict[str, set[str]]:
         """By catalog, the words that its owner must find: those of what is listed as indexed."""
