@@ -91,10 +91,7 @@ def _real(planned: Sequence[Upload]) -> Seen:
             executions=executions,
             transitions=transitions,
             jobs=_count(instance, "SELECT count(*) FROM ingestion_jobs"),
-            direct_calls=_count(
-                instance,
-                "SELECT count(*) FROM client_tokens WHERE scope LIKE 'documents/STARTING%'",
-            ),
+            direct_calls=_count(instance, _DIRECT_CALLS),
         )
 
 
