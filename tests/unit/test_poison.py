@@ -230,7 +230,7 @@ LOOPS = {
     "documents of data sources": Loop(
         breaks=indexed_by_mistake,
         fails=lambda world: fails_for(world.documents, "get", place_of(POISON).document_id),
-        named=POISON,
+        named=f"KB1/DS2: {place_of(POISON).document_id}",
         is_mended=taken_up_again,
     ),
     "data sources": Loop(

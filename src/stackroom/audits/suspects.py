@@ -97,10 +97,16 @@ class Suspects:
         self, at: Place, there: Inhabited, catalog: Catalog, some: Iterable[str]
     ) -> Iterator[Discrepancy]:
         for each in some:
-            document = self.documents.get(catalog.catalog_id, each)
-            if document is not None:
-                found = self._judged(there.source, document, NOT_FOUND, by=at.began)
-                yield from self.mending.apart(document.s3_key, found)
+            what = f"{where(there.source)}: {each}"
+            found = self._of_unlisted(there.source, catalog, each, at.began)
+            yield from self.mending.apart(what, found)
+
+    def _of_unlisted(
+        self, source: DataSource, catalog: Catalog, document_id: str, by: datetime | None
+    ) -> Iterator[Discrepancy]:
+        document = self.documents.get(catalog.catalog_id, document_id)
+        if document is not None:
+            yield from self._judged(source, document, NOT_FOUND, by=by)
 
     def _recorded(self, at: Place, there: Inhabited) -> Reread:
         left = set(at.suspects)
