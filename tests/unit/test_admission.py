@@ -6,6 +6,7 @@ import pytest
 
 from stackroom.admission.admission import Admission, State
 from stackroom.admission.dispatch import GRANT
+from stackroom.admission.limits import PATIENCE
 from stackroom.errors import RecordChanged, StoreUnavailable
 from stackroom.ports.admission import Mode, Waiter
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
@@ -239,3 +240,96 @@ def test_the_oldest_wait_is_that_of_the_head_of_any_queue(desk: Desk) -> None:
 
     assert before == State(waiting=0, grants=0, oldest_wait_seconds=0)
     assert desk.admission.state() == State(waiting=1, grants=1, oldest_wait_seconds=120)
+
+
+def test_one_that_nobody_is_before_enters_at_once_and_needs_no_waking(desk: Desk) -> None:
+    mine = desk.admission.enter_at_once(desk.waiter("first", Mode.SHARED, calls=4))
+
+    assert mine is not None
+    assert (mine.slots, mine.claimed) == (4, True)
+    assert desk.admission.mode_of("first", 1) is Mode.SHARED
+    assert desk.queue(Mode.SHARED) == []
+    assert desk.task_tokens.woken == []
+
+
+def test_none_enters_at_once_where_a_job_is_at_work(desk: Desk) -> None:
+    desk.enter("job")
+
+    assert desk.admission.enter_at_once(desk.waiter("late", Mode.SHARED)) is None
+    assert desk.holders() == ["job"]
+
+
+def test_none_enters_at_once_past_a_job_that_waits(desk: Desk) -> None:
+    desk.enter("calls", Mode.SHARED)
+    desk.enter("job")
+
+    assert desk.admission.enter_at_once(desk.waiter("late", Mode.SHARED)) is None
+    assert desk.holders() == ["calls"]
+
+
+def test_who_enters_at_once_leaves_to_those_who_wait_what_falls_to_them(desk: Desk) -> None:
+    waiting = desk.waiter("waits", Mode.SHARED)
+    desk.book.enqueue(waiting)
+
+    mine = desk.admission.enter_at_once(desk.waiter("late", Mode.SHARED))
+    desk.admission.dispatch()
+
+    assert mine is not None
+    assert desk.holders() == ["late", "waits"]
+    assert desk.task_tokens.woken == ["token of waits"]
+
+
+def test_of_two_who_enter_at_once_neither_overwrites_the_other(desk: Desk) -> None:
+    waiters = [desk.waiter(name, Mode.SHARED, calls=10) for name in ("quicker", "slower")]
+    quicker = desk.admission.enter_at_once
+
+    desk.book.before("write", lambda _: quicker(waiters[0]), times=1)
+    slower = desk.admission.enter_at_once(waiters[1])
+
+    assert slower is None  # all ten calls are the other's
+    assert desk.holders() == ["quicker"]
+
+
+def test_while_a_large_document_is_at_work_calls_go_on_though_a_job_waits(desk: Desk) -> None:
+    mine = desk.admission.enter_at_once(desk.waiter("calls", Mode.SHARED, calls=4))
+    assert mine is not None
+    at_a_large = desk.admission.begin_large(mine, since=desk.clock())
+    assert at_a_large is not None
+    desk.enter("job")
+
+    meanwhile = desk.admission.extend(at_a_large, calls=4)
+    done = desk.admission.end_large(at_a_large)
+    assert done is not None
+    afterwards = desk.admission.extend(done, calls=4)
+
+    assert at_a_large.is_large
+    assert meanwhile is not None
+    assert not done.is_large
+    assert afterwards is None
+
+
+@pytest.mark.parametrize(("waited", "begins"), [(0, False), (PATIENCE.total_seconds() + 2, True)])
+def test_a_large_document_is_begun_before_jobs_that_came_much_later(
+    desk: Desk, waited: float, begins: bool
+) -> None:
+    since = desk.clock()
+    mine = desk.admission.enter_at_once(desk.waiter("calls", Mode.SHARED, calls=4))
+    assert mine is not None
+    desk.clock.pass_by(waited)
+    desk.enter("job")
+    mine = desk.admission.keep("calls", 1)
+    assert mine is not None
+
+    assert (desk.admission.begin_large(mine, since=since) is not None) is begins
+    [held] = desk.book.read().grants
+    assert held.is_large is begins
+
+
+def test_a_grant_that_is_over_takes_no_large_document(desk: Desk) -> None:
+    mine = desk.admission.enter_at_once(desk.waiter("calls", Mode.SHARED))
+    assert mine is not None
+    desk.admission.leave("calls", 1)
+
+    assert desk.admission.begin_large(mine, since=desk.clock()) is None
+    assert desk.admission.end_large(mine) is None
+    assert desk.holders() == []

@@ -9,6 +9,7 @@ import pytest
 from moto import mock_aws
 
 import stackroom.runs.leases
+import stackroom.runs.placing
 import stackroom.runs.progress
 from stackroom.aws import session
 from stackroom.aws.admission import DynamoAdmissionBook
@@ -16,6 +17,7 @@ from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.slots import DynamoSlots
+from stackroom.runs.placing import OwnFirst
 from tests.aws.stores import (
     BUCKET,
     CATALOG_TABLE,
@@ -72,6 +74,12 @@ def one_knowledge_base(bedrock: Bedrock, monkeypatch: pytest.MonkeyPatch) -> str
     knowledge_base_id, data_source_id = next(iter(bedrock.shared.items()))
     monkeypatch.setenv("KB_POOL", pool({knowledge_base_id: data_source_id}))
     return knowledge_base_id
+
+
+@pytest.fixture
+def own_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """New catalogs get data sources of their own while there are any."""
+    monkeypatch.setattr(stackroom.runs.placing, "SharedFirst", lambda **_: OwnFirst())
 
 
 @pytest.fixture

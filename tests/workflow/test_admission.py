@@ -10,9 +10,11 @@ from stackroom.errors import StoreUnavailable
 from stackroom_local.simulator.disturbances import Kind
 from tests.workflow.world import World
 
+pytestmark = pytest.mark.usefixtures("own_first")
+
 KEY = "alice/research/report.txt"
 OTHER = "bob/letters/first.txt"
-PLACED = ["EnsureDataSource", "IsCatalogPlaced"]
+PLACED = ["BeginRun", "IsRunUnderWay"]
 STARTED = ["StartIngestion", "IsIngestionStarted"]
 
 
@@ -242,6 +244,6 @@ def test_handing_over_gives_the_grant_back(world: World, monkeypatch: pytest.Mon
 
     first, second = world.executions()
     assert held == [[]]
-    assert first.states[-3:] == ["HandOverRun", "IsRunHandedOver", "CatalogHandedOver"]
+    assert first.states[-3:] == ["HandOverRun", "IsRunHandedOver", "RunHandedOver"]
     assert second.states[:5] == [*PLACED, "AdmitIngestion", *STARTED]
     assert world.status(KEY) == "indexed"

@@ -11,9 +11,11 @@ from stackroom.errors import StoreUnavailable
 from stackroom.runs.leases import MAX_FAILURES
 from tests.workflow.world import World
 
+pytestmark = pytest.mark.usefixtures("own_first")
+
 KEY = "alice/research/report.txt"
 OTHER = "alice/research/notes.txt"
-TASKS = ["ensure_data_source", "admit", "start", "poll", "settle", "release"]
+TASKS = ["begin", "admit", "start", "poll", "settle", "release"]
 
 
 @pytest.mark.parametrize("action", TASKS)
@@ -26,7 +28,7 @@ def test_a_run_that_broke_is_followed_by_one_that_ends_the_work(
 
     broken, successor = world.executions()
     assert (broken.status, successor.status) == ("FAILED", "SUCCEEDED")
-    assert successor.states[-1] == "CatalogSettled"
+    assert successor.states[-1] == "WorklistSettled"
     assert world.status(KEY) == "indexed"
     assert not world.lease(KEY).held
     assert len(world.bedrock.jobs()) == 1
@@ -63,7 +65,7 @@ def test_documents_that_a_cut_short_start_left_behind_are_not_forgotten(
         raise StoreUnavailable("PutItem", "ThrottlingException")
 
     monkeypatch.setattr(DynamoDocuments, "save_all", save_one)
-    world.functions.before["ensure_data_source"].append(lambda: world.drop(OTHER))
+    world.functions.before["begin"].append(lambda: world.drop(OTHER))
 
     world.drop(KEY)
 
@@ -119,7 +121,7 @@ def test_a_run_notices_that_another_has_taken_its_lease(world: World, action: st
     assert world.lease(KEY).epoch == 2
 
 
-@pytest.mark.parametrize("action", ["ensure_data_source", "start", "poll", "settle"])
+@pytest.mark.parametrize("action", ["begin", "start", "poll", "settle"])
 @pytest.mark.parametrize("outcome", ["recorded", "a word of tomorrow"])
 def test_an_outcome_that_no_choice_names_breaks_the_run(
     world: World, action: str, outcome: str
@@ -147,7 +149,7 @@ def test_an_unknown_outcome_of_a_release_that_was_done_has_no_successor(world: W
 
 
 def test_the_delay_grows_with_every_run_that_breaks(world: World) -> None:
-    world.functions.interrupt("ensure_data_source", "KeyError")
+    world.functions.interrupt("begin", "KeyError")
     world.drop(KEY)
 
     for _ in range(2):

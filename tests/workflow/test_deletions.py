@@ -54,7 +54,7 @@ def test_a_deleted_catalog_ends_with_its_data_source_and_its_slot_given_back(
 
     deletions.delete_catalog("alice", catalog.catalog_id)
 
-    assert {each.states[-1] for each in world.executions()} == {"CatalogSettled"}
+    assert {each.states[-1] for each in world.executions()} == {"WorklistSettled"}
     assert world.catalogs.get(catalog.catalog_id) is None
     assert [world.document(KEY), world.document(NOTES)] == [None, None]
     assert world.bedrock.sources() == []
@@ -74,7 +74,7 @@ def test_a_deleted_catalog_on_the_shared_data_source_leaves_only_that(
 
     deletions.delete_catalog("alice", catalog.catalog_id)
 
-    assert {each.states[-1] for each in world.executions()} == {"CatalogSettled"}
+    assert {each.states[-1] for each in world.executions()} == {"WorklistSettled"}
     assert world.catalogs.get(catalog.catalog_id) is None
     assert world.status(OTHER) == "indexed"
     assert [each["filename"] for each in world.bedrock.passages()] == ["first.txt"]
@@ -90,7 +90,7 @@ def test_a_data_source_that_goes_slowly_is_waited_for(world: World, deletions: D
     deletions.delete_catalog("alice", catalog_id)
 
     execution = world.executions()[-1]
-    assert execution.states.count("WaitForDataSource") == 4
+    assert execution.states.count("WaitToBegin") == 4
     assert world.catalogs.get(catalog_id) is None
     assert world.bedrock.sources() == []
 

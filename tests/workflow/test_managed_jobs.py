@@ -35,7 +35,7 @@ def test_three_jobs_are_at_work_at_once(managed: str, world: World) -> None:
     executions = world.executions()
     assert at_work == ["IN_PROGRESS"] * 3
     assert sorted(granted) == sorted(world.catalog(key).catalog_id for key in KEYS)
-    assert {each.states[-1] for each in executions} == {"CatalogSettled"}
+    assert {each.states[-1] for each in executions} == {"WorklistSettled"}
     assert [world.status(key) for key in KEYS] == ["indexed"] * 3
     assert world.bedrock.refusals == []
     assert world.grants() == []

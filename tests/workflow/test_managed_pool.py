@@ -141,7 +141,7 @@ def test_a_file_is_found_by_its_owner_alone_and_replaced_and_deleted_with_a_rece
 
     receipt_id = delete(world, deletions, KEY)
 
-    assert {each.states[-1] for each in world.executions()} == {"CatalogSettled"}
+    assert {each.states[-1] for each in world.executions()} == {"WorklistSettled"}
     assert world.catalog(OTHERS).data_source_type is way
     assert first == [["Annual leave is thirty days."], ["Annual leave is twenty days."], []]
     assert replaced == ["Annual leave is forty days."]
@@ -179,7 +179,7 @@ def test_more_catalogs_than_a_vector_knowledge_base_has_room_for_have_sources_of
 
     executions = world.executions()
 
-    assert {each.states[-1] for each in executions} == {"CatalogSettled"}
+    assert {each.states[-1] for each in executions} == {"WorklistSettled"}
     assert {world.status(key) for key in keys} == {"indexed"}
     own = {world.catalog(key).data_source_id for key in keys}
     assert {world.catalog(key).data_source_type for key in keys} == {DataSourceType.S3}
@@ -195,7 +195,7 @@ def test_a_deleted_catalog_gives_its_data_source_and_its_slot_back(
 
     deletions.delete_catalog("alice", world.catalog(KEY).catalog_id)
 
-    assert {each.states[-1] for each in world.executions()} == {"CatalogSettled"}
+    assert {each.states[-1] for each in world.executions()} == {"WorklistSettled"}
     left = session.client("bedrock-agent").list_data_sources(knowledgeBaseId=bedrock)
     assert [each["name"] for each in left["dataSourceSummaries"]] == ["shared"]
     assert world.slots.taken(bedrock) == 0

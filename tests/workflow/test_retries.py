@@ -9,8 +9,10 @@ from stackroom.errors import Unavailable
 from stackroom_local.simulator.disturbances import Kind
 from tests.workflow.world import World
 
+pytestmark = pytest.mark.usefixtures("own_first")
+
 KEY = "alice/research/report.txt"
-TASKS = ["ensure_data_source", "admit", "start", "poll", "settle", "release"]
+TASKS = ["begin", "admit", "start", "poll", "settle", "release"]
 OURS = [error.__name__ for error in Unavailable.__subclasses__()]
 LAMBDAS = [
     "Lambda.ClientExecutionTimeoutException",
@@ -68,7 +70,7 @@ def test_handing_over_is_retried(
     world.drop(KEY)
 
     first, _ = world.executions()
-    assert first.states[-1] == "CatalogHandedOver"
+    assert first.states[-1] == "RunHandedOver"
     assert len(world.functions.calls_of("hand_over")) == len(errors) + 1
     assert world.status(KEY) == "indexed"
 
@@ -100,7 +102,7 @@ def test_retries_that_run_out_are_recorded_and_followed_after_a_minute(
     assert (broken.status, broken.error) == ("FAILED", "RunBroke")
     assert broken.states[-2:] == ["RecordFailure", "RunBroke"]
     assert not world.functions.interruptions[action]
-    assert successor.states == ["EnsureDataSource", "IsCatalogPlaced", "WaitForDataSource"]
+    assert successor.states == ["BeginRun", "IsRunUnderWay", "WaitToBegin"]
     assert successor.input == {**broken.input, "epoch": 2, "progress": {"delay": 60}}
 
 

@@ -1,18 +1,22 @@
 """A catalog's run when nothing goes wrong: rounds, and what may happen while they last."""
 
+import pytest
+
 from stackroom.aws import session
 from stackroom_local.simulator.disturbances import Kind
 from tests.aws.stores import CATALOG_TABLE
 from tests.workflow.world import World
 
+pytestmark = pytest.mark.usefixtures("own_first")
+
 KEY = "alice/research/report.txt"
 OTHER = "alice/research/notes.txt"
-PLACED = ["EnsureDataSource", "IsCatalogPlaced"]
+PLACED = ["BeginRun", "IsRunUnderWay"]
 ADMITTED = ["AdmitIngestion"]
 STARTED = ["StartIngestion", "IsIngestionStarted"]
 OVER = ["WaitForIngestion", "PollIngestion", "IsIngestionOver"]
 SETTLED = ["SettleDocuments", "AreDocumentsSettled"]
-RELEASED = ["ReleaseRun", "IsCatalogSettled"]
+RELEASED = ["ReleaseRun", "IsWorklistSettled"]
 LONG = 3600.0  # AWS seconds
 
 
@@ -22,7 +26,7 @@ def test_a_dropped_file_is_indexed_by_one_run_of_one_round(world: World) -> None
     [execution] = world.executions()
     assert execution.status == "SUCCEEDED"
     begun = [*PLACED, *ADMITTED, *STARTED]
-    assert execution.states == [*begun, *OVER, *SETTLED, *RELEASED, "CatalogSettled"]
+    assert execution.states == [*begun, *OVER, *SETTLED, *RELEASED, "WorklistSettled"]
     assert world.status(KEY) == "indexed"
     assert world.catalog(KEY).status == "ready"
     assert not world.lease(KEY).held
@@ -42,13 +46,13 @@ def test_a_job_that_runs_is_polled_until_it_is_over(world: World) -> None:
 
 def test_a_data_source_that_is_being_created_is_waited_for(world: World) -> None:
     world.bedrock.fail("CreateDataSource", Kind.LATE, seconds=LONG)
-    world.at("ensure_data_source", 3, lambda: world.bedrock.pass_time(LONG))
+    world.at("begin", 3, lambda: world.bedrock.pass_time(LONG))
 
     world.drop(KEY)
 
     [execution] = world.executions()
-    assert execution.states[:5] == [*PLACED, "WaitForDataSource", *PLACED]
-    assert execution.states.count("WaitForDataSource") == 2
+    assert execution.states[:5] == [*PLACED, "WaitToBegin", *PLACED]
+    assert execution.states.count("WaitToBegin") == 2
     assert world.status(KEY) == "indexed"
 
 
@@ -65,7 +69,7 @@ def test_a_second_file_finds_its_catalog_placed(world: World) -> None:
     assert world.status(OTHER) == "indexed"
 
 
-def test_what_arrives_during_a_job_is_taken_up_by_one_more(world: World) -> None:
+def test_what_arrives_during_a_job_is_ingested_directly_after_it(world: World) -> None:
     keys = [f"alice/research/{number}.txt" for number in range(5)]
 
     def drop_all() -> None:
@@ -77,8 +81,11 @@ def test_what_arrives_during_a_job_is_taken_up_by_one_more(world: World) -> None
     world.drop(KEY)
 
     [execution] = world.executions()
-    assert execution.states.count("StartIngestion") == 2
-    assert len(world.bedrock.jobs()) == 2
+    assert execution.states.count("StartIngestion") == 1
+    assert execution.states[-3:] == [*PLACED, "WorklistSettled"]
+    assert len(world.bedrock.jobs()) == 1
+    directly = world.bedrock.accepted("IngestKnowledgeBaseDocuments")
+    assert sum(len(asked["documents"]) for asked in directly) == len(keys)
     assert [world.status(key) for key in [KEY, *keys]] == ["indexed"] * 6
 
 
@@ -88,7 +95,7 @@ def test_a_duplicate_event_during_a_job_leads_to_a_round_with_nothing_to_do(worl
     world.drop(KEY)
 
     [execution] = world.executions()
-    assert execution.states[-5:] == [*PLACED, *RELEASED, "CatalogSettled"]
+    assert execution.states[-5:] == [*PLACED, *RELEASED, "WorklistSettled"]
     assert len(world.bedrock.jobs()) == 1
     assert world.status(KEY) == "indexed"
 
@@ -198,10 +205,10 @@ def test_a_run_whose_catalog_is_gone_ends_well(world: World) -> None:
         key = {"catalog_id": {"S": catalog_id}, "sk": {"S": "METADATA"}}
         session.client("dynamodb").delete_item(TableName=CATALOG_TABLE, Key=key)
 
-    world.functions.before["ensure_data_source"].append(forget)
+    world.functions.before["begin"].append(forget)
 
     world.drop(KEY)
 
     [execution] = world.executions()
-    assert execution.states == [*PLACED, *RELEASED, "CatalogSettled"]
+    assert execution.states == [*PLACED, *RELEASED, "WorklistSettled"]
     assert not world.lease(KEY).held

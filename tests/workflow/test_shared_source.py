@@ -19,11 +19,11 @@ NOTES = "alice/research/notes.txt"
 OTHER = "bob/letters/first.txt"
 MANY = [f"alice/research/{number}.txt" for number in range(15)]
 INGEST = "IngestKnowledgeBaseDocuments"
-PLACED = ["EnsureDataSource", "IsCatalogPlaced", "AdmitIngestion"]
+PLACED = ["BeginRun", "IsRunUnderWay", "AdmitIngestion"]
 STARTED = ["StartIngestion", "IsIngestionStarted"]
 OVER = ["WaitForIngestion", "PollIngestion", "IsIngestionOver"]
 SETTLED = ["SettleDocuments", "AreDocumentsSettled"]
-RELEASED = ["ReleaseRun", "IsCatalogSettled", "CatalogSettled"]
+RELEASED = ["ReleaseRun", "IsWorklistSettled", "WorklistSettled"]
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_slot_lost_to_someone_elses_data_sources_leads_to_the_shared_one(
 
 
 def test_many_files_take_calls_of_ten(full: World) -> None:
-    full.functions.before["ensure_data_source"].append(lambda: drop_all(full, MANY))
+    full.functions.before["begin"].append(lambda: drop_all(full, MANY))
 
     full.drop(KEY)
 
@@ -138,12 +138,12 @@ def test_a_failure_without_a_reason_is_tried_again(full: World) -> None:
 
 def test_a_failed_document_leaves_the_others_alone(full: World) -> None:
     full.bedrock.fail(INGEST, Kind.FAILED, where=document_id(KEY), times=MAX_ATTEMPTS)
-    full.functions.before["ensure_data_source"].append(lambda: full.drop(NOTES))
+    full.functions.before["begin"].append(lambda: full.drop(NOTES))
 
     full.drop(KEY)
 
     [execution] = full.executions()
-    assert execution.states[-1] == "CatalogSettled"
+    assert execution.states[-1] == "WorklistSettled"
     assert [full.status(KEY), full.status(NOTES)] == ["failed", "indexed"]
 
 
@@ -179,7 +179,7 @@ def test_a_refused_call_is_waited_out(full: World, monkeypatch: pytest.MonkeyPat
     full.drop(KEY)
 
     [execution] = full.executions()
-    assert execution.states[-1] == "CatalogSettled"
+    assert execution.states[-1] == "WorklistSettled"
     assert full.status(KEY) == "indexed"
     assert full.grants() == []
 
@@ -195,7 +195,7 @@ def test_two_catalogs_share_the_knowledge_base(full: World, slow: None) -> None:
     full.bedrock.let_go(KEY)
 
     executions = full.executions()
-    assert {each.states[-1] for each in executions} == {"CatalogSettled"}
+    assert {each.states[-1] for each in executions} == {"WorklistSettled"}
     assert while_the_first_is_at_work == ["indexing", "indexed"]
     assert [full.status(KEY), full.status(OTHER)] == ["indexed", "indexed"]
     assert full.bedrock.refusals == []
@@ -267,7 +267,7 @@ def test_a_grant_ends_when_others_wait_and_goes_on_after_them(
     monkeypatch.setenv("ADMISSION_DIRECT_CALLS", "1")
     monkeypatch.setattr(stackroom.admission.admission, "LONGEST_WHILE_OTHERS_WAIT", timedelta(0))
     full.occupy(one_knowledge_base)
-    full.functions.before["ensure_data_source"].append(lambda: drop_all(full, MANY))
+    full.functions.before["begin"].append(lambda: drop_all(full, MANY))
     full.drop(KEY)
     full.machine.await_parked(full.lease(KEY).execution_name)
     full.drop(OTHER)

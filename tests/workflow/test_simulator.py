@@ -78,7 +78,7 @@ def test_two_users_share_a_knowledge_base_and_its_one_job(
 
     executions = world.executions()
 
-    assert {each.states[-1] for each in executions} == {"CatalogSettled"}
+    assert {each.states[-1] for each in executions} == {"WorklistSettled"}
     assert [world.status(KEY), world.status(OTHERS)] == ["indexed", "indexed"]
     assert passages(bedrock, "alice") == ["Annual leave is thirty days."]
     assert passages(bedrock, "bob") == ["Annual leave is twenty days."]
@@ -111,7 +111,7 @@ def test_a_catalog_on_the_shared_data_source_is_ingested_and_deleted_directly(
 
     world.remove(KEY)
 
-    assert {each.states[-1] for each in world.executions()} == {"CatalogSettled"}
+    assert {each.states[-1] for each in world.executions()} == {"WorklistSettled"}
     assert before == [["Annual leave is thirty days."], ["Annual leave is twenty days."]]
     assert passages(bedrock, "alice") == []
     assert passages(bedrock, "bob") == ["Annual leave is twenty days."]
@@ -144,7 +144,7 @@ def test_a_scanned_pdf_is_found_where_catalogs_are_read_by_a_parser_that_sees(
 
     executions = world.executions()
 
-    assert [each.states[-1] for each in executions] == ["CatalogSettled"]
+    assert [each.states[-1] for each in executions] == ["WorklistSettled"]
     assert world.status("alice/research/scan.pdf") == "indexed"
     assert passages(bedrock, "alice") == [pages[1], pages[0]]
 
