@@ -6,6 +6,7 @@ import pytest
 
 from stackroom.admission.demand import BATCH
 from stackroom.errors import ServiceRefused, StoreUnavailable
+from stackroom.ingestion.catalog_looks import CatalogLooks
 from stackroom.ingestion.shared_work import SharedWork
 from stackroom.model import CatalogStatus, DataSource, DataSourceType, DocumentStatus, PoolMember
 from stackroom.ports.worklists import Entry
@@ -28,11 +29,13 @@ def shared() -> Pipeline:
 
 def work_of(pipeline: Pipeline) -> SharedWork:
     return SharedWork(
-        worklist_id=SHARED_WORKLIST,
-        worklists=pipeline.worklists,
-        catalogs=pipeline.catalogs,
-        documents=pipeline.documents,
-        finish=lambda _: True,
+        looks=CatalogLooks(
+            worklist_id=SHARED_WORKLIST,
+            worklists=pipeline.worklists,
+            catalogs=pipeline.catalogs,
+            documents=pipeline.documents,
+            finish=lambda _: True,
+        )
     )
 
 

@@ -15,6 +15,7 @@ from stackroom.admission.demand import BATCH
 from stackroom.admission.rates import Did
 from stackroom.clock import utc_now
 from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.ingestion.catalog_looks import CatalogLooks
 from stackroom.ingestion.direct_calls import Call, round_id_of
 from stackroom.ingestion.direct_round import DirectPorts, DirectRound
 from stackroom.ingestion.lanes import SPARE
@@ -63,11 +64,14 @@ class SharedRuns:
         if source is None:  # its catalogs stay where they are, and wait until it is back
             return self._released(run, served), DirectWork()
         work = SharedWork(
-            worklist_id=run.worklist_id,
-            worklists=self.worklists,
-            catalogs=self.catalogs,
-            documents=self.documents,
-            finish=self._finish,
+            looks=CatalogLooks(
+                worklist_id=run.worklist_id,
+                worklists=self.worklists,
+                catalogs=self.catalogs,
+                documents=self.documents,
+                finish=self._finish,
+            ),
+            beside=self.ports.beside,
         )
         calls = self._calls_of(run, work)
         grant = self.admission.claim(run.worklist_id, run.epoch, calls=self._limit)

@@ -8,33 +8,30 @@ for it meanwhile.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 from stackroom.admission.demand import BATCH, is_large, is_to_ingest
-from stackroom.isolation import is_everybodys
+from stackroom.beside import Beside, in_threads
+from stackroom.ingestion.catalog_looks import CatalogLooks, Look
 from stackroom.model import Catalog, Document
-from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.documents import Documents
-from stackroom.ports.worklists import Entry, Worklists
+from stackroom.ports.worklists import Entry
 
 _ENTRIES = 100  # of a page
+_AT_ONCE = 10  # catalogs that are looked at beside each other
 _LARGE_AT_HAND = 100  # beyond these, the next catalogs wait
 
 
 @dataclass(kw_only=True)
 class SharedWork:
     """
-    Everything here is by one task of one run. `finish` is called with each catalog that has nothing
-    open any more, and says whether it can leave the worklist. `failures` are of catalogs that were
-    set aside, by their ids: each has its turn, whatever fails with others.
+    Everything here is by one task of one run. `failures` are of catalogs that were set aside, by
+    their ids: each has its turn, whatever fails with others.
     """
 
-    worklist_id: str
-    worklists: Worklists
-    catalogs: Catalogs
-    documents: Documents
-    finish: Callable[[Catalog], bool]
+    looks: CatalogLooks
+    beside: Beside = in_threads
     known: dict[str, Catalog] = field(default_factory=dict)
     in_hand: dict[str, set[str]] = field(default_factory=dict)  # documents, by catalog
     # Not this run's to do, by catalog and document: as they were in that version, or at all.
@@ -60,17 +57,10 @@ class SharedWork:
         """
         Find so many small documents that wait, if there are; how many wait now, large ones too.
         """
-        while (
-            self.waiting - len(self._large) < wanted
-            and len(self._large) < _LARGE_AT_HAND
-            and (entry := self._next()) is not None
-        ):
-            try:
-                self._visit(entry)
-            except Exception as error:
-                if is_everybodys(error):
-                    raise
-                self.failures[entry.catalog_id] = error
+        while self._wants_more(wanted) and (entries := self._next_few(wanted)):
+            looks = [partial(self.looks.look, each, limit=self._limit(each)) for each in entries]
+            for look in self.beside(looks):
+                self._take_in(look)
         return self.waiting
 
     @property
@@ -137,7 +127,7 @@ class SharedWork:
 
     def adopt(self, catalog_id: str, document_id: str) -> Catalog | None:
         """A document that an earlier task of the run has sent is in hand, too."""
-        catalog = self.known.get(catalog_id) or self.catalogs.get(catalog_id)
+        catalog = self.known.get(catalog_id) or self.looks.catalogs.get(catalog_id)
         if catalog is not None:
             self.known[catalog_id] = catalog
             self.in_hand.setdefault(catalog_id, set()).add(document_id)
@@ -148,20 +138,34 @@ class SharedWork:
         self.passed_over.setdefault(catalog_id, {})[document_id] = version
         self.let_go(catalog_id, document_id)
 
+    def _wants_more(self, wanted: int) -> bool:
+        small = self.waiting - len(self._large)
+        return small < wanted and len(self._large) < _LARGE_AT_HAND
+
+    def _next_few(self, wanted: int) -> list[Entry]:
+        """As many as may be needed, for each has a document at least, or none any more."""
+        entries = list[Entry]()
+        most = min(_AT_ONCE, wanted - self.waiting + len(self._large))
+        while len(entries) < most and (entry := self._next()) is not None:
+            entries.append(entry)
+        return entries
+
     def _next(self) -> Entry | None:
         if self._again and not self._is_listing:
             self._after, self._is_listing, self._again = None, True, False
             self._to_visit.append(None)
         while self._to_visit:
             catalog_id = self._to_visit.popleft()
-            if catalog_id is not None:
-                self._queued.remove(catalog_id)
-                return self._entries[catalog_id]
-            self._list_on()
+            if catalog_id is None:
+                self._list_on()
+                continue
+            self._queued.remove(catalog_id)
+            if (entry := self._entries.get(catalog_id)) is not None:  # it may have left meanwhile
+                return entry
         return None
 
     def _list_on(self) -> None:
-        page = list(self.worklists.entries(self.worklist_id, after=self._after, limit=_ENTRIES))
+        page = self.looks.page(after=self._after, limit=_ENTRIES)
         for entry in page:
             self._queue(entry)
         self._is_listing = len(page) == _ENTRIES
@@ -175,34 +179,31 @@ class SharedWork:
             self._queued.add(entry.catalog_id)
             self._to_visit.append(entry.catalog_id)
 
-    def _visit(self, entry: Entry) -> None:
-        catalog = self.catalogs.get(entry.catalog_id)
-        if catalog is None:  # taken down, and whoever opens it again asks again
-            self._leave(entry)
-            return
-        self.known[catalog.catalog_id] = catalog
-        in_hand = self.in_hand.get(catalog.catalog_id, set())
-        passed_over = self.passed_over.get(catalog.catalog_id, {})
-        limit = len(in_hand) + len(passed_over) + BATCH
-        listed = list(self.documents.open_in(catalog.catalog_id, limit=limit))
+    def _limit(self, entry: Entry) -> int:
+        in_hand = self.in_hand.get(entry.catalog_id, set())
+        return len(in_hand) + len(self.passed_over.get(entry.catalog_id, {})) + BATCH
+
+    def _take_in(self, look: Look) -> None:
+        catalog_id = look.entry.catalog_id
+        if look.failure is not None:
+            self.failures[catalog_id] = look.failure
+        if look.catalog is not None:
+            self.known[catalog_id] = look.catalog
+        if look.has_left:
+            self._entries.pop(catalog_id, None)
+        in_hand = self.in_hand.get(catalog_id, set())
+        passed_over = self.passed_over.get(catalog_id, {})
         new = [
             each
-            for each in listed
+            for each in look.documents
             if each.document_id not in in_hand
             and passed_over.get(each.document_id, 0) not in (None, each.version)
         ][:BATCH]
         for document in new:
-            self.in_hand.setdefault(catalog.catalog_id, set()).add(document.document_id)
+            self.in_hand.setdefault(catalog_id, set()).add(document.document_id)
             self._queue_of(document).append(document)
-        if new and len(listed) == limit:
-            self._queue(entry)  # there may be more, after everybody else's
-        if not listed and self.finish(catalog):
-            self._leave(entry)
-
-    def _leave(self, entry: Entry) -> None:
-        """If somebody has asked since, the entry stays, and the next look comes by it."""
-        if self.worklists.drop(self.worklist_id, entry):
-            self._entries.pop(entry.catalog_id, None)
+        if new and look.may_have_more:
+            self._queue(look.entry)  # there may be more, after everybody else's
 
     def _queue_of(self, document: Document) -> deque[Document]:
         if not is_to_ingest(document):
