@@ -9,6 +9,7 @@ from moto import mock_aws
 import functions.catalog_tools.handler as catalog_tools
 from stackroom.aws import session
 from stackroom.aws.task_tokens import StepFunctionsTaskTokens
+from stackroom.runs.placing import OwnFirst, SharedFirst
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.pipeline import FUNCTIONS, Pipeline
 from tests.functions.printed import Printed, listening
@@ -66,3 +67,9 @@ def pipeline(
             yield Pipeline(bedrock=bedrock, monkeypatch=monkeypatch)
         bedrock.close()
     forget()
+
+
+@pytest.fixture
+def own_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever comes gets a data source of its own, while there are any."""
+    monkeypatch.setattr(SharedFirst, "choose", OwnFirst.choose)

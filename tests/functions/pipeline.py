@@ -1,7 +1,6 @@
 """A catalog's way through the functions, call by call, as the state machine makes them."""
 
 import json
-import os
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -12,12 +11,12 @@ import functions.ingest.handler as ingest
 import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
 from stackroom.aws import session
+from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
-from stackroom.aws.slots import DynamoSlots
-from stackroom.capacity import CAPACITIES
 from stackroom.keys import Location, locate
 from stackroom.model import Document
+from stackroom.runs.worklists import worklist_of
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.lambda_context import Context
 from tests.workflow.bedrock import Bedrock
@@ -29,7 +28,6 @@ FUNCTIONS: dict[str, Any] = {
 }
 KEY = "alice/research/report.txt"
 _numbers = count(1)
-_OWN_SLOTS = CAPACITIES["BEDROCK"].own_sources
 
 Event = dict[str, Any]
 
@@ -82,10 +80,15 @@ class Pipeline:
         return str(json.loads(message)["id"])
 
     def live_run(self, key: str = KEY) -> Event:
+        """Of the worklist that the catalog's documents are in."""
         catalog_id = place_of(key).catalog_id
-        lease = self.leases.get(catalog_id)
+        catalogs = DynamoCatalogs(client=session.client("dynamodb"), table=CATALOG_TABLE)
+        catalog = catalogs.get(catalog_id)
+        assert catalog is not None, "an upload has opened it"
+        worklist_id = worklist_of(catalog_id, catalog.source)
+        lease = self.leases.get(worklist_id)
         assert lease is not None, "an upload has asked for a run"
-        return {"catalog_id": catalog_id, "epoch": lease.epoch}
+        return {"worklist_id": worklist_id, "epoch": lease.epoch}
 
     def ingest(self, action: str, run: Event) -> Event:
         return self.call("ingest", {**run, "action": action})
@@ -99,16 +102,16 @@ class Pipeline:
 
     def admitted(self) -> Event:
         """The live run, admitted."""
-        run = self.ingest("ensure_data_source", self.live_run())
+        run = self.begun()
         self.call("ingest", {**run, "action": "admit", "token": "token of a task"})
         return run
 
-    def fill_slots(self) -> None:
-        """From now on catalogs have no data sources of their own."""
-        slots = DynamoSlots(client=session.client("dynamodb"), table=CONTROL_TABLE)
-        for number in range(_OWN_SLOTS):
-            for member in json.loads(os.environ["KB_POOL"]):
-                slots.take(member["knowledge_base_id"], f"another-{number}", limit=_OWN_SLOTS)
+    def begun(self, key: str = KEY) -> Event:
+        """The live run, when its data source is there, or all is done already."""
+        run = self.ingest("begin", self.live_run(key))
+        while run["progress"]["outcome"] == "waiting":
+            run = self.ingest("begin", run)
+        return run
 
     def over(self) -> Event:
         """The live run with its job at its end."""

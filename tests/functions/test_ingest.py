@@ -29,20 +29,22 @@ def breakdown(run: Event) -> Event:
     return {"worklist_id": run["worklist_id"], "epoch": run["epoch"], "error": ERROR}
 
 
+@pytest.mark.usefixtures("own_source")
 def test_a_step_is_logged_with_its_run_and_where_that_went(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
 
-    moved = pipeline.ingest("ensure_data_source", pipeline.live_run())
+    moved = pipeline.ingest("begin", pipeline.live_run())
 
     line = printed.line("run moved on")
-    assert (line["service"], line["action"]) == ("ingest", "ensure_data_source")
+    assert (line["service"], line["action"]) == ("ingest", "begin")
     assert (line["worklist_id"], line["epoch"]) == (CATALOG, 1)
     assert {name: line.get(name) for name in moved["progress"]} == moved["progress"]
     assert line["outcome"] == "placed"
 
 
+@pytest.mark.usefixtures("own_source")
 def test_an_accepted_job_is_counted(pipeline: Pipeline, printed: Printed) -> None:
     pipeline.drop()
 
@@ -55,6 +57,7 @@ def test_an_accepted_job_is_counted(pipeline: Pipeline, printed: Printed) -> Non
     assert printed.figures("IngestionJobs", "BusyAnswers") == [figure("IngestionJobs", 1)]
 
 
+@pytest.mark.usefixtures("own_source")
 def test_a_busy_knowledge_base_is_counted_and_no_failure(
     pipeline: Pipeline, printed: Printed
 ) -> None:
@@ -68,6 +71,7 @@ def test_a_busy_knowledge_base_is_counted_and_no_failure(
     assert printed.figures("IngestionJobs", "BusyAnswers") == [figure("BusyAnswers", 1)]
 
 
+@pytest.mark.usefixtures("own_source")
 def test_a_round_with_nothing_to_do_counts_no_job(pipeline: Pipeline, printed: Printed) -> None:
     pipeline.drop()
     pipeline.poll("settle", pipeline.over())
@@ -78,6 +82,7 @@ def test_a_round_with_nothing_to_do_counts_no_job(pipeline: Pipeline, printed: P
     assert printed.figures("IngestionJobs") == [figure("IngestionJobs", 1)]
 
 
+@pytest.mark.usefixtures("own_source")
 def test_queueing_up_is_logged_and_grants_the_grant_that_is_free(
     pipeline: Pipeline, printed: Printed
 ) -> None:
@@ -92,13 +97,13 @@ def test_queueing_up_is_logged_and_grants_the_grant_that_is_free(
 
 
 def test_what_direct_calls_settle_is_reported_at_once(pipeline: Pipeline, printed: Printed) -> None:
-    pipeline.fill_slots()
+    pipeline.call("ingest", {"action": "sweep"})
     event_id = pipeline.drop()
 
-    moved = pipeline.started()
+    moved = pipeline.ingest("begin", pipeline.live_run())
 
     line = printed.line("document settled")
-    assert moved["progress"]["outcome"] == "nothing"
+    assert moved["progress"]["outcome"] == "released"
     assert (line["outcome"], line["correlation_id"]) == ("indexed", event_id)
     assert printed.figures("DocumentsSettled") == [figure("DocumentsSettled", 1, outcome="indexed")]
 
@@ -246,7 +251,7 @@ def test_keys_of_a_run_do_not_leak_into_the_next_invocation(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop(KEY)
-    pipeline.ingest("ensure_data_source", pipeline.live_run())
+    pipeline.ingest("begin", pipeline.live_run())
 
     pipeline.ingest("sweep", {})
 

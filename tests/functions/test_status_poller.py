@@ -14,6 +14,8 @@ from tests.functions.printed import Figure, Printed
 
 CATALOG = place_of().catalog_id
 NAME = "report.txt"
+# It follows jobs, which there are at data sources of catalogs' own.
+pytestmark = pytest.mark.usefixtures("own_source")
 
 
 def figure(name: str, *values: float, unit: str = "Count", **dimensions: str) -> Figure:
