@@ -70,9 +70,7 @@ def test_what_is_not_there_is_named_with_what_is(
 
 
 @pytest.mark.parametrize("user", [None, "alice"])
-@pytest.mark.parametrize(
-    "key", ["alice/stray.txt", "alice/research//x.txt", "alice/Research/x.txt"]
-)
+@pytest.mark.parametrize("key", ["alice/stray.txt", "alice/Research/x.txt"])
 def test_a_file_that_belongs_to_no_catalog_is_chosen_by_its_key(
     pipeline: Pipeline, choosing: Choosing, key: str, user: str | None
 ) -> None:
@@ -82,6 +80,17 @@ def test_a_file_that_belongs_to_no_catalog_is_chosen_by_its_key(
 
     assert document.s3_key == key
     assert is_unplaced(document.catalog_id)
+
+
+def test_a_rejected_file_below_a_catalogs_prefix_is_chosen_as_one_of_the_catalog(
+    pipeline: Pipeline, choosing: Choosing
+) -> None:
+    pipeline.drop("alice/research//x.txt")
+
+    (document,) = choosing.chosen(["alice/research//x.txt"], user="alice", catalog=None)
+
+    assert document.s3_key == "alice/research//x.txt"
+    assert document.catalog_id == catalog_id_of("alice", "research")
 
 
 def test_a_file_whose_user_is_none_is_chosen_by_its_key(
