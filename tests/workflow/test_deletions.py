@@ -44,6 +44,7 @@ def test_a_deleted_document_has_its_receipt_completed(world: World, deletions: D
     assert world.document(KEY) is None
 
 
+@pytest.mark.usefixtures("own_first")
 def test_a_deleted_catalog_ends_with_its_data_source_and_its_slot_given_back(
     world: World, deletions: Deletions
 ) -> None:
@@ -80,6 +81,7 @@ def test_a_deleted_catalog_on_the_shared_data_source_leaves_only_that(
     assert [each["filename"] for each in world.bedrock.passages()] == ["first.txt"]
 
 
+@pytest.mark.usefixtures("own_first")
 def test_a_data_source_that_goes_slowly_is_waited_for(world: World, deletions: Deletions) -> None:
     world.drop(KEY)
     world.executions()
@@ -95,6 +97,7 @@ def test_a_data_source_that_goes_slowly_is_waited_for(world: World, deletions: D
     assert world.bedrock.sources() == []
 
 
+@pytest.mark.usefixtures("own_first")
 def test_a_file_dropped_into_a_catalog_that_is_going_has_it_placed_again(
     world: World, deletions: Deletions
 ) -> None:

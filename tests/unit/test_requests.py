@@ -1,0 +1,128 @@
+"""Asking for runs: one a worklist, and nobody is forgotten over another's trouble or a crash."""
+
+import pytest
+
+from stackroom.errors import StoreUnavailable
+from stackroom.model import PoolMember
+from stackroom.runs.worklists import shared_worklist
+from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline, place_of
+
+OTHER = "bob/letters/first.txt"
+BOBS = place_of(OTHER).catalog_id
+
+
+@pytest.fixture
+def shared() -> Pipeline:
+    pipeline = Pipeline(shared_first=True)
+    for key in (KEY, OTHER):
+        upload(pipeline, key)
+    return pipeline
+
+
+def upload(pipeline: Pipeline, key: str) -> None:
+    """Its record is written, and whoever wrote it has yet to ask."""
+    pipeline.clock.pass_by(1)
+    pipeline.bucket.upload(key, "text")
+    pipeline.uploads.reconcile(key, correlation_id="event-1")
+
+
+def entered(pipeline: Pipeline) -> list[str]:
+    return [each.catalog_id for each in pipeline.worklists.entries(SHARED_WORKLIST, limit=100)]
+
+
+def requested(pipeline: Pipeline) -> dict[str, int]:
+    """How often each worklist's run was asked for."""
+    return {name: lease.requested for name, lease in pipeline.leases.kept.items()}
+
+
+def test_catalogs_of_one_shared_data_source_ask_for_one_run_once(shared: Pipeline) -> None:
+    failures = shared.requests.ask_all([CATALOG, BOBS])
+
+    assert failures == {}
+    assert entered(shared) == sorted([CATALOG, BOBS])
+    assert requested(shared) == {SHARED_WORKLIST: 1}
+    assert list(shared.executions.started) == [f"{SHARED_WORKLIST}-1"]
+
+
+def test_catalogs_with_data_sources_of_their_own_have_a_run_each() -> None:
+    pipeline = Pipeline()
+    for key in (KEY, OTHER):
+        upload(pipeline, key)
+
+    failures = pipeline.requests.ask_all([CATALOG, BOBS])
+
+    assert failures == {}
+    assert requested(pipeline) == {CATALOG: 1, BOBS: 1}
+    assert entered(pipeline) == []
+
+
+def test_the_trouble_of_one_catalog_is_no_others(shared: Pipeline) -> None:
+    error = StoreUnavailable("PutItem", "ThrottlingException")
+    shared.worklists.fails("add", error, times=1)
+
+    failures = shared.requests.ask_all([CATALOG, BOBS])
+
+    assert failures == {CATALOG: error}
+    assert entered(shared) == [BOBS]
+    assert requested(shared) == {SHARED_WORKLIST: 1}
+
+
+def test_a_run_that_could_not_be_asked_for_is_the_trouble_of_all_who_wanted_it(
+    shared: Pipeline,
+) -> None:
+    error = StoreUnavailable("UpdateItem", "ThrottlingException")
+    shared.leases.fails("ask", error, times=1)
+
+    failures = shared.requests.ask_all([CATALOG, BOBS])
+
+    assert failures == {CATALOG: error, BOBS: error}
+    assert requested(shared) == {}
+
+
+def test_nothing_is_asked_for_a_catalog_that_is_gone(shared: Pipeline) -> None:
+    assert shared.requests.ask_all(["cat-gone"]) == {}
+
+    assert (entered(shared), requested(shared)) == ([], {})
+
+
+def test_who_asks_for_one_catalog_is_told_what_went_wrong(shared: Pipeline) -> None:
+    shared.leases.fails("ask", StoreUnavailable("UpdateItem", "ThrottlingException"), times=1)
+
+    with pytest.raises(StoreUnavailable):
+        shared.requests.ask(CATALOG)
+
+
+def test_a_worklist_that_a_crash_has_left_without_a_run_is_reminded_of(shared: Pipeline) -> None:
+    crash = StoreUnavailable("UpdateItem", "ThrottlingException")
+    shared.leases.fails("ask", crash, times=1)
+    shared.requests.ask_all([CATALOG])
+
+    reminded = shared.requests.remind()
+
+    assert reminded == [SHARED_WORKLIST]
+    assert list(shared.executions.started) == [f"{SHARED_WORKLIST}-1"]
+
+
+def test_a_worklist_whose_run_is_at_it_is_left_to_that(shared: Pipeline) -> None:
+    shared.requests.ask(CATALOG)
+
+    assert shared.requests.remind() == []
+    assert requested(shared) == {SHARED_WORKLIST: 1}
+
+
+def test_a_worklist_with_nothing_in_it_is_not_asked_for(shared: Pipeline) -> None:
+    assert shared.requests.remind() == []
+    assert shared.executions.started == {}
+
+
+def test_each_knowledge_base_of_the_pool_has_its_worklist_looked_at() -> None:
+    members = [
+        PoolMember(knowledge_base_id=f"KB{each}", data_source_id=f"SHARED{each}")
+        for each in (1, 2)
+    ]
+    pipeline = Pipeline(pool=tuple(members), shared_first=True)
+    second = shared_worklist("KB2")
+    pipeline.worklists.add(second, CATALOG)
+
+    assert pipeline.requests.remind() == [second]
+    assert requested(pipeline) == {second: 1}
