@@ -148,7 +148,7 @@ class Deployment:
             handler = partial(self._handle, name)
             self.account.function(Function(name=name, memory=512, timeout=seconds, handler=handler))
         self.queue = self.account.consumed_queue(
-            "uploads", "upload_handler", batch_size=100, window=5
+            "uploads", "upload_handler", batch_size=10, window=0, batches=10
         )
         disturb(self.queue, self.disruptions, self._later)
         self.workflow = self.account.workflow(

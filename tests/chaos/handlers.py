@@ -7,6 +7,7 @@ become loops: whoever dies in the middle leaves some of the work done and some u
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -25,6 +26,7 @@ import stackroom.audits.pace
 import stackroom.aws.bucket
 import stackroom.aws.catalog_register
 import stackroom.aws.documents
+import stackroom.beside
 import stackroom.clock
 import stackroom.deletions.emptying
 import stackroom.retries
@@ -70,6 +72,11 @@ class _InTurn:
     def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         return iter([work(each) for each in items])
 
+    def submit(self, work: Callable[[], Any]) -> "Future[Any]":
+        done: Future[Any] = Future()
+        done.set_result(work())
+        return done
+
 
 class _Silence:
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -105,6 +112,7 @@ def simulated(
             stackroom.aws.catalog_register,
             stackroom.aws.documents,
             stackroom.audits.attempts,
+            stackroom.beside,
             stackroom.deletions.emptying,
         ):
             patch.setattr(module, "ThreadPoolExecutor", _InTurn)

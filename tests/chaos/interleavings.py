@@ -24,7 +24,7 @@ from tests.chaos.world import World, world
 KEYS = ("alice/one/a.txt", "alice/one/b.txt", "alice/two/a.txt", "bob/three/a.txt")
 _STEPS = (
     "upload_handler",
-    "ensure_data_source",
+    "begin",
     "admit",
     "start",
     "poll",

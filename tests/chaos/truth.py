@@ -9,14 +9,18 @@ from collections.abc import Iterator
 
 from stackroom.audits.sources import known_sources
 from stackroom.aws.admission import DynamoAdmissionBook
+from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.slots import DynamoSlots
+from stackroom.aws.worklists import DynamoWorklists
+from stackroom.counting import Counts, counts_in
 from stackroom.keys import locate
 from stackroom.model import CatalogStatus, DataSourceType, Document, DocumentStatus
 from stackroom.ports.admission import Mode
 from stackroom.runs.placing import data_source_name
-from tests.aws.stores import BUCKET, CONTROL_TABLE
+from stackroom.runs.worklists import shared_worklist
+from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.chaos.readings import Readings
 from tests.chaos.world import World
 
@@ -118,10 +122,12 @@ class Truth(Readings):
             ]
             if catalog.status is not CatalogStatus.READY:
                 yield f"catalog: {catalog.s3_prefix} is {catalog.status}"
-            # No run is asked for what was rejected, so that it is counted with the next one.
-            least = [each for each in shelf if each.status is not DocumentStatus.FAILED]
-            if not len(least) <= catalog.document_count <= len(shelf):
-                told = f"{catalog.document_count} documents, it has {len(shelf)}"
+            failed = sum(each.status is DocumentStatus.FAILED for each in shelf)
+            counted = Counts(
+                documents=len(shelf), size=sum(each.size for each in shelf), failed=failed
+            )
+            if counts_in(catalog) != counted:
+                told = f"{counts_in(catalog)}, it has {counted}"
                 yield f"totals: {catalog.s3_prefix} says {told}"
         yield from self._of_places()
 
@@ -157,9 +163,22 @@ class Truth(Readings):
             if execution.status == "RUNNING":
                 yield f"execution: {execution.name} in {execution.state}"
         yield from self._of_turns()
+        yield from self._of_worklists()
         dead = {each.body for queue in self.world.account.queues for each in queue.dead}
         for body in dead ^ self.world.malformed:
             yield f"dead letter: {body}, set aside: {body in dead}"
+
+    def _of_worklists(self) -> Iterator[str]:
+        """Catalogs that a run has yet to come to, and what else lists documents as open."""
+        worklists = DynamoWorklists(client=self.dynamodb, table=CONTROL_TABLE)
+        for member in self.world.pool:
+            worklist_id = shared_worklist(member.knowledge_base_id)
+            for entry in worklists.entries(worklist_id, limit=100):
+                yield f"worklist: {entry.catalog_id} waits in {worklist_id}"
+        documents = DynamoDocuments(client=self.dynamodb, table=CATALOG_TABLE)
+        for catalog in self.catalogs.values():
+            for document in documents.open_in(catalog.catalog_id):
+                yield f"open: {document.s3_key}"
 
     def _of_turns(self) -> Iterator[str]:
         book = DynamoAdmissionBook(client=self.dynamodb, table=CONTROL_TABLE)
