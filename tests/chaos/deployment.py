@@ -49,6 +49,7 @@ class Terms:
 
     seed: int = 0
     own_slots: int = 4  # data sources of catalogs' own; 0: everyone shares
+    by_jobs: bool = False  # these never take documents directly
     deliveries: int = 1  # of each event of the story
     shuffle: float = 0.0  # seconds by which events are late, at most
 

@@ -1,7 +1,7 @@
 """What people do to Stackroom: each a short story, the same each time, that faults are put into."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stackroom.keys import Location, locate
 from tests.aws.stores import CATALOG_TABLE
@@ -23,10 +23,16 @@ class Scenario:
     story: Callable[[World], None]
     before: Callable[[World], None] = lambda world: None
     own_slots: int = 4
+    by_jobs: bool = False
     reconciles: bool = False  # the reconciliation belongs to the story
 
     def terms(self, seed: int = 0, **more: float) -> Terms:
-        return Terms(seed=seed, own_slots=self.own_slots, **more)  # type: ignore[arg-type]
+        return Terms(
+            seed=seed,
+            own_slots=self.own_slots,
+            by_jobs=self.by_jobs,
+            **more,  # type: ignore[arg-type]
+        )
 
 
 def _drop(*keys: str) -> Callable[[World], None]:
@@ -139,6 +145,13 @@ def _everywhere(
     )
 
 
+def _by_jobs(
+    name: str, story: Callable[[World], None], before: Callable[[World], None] = lambda _: None
+) -> Scenario:
+    """What is few goes directly even at a data source of its own; here it waits for jobs."""
+    return Scenario(name=f"{name}, by jobs", story=story, before=before, by_jobs=True)
+
+
 SCENARIOS = {
     each.name: each
     for each in (
@@ -151,10 +164,14 @@ SCENARIOS = {
         *_everywhere("catalog kept", _keep_catalog, _drop(A, B)),
         *_everywhere("rejected after a good one", _reject, _drop(A, B)),
         *_everywhere("rejected, and taken by Bedrock", _reject_what_bedrock_takes, _drop(A)),
+        _by_jobs("re-drop", _redrop, _drop(A, B)),
+        _by_jobs("delete", _delete, _drop(A, B, C)),
+        _by_jobs("catalog kept", _keep_catalog, _drop(A, B)),
+        _by_jobs("rejected, and taken by Bedrock", _reject_what_bedrock_takes, _drop(A)),
         Scenario("two compete", _compete, own_slots=1),
         Scenario("malformed among good ones", _garble),
         *(
-            Scenario(f"{each.name}", each.story, each.before, each.own_slots, reconciles=True)
+            replace(each, reconciles=True)
             for each in _everywhere("reconciler mends", _fall_apart, _drop(A, B, C))
         ),
     )

@@ -14,6 +14,7 @@ from benchmarks.simulated_time.functions import FunctionFailed
 from benchmarks.simulated_time.hub import Hub
 from stackroom.aws.bookmark import DynamoBookmark
 from stackroom.aws.documents import DynamoDocuments
+from stackroom.ingestion.ways import ByJobsAlone, Sooner
 from stackroom.model import Document, DocumentStatus
 from stackroom.runs.placing import OwnFirst, SharedFirst
 from stackroom_local.simulator.faults import Faults
@@ -180,7 +181,7 @@ def world(
     )
     made.set_up()
     simulation = simulated(wire, now=hub.now, pace=account.pace, environment=made.environment)
-    with _placing(terms), simulation:
+    with _placing(terms), _ingesting(terms), simulation:
         yield made
 
 
@@ -189,3 +190,10 @@ def _placing(terms: Terms) -> AbstractContextManager[object]:
     if not terms.own_slots:
         return nullcontext()
     return patch.object(SharedFirst, "choose", OwnFirst.choose)
+
+
+def _ingesting(terms: Terms) -> AbstractContextManager[object]:
+    """By jobs alone where a story is about those: what is dropped in it would go directly."""
+    if not terms.by_jobs:
+        return nullcontext()
+    return patch.object(Sooner, "of", ByJobsAlone.of)
