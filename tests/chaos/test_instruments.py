@@ -6,9 +6,11 @@ import pytest
 
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
+from stackroom.aws.worklists import DynamoWorklists
 from stackroom.keys import Location, locate
 from stackroom.model import Document, DocumentStatus
 from stackroom.runs.leases import LEASE
+from stackroom.runs.worklists import shared_worklist
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.chaos.deployment import Terms
 from tests.chaos.kills import Kill, Kills
@@ -132,6 +134,29 @@ def hold_a_lease(made: World) -> None:
     leases.take(seen, until=made.hub.now() + LEASE, failures=0)
 
 
+def leave_a_worklist(made: World) -> None:
+    worklists = DynamoWorklists(client=made.wire.client("dynamodb"), table=CONTROL_TABLE)
+    (member,) = made.pool
+    _, document = document_of(made)
+    worklists.add(shared_worklist(member.knowledge_base_id), document.catalog_id)
+
+
+def miscount(made: World) -> None:
+    _, document = document_of(made)
+    made.wire.client("dynamodb").update_item(
+        TableName=CATALOG_TABLE,
+        Key={"catalog_id": {"S": document.catalog_id}, "sk": {"S": "METADATA"}},
+        UpdateExpression="ADD total_bytes :one",
+        ExpressionAttributeValues={":one": {"N": "1"}},
+    )
+
+
+def take_it_up(made: World) -> None:
+    """And ask for no run."""
+    documents, document = document_of(made)
+    documents.save(document.moved(DocumentStatus.DELETING, at=made.hub.now()))
+
+
 def kill_a_message(made: World) -> None:
     made.queue.send("not an event")
     made.pass_time(3600)
@@ -148,6 +173,9 @@ def kill_a_message(made: World) -> None:
         (ingest_it_twice, {"orphan", "search"}),
         (ingest_it_as_nobodys, {"orphan", "quarantine"}),
         (hold_a_lease, {"lease"}),
+        (leave_a_worklist, {"worklist"}),
+        (miscount, {"totals"}),
+        (take_it_up, {"unsettled", "open", "search", "status", "totals"}),
         (kill_a_message, {"dead letter"}),
     ],
 )
