@@ -117,8 +117,7 @@ def test_a_worklist_with_nothing_in_it_is_not_asked_for(shared: Pipeline) -> Non
 
 def test_each_knowledge_base_of_the_pool_has_its_worklist_looked_at() -> None:
     members = [
-        PoolMember(knowledge_base_id=f"KB{each}", data_source_id=f"SHARED{each}")
-        for each in (1, 2)
+        PoolMember(knowledge_base_id=f"KB{each}", data_source_id=f"SHARED{each}") for each in (1, 2)
     ]
     pipeline = Pipeline(pool=tuple(members), shared_first=True)
     second = shared_worklist("KB2")

@@ -8,9 +8,11 @@ as many as data sources), so that the change costs once. After that the oldest d
 older.
 
 A direct call can't be stopped, so a large document holds up every job of its knowledge base. It
-queues up as if it had come PATIENCE later, and one at a time is at work in a knowledge base: a job
-waits for at most one that came before it, and for those that have waited longer by PATIENCE. While
-one is at work no job could begin, so small calls go on.
+queues up as if it had come PATIENCE later, and none is begun while a job waits that came before: a
+job waits for those at work when it came, which end together, and for those that have waited longer
+by PATIENCE. While one is at work no job could begin, so small calls go on.
+
+Over 200 lines: the rules hold together, and are read together.
 """
 
 from collections.abc import Sequence

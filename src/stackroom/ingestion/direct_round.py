@@ -6,6 +6,8 @@ call counts among the account's ten. The function waits for that itself: a wait 
 costs less in a running function than the state transitions that would replace it
 (docs/scaling.md). While all calls are at work the next one is prepared, so that it can be sent as
 soon as one is over. What is at work when time is over is left to the run's next task.
+
+Over 200 lines: one loop, whose steps share what is ready, at work and refused.
 """
 
 import math

@@ -6,6 +6,8 @@ turn (shared_runs). One of a catalog with a data source of its own is placed in 
 calls do its work in the same way, if they are sooner (ways, own_runs). Else it goes round after
 round: admit queues up, start begins a job (by_job), the poller follows it (stackroom.settlement),
 and release ends the run unless more was asked for.
+
+Over 200 lines: every task of the state machine, one after another.
 """
 
 from collections.abc import Callable

@@ -18,8 +18,8 @@ from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.ingestion.catalog_looks import CatalogLooks
 from stackroom.ingestion.direct_calls import Call, round_id_of
 from stackroom.ingestion.direct_round import DirectPorts, DirectRound
+from stackroom.ingestion.handing_on import handed_on, taken_over
 from stackroom.ingestion.lanes import SPARE
-from stackroom.ingestion.open_work import is_open
 from stackroom.ingestion.rounds import DirectWork, busy
 from stackroom.ingestion.shared_work import SharedWork
 from stackroom.model import (
@@ -27,8 +27,6 @@ from stackroom.model import (
     CatalogStatus,
     DataSource,
     DataSourceType,
-    Document,
-    DocumentStatus,
     PoolMember,
 )
 from stackroom.ports.admission import Mode, Waiter
@@ -36,7 +34,7 @@ from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.worklists import Worklists
 from stackroom.runs.leases import Runs
-from stackroom.runs.progress import MAX_STEPS, CallAtWork, Run, RunOutcome
+from stackroom.runs.progress import MAX_STEPS, Run, RunOutcome
 from stackroom.runs.teardown import Teardown
 from stackroom.runs.worklists import home_of
 
@@ -73,7 +71,7 @@ class SharedRuns:
             ),
             beside=self.ports.beside,
         )
-        calls = self._calls_of(run, work)
+        calls = taken_over(run.progress.calls_at_work, work, self.documents, at=self.now())
         grant = self.admission.claim(run.worklist_id, run.epoch, calls=self._limit)
         if grant is None:
             if not work.fill(BATCH) and not calls:
@@ -156,51 +154,12 @@ class SharedRuns:
 
     def _more(self, run: Run, round_: DirectRound) -> Run:
         """The next task goes on where time was up."""
-        at_work = tuple(
-            CallAtWork(
-                accepted_at=call.accepted_at,
-                began=call.began,
-                documents=tuple(
-                    (each.catalog_id, each.document_id) for each in call.documents.values()
-                ),
-                is_large=call.is_large,
-            )
-            for call in round_.calls
-        )
         return run.went(
             RunOutcome.MORE,
-            calls_at_work=at_work,
+            calls_at_work=handed_on(round_.calls),
             waiting_since=run.progress.waiting_since,
             round=run.progress.round + 1,
         )
-
-    def _calls_of(self, run: Run, work: SharedWork) -> list[Call]:
-        """Those that the run's last task has left at work."""
-        calls = []
-        for left in run.progress.calls_at_work:
-            documents = {}
-            for catalog_id, document_id in left.documents:
-                if work.adopt(catalog_id, document_id) is None:
-                    continue
-                document = self.documents.get(catalog_id, document_id)
-                # What is pending waits for a call of its own, whatever becomes of this one.
-                if document is None or not is_open(document) or _is_pending(document):
-                    work.let_go(catalog_id, document_id)
-                else:
-                    documents[document_id] = document
-            if documents:
-                calls.append(
-                    Call(
-                        documents=documents,
-                        accepted_at=left.accepted_at,
-                        began=left.began,
-                        look_at=self.now(),
-                        looked_at=left.began,
-                        size=len(documents),
-                        is_large=left.is_large,
-                    )
-                )
-        return calls
 
     def _finish(self, catalog: Catalog) -> bool:
         """Nothing is open in it any more; False if there is something to do yet, a while later."""
@@ -213,10 +172,6 @@ class SharedRuns:
             return self.teardown.step(catalog)
         except KnowledgeBaseThrottled:
             return False
-
-
-def _is_pending(document: Document) -> bool:
-    return document.status is DocumentStatus.PENDING
 
 
 def _source_of(home: PoolMember) -> DataSource:

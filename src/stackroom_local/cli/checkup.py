@@ -1,4 +1,8 @@
-"""doctor: what could keep the local mode from working here, each with what to do about it."""
+"""
+doctor: what could keep the local mode from working here, each with what to do about it.
+
+Over 200 lines: each check is a few lines, and they are read as one list.
+"""
 
 import shlex
 import shutil
