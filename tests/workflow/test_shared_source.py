@@ -1,14 +1,13 @@
 """Catalogs without a data source of their own: on the shared one, by direct calls."""
 
 from collections.abc import Iterable
-from datetime import timedelta
 
 import pytest
 
-import stackroom.admission.admission
 import stackroom.ingestion.direct_round
 from stackroom.keys import Location, locate
 from stackroom.model import DataSourceType
+from stackroom.runs.worklists import shared_worklist
 from stackroom.settlement.verdicts import MAX_ATTEMPTS
 from stackroom_local.simulator.disturbances import Kind
 from stackroom_local.simulator.rules import DIRECT_DURATION
@@ -19,24 +18,22 @@ NOTES = "alice/research/notes.txt"
 OTHER = "bob/letters/first.txt"
 MANY = [f"alice/research/{number}.txt" for number in range(15)]
 INGEST = "IngestKnowledgeBaseDocuments"
-PLACED = ["BeginRun", "IsRunUnderWay", "AdmitIngestion"]
-STARTED = ["StartIngestion", "IsIngestionStarted"]
-OVER = ["WaitForIngestion", "PollIngestion", "IsIngestionOver"]
-SETTLED = ["SettleDocuments", "AreDocumentsSettled"]
-RELEASED = ["ReleaseRun", "IsWorklistSettled", "WorklistSettled"]
+BEGUN = ["BeginRun", "IsRunUnderWay"]
+ADMITTED = ["AdmitIngestion", "StartIngestion", "IsIngestionStarted"]
+OVER = ["WorklistSettled"]
 
 
 @pytest.fixture
-def full(one_knowledge_base: str, world: World) -> World:
-    """No data source is left to give."""
-    world.fill(one_knowledge_base)
+def shared(one_knowledge_base: str, world: World) -> World:
+    """Nobody has a data source of their own there, and new catalogs go to the shared one."""
+    world.slots.survey(one_knowledge_base, [])
     return world
 
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The function never stays until documents are settled."""
-    monkeypatch.setattr(stackroom.ingestion.direct_round, "_STAYS", 0.0)
+    """The function doesn't stay until documents that are held are settled."""
+    monkeypatch.setattr(stackroom.ingestion.direct_round, "STAYS", 0.5)
 
 
 def drop_all(world: World, keys: Iterable[str]) -> None:
@@ -55,29 +52,46 @@ def document_id(key: str) -> str:
     return place.document_id
 
 
-def test_a_catalog_that_finds_no_slot_is_ingested_directly(full: World) -> None:
-    full.drop(KEY)
+def test_a_new_catalog_is_ingested_directly_by_three_states(shared: World) -> None:
+    shared.drop(KEY)
 
-    [execution] = full.executions()
-    assert execution.states == [*PLACED, *STARTED, *RELEASED]
-    assert full.catalog(KEY).data_source_type is DataSourceType.CUSTOM
-    assert full.status(KEY) == "indexed"
-    assert full.bedrock.jobs() == []
-    assert full.grants() == []
+    [execution] = shared.executions()
+    assert execution.states == [*BEGUN, *OVER]
+    assert shared.catalog(KEY).data_source_type is DataSourceType.CUSTOM
+    assert shared.status(KEY) == "indexed"
+    assert shared.bedrock.jobs() == []
+    assert shared.grants() == []
 
 
-def test_what_is_ingested_directly_has_the_attributes_of_its_sidecar(full: World) -> None:
-    full.drop(KEY)
+@pytest.mark.usefixtures("own_first")
+def test_a_catalog_that_finds_no_slot_is_left_to_the_shared_run(
+    one_knowledge_base: str, world: World
+) -> None:
+    world.fill(one_knowledge_base)
 
-    full.executions()
-    [attributes] = full.bedrock.passages()
-    document = full.document(KEY)
+    world.drop(KEY)
+
+    own, common = world.executions()
+    assert own.states == [*BEGUN, "ReleaseRun", "IsWorklistSettled", *OVER]
+    assert common.states == [*BEGUN, *OVER]
+    assert common.input["worklist_id"] == shared_worklist(one_knowledge_base)
+    assert world.status(KEY) == "indexed"
+    assert world.grants() == []
+
+
+def test_what_is_ingested_directly_has_the_attributes_of_its_sidecar(shared: World) -> None:
+    shared.drop(KEY)
+
+    shared.executions()
+    [attributes] = shared.bedrock.passages()
+    document = shared.document(KEY)
     assert document is not None
     assert attributes["user_id"] == "alice"
     assert attributes["document_id"] == document.document_id
     assert attributes["filename"] == "report.txt"
 
 
+@pytest.mark.usefixtures("own_first")
 def test_a_slot_lost_to_someone_elses_data_sources_leads_to_the_shared_one(
     one_knowledge_base: str, world: World
 ) -> None:
@@ -90,194 +104,182 @@ def test_a_slot_lost_to_someone_elses_data_sources_leads_to_the_shared_one(
     assert world.status(KEY) == "indexed"
 
 
-def test_many_files_take_calls_of_ten(full: World) -> None:
-    full.functions.before["begin"].append(lambda: drop_all(full, MANY))
+def test_many_files_take_calls_of_ten(shared: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADMISSION_DIRECT_CALLS", "1")
+    shared.functions.before["begin"].append(lambda: drop_all(shared, MANY))
 
-    full.drop(KEY)
+    shared.drop(KEY)
 
-    [execution] = full.executions()
+    [execution] = shared.executions()
     assert execution.status == "SUCCEEDED"
-    assert {full.status(key) for key in (KEY, *MANY)} == {"indexed"}
-    assert ingested(full) == [10, 6]
+    assert {shared.status(key) for key in (KEY, *MANY)} == {"indexed"}
+    assert ingested(shared) == [10, 6]
 
 
-def test_a_removed_file_is_deleted_directly_and_found_no_more(full: World) -> None:
-    full.drop(KEY)
-    full.executions()
+def test_a_removed_file_is_deleted_directly_and_found_no_more(shared: World) -> None:
+    shared.drop(KEY)
+    shared.executions()
 
-    full.remove(KEY)
+    shared.remove(KEY)
 
-    assert [each.status for each in full.executions()] == ["SUCCEEDED", "SUCCEEDED"]
-    assert full.document(KEY) is None
-    assert (full.bedrock.documents(), full.bedrock.passages()) == ([], [])
-    assert full.bedrock.accepted("Retrieve")
+    assert [each.status for each in shared.executions()] == ["SUCCEEDED", "SUCCEEDED"]
+    assert shared.document(KEY) is None
+    assert (shared.bedrock.documents(), shared.bedrock.passages()) == ([], [])
+    assert shared.bedrock.accepted("Retrieve")
 
 
-def test_a_changed_file_replaces_what_was_ingested_before(full: World) -> None:
-    full.drop(KEY)
-    full.executions()
+def test_a_changed_file_replaces_what_was_ingested_before(shared: World) -> None:
+    shared.drop(KEY)
+    shared.executions()
 
-    full.drop(KEY, b"other text")
+    shared.drop(KEY, b"other text")
 
-    full.executions()
-    document = full.document(KEY)
+    shared.executions()
+    document = shared.document(KEY)
     assert document is not None
     assert (document.status, document.size) == ("indexed", len(b"other text"))
-    assert len(full.bedrock.documents()) == 1
+    assert len(shared.bedrock.documents()) == 1
 
 
-def test_a_failure_without_a_reason_is_tried_again(full: World) -> None:
-    full.bedrock.fail(INGEST, Kind.FAILED)
+def test_a_failure_without_a_reason_is_tried_again(shared: World) -> None:
+    shared.bedrock.fail(INGEST, Kind.FAILED)
 
-    full.drop(KEY)
+    shared.drop(KEY)
 
-    [execution] = full.executions()
-    assert execution.states == [*PLACED, *STARTED, "AdmitIngestion", *STARTED, *RELEASED]
-    assert full.status(KEY) == "indexed"
+    [execution] = shared.executions()
+    assert execution.states == [*BEGUN, *OVER]
+    assert ingested(shared) == [1, 1]
+    assert shared.status(KEY) == "indexed"
 
 
-def test_a_failed_document_leaves_the_others_alone(full: World) -> None:
-    full.bedrock.fail(INGEST, Kind.FAILED, where=document_id(KEY), times=MAX_ATTEMPTS)
-    full.functions.before["begin"].append(lambda: full.drop(NOTES))
+def test_a_failed_document_leaves_the_others_alone(shared: World) -> None:
+    shared.bedrock.fail(INGEST, Kind.FAILED, where=document_id(KEY), times=MAX_ATTEMPTS)
+    shared.functions.before["begin"].append(lambda: shared.drop(NOTES))
 
-    full.drop(KEY)
+    shared.drop(KEY)
 
-    [execution] = full.executions()
+    [execution] = shared.executions()
     assert execution.states[-1] == "WorklistSettled"
-    assert [full.status(KEY), full.status(NOTES)] == ["failed", "indexed"]
+    assert [shared.status(KEY), shared.status(NOTES)] == ["failed", "indexed"]
 
 
-def test_slow_documents_are_left_to_the_poller(full: World, slow: None) -> None:
-    full.bedrock.hold(KEY)
-    full.at("poll", 4, lambda: full.bedrock.let_go(KEY))
+def test_slow_documents_are_left_to_the_next_task_and_sent_once(shared: World, slow: None) -> None:
+    shared.bedrock.hold(KEY)
+    shared.at("begin", 4, lambda: shared.bedrock.let_go(KEY))
 
-    full.drop(KEY)
+    shared.drop(KEY)
 
-    [execution] = full.executions()
-    assert execution.states == [*PLACED, *STARTED, *OVER * 4, *SETTLED, *RELEASED]
-    assert full.status(KEY) == "indexed"
-    assert full.grants() == []
-
-
-def test_slow_removals_are_left_to_the_poller(full: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    drop_all(full, (KEY, NOTES))
-    first = full.executions()
-    monkeypatch.setattr(stackroom.ingestion.direct_round, "_STAYS", 0.0)
-    full.bedrock.look_every(DIRECT_DURATION.value / 2.5)  # twice while it goes
-
-    full.remove(KEY)
-
-    second = full.executions()[len(first)]
-    assert second.states == [*PLACED, *STARTED, *OVER * 3, *SETTLED, *RELEASED]
-    assert full.document(KEY) is None
+    [execution] = shared.executions()
+    assert execution.states.count("BeginRun") >= 4
+    assert execution.states[-1:] == OVER
+    assert ingested(shared) == [1]
+    assert shared.status(KEY) == "indexed"
+    assert shared.grants() == []
 
 
-def test_a_refused_call_is_waited_out(full: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stackroom.ingestion.direct_round, "_TAKES_UP", 0.001)
-    full.bedrock.fail(INGEST, Kind.BUSY, times=3)
+def test_slow_removals_are_waited_for(shared: World) -> None:
+    drop_all(shared, (KEY, NOTES))
+    shared.executions()
+    shared.bedrock.look_every(DIRECT_DURATION.value / 2.5)  # twice while it goes
 
-    full.drop(KEY)
+    shared.remove(KEY)
 
-    [execution] = full.executions()
-    assert execution.states[-1] == "WorklistSettled"
-    assert full.status(KEY) == "indexed"
-    assert full.grants() == []
-
-
-def test_two_catalogs_share_the_knowledge_base(full: World, slow: None) -> None:
-    full.bedrock.hold(KEY)
-    full.drop(KEY)
-    full.machine.await_events(full.lease(KEY).execution_name, "WaitStateEntered", times=1)
-
-    full.drop(OTHER)
-    full.machine.await_end(full.lease(OTHER).execution_name)
-    while_the_first_is_at_work = [full.status(KEY), full.status(OTHER)]
-    full.bedrock.let_go(KEY)
-
-    executions = full.executions()
-    assert {each.states[-1] for each in executions} == {"WorklistSettled"}
-    assert while_the_first_is_at_work == ["indexing", "indexed"]
-    assert [full.status(KEY), full.status(OTHER)] == ["indexed", "indexed"]
-    assert full.bedrock.refusals == []
+    assert {each.status for each in shared.executions()} == {"SUCCEEDED"}
+    assert shared.document(KEY) is None
+    assert [each["filename"] for each in shared.bedrock.passages()] == ["notes.txt"]
 
 
+def test_a_refused_call_is_waited_out(shared: World) -> None:
+    shared.bedrock.fail(INGEST, Kind.BUSY, times=3)
+
+    shared.drop(KEY)
+
+    [execution] = shared.executions()
+    assert execution.states[-1:] == OVER
+    assert shared.bedrock.refusals == [INGEST] * 3
+    assert shared.status(KEY) == "indexed"
+    assert shared.grants() == []
+
+
+def test_a_catalog_that_comes_later_is_served_by_the_run_that_is_under_way(
+    shared: World, slow: None
+) -> None:
+    shared.bedrock.hold(KEY)
+    before: list[str | None] = []
+
+    def look() -> None:
+        if not before and shared.status(OTHER) == "indexed":
+            before.append(shared.status(KEY))
+            shared.bedrock.let_go(KEY)
+
+    shared.at("begin", 2, lambda: shared.drop(OTHER))
+    shared.functions.before["begin"].extend([look] * 100)
+
+    shared.drop(KEY)
+
+    [execution] = shared.executions()
+    assert execution.states[-1:] == OVER
+    assert before == ["indexing"]
+    assert [shared.status(KEY), shared.status(OTHER)] == ["indexed", "indexed"]
+    assert shared.bedrock.refusals == []
+
+
+@pytest.mark.usefixtures("own_first")
 def test_direct_calls_wait_for_a_job_to_end(one_knowledge_base: str, world: World) -> None:
     world.bedrock.hold(KEY)
     world.drop(KEY)
     world.machine.await_events(world.lease(KEY).execution_name, "WaitStateEntered", times=1)
     world.fill(one_knowledge_base)
     world.drop(OTHER)
-    world.machine.await_parked(world.lease(OTHER).execution_name)
+    world.machine.await_end(world.lease(OTHER).execution_name)
+    world.machine.await_parked(f"{shared_worklist(one_knowledge_base)}-1")
 
     world.bedrock.let_go(KEY)
 
-    _, second = world.executions()
-    assert second.states == [*PLACED, *STARTED, *RELEASED]
+    *_, common = world.executions()
+    assert common.states == [*BEGUN, *ADMITTED, *OVER]
     assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
     assert world.bedrock.refusals == []
 
 
+@pytest.mark.usefixtures("own_first")
 def test_a_job_waits_for_direct_calls_to_be_settled(
-    full: World, one_knowledge_base: str, slow: None
+    one_knowledge_base: str, world: World, slow: None
 ) -> None:
-    full.bedrock.hold(KEY)
-    full.drop(KEY)
-    full.machine.await_events(full.lease(KEY).execution_name, "WaitStateEntered", times=1)
-    full.slots.free(one_knowledge_base, "cat-0")
-    full.drop(OTHER)
-    full.machine.await_parked(full.lease(OTHER).execution_name)
+    world.fill(one_knowledge_base)
+    world.bedrock.hold(KEY)
+    world.drop(KEY)
+    world.machine.await_end(world.lease(KEY).execution_name)
+    world.machine.await_events(f"{shared_worklist(one_knowledge_base)}-1", "TaskSucceeded", times=2)
+    world.slots.free(one_knowledge_base, "cat-0")
+    world.drop(OTHER)
+    world.machine.await_parked(world.lease(OTHER).execution_name)
 
-    full.bedrock.let_go(KEY)
+    world.bedrock.let_go(KEY)
 
-    _, second = full.executions()
-    assert full.catalog(OTHER).data_source_type is DataSourceType.S3
-    assert second.states[:5] == [*PLACED, *STARTED]
-    assert [full.status(KEY), full.status(OTHER)] == ["indexed", "indexed"]
-    assert full.bedrock.refusals == []
+    world.executions()
+    assert world.catalog(OTHER).data_source_type is DataSourceType.S3
+    assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
+    assert world.bedrock.refusals == []
 
 
-@pytest.mark.parametrize("action", ["start", "poll", "settle", "release"])
-@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize(
+    ("action", "late"),
+    [("begin", False), ("begin", True), ("admit", False), ("admit", True), ("start", False)],
+)
 def test_a_task_whose_answer_got_lost_is_safe_to_repeat(
-    full: World, slow: None, action: str, late: bool
+    shared: World, one_knowledge_base: str, action: str, late: bool
 ) -> None:
-    full.functions.interrupt(action, "Sandbox.Timedout", late=late)
+    shared.occupy(one_knowledge_base)
+    shared.functions.interrupt(action, "Sandbox.Timedout", late=late)
+    shared.drop(KEY)
+    shared.machine.await_parked(f"{shared_worklist(one_knowledge_base)}-1")
 
-    full.drop(KEY)
+    shared.vacate()
+    shared.sweep()
 
-    [execution] = full.executions()
+    [execution] = shared.executions()
     assert execution.status == "SUCCEEDED"
-    assert full.status(KEY) == "indexed"
-    assert full.grants() == []
-
-
-def test_a_call_whose_answer_got_lost_is_taken_up_again(full: World) -> None:
-    full.bedrock.fail(INGEST, Kind.DROPPED, times=3)
-
-    full.drop(KEY)
-
-    [execution] = full.executions()
-    assert execution.status == "SUCCEEDED"
-    assert full.status(KEY) == "indexed"
-
-
-def test_a_grant_ends_when_others_wait_and_goes_on_after_them(
-    full: World, one_knowledge_base: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ADMISSION_DIRECT_CALLS", "1")
-    monkeypatch.setattr(stackroom.admission.admission, "LONGEST_WHILE_OTHERS_WAIT", timedelta(0))
-    full.occupy(one_knowledge_base)
-    full.functions.before["begin"].append(lambda: drop_all(full, MANY))
-    full.drop(KEY)
-    full.machine.await_parked(full.lease(KEY).execution_name)
-    full.drop(OTHER)
-    full.machine.await_parked(full.lease(OTHER).execution_name)
-
-    full.vacate()
-    full.sweep()
-
-    first, second = full.executions()
-    assert first.states == [*PLACED, *STARTED, "AdmitIngestion", *STARTED, *RELEASED]
-    assert second.states == [*PLACED, *STARTED, *RELEASED]
-    assert ingested(full) == [10, 1, 6]
-    assert {full.status(key) for key in (KEY, OTHER, *MANY)} == {"indexed"}
+    assert not any(shared.functions.interruptions.values())
+    assert shared.status(KEY) == "indexed"
+    assert shared.grants() == []
