@@ -283,3 +283,16 @@ def test_a_task_whose_answer_got_lost_is_safe_to_repeat(
     assert not any(shared.functions.interruptions.values())
     assert shared.status(KEY) == "indexed"
     assert shared.grants() == []
+
+
+def test_a_call_whose_answer_got_lost_is_sent_again_after_the_next_sweep(shared: World) -> None:
+    shared.bedrock.fail(INGEST, Kind.DROPPED)
+    shared.drop(KEY)
+    shared.executions()
+    set_aside = shared.status(KEY)
+
+    shared.sweep()
+
+    assert {each.status for each in shared.executions()} == {"SUCCEEDED"}
+    assert (set_aside, shared.status(KEY)) == ("indexing", "indexed")
+    assert shared.grants() == []
