@@ -20,7 +20,7 @@ from stackroom.admission.admission import Admission
 from stackroom.admission.demand import BATCH, is_large, text_size
 from stackroom.beside import Beside, in_threads
 from stackroom.clock import Pace, RealTime, utc_now
-from stackroom.errors import DocumentsRefused
+from stackroom.errors import DocumentsRefused, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.ingestion.direct_calls import Bound, Call, DirectCalls
 from stackroom.ingestion.direct_refusals import DirectRefusals
 from stackroom.ingestion.lanes import Lanes
@@ -213,25 +213,31 @@ class DirectRound:
         is_free = self.watch.at_work < self.lanes.slots
         if not is_free or (self._refused_until and self.ports.now() < self._refused_until):
             return False
+        answer = self._answer_to(bound)
+        if isinstance(answer, Busy):
+            self._refused_until = self._in(_AFTER_REFUSAL)
+            return False
+        self._ready = None
+        if answer is not None:
+            self._refused_until = None
+            self._is_sent(bound, answer)
+        return True
+
+    def _answer_to(self, bound: Bound) -> datetime | Busy | None:
+        """None where no such call is to be sent again: its documents are seen to otherwise."""
         documents = list(bound.documents.values())
         try:
-            accepted_at = self.ports.calls.send(self.source, bound, self.round_id)
+            return self.ports.calls.send(self.source, bound, self.round_id)
+        except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable) as error:
+            # Sent again as it is, it is the same call, should the first one have got through.
+            return Busy(why=str(error))
         except DocumentsRefused as refusal:
-            self._ready = None
             self.work.put_apart(self._refusals.apart(documents, refusal))
-            return True
         except Exception as error:
             if is_everybodys(error):
                 raise
-            self._ready = None
             self.work.set_aside(documents, error)
-            return True
-        if isinstance(accepted_at, Busy):
-            self._refused_until = self._in(_AFTER_REFUSAL)
-            return False
-        self._ready, self._refused_until = None, None
-        self._is_sent(bound, accepted_at)
-        return True
+        return None
 
     def _is_sent(self, bound: Bound, accepted_at: datetime) -> None:
         documents = list(bound.documents.values())

@@ -14,7 +14,7 @@ from stackroom.admission.admission import Admission
 from stackroom.admission.demand import BATCH
 from stackroom.admission.rates import Did
 from stackroom.clock import utc_now
-from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.errors import KnowledgeBaseThrottled, RunSuperseded
 from stackroom.ingestion.catalog_looks import CatalogLooks
 from stackroom.ingestion.direct_calls import Call, round_id_of
 from stackroom.ingestion.direct_round import DirectPorts, DirectRound
@@ -57,7 +57,13 @@ class SharedRuns:
             self.admission.leave(run.worklist_id, run.epoch)
             return run.went(RunOutcome.HAND_OVER), DirectWork()
         began = self.now()
-        served = self.runs.renew(run.worklist_id, run.epoch).requested
+        try:
+            served = self.runs.renew(run.worklist_id, run.epoch).requested
+        except RunSuperseded:
+            if not self.runs.has_ended(run.worklist_id, run.epoch):
+                raise
+            # The answer of the task that released it got lost.
+            return run.went(RunOutcome.RELEASED), DirectWork()
         source = self._source(run)
         if source is None:  # its catalogs stay where they are, and wait until it is back
             return self._released(run, served), DirectWork()

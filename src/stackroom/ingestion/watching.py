@@ -14,7 +14,7 @@ from itertools import groupby
 
 from stackroom.beside import Beside, in_threads
 from stackroom.clock import Pace
-from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.ingestion.direct_calls import Call
 from stackroom.ingestion.shared_work import SharedWork
 from stackroom.isolation import is_everybodys
@@ -74,7 +74,7 @@ class Watch:
         try:
             for call in self._ended(due):
                 self._look_at(call)
-        except KnowledgeBaseThrottled:
+        except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
             for call in due:
                 call.look_at = self._in(_AFTER_THROTTLE)
 
@@ -110,8 +110,8 @@ class Watch:
             if not call.is_over and call.is_done(details):
                 self._end(call)
             self._settle(call, details)
-        except KnowledgeBaseThrottled:
-            raise
+        except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
+            raise  # it is no document's, and passes
         except Exception as error:
             if is_everybodys(error):
                 raise

@@ -53,6 +53,11 @@ class Runs:
         lease = self.leases.get(worklist_id)
         return 0 if lease is None else lease.requested
 
+    def has_ended(self, worklist_id: str, epoch: int) -> bool:
+        """Whether that run has been released, and none has followed it."""
+        lease = self.leases.get(worklist_id)
+        return lease is not None and lease.epoch == epoch and not lease.held
+
     def is_live(self, worklist_id: str) -> bool:
         """Whether a run is thought to be at it, or about to begin."""
         lease = self.leases.get(worklist_id)
