@@ -32,6 +32,7 @@ import stackroom.deletions.emptying
 import stackroom.retries
 from benchmarks.simulated_time.functions import Invocation, Pace
 from functions.ingest import deployed, recovery, tasks
+from functions.reconciler import search_indexes
 from stackroom.aws import session
 from stackroom.ingestion.by_job import JobRounds
 from stackroom.ingestion.direct_round import DirectPorts
@@ -43,7 +44,7 @@ HANDLERS: dict[str, ModuleType] = {
     "status_poller": status_poller,
     "reconciler": reconciler,
 }
-_MODULES = (*HANDLERS.values(), deployed, recovery, tasks)
+_MODULES = (*HANDLERS.values(), deployed, recovery, tasks, search_indexes)
 Event = dict[str, Any]
 
 
