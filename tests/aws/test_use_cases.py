@@ -111,7 +111,7 @@ def test_a_use_case_is_made_once() -> None:
         (InspectSettings, lambda made: made.runs, "STATE_MACHINE_ARN"),
         (ReconcilerSettings, lambda made: made.admission, "ADMISSION_JOBS"),
         (PollerSettings, lambda made: made.retrieval, "RETRIEVE_LEAST_SCORE"),
-        (UploadSettings, lambda made: made.settlement, "KB_POOL"),
+        (UploadSettings, lambda made: made.settlement, "ADMISSION_JOBS"),
         (RetrieveSettings, lambda made: made.answering, "ANSWER_VIA"),
     ],
 )

@@ -37,9 +37,9 @@ def deploy_over_an_index_of_before(person: Person) -> None:
 
 def drop(person: Person) -> None:
     """
-    Documents of every kind of fate, in catalogs with data sources of their own and shared. The
-    first to come is sure to get one of its own.
+    Documents of every kind of fate, in a catalog with a data source of its own and in shared ones.
     """
+    person.place("emptied")
     person.settle([person.put("emptied/soon gone.txt", "Not for long.")])
     person.settle(
         person.put_all(
@@ -116,7 +116,7 @@ def ask_what_is_not_searched_by_words(person: Person) -> None:
 
 def ask_more_than_is_taken(person: Person) -> None:
     """Whoever is throttled, boto3's own repetition included, takes turns with the others."""
-    throttles = {"operation": "QueryVectors", "kind": "throttle", "times": 2}
+    throttles = {"operation": "QueryVectors", "kind": "throttle", "times": 8}
     orders.send(person.instance.simulator_endpoint + FAULTS, {"faults": [throttles]})
     call_tool(person.instance.mcp_url, person.token(), RETRIEVE, {"query": QUESTION})
 

@@ -7,13 +7,16 @@ from functools import partial
 from typing import Any
 
 from stackroom.aws.catalogs import METADATA, DynamoCatalogs
-from stackroom.keys import Location, locate
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.keys import SIDECAR_SUFFIX, Location, locate
+from stackroom.model import DocumentStatus
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.chaos import troubles
 from tests.chaos.deployment import Terms
 from tests.chaos.world import World
 
 A, B = ("alice/research/a.txt", "alice/research/b.txt")
+BAD = "alice/research/setup.exe"
 _QUIET = 180.0  # seconds; what is younger, a reconciliation lets be
 _OWN, _SHARED = Terms(own_slots=4), Terms(own_slots=0)
 
@@ -100,10 +103,35 @@ def a_run_whose_name_was_used_before(world: World) -> None:
     """The control table was lost, or set back; Step Functions knows better."""
     world.drop(A, "a text")
     assert world.settle()
-    key = {"pk": {"S": f"RUN#{_place(A).catalog_id}"}, "sk": {"S": "RUN"}}
-    world.wire.client("dynamodb").delete_item(TableName=CONTROL_TABLE, Key=key)
+    control: Any = world.wire.client("dynamodb")
+    kept = control.scan(TableName=CONTROL_TABLE)["Items"]
+    for item in (each for each in kept if each["pk"]["S"].startswith("RUN#")):
+        control.delete_item(TableName=CONTROL_TABLE, Key={"pk": item["pk"], "sk": item["sk"]})
     world.drop(A, "the second text")
     assert world.settle()
+
+
+def a_sidecar_that_somebody_has_removed(world: World) -> None:
+    """Its document is to be ingested again with another one's run, which can't bring it."""
+    world.drop(A, "a text")
+    assert world.settle()
+    documents = DynamoDocuments(client=world.wire.client("dynamodb"), table=CATALOG_TABLE)
+    indexed = documents.get(_place(A).catalog_id, _place(A).document_id)
+    assert indexed is not None
+    _unheard(world, partial(world.remove, f"{A}{SIDECAR_SUFFIX}"))
+    documents.save(indexed.moved(DocumentStatus.PENDING, at=world.hub.now()))
+    world.drop(B, "another text")
+    world.pass_time(_QUIET)
+    world.reconcile()
+    assert world.settle()
+
+
+def a_failure_that_is_listed_no_more(world: World) -> None:
+    world.drop(BAD, "x")
+    assert world.settle()
+    _forget(world, f"FAILED#{_place(BAD).document_id}", BAD)
+    world.pass_time(_QUIET)
+    world.reconcile()
 
 
 def _mark_deleting(world: World) -> None:
@@ -139,4 +167,6 @@ STORIES = (
     Story(a_document_that_only_the_index_knows, _SHARED),
     Story(a_run_that_is_silent_when_the_reconciler_looks),
     Story(a_run_whose_name_was_used_before),
+    Story(a_sidecar_that_somebody_has_removed, _SHARED),
+    Story(a_failure_that_is_listed_no_more),
 )

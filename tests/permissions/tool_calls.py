@@ -14,9 +14,11 @@ from typing import Any
 import httpx2
 
 from stackroom.model import DocumentStatus
+from stackroom.runs.worklists import shared_worklist
 from stackroom_local.cli.asking import TOOL as RETRIEVE
 from stackroom_local.clients import client
 from stackroom_local.gateway.client import call_tool
+from stackroom_local.product import Product
 from tests.e2e.people import Person, eventually
 
 QUESTION = "Which harbour has a crane?"
@@ -81,10 +83,13 @@ def _forget_its_runs(person: Person, answer: Answer) -> None:
         statusFilter="RUNNING",
     )
     eventually(lambda: not alive()["executions"], "no run is alive")
-    client("dynamodb", person.instance.aws_endpoint).delete_item(
-        TableName=person.instance.control_table,
-        Key={"pk": {"S": f"RUN#{answer['metadata']['catalog_id']}"}, "sk": {"S": "RUN"}},
-    )
+    pool = Product(person.instance).use_cases.deployment.pool
+    shared = [shared_worklist(member.knowledge_base_id) for member in pool]
+    for worklist_id in (answer["metadata"]["catalog_id"], *shared):
+        client("dynamodb", person.instance.aws_endpoint).delete_item(
+            TableName=person.instance.control_table,
+            Key={"pk": {"S": f"RUN#{worklist_id}"}, "sk": {"S": "RUN"}},
+        )
 
 
 def _gone(person: Person, answer: Answer) -> None:
