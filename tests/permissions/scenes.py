@@ -39,7 +39,9 @@ def drop(person: Person) -> None:
     """
     Documents of every kind of fate, in a catalog with a data source of its own and in shared ones.
     """
-    person.place("emptied")
+    pool = Product(person.instance).use_cases.deployment.pool
+    if not any(member.is_managed for member in pool):  # there it gets one by itself
+        person.place("emptied")
     person.settle([person.put("emptied/soon gone.txt", "Not for long.")])
     person.settle(
         person.put_all(
