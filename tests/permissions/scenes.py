@@ -118,8 +118,11 @@ def ask_what_is_not_searched_by_words(person: Person) -> None:
 
 def ask_more_than_is_taken(person: Person) -> None:
     """Whoever is throttled, boto3's own repetition included, takes turns with the others."""
-    throttles = {"operation": "QueryVectors", "kind": "throttle", "times": 8}
-    orders.send(person.instance.simulator_endpoint + FAULTS, {"faults": [throttles]})
+    throttles = [
+        {"operation": operation, "kind": "throttle", "times": 2}
+        for operation in ("QueryVectors", "Retrieve")  # whichever it is searched by now
+    ]
+    orders.send(person.instance.simulator_endpoint + FAULTS, {"faults": throttles})
     call_tool(person.instance.mcp_url, person.token(), RETRIEVE, {"query": QUESTION})
 
 

@@ -99,6 +99,14 @@ def a_run_that_is_silent_when_the_reconciler_looks(world: World) -> None:
     assert world.settle()
 
 
+def a_run_that_is_silent_when_the_schedule_looks(world: World) -> None:
+    world.drop(A, "a text")
+    world.pass_time(4)
+    troubles.expire(world)
+    world.do(lambda: world.account.functions.begin("ingest", {"action": "sweep"}).result())
+    assert world.settle()
+
+
 def a_run_whose_name_was_used_before(world: World) -> None:
     """The control table was lost, or set back; Step Functions knows better."""
     world.drop(A, "a text")
@@ -166,6 +174,7 @@ STORIES = (
     Story(a_deletion_that_died_on_the_way),
     Story(a_document_that_only_the_index_knows, _SHARED),
     Story(a_run_that_is_silent_when_the_reconciler_looks),
+    Story(a_run_that_is_silent_when_the_schedule_looks),
     Story(a_run_whose_name_was_used_before),
     Story(a_sidecar_that_somebody_has_removed, _SHARED),
     Story(a_failure_that_is_listed_no_more),
