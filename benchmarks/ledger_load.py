@@ -8,7 +8,7 @@ one. Bedrock is stood for by the seconds that a direct call takes: what it allow
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
@@ -123,6 +123,7 @@ class LedgerLoad:
             limits=limits,
             now=self.hub.now,
             pause=self._pause,
+            beside=_one_after_another,
         )
 
     def at(self, rate: float, *, seconds: float) -> Curve:
@@ -296,3 +297,8 @@ def bedrocks_end(style: Style, limits: Limits) -> float:
     """Documents a second that the direct calls allowed at a time can take."""
     calls = limits.direct_calls / (sum(CALL) / len(CALL))
     return calls / style.calls(1.0)
+
+
+def _one_after_another(actions: Sequence[Callable[[], _Answer]]) -> list[_Answer]:
+    """As threads do, but for the time: how long a Query takes here is the table's."""
+    return [action() for action in actions]

@@ -735,9 +735,9 @@ def test_a_status_takes_two_round_trips_whatever_the_number_of_documents(tools: 
     with asked_of_dynamodb() as operations:
         tools.call("get_indexing_status", catalog_id=catalog_id)
 
-    # The catalog, and then at once: documents, both queues, ledger, lease.
+    # The catalog, and then at once: documents, both queues, worklist, ledger, lease.
     assert operations[0] == "GetItem"
-    assert sorted(operations[1:]) == ["GetItem", "GetItem", "Query", "Query", "Query"]
+    assert sorted(operations[1:]) == ["GetItem", "GetItem", *["Query"] * 4]
 
 
 def test_a_list_of_documents_goes_on_where_the_page_before_ended(

@@ -144,7 +144,7 @@ def test_a_scanned_pdf_is_found_where_catalogs_are_read_by_a_parser_that_sees(
 
     executions = world.executions()
 
-    assert [each.states[-1] for each in executions] == ["WorklistSettled"]
+    assert {each.states[-1] for each in executions} == {"WorklistSettled"}
     assert world.status("alice/research/scan.pdf") == "indexed"
     assert passages(bedrock, "alice") == [pages[1], pages[0]]
 
