@@ -481,7 +481,7 @@ class FakeReceipts(Disturbed):
 
 
 @dataclass
-class FakeInspectionResults:
+class FakeInspectionResults(Disturbed):
     reasons: dict[str, str] = field(default_factory=dict)  # by etag
 
     def reasons_for(self, documents: Iterable[Document]) -> dict[str, str]:

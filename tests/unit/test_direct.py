@@ -1,19 +1,20 @@
 """Catalogs on a shared data source: up to ten documents a call, and the truth about each."""
 
 import json
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
 
 from stackroom.admission.demand import BATCH, LARGE
-from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.ingestion.direct_round import STAYS
 from stackroom.ingestion.lanes import SPARE
-from stackroom.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
+from stackroom.model import UNEXPLAINED_FAILURE, CatalogStatus, Document, DocumentStatus
 from stackroom.ports.admission import Mode
-from stackroom.ports.ingestion import Busy
+from stackroom.ports.ingestion import Busy, Submission
 from stackroom.runs.progress import RunOutcome
-from stackroom.settlement.strategy import REMOVAL_DEADLINE
+from stackroom.settlement.rounds import REMOVAL_DEADLINE
 from stackroom.settlement.verdicts import MAX_ATTEMPTS, DocumentOutcome
 from tests.fakes.direct import DirectCall
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline, place_of
@@ -584,3 +585,62 @@ def test_the_time_of_a_refused_call_tells_nothing(shared: Pipeline) -> None:
     shared.work_shared()
 
     assert shared.book.read().rates == {}
+
+
+def ingest_fails_over(pipeline: Pipeline, document_id: str, error: Exception) -> list[int]:
+    """How many documents each call had that failed, as they come."""
+    sizes = list[int]()
+
+    def fail(_: object, documents: Sequence[Submission], **__: object) -> None:
+        if document_id in {each.document_id for each in documents}:
+            sizes.append(len(documents))
+            raise error
+
+    pipeline.bedrock.before("ingest", fail)
+    return sizes
+
+
+@pytest.mark.parametrize(
+    "error", [KnowledgeBaseUnavailable("IngestKnowledgeBaseDocuments", "500"), RuntimeError("!")]
+)
+def test_a_document_that_every_call_fails_over_keeps_nobody_else_waiting(
+    shared: Pipeline, error: Exception
+) -> None:
+    others = [f"user-{number}/shelf/a.txt" for number in range(12)]
+    for key in (*others, KEY):
+        shared.drop(key)
+    sizes = ingest_fails_over(shared, DOCUMENT, error)
+
+    run, work = shared.work_shared()
+
+    assert sizes[0] > 1
+    assert sizes[-1] == 1
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert [shared.document(key).status for key in others] == ["indexed"] * 12
+    assert shared.document().status is DocumentStatus.INDEXING
+    assert work.failures.keys() == {CATALOG}
+    assert shared.worklists.kept[SHARED_WORKLIST].keys() == {CATALOG}  # for the sweep
+
+
+@pytest.mark.parametrize(
+    "error", [KnowledgeBaseUnavailable("Retrieve", "500"), RuntimeError("unreadable")]
+)
+def test_a_catalog_that_cannot_be_settled_keeps_nobody_else_waiting(
+    shared: Pipeline, error: Exception
+) -> None:
+    others = [f"user-{number}/shelf/a.txt" for number in range(3)]
+    for key in (*others, KEY):
+        shared.drop(key)
+
+    def fail(documents: Sequence[Document]) -> None:
+        if any(each.catalog_id == CATALOG for each in documents):
+            raise error
+
+    shared.findings.before("reasons_for", fail)
+
+    run, work = shared.work_shared()
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert [shared.document(key).status for key in others] == ["indexed"] * 3
+    assert work.failures.keys() == {CATALOG}
+    assert shared.book.read().grants == ()

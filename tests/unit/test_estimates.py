@@ -43,7 +43,6 @@ def queue_up(
     *,
     calls: int = 1,
     size: int = 0,
-    is_large: bool = False,
 ) -> None:
     pipeline.clock.pass_by(1)
     waiter = Waiter(
@@ -55,7 +54,6 @@ def queue_up(
         calls=calls,
         token=f"token of {catalog_id}",
         size=size,
-        is_large=is_large,
     )
     pipeline.book.enqueue(waiter)
 
@@ -266,7 +264,7 @@ def test_a_job_that_waits_for_a_large_document_is_told_what_is_left_of_it(
     measure(pipeline, Mode.SHARED, size=1_000_000, seconds=600)
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
-    queue_up(pipeline, "cat-1", Mode.SHARED, size=2_000_000, is_large=True)
+    queue_up(pipeline, "cat-1", Mode.SHARED, size=2_000_000)
     pipeline.admission.dispatch()
     queue_up(pipeline, CATALOG, Mode.EXCLUSIVE)
     pipeline.clock.pass_by(199)

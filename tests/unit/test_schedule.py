@@ -1,5 +1,6 @@
 """Who is next, and that nothing is given out twice."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from hypothesis import given
@@ -269,10 +270,9 @@ def test_shares_are_rounded_up_and_never_so_small_that_waiting_for_them_is_dear(
     assert fair_share(2, 46) == 2
 
 
-def a_large_one(name: str, at: float, mode: Mode = Mode.SHARED, **fields: object) -> Waiter:
+def a_large_job(name: str, at: float) -> Waiter:
     """It has its position as if it had come later, by PATIENCE."""
-    position = at - PATIENCE.total_seconds()
-    return a_waiter(name, position, mode, is_large=True, size=1_000_000, **fields)
+    return a_job(name, at - PATIENCE.total_seconds(), size=1_000_000)
 
 
 def at_work(*waiters: Waiter) -> Ledger:
@@ -282,52 +282,17 @@ def at_work(*waiters: Waiter) -> Ledger:
     return schedule.ledger
 
 
-def test_one_large_document_at_a_time_is_at_work_in_a_knowledge_base() -> None:
-    waiters = [a_large_one(f"large {number}", 30 - number) for number in range(2)]
-    elsewhere = a_large_one("elsewhere", 1, knowledge_base_id="KB2")
-
-    granted = a_schedule(*waiters, elsewhere).grant()
-
-    assert names(granted) == ["large 0", "elsewhere"]
-
-
-def test_large_documents_take_half_of_the_accounts_calls_at_most() -> None:
-    waiters = [a_large_one(f"c{number}", 9, knowledge_base_id=f"KB{number}") for number in range(9)]
-
-    assert len(a_schedule(*waiters).grant()) == 5
-
-
-def test_no_large_document_begins_while_a_job_waits() -> None:
-    ledger = at_work(a_waiter("at work", 20))
-
-    schedule = a_schedule(a_large_one("large", 15), a_job("job", 1), ledger=ledger)
-
-    assert schedule.grant() == []
-    assert schedule.must_yield(ledger.grants[0], after=MINUTE)
-
-
-def test_nor_does_it_while_the_job_waits_for_the_account() -> None:
-    waiters = (a_large_one("large", 15), a_job("job", 1), a_waiter("small", 0.5))
-
-    granted = a_schedule(*waiters, limits=Limits(jobs=0)).grant()
-
-    assert names(granted) == ["small"]
-
-
-def test_a_large_document_has_its_turn_before_the_jobs_that_came_much_later() -> None:
-    long_ago = PATIENCE.total_seconds() + 20
-
-    granted = a_schedule(a_large_one("large", long_ago), a_job("job", 10)).grant()
-
-    assert names(granted) == ["large"]
+def at_a_large_one(*waiters: Waiter) -> Ledger:
+    """With grants for these, which are at a large document each."""
+    ledger = at_work(*waiters)
+    return replace(ledger, grants=tuple(replace(each, is_large=True) for each in ledger.grants))
 
 
 def test_a_job_has_its_turn_when_the_large_document_at_work_is_done() -> None:
-    ledger = at_work(a_large_one("large", 30))
-    waiters = (a_large_one("next", 20), a_job("job", 5))
+    ledger = at_a_large_one(a_waiter("large", 30))
 
-    before = a_schedule(*waiters, ledger=ledger)
-    then = a_schedule(*waiters, ledger=ledger)
+    before = a_schedule(a_job("job", 5), ledger=ledger)
+    then = a_schedule(a_job("job", 5), ledger=ledger)
     then.leaving = frozenset({("large", 1)})
     then.__post_init__()
 
@@ -336,7 +301,7 @@ def test_a_job_has_its_turn_when_the_large_document_at_work_is_done() -> None:
 
 
 def test_small_calls_go_on_beside_a_large_document_while_a_job_waits_for_it() -> None:
-    ledger = at_work(a_waiter("small", 40), a_large_one("large", 30))
+    ledger = at_a_large_one(a_waiter("large", 30))
 
     schedule = a_schedule(a_job("job", 10), a_waiter("came later", 5), ledger=ledger)
 
@@ -344,17 +309,8 @@ def test_small_calls_go_on_beside_a_large_document_while_a_job_waits_for_it() ->
     assert names(schedule.grant()) == ["came later"]
 
 
-def test_a_large_document_whose_turn_has_come_is_begun_whoever_waits() -> None:
-    ledger = at_work(a_large_one("large", 30))
-    much_later = NOW + timedelta(minutes=2)
-
-    schedule = a_schedule(a_job("job", 10), a_waiter("small", 5), ledger=ledger, now=much_later)
-
-    assert not schedule.must_yield(ledger.grants[0], after=MINUTE)
-
-
 def test_small_jobs_come_before_large_ones_that_have_not_waited_much_longer() -> None:
-    large = a_large_one("large", 60, Mode.EXCLUSIVE)
+    large = a_large_job("large", 60)
 
     assert names(a_schedule(large, a_job("small", 5)).grant()) == ["small"]
     assert names(a_schedule(large).grant()) == ["large"]
@@ -363,8 +319,8 @@ def test_small_jobs_come_before_large_ones_that_have_not_waited_much_longer() ->
 def test_small_calls_at_work_do_not_yield_to_a_large_job_that_has_just_come() -> None:
     ledger = at_work(a_waiter("at work", 20, calls=9))
 
-    new = a_schedule(a_large_one("large", 1, Mode.EXCLUSIVE), ledger=ledger)
-    old = a_schedule(a_large_one("large", 400, Mode.EXCLUSIVE), ledger=ledger)
+    new = a_schedule(a_large_job("large", 1), ledger=ledger)
+    old = a_schedule(a_large_job("large", 400), ledger=ledger)
 
     assert not new.must_yield(ledger.grants[0], after=MINUTE)
     assert old.must_yield(ledger.grants[0], after=MINUTE)
@@ -372,20 +328,14 @@ def test_small_calls_at_work_do_not_yield_to_a_large_job_that_has_just_come() ->
 
 waiters = st.lists(
     st.builds(
-        lambda name, at, mode, base, calls, is_large: a_waiter(
-            f"c{name}",
-            at,
-            mode,
-            knowledge_base_id=base,
-            calls=1 if is_large else calls,
-            is_large=is_large,
+        lambda name, at, mode, base, calls: a_waiter(
+            f"c{name}", at, mode, knowledge_base_id=base, calls=calls
         ),
         st.integers(0, 30),
         st.floats(0, 1000),
         st.sampled_from(Mode),
         st.sampled_from(["KB1", "KB2", "KB3"]),
         st.integers(1, 40),
-        st.booleans(),
     ),
     unique_by=lambda each: each.worklist_id,
     max_size=20,
@@ -414,7 +364,6 @@ def test_no_limit_is_ever_overrun_and_no_knowledge_base_used_both_ways(
             together = [each for each in shared if each.knowledge_base_id == base]
             assert len(alone) <= limits.jobs_in(base)
             assert not (alone and together)
-            assert sum(each.is_large for each in together) <= 1
 
 
 @given(waiters=waiters)

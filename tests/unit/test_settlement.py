@@ -7,8 +7,8 @@ from stackroom.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
 from stackroom.ports.ingestion import Busy, JobState
 from stackroom.runs.progress import Run, RunOutcome
 from stackroom.settlement.job_standing import DEADLINE
+from stackroom.settlement.rounds import REMOVAL_DEADLINE
 from stackroom.settlement.statuses import KNOWN_STATUSES
-from stackroom.settlement.strategy import REMOVAL_DEADLINE
 from stackroom.settlement.verdicts import MAX_ATTEMPTS, NOT_FOUND, DocumentOutcome
 from tests.fakes.pipeline import BUCKET
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of

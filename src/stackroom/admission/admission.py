@@ -137,16 +137,6 @@ class Admission:
             self.dispatch()
         return now
 
-    def shrink(self, worklist_id: str, epoch: int, *, calls: int) -> None:
-        """Hand on what the run's last calls at work no longer need."""
-        before = grant_of(self.book.read(), worklist_id, epoch)
-        if before is None or before.slots <= calls:
-            return
-        self._change_own(
-            worklist_id, epoch, lambda mine, _: replace(mine, slots=min(mine.slots, calls))
-        )
-        self.dispatch()
-
     def leave(self, worklist_id: str, epoch: int) -> None:
         """Give the grant back, if the run has one, and hand it on. Safe to repeat."""
         if grant_of(self.book.read(), worklist_id, epoch) is not None:

@@ -11,8 +11,6 @@ A direct call can't be stopped, so a large document holds up every job of its kn
 queues up as if it had come PATIENCE later, and none is begun while a job waits that came before: a
 job waits for those at work when it came, which end together, and for those that have waited longer
 by PATIENCE. While one is at work no job could begin, so small calls go on.
-
-Over 200 lines: the rules hold together, and are read together.
 """
 
 from collections.abc import Sequence
@@ -103,8 +101,6 @@ class Schedule:
         job = self._next_job(waiter.knowledge_base_id)
         if job is not None and self._is_due(job):
             return None
-        if waiter.is_large and not self._takes_large(waiter, job):
-            return None
         holders = [each for each in self.ledger.grants if each.mode is Mode.SHARED]
         free = self.limits.direct_calls - sum(each.slots for each in holders)
         share = fair_share(self.limits.direct_calls, len(holders) + len(self.shared))
@@ -136,12 +132,6 @@ class Schedule:
         """Whether it would begin if no direct calls were in its way that end soon."""
         is_held_up = self._has_large(job.knowledge_base_id)
         return self._is_next(job) and self._may_start() and not is_held_up
-
-    def _takes_large(self, waiter: Waiter, job: Waiter | None) -> bool:
-        large = sum(each.is_large for each in self.ledger.grants if each.mode is Mode.SHARED)
-        is_first = job is None or waiter.since < job.since
-        is_free = not self._has_large(waiter.knowledge_base_id)
-        return is_first and is_free and large < self.limits.direct_calls / 2
 
     def _has_large(self, knowledge_base_id: str) -> bool:
         return any(
@@ -181,7 +171,6 @@ class Schedule:
             until=self.now + self.lease,
             start_at=start_at,
             size=waiter.size,
-            is_large=waiter.is_large,
         )
 
     def _enter(self, grant: Grant, since: datetime) -> None:

@@ -23,7 +23,7 @@ from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import Busy, IngestionJobs, Job
 from stackroom.runs.progress import Run
 from stackroom.settlement.eviction import Eviction
-from stackroom.settlement.strategy import eviction_id
+from stackroom.settlement.rounds import eviction_id
 
 _AT_ONCE = 500  # documents that are kept in memory
 

@@ -55,6 +55,7 @@ class Call:
     size: int  # documents that it began with
     is_large: bool = False  # of one large document
     is_over: bool = False
+    failures: int = 0  # looks in a row that failed
 
     def done_by(self, details: Mapping[str, DocumentDetail]) -> list[Document]:
         """Those that Bedrock works on no more; `details` by document id, as everywhere here."""

@@ -39,6 +39,7 @@ from stackroom.settlement.verdict_writer import VerdictWriter
 STAYS = 95.0
 # Seconds on AWS.
 _AFTER_REFUSAL = 2.0
+_TRIES = 5  # of a call that Bedrock answers with a failure
 _NEWS = 1.0  # how often somebody may have asked
 _COMPANY = 1.0  # for so long a document waits for others to share its call, while calls are at work
 # Of what waits, all calls together take so much at a time. So the last are small, and end together.
@@ -103,6 +104,7 @@ class DirectRound:
         self._refused_until: datetime | None = None
         self._listened_at: datetime | None = None
         self._ready: Bound | None = None
+        self._failures = 0  # in a row, of what is ready
 
     @property
     def calls(self) -> list[Call]:
@@ -181,7 +183,7 @@ class DirectRound:
         except Exception as error:
             if is_everybodys(error):
                 raise
-            self.work.set_aside(batch, error)
+            self._send_apart(batch, error)
             return True
         left_out = [each for each in batch if each.document_id not in bound.documents]
         self.work.pass_over(left_out)
@@ -217,9 +219,8 @@ class DirectRound:
         if isinstance(answer, Busy):
             self._refused_until = self._in(_AFTER_REFUSAL)
             return False
-        self._ready = None
+        self._ready, self._failures, self._refused_until = None, 0, None
         if answer is not None:
-            self._refused_until = None
             self._is_sent(bound, answer)
         return True
 
@@ -228,16 +229,29 @@ class DirectRound:
         documents = list(bound.documents.values())
         try:
             return self.ports.calls.send(self.source, bound, self.round_id)
-        except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable) as error:
-            # Sent again as it is, it is the same call, should the first one have got through.
+        except KnowledgeBaseThrottled as error:
             return Busy(why=str(error))
+        except KnowledgeBaseUnavailable as error:
+            # Sent again as it is, it is the same call, should the first one have got through. But
+            # it may be a document in it that Bedrock fails over, and others wait behind it.
+            self._failures += 1
+            if self._failures < _TRIES:
+                return Busy(why=str(error))
+            self._send_apart(documents, error)
         except DocumentsRefused as refusal:
             self.work.put_apart(self._refusals.apart(documents, refusal))
         except Exception as error:
             if is_everybodys(error):
                 raise
-            self.work.set_aside(documents, error)
+            self._send_apart(documents, error)
         return None
+
+    def _send_apart(self, documents: list[Document], error: Exception) -> None:
+        """Whatever went wrong is one document's at most; that one is left to a later run."""
+        if len(documents) > 1:
+            self.work.put_apart([each] for each in documents)
+        else:
+            self.work.set_aside(documents, error)
 
     def _is_sent(self, bound: Bound, accepted_at: datetime) -> None:
         documents = list(bound.documents.values())
@@ -260,9 +274,8 @@ class DirectRound:
         """Bedrock need not wait for our records: the next call is sent before they are written."""
         if call.is_large and not self.watch.large:
             self.lanes.end_large()
-        if self._may_take_up():
-            self.lanes.keep(self._needed())
-        self._send_ready()
+        if self.lanes.go_on(self._needed()):
+            self._send_ready()
 
     def _wait(self) -> None:
         """For news, or for what is due."""

@@ -75,7 +75,7 @@ class Durations:
         if whole is not None and waiter.mode is Mode.EXCLUSIVE and beside > 1:
             at_a_time = min(beside, self.limits.jobs)
             return max(whole / at_a_time, self.limits.seconds_between_starts)
-        if whole is None or least is None or waiter.mode is Mode.EXCLUSIVE or waiter.is_large:
+        if whole is None or least is None or waiter.mode is Mode.EXCLUSIVE:
             return whole
         return whole - least + least * waiter.calls / self.limits.direct_calls
 

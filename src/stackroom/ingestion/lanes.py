@@ -40,11 +40,6 @@ class Lanes:
         if self._is_time(_GROWING):
             self.extend(needed)
 
-    def keep(self, needed: int) -> None:
-        """May there be another call, now that one is over?"""
-        if self._is_time(_EXTENDING):
-            self.extend(needed)
-
     def go_on(self, needed: int) -> bool:
         """Before another call: a job may have become due since the grant was looked at."""
         if self.grant is not None:

@@ -1,7 +1,5 @@
 """Which documents a run has yet to see to."""
 
-from collections.abc import Iterable
-
 from stackroom.model import Document, DocumentStatus
 
 
@@ -16,7 +14,3 @@ def is_work(document: Document) -> bool:
 def is_open(document: Document) -> bool:
     """To be taken up, or taken up by a round that never came to its end."""
     return document.is_open
-
-
-def open_of(documents: Iterable[Document]) -> list[Document]:
-    return [each for each in documents if is_open(each)]

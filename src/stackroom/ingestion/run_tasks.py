@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from stackroom.admission.admission import Admission
-from stackroom.admission.demand import DEMANDS
+from stackroom.admission.demand import demand_of_job
 from stackroom.admission.limits import PATIENCE
 from stackroom.clock import utc_now
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled
@@ -83,19 +83,17 @@ class RunTasks:
         if self._mode_of(run) is Mode.SHARED:
             self.own_runs.admit(run, token)
             return
-        demand = DEMANDS.of(source)
-        want = demand.of(self.documents.open_in(run.worklist_id))
+        demand = demand_of_job(self.documents.open_in(run.worklist_id))
         self.admission.enter(
             Waiter(
                 worklist_id=run.worklist_id,
                 epoch=run.epoch,
                 knowledge_base_id=source.knowledge_base_id,
-                mode=demand.mode,
-                since=run.progress.waiting_since + (PATIENCE if want.is_large else timedelta()),
-                calls=want.calls,
+                mode=Mode.EXCLUSIVE,
+                since=run.progress.waiting_since + (PATIENCE if demand.is_large else timedelta()),
+                calls=1,
                 token=token,
-                size=want.size,
-                is_large=want.is_large,
+                size=demand.size,
             )
         )
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from stackroom.admission.demand import DEMANDS
 from stackroom.admission.limits import Limits
 from stackroom.clock import Pace
 from stackroom.ingestion.durations import Durations, total
@@ -67,12 +66,12 @@ class Standings:
 
     def _remaining(self, catalog: Catalog, ledger: Ledger, unsettled: list[Document]) -> Remaining:
         # One that has yet to be placed is told the time of a data source of its own.
-        demand = DEMANDS.own if catalog.source is None else DEMANDS.of(catalog.source)
+        is_shared = catalog.source is not None and catalog.source.is_shared
         worklist_id = worklist_of(catalog.catalog_id, catalog.source)
         mine = (each for each in ledger.grants if each.worklist_id == worklist_id)
         return Remaining(
             durations=Durations(ledger=ledger, limits=self.limits, pace=self.pace, at=self.now()),
-            mode=demand.mode,
+            mode=Mode.SHARED if is_shared else Mode.EXCLUSIVE,
             documents=unsettled,
             grant=next(mine, None),
         )
@@ -116,7 +115,7 @@ class Standings:
             mode: self.book.waiting(source.knowledge_base_id, mode, limit=LOOKED_AT)
             for mode in Mode
         }
-        queue = queues[DEMANDS.of(source).mode]
+        queue = queues[Mode.EXCLUSIVE]
         everybody = sorted((each for all_ in queues.values() for each in all_), key=_since)
         for number, waiter in enumerate(queue, start=1):
             if waiter.worklist_id == catalog.catalog_id:

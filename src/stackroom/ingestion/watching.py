@@ -4,6 +4,8 @@ Looking at the direct calls at work, and writing down what they have settled.
 Reads are five a second for the whole account, and a call takes seconds, or minutes if its files are
 large. So calls are looked at by their last documents alone, ten calls in one request, and the later
 the longer they take.
+
+Over 200 lines: looking, and what a look comes to when it fails, belong together.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,6 +34,7 @@ _IN_PROPORTION = 0.02  # of how long it has taken, if that is more
 _WHOLE = 10.0  # so often all of a call's documents are asked for, at least
 _NEXT_SEARCH = 3.0  # searches are twenty a second, for everybody
 _AFTER_THROTTLE = 2.0
+_TRIES = 5  # looks in a row that Bedrock answers with a failure
 
 
 @dataclass(kw_only=True)
@@ -72,11 +75,13 @@ class Watch:
         now = self.now()
         due = [each for each in self.calls if each.look_at <= now]
         try:
-            for call in self._ended(due):
-                self._look_at(call)
+            ended = self._ended(due)
         except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
             for call in due:
                 call.look_at = self._in(_AFTER_THROTTLE)
+            return
+        for call in ended:
+            self._look_at(call)
 
     def _ended(self, due: list[Call]) -> list[Call]:
         """
@@ -104,25 +109,46 @@ class Watch:
         return self.now() - call.looked_at >= self._time(_WHOLE)
 
     def _look_at(self, call: Call) -> None:
+        """Whatever goes wrong with one call, or one catalog in it, is nobody else's."""
         call.looked_at = self.now()
         try:
             details = self.direct.details(self.source, call.documents)
-            if not call.is_over and call.is_done(details):
-                self._end(call)
-            self._settle(call, details)
-        except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
-            raise  # it is no document's, and passes
         except Exception as error:
-            if is_everybodys(error):
-                raise
-            self.work.set_aside(call.documents.values(), error)
-            self.calls.remove(call)
-            return
-        if not call.is_over and not call.is_at_work(details):
-            self._end(call)
-        call.look_at = self._in(_NEXT_SEARCH) if call.is_over else self._next_look(call)
+            self._fail(call, list(call.documents.values()), error)
+            went_well = False
+        else:
+            went_well = self._write_down(call, details)
+        if went_well:
+            call.failures = 0
         if not call.documents:
             self.calls.remove(call)
+            if not call.is_over:
+                self._end(call)
+        elif not went_well:
+            call.look_at = self._in(_AFTER_THROTTLE)
+        else:
+            call.look_at = self._in(_NEXT_SEARCH) if call.is_over else self._next_look(call)
+
+    def _write_down(self, call: Call, details: Mapping[str, DocumentDetail]) -> bool:
+        if not call.is_over and call.is_done(details):
+            self._end(call)
+        went_well = self._settle(call, details)
+        if call.documents and not call.is_over and not call.is_at_work(details):
+            self._end(call)
+        return went_well
+
+    def _fail(self, call: Call, documents: list[Document], error: Exception) -> None:
+        """Documents of the call that could not be seen to: later, or, if it goes on, set aside."""
+        if is_everybodys(error):
+            raise error
+        if isinstance(error, KnowledgeBaseThrottled):
+            return
+        call.failures += 1
+        if isinstance(error, KnowledgeBaseUnavailable) and call.failures < _TRIES:
+            return
+        for each in documents:
+            del call.documents[each.document_id]
+        self.work.set_aside(documents, error)
 
     def _end(self, call: Call) -> None:
         call.is_over = True
@@ -130,20 +156,29 @@ class Watch:
             self.took = self.pace.on_aws((self.now() - call.began).total_seconds())
         self.is_over(call)
 
-    def _settle(self, call: Call, details: Mapping[str, DocumentDetail]) -> None:
+    def _settle(self, call: Call, details: Mapping[str, DocumentDetail]) -> bool:
+        """Whether nothing went wrong."""
         over = sorted(call.done_by(details), key=_catalog_of)
         of_catalogs = [
             (self.work.known[catalog_id], list(documents))
             for catalog_id, documents in groupby(over, key=_catalog_of)
         ]
-        for decided, settled in self.beside(
+        went_well = True
+        outcomes = self.beside(
             [
                 partial(self._settled, catalog, documents, details, call.accepted_at)
                 for catalog, documents in of_catalogs
             ]
-        ):
+        )
+        for (_, documents), outcome in zip(of_catalogs, outcomes, strict=True):
+            if isinstance(outcome, Exception):
+                self._fail(call, documents, outcome)
+                went_well = False
+                continue
+            decided, settled = outcome
             self.settled += settled
             self._let_go(call, decided)
+        return went_well
 
     def _settled(
         self,
@@ -151,9 +186,14 @@ class Watch:
         documents: list[Document],
         details: Mapping[str, DocumentDetail],
         accepted_at: datetime,
-    ) -> tuple[Decided, list[Settled]]:
-        decided = self.settlement.decide_on(catalog, documents, details, accepted_at=accepted_at)
-        return decided, self.verdict_writer.write(catalog, decided)
+    ) -> tuple[Decided, list[Settled]] | Exception:
+        try:
+            decided = self.settlement.decide_on(
+                catalog, documents, details, accepted_at=accepted_at
+            )
+            return decided, self.verdict_writer.write(catalog, decided)
+        except Exception as error:  # told with its catalog; whose it is, is decided there
+            return error
 
     def _let_go(self, call: Call, decided: Decided) -> None:
         for document, verdict in decided:

@@ -30,7 +30,6 @@ class Waiter:
     calls: int  # direct calls that its work takes; 1 for a job
     token: str
     size: int = 0
-    is_large: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +37,7 @@ class Grant:
     """
     What a run may use: `slots` direct calls at a time, or one job; void after `until`.
 
-    `size` and `is_large` are of the work for which it was given.
+    `size` is of the work for which it was given; `is_large` while a large document is at work.
     """
 
     worklist_id: str

@@ -2,7 +2,7 @@
 What is known of each document of a round, gathered once from everyone who knows something.
 
 Bedrock's word on the document comes first, and its standing: what the round itself tells of how far
-that word goes, worked out by the strategy of the source's type. Our own inspection and searches
+that word goes, worked out by the type of the source. Our own inspection and searches
 complete it.
 """
 

@@ -10,8 +10,8 @@ from datetime import datetime
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.ingestion import DocumentDetail, Job, JobState
 from stackroom.settlement.evidence import Standing
+from stackroom.settlement.rounds import NEVER_TAKEN_UP, REMOVAL_DEADLINE, is_overdue
 from stackroom.settlement.statuses import ABSENT, INDEXED, UNDER_WAY, may_be_found
-from stackroom.settlement.strategy import NEVER_TAKEN_UP, REMOVAL_DEADLINE, is_overdue
 from stackroom.settlement.verdicts import MAX_ATTEMPTS
 
 # Seconds from when Bedrock accepted the job; waiting for a grant has no deadline. The largest job

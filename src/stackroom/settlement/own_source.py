@@ -18,8 +18,8 @@ from stackroom.settlement.eviction import Eviction
 from stackroom.settlement.evidence import Investigation, Standing
 from stackroom.settlement.failure_reasons import reasons_by_uri
 from stackroom.settlement.job_standing import DEADLINE, standing, standing_of_evicted
+from stackroom.settlement.rounds import Round, RoundVerdicts, is_overdue
 from stackroom.settlement.statuses import INDEXED, may_be_found
-from stackroom.settlement.strategy import Round, RoundVerdicts, is_overdue
 from stackroom.settlement.verdicts import Decided, DocumentOutcome, Verdict, verdict
 
 _STOPPING = 3600.0  # grace for StopIngestionJob, which takes about half a minute

@@ -1,24 +1,22 @@
 """The tasks that follow a job: asking whether it is over, then settling its documents."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from stackroom.admission.admission import Admission
 from stackroom.clock import utc_now
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.model import Catalog, Document
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.runs import Leases
 from stackroom.runs.leases import LEASE
 from stackroom.runs.progress import Run, RunOutcome, until_next_look, waiting_time
 from stackroom.settlement.own_source import OwnSource
-from stackroom.settlement.strategy import Round
+from stackroom.settlement.rounds import Round
 from stackroom.settlement.verdict_writer import VerdictWriter
 from stackroom.settlement.verdicts import DocumentOutcome, Settled
-
-_PAGE = 500  # documents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,10 +81,9 @@ class Settlement:
 
     def _of_round(self, catalog: Catalog) -> list[Document]:
         """What is open, and what failed before: a job tries that again."""
-        documents = list(self.documents.open_in(catalog.catalog_id))
-        if catalog.failed_count:
-            documents += failed_in(self.documents, catalog.catalog_id)
-        return documents
+        listed = list(self.documents.open_in(catalog.catalog_id))
+        failed = self.documents.failed_in(catalog.catalog_id)
+        return listed + [each for each in failed if not each.is_open]
 
     def _after(self, run: Run, catalog: Catalog, *, waiting: bool) -> Run:
         if waiting:
@@ -117,17 +114,3 @@ class Settlement:
             source=source,
             round_id=run.progress.job_id,
         )
-
-
-def failed_in(documents: Documents, catalog_id: str) -> Iterator[Document]:
-    """Those that are not open besides; page by page."""
-    after: str | None = None
-    while True:
-        page = documents.page(catalog_id, after=after, limit=_PAGE)
-        yield from (
-            each
-            for each in page.documents
-            if each.status is DocumentStatus.FAILED and not each.is_open
-        )
-        if (after := page.next) is None:
-            return

@@ -13,12 +13,12 @@ from stackroom.clock import utc_now
 from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.ingestion import NOT_FOUND, DocumentDetail
 from stackroom.settlement.evidence import Investigation, Standing
-from stackroom.settlement.statuses import ABSENT, UNDER_WAY
-from stackroom.settlement.strategy import (
+from stackroom.settlement.rounds import (
     NEVER_TAKEN_UP,
     REMOVAL_DEADLINE,
     is_overdue,
 )
+from stackroom.settlement.statuses import ABSENT, UNDER_WAY
 from stackroom.settlement.verdicts import Decided, verdict
 
 # Seconds from when Bedrock accepted the calls, whose files are at most 50 MB each.

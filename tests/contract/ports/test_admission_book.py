@@ -56,7 +56,6 @@ def a_waiter(
         calls=2,
         token=token,
         size=7,
-        is_large=True,
     )
 
 
