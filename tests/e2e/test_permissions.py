@@ -45,7 +45,7 @@ def frank(instance: Instance) -> Person:
 def test_no_function_does_what_its_role_forbids(instance: Instance, alice: Person) -> None:
     """In all that was done here so far, and in this."""
     alice.settle([alice.put("research/granted.txt", "The right to roam is granted to walkers.")])
-    assert "granted.txt" in alice.files_found("Who may roam?")
+    assert "granted.txt" in alice.files_found("Is the right to roam granted to walkers?")
     roles_granted = roles(Assembly(synthesis.assembly()))
     names = names_of(instance)
 
@@ -188,6 +188,7 @@ def test_a_sidecar_that_an_operator_forged_shows_nobody_anothers_document(
     instance: Instance,
 ) -> None:
     ida, kim = Person(instance, "ida"), Person(instance, "kim")
+    ida.place("harbour")  # of a data source of its own, whose jobs read sidecars
     ida.settle([ida.put("harbour/pilot.txt", "The pilot of the quince harbour is called Ottokar")])
     sidecar = f"{KEY}.metadata.json"
     s3 = client("s3", instance.aws_endpoint)
@@ -195,15 +196,17 @@ def test_a_sidecar_that_an_operator_forged_shows_nobody_anothers_document(
     forged = {"metadataAttributes": {**ours["metadataAttributes"], "user_id": "kim"}}
 
     s3.put_object(Bucket=instance.bucket, Key=sidecar, Body=json.dumps(forged).encode())
-    ida.settle([ida.put("harbour/tides.txt", "With it, the next job takes the sidecar up")])
+    catalog = ida.catalog("harbour")
+    client("bedrock-agent", instance.simulator_endpoint).start_ingestion_job(
+        knowledgeBaseId=catalog.knowledge_base_id, dataSourceId=catalog.data_source_id
+    )
     answer = eventually(lambda: _withheld(kim), "kim's search meets the forged passage")
 
     assert "Ottokar" not in json.dumps(answer)
     log = instance.state_dir / "gateway" / "logs" / "stackroom-retrieve.log"
     assert KEY in log.read_text()
-    for path in ("harbour/pilot.txt", "harbour/tides.txt"):
-        ida.remove(path)
-        ida.await_absence(path)
+    ida.remove("harbour/pilot.txt")
+    ida.await_absence("harbour/pilot.txt")
 
 
 def _withheld(person: Person) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from stackroom.model import DocumentStatus
 from stackroom_local.clients import client
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
-from tests.local.running import ANY_SCORE, local_mode
+from tests.local.running import ANY_SCORE, local_mode, stackroom
 
 pytestmark = pytest.mark.processes
 
@@ -21,22 +21,24 @@ def heidi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
         yield Person(running, "heidi")
 
 
-def test_a_failed_document_that_a_later_job_indexes_is_not_called_failed_any_more(
+def test_what_failed_for_want_of_an_index_says_so_until_a_retry_has_it_found(
     heidi: Person,
 ) -> None:
-    """Bedrock tries failed documents again with every job; a record must not deny what is found."""
+    """What is dropped next to it doesn't try it again: direct calls name their own documents."""
     with index_missing(heidi.instance):
         heidi.settle([heidi.put("letters/first.txt", "The first letter is from Bruges.")])
-    failed = heidi.record("letters/first.txt")
-
     heidi.settle([heidi.put("letters/second.txt", "The second letter is from Antwerp.")])
+    failed = heidi.record("letters/first.txt")
+    before = heidi.files_found("Which letter is from Bruges?")
 
-    after = heidi.record("letters/first.txt")
-    found = heidi.files_found("Which letter is from Bruges?")
+    retried = stackroom("retry", "-u", "heidi", state_dir=heidi.instance.state_dir)
+
+    heidi.await_status("letters/first.txt", DocumentStatus.INDEXED)
     assert failed is not None
     assert failed.status is DocumentStatus.FAILED
-    assert after is not None
-    assert (after.status is DocumentStatus.INDEXED) == ("first.txt" in found)
+    assert before == ["second.txt"]
+    assert retried.returncode == 0, retried.stderr
+    assert set(heidi.files_found("Which letter is from Bruges?")) == {"first.txt", "second.txt"}
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The same machine and handlers over the simulator as it is served: it parses, embeds and waits."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -53,8 +54,13 @@ def provisioned(vectors: Any, agent: Any) -> dict[str, str]:
     )
     made = agent.create_knowledge_base(**knowledge_base_request(index["indexArn"]))
     home = made["knowledgeBase"]["knowledgeBaseId"]
+    # As it is deployed: the shared data source reads and cuts as the catalogs' own do.
+    ingestion = json.loads(os.environ.get("VECTOR_INGESTION", "{}"))
     shared = agent.create_data_source(
-        knowledgeBaseId=home, name="shared", dataSourceConfiguration=CUSTOM
+        knowledgeBaseId=home,
+        name="shared",
+        dataSourceConfiguration=CUSTOM,
+        vectorIngestionConfiguration=ingestion,
     )
     return {home: shared["dataSource"]["dataSourceId"]}
 

@@ -73,12 +73,16 @@ def status(state_dir: Path, *, user: str | None, watch: bool) -> None:
     if user not in (None, NO_USER):
         checked(user)
     if not watch:
-        lying = list(objects(Product(instance).stores.inventory, user))
+        # In this order, so that what is recorded meanwhile is told of by one of them at least.
         records = Records(instance)
+        waits = waiting(
+            list(objects(Product(instance).stores.inventory, user)), records.documents(user)
+        )
         listings = records.listings(user)
         if not (out.is_terminal and _is_under_way(listings)):
             out.print(overview(listings, speed=instance.speed))
-            if left := waiting(lying, records.documents(user)):
+            shown = {each.s3_key for listing in listings for each in listing.documents}
+            if left := [key for key in waits if key not in shown]:
                 out.print(Text(told(left)))
             return
     following = Following(instance, user)

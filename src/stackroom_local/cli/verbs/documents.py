@@ -44,7 +44,11 @@ def status(
         ),
     ] = False,
 ) -> None:
-    """Show every document and how far it has come; on a terminal, until all have settled."""
+    """
+    Show documents and how far they have come; on a terminal, until all have settled.
+
+    Of a catalog of 200 and more, those that are open or failed.
+    """
     from stackroom_local.cli import documents, pooling
 
     if pool:
