@@ -7,20 +7,27 @@ from urllib.parse import urlsplit
 
 from mcp.server.lowlevel.server import Server
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Route
 
+from stackroom_local.gateway.authorization import AuthorizationServer
 from stackroom_local.gateway.authorizer import Authorizer
 from stackroom_local.gateway.configuration import FunctionConfiguration, GatewayConfiguration
 from stackroom_local.gateway.front import MAX_BODY, Front
 from stackroom_local.gateway.functions import LambdaFunction
 from stackroom_local.gateway.issuer import Issuer
 from stackroom_local.gateway.policies import PolicyEngine
+from stackroom_local.gateway.sign_in_routes import (
+    RESOURCE_METADATA_PATH,
+    browser_routes,
+    client_routes,
+)
+from stackroom_local.gateway.sign_ins import SignIns
 from stackroom_local.gateway.targets import Target, Targets
 
 MCP_PATH = "/mcp"
-_RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource"
+_NAMES = ("127.0.0.1", "localhost")
 
 
 def gateway_app(configuration: GatewayConfiguration, *, data_dir: Path, url: str) -> Starlette:
@@ -33,7 +40,15 @@ def gateway_app(configuration: GatewayConfiguration, *, data_dir: Path, url: str
         mcp,
         authorizer=Authorizer(issuer=issuer, allowed_client_ids=configuration.allowed_client_ids),
         interceptor=None if interceptor is None else functions.start(interceptor),
-        metadata_url=url + _RESOURCE_METADATA_PATH,
+        metadata_url=url + RESOURCE_METADATA_PATH,
+    )
+    port = urlsplit(url).port
+    server = AuthorizationServer(
+        issuer=issuer,
+        client_ids=configuration.allowed_client_ids,
+        resources=[f"http://{name}:{port}{MCP_PATH}" for name in _NAMES],
+        sign_ins=SignIns.open(data_dir),
+        access_token_seconds=configuration.access_token_seconds,
     )
 
     @asynccontextmanager
@@ -42,8 +57,14 @@ def gateway_app(configuration: GatewayConfiguration, *, data_dir: Path, url: str
             yield
         functions.close()
 
-    routes = [Route(MCP_PATH, front), *_metadata_routes(issuer, resource=url + MCP_PATH)]
-    return Starlette(routes=routes, lifespan=lifespan)
+    routes = [
+        Route(MCP_PATH, front),
+        *browser_routes(server),
+        *client_routes(server, resource_path=MCP_PATH, shared=lambda app: app),
+    ]
+    # A page elsewhere could have its own name resolve to this machine, and sign in by itself.
+    names = Middleware(TrustedHostMiddleware, allowed_hosts=list(_NAMES), www_redirect=False)
+    return Starlette(routes=routes, lifespan=lifespan, middleware=[names])
 
 
 class _Functions:
@@ -90,21 +111,3 @@ def _mcp_app(configuration: GatewayConfiguration, functions: _Functions) -> Star
 def _engine(configuration: GatewayConfiguration) -> PolicyEngine | None:
     engine = configuration.policy_engine
     return None if engine is None else PolicyEngine(engine)
-
-
-def _metadata_routes(issuer: Issuer, *, resource: str) -> list[Route]:
-    async def discovery(_request: Request) -> JSONResponse:
-        return JSONResponse(issuer.discovery())
-
-    async def jwks(_request: Request) -> JSONResponse:
-        return JSONResponse(issuer.jwks())
-
-    async def protected_resource(_request: Request) -> JSONResponse:
-        return JSONResponse({"resource": resource, "authorization_servers": [issuer.url]})
-
-    path = urlsplit(issuer.url).path
-    return [
-        Route(f"{path}/.well-known/openid-configuration", discovery),
-        Route(f"{path}/.well-known/jwks.json", jwks),
-        Route(_RESOURCE_METADATA_PATH, protected_resource),
-    ]

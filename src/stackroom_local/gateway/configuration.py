@@ -12,6 +12,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from pydantic import PositiveFloat as Seconds
 from pydantic import PositiveInt as Megabytes
 
+from stackroom_local.gateway.issuer import ACCESS_TOKEN_SECONDS
+
 GatewayName = Annotated[str, StringConstraints(pattern=r"^([0-9a-zA-Z]-?){1,100}$")]
 TargetName = Annotated[str, StringConstraints(pattern=r"^([0-9a-zA-Z]-?){1,100}$")]
 ToolName = Annotated[str, StringConstraints(min_length=1, max_length=256)]
@@ -86,6 +88,7 @@ class GatewayConfiguration(_Configuration):
     gateway_id: GatewayName
     allowed_client_ids: list[str] = Field(min_length=1)
     issuer_url: str
+    access_token_seconds: int = Field(default=ACCESS_TOKEN_SECONDS, gt=0)
     exception_level: Literal["DEBUG"] | None = None
     interceptor: FunctionConfiguration | None = None
     targets: list[TargetConfiguration] = Field(max_length=100)

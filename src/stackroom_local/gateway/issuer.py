@@ -1,8 +1,8 @@
 """
-A local token issuer: what Cognito is to the gateway, without a sign-in.
+A local token issuer: what Cognito is to the gateway.
 
-Whoever can read the data directory can mint a token for any user; that is the whole protection,
-so the key file belongs to its owner alone and no endpoint hands out tokens.
+Whoever can read the data directory can mint a token for any user, so the key file belongs to its
+owner alone. Over HTTP tokens come from a sign-in: see authorization.py.
 """
 
 import base64
@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 CLIENT_ID = "stackroom-local"
 ALGORITHM = "RS256"
+ACCESS_TOKEN_SECONDS = 3600
 _KEY_FILE = "issuer-key.pem"
 
 
@@ -51,13 +52,14 @@ class Issuer:
         groups: Sequence[str] = (),
         session: str | None = None,
         client_id: str = CLIENT_ID,
-        lifetime_seconds: float = 3600,
+        lifetime_seconds: float = ACCESS_TOKEN_SECONDS,
+        signed_in_at: int | None = None,
     ) -> str:
         """
         An access token with the claims of Cognito's; a negative lifetime is an expired one.
 
         Without `session` it is a new sign-in; with one it is what a refresh gives, whose
-        `origin_jti` stays.
+        `origin_jti` stays, and whose `auth_time` too where `signed_in_at` tells it.
         """
         now = int(time.time())
         claims: dict[str, Any] = {
@@ -67,7 +69,7 @@ class Issuer:
             "client_id": client_id,
             "token_use": "access",
             "scope": "openid",
-            "auth_time": now,
+            "auth_time": now if signed_in_at is None else signed_in_at,
             "iat": now,
             "exp": int(now + lifetime_seconds),
             "jti": str(uuid.uuid4()),
@@ -89,15 +91,6 @@ class Issuer:
     def jwks(self) -> dict[str, Any]:
         public = {**self._public_members(), "kid": self.key_id, "alg": ALGORITHM, "use": "sig"}
         return {"keys": [public]}
-
-    def discovery(self) -> dict[str, Any]:
-        return {
-            "issuer": self.url,
-            "jwks_uri": f"{self.url}/.well-known/jwks.json",
-            "response_types_supported": ["code", "token"],
-            "subject_types_supported": ["public"],
-            "id_token_signing_alg_values_supported": [ALGORITHM],
-        }
 
     def _public_members(self) -> dict[str, Any]:
         public = jwt.algorithms.RSAAlgorithm.to_jwk(self.private_key.public_key(), as_dict=True)
