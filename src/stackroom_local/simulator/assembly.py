@@ -27,9 +27,11 @@ from stackroom_local.simulator.operations import handlers_of
 from stackroom_local.simulator.parsing import ChildParser
 from stackroom_local.simulator.quotas import Quotas
 from stackroom_local.simulator.rates import rates_of
+from stackroom_local.simulator.rules import TAGS
 from stackroom_local.simulator.scripts import Scripts
 from stackroom_local.simulator.store import Store
 from stackroom_local.simulator.stored_vectors import StoredVectors
+from stackroom_local.simulator.tags import Tags
 from stackroom_local.simulator.wire import Front
 
 
@@ -64,7 +66,11 @@ class Services:
             store=components.store, clock=components.clock, indexing=components.indexing
         )
         self._direct = _direct(components, calls)
-        self.collections = Collections(store=components.store, arns=components.arns)
+        self.collections = Collections(
+            store=components.store,
+            arns=components.arns,
+            tags=Tags(store=components.store, most=TAGS),
+        )
         handlers = {
             **handlers_of(components, calls=calls, runs=self._runs, direct=self._direct),
             **self.collections.handlers,

@@ -14,6 +14,7 @@ from stackroom_local.simulator.rules import (
     NO_SUCH_RESOURCE,
 )
 from stackroom_local.simulator.store import Row, Store, dumped, loaded, moment
+from stackroom_local.simulator.tags import Tags
 
 DRAFT = "DRAFT"
 
@@ -26,6 +27,7 @@ class Guardrails:
     clock: Clock
     arns: Arns
     tokens: ClientTokens
+    tags: Tags
 
     def create(self, parameters: Parameters) -> Parameters:
         token = parameters.get("clientRequestToken")
@@ -36,6 +38,7 @@ class Guardrails:
                 self._admit(parameters["name"])
                 made = new_guardrail_id()
                 self._insert(made, DRAFT, parameters["name"], kept)
+                self.tags.give(self.arns.guardrail(made), parameters.get("tags"))
                 self.tokens.remember("CreateGuardrail", token, made)
         row = self._row(made, DRAFT)
         return {**self._draft(row), "createdAt": moment(row["created_at"])}
@@ -47,6 +50,11 @@ class Guardrails:
         summary = self._summary(row)
         names = {"guardrailId": summary.pop("id"), "guardrailArn": summary.pop("arn")}
         return {**names, **summary, **described(loaded(row["body"]))}
+
+    def find(self, arn: str) -> None:
+        """Raises ResourceNotFoundException for an ARN that no guardrail has."""
+        if self.arns.guardrail(self._row(arn, DRAFT)["id"]) != arn:
+            raise NO_SUCH_RESOURCE.broken(what="Guardrail", id=arn)
 
     def list(self, parameters: Parameters) -> Parameters:
         """The drafts of all guardrails, or every version of one."""
@@ -84,6 +92,7 @@ class Guardrails:
                 )
             else:
                 self.store.write("DELETE FROM guardrails WHERE id = ?", row["id"])
+                self.tags.forget(self.arns.guardrail(row["id"]))
         return {}
 
     def create_version(self, parameters: Parameters) -> Parameters:

@@ -30,6 +30,17 @@ def is_of_managed(parameters: Parameters) -> bool:
     return bool(parameters["knowledgeBaseConfiguration"]["type"] == "MANAGED")
 
 
+def kept(parameters: Parameters) -> dict[str, Any]:
+    """What a knowledge base is described with, and no more of the request that makes it."""
+    members = {
+        member: parameters.get(member)
+        for member in ("roleArn", "description", "knowledgeBaseConfiguration")
+    }
+    if is_of_managed(parameters):  # rule managed.storage
+        return members
+    return {**members, "storageConfiguration": parameters.get("storageConfiguration")}
+
+
 def index_arn_of(store: Store, parameters: Parameters) -> str:
     """The ARN of the index that the request names, which must exist and fit the model."""
     configuration = parameters["knowledgeBaseConfiguration"]

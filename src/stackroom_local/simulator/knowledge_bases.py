@@ -11,6 +11,7 @@ from stackroom_local.simulator.indexes import is_managed, managed_index
 from stackroom_local.simulator.knowledge_base_configurations import (
     index_arn_of,
     is_of_managed,
+    kept,
     managed_configuration,
 )
 from stackroom_local.simulator.rules import (
@@ -25,6 +26,7 @@ from stackroom_local.simulator.rules import (
     NOT_SIMULATED,
 )
 from stackroom_local.simulator.store import Row, Store, dumped, loaded, moment
+from stackroom_local.simulator.tags import Tags
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +35,7 @@ class KnowledgeBases:
     clock: Clock
     arns: Arns
     tokens: ClientTokens
+    tags: Tags
     delete_data_sources: Callable[[str], bool]  # whether all went
 
     def create(self, parameters: Parameters) -> Parameters:
@@ -42,6 +45,7 @@ class KnowledgeBases:
             if made is None:
                 self._admit(parameters)
                 made = self._insert(parameters)
+                self.tags.give(self.arns.knowledge_base(made), parameters.get("tags"))
                 self.tokens.remember("CreateKnowledgeBase", token, made)
                 self._activate_later(made)
             return {"knowledgeBase": self._described(knowledge_base(self.store, made))}
@@ -49,6 +53,12 @@ class KnowledgeBases:
     def get(self, parameters: Parameters) -> Parameters:
         row = knowledge_base(self.store, parameters["knowledgeBaseId"])
         return {"knowledgeBase": self._described(row)}
+
+    def find(self, arn: str) -> None:
+        """Raises ResourceNotFoundException for an ARN that no knowledge base has."""
+        found = knowledge_base(self.store, arn.rpartition("/")[2])
+        if self.arns.knowledge_base(found["id"]) != arn:
+            raise NO_SUCH_RESOURCE.broken(what="Knowledge Base", id=arn)
 
     def list(self, parameters: Parameters) -> Parameters:
         rows = self.store.rows("SELECT * FROM knowledge_bases ORDER BY id")
@@ -98,7 +108,9 @@ class KnowledgeBases:
         self.store.write("DELETE FROM knowledge_bases WHERE status = 'DELETING'")
 
     def _forget(self, knowledge_base_id: str) -> None:
-        self.store.write("DELETE FROM knowledge_bases WHERE id = ?", knowledge_base_id)
+        with self.store.transaction():
+            self.store.write("DELETE FROM knowledge_bases WHERE id = ?", knowledge_base_id)
+            self.tags.forget(self.arns.knowledge_base(knowledge_base_id))
 
     def _admit(self, parameters: Parameters) -> None:
         self._refuse_taken(parameters["name"])
@@ -122,10 +134,10 @@ class KnowledgeBases:
             return {
                 "id": knowledge_base_id,
                 "index_arn": managed_index(knowledge_base_id),
-                "body": dumped(_kept({**parameters, "knowledgeBaseConfiguration": configuration})),
+                "body": dumped(kept({**parameters, "knowledgeBaseConfiguration": configuration})),
             }
         arn = index_arn_of(self.store, parameters)
-        return {"id": knowledge_base_id, "index_arn": arn, "body": dumped(_kept(parameters))}
+        return {"id": knowledge_base_id, "index_arn": arn, "body": dumped(kept(parameters))}
 
     def _insert(self, parameters: Parameters) -> str:
         now = self.clock.now().isoformat()
@@ -172,16 +184,6 @@ def knowledge_base(store: Store, knowledge_base_id: str) -> Row:
     if row is None:
         raise NO_SUCH_RESOURCE.broken(what="Knowledge Base", id=knowledge_base_id)
     return row
-
-
-def _kept(parameters: Parameters) -> dict[str, Any]:
-    kept = {
-        member: parameters.get(member)
-        for member in ("roleArn", "description", "knowledgeBaseConfiguration")
-    }
-    if is_of_managed(parameters):  # rule managed.storage
-        return kept
-    return {**kept, "storageConfiguration": parameters.get("storageConfiguration")}
 
 
 def _summary(row: Row) -> dict[str, Any]:

@@ -58,8 +58,9 @@ OMISSIONS = {
     "what a single model refuses of tools (texts and results in one turn, schemas, hyphens in"
     " names)": "accepted, as the models that can do more do",
     "S3 Vectors' rates and the 20 MiB of a request": "not counted",
-    "of S3 Vectors: policies, tags, encryption by one's own keys": "their operations are refused by"
+    "of S3 Vectors: policies, encryption by one's own keys": "their operations are refused by"
     " name; what a bucket or an index is made with is not kept, and sseType reads AES256",
+    "costs and rights by tags": "tags are kept and listed, and nothing else heeds them",
     "the approximation in S3 Vectors' search": "every visible vector is compared: exact, and slower"
     " the more there are",
     "S3 Vectors' own BM25": "SQLite's FTS5, with words weighed as Lucene does; the scores are not"

@@ -18,7 +18,10 @@ from stackroom_local.simulator.knowledge_bases import KnowledgeBases
 from stackroom_local.simulator.model_operations import model_handlers
 from stackroom_local.simulator.reranking import Reranking
 from stackroom_local.simulator.retrieval import Retrieval
+from stackroom_local.simulator.rules import GUARDRAIL_TAGS, TAGS, VECTOR_TAGS
 from stackroom_local.simulator.screening import Screening
+from stackroom_local.simulator.tagging import Tagging
+from stackroom_local.simulator.tags import Tags
 from stackroom_local.simulator.vector_buckets import VectorBuckets
 from stackroom_local.simulator.vector_indexes import VectorIndexes
 from stackroom_local.simulator.vector_items import VectorItems
@@ -55,6 +58,7 @@ def _resource_handlers(components: Components) -> Mapping[str, Handler]:
         clock=components.clock,
         arns=components.arns,
         tokens=components.tokens,
+        tags=Tags(store=components.store, most=TAGS),
         delete_data_sources=deletions.of_knowledge_base,
     )
     bases.resume()
@@ -71,6 +75,7 @@ def _resource_handlers(components: Components) -> Mapping[str, Handler]:
         "bedrock-agent.ListDataSources": sources.list,
         "bedrock-agent.UpdateDataSource": sources.update,
         "bedrock-agent.DeleteDataSource": sources.delete,
+        **Tagging(tags=bases.tags, find=bases.find).handlers("bedrock-agent"),
     }
 
 
@@ -137,7 +142,9 @@ def _guardrail_handlers(components: Components) -> Mapping[str, Handler]:
         clock=components.clock,
         arns=components.arns,
         tokens=components.tokens,
+        tags=Tags(store=components.store, most=GUARDRAIL_TAGS),
     )
+    tagging = Tagging(tags=guardrails.tags, find=guardrails.find, arn="resourceARN", pairs=True)
     return {
         "bedrock.CreateGuardrail": guardrails.create,
         "bedrock.GetGuardrail": guardrails.get,
@@ -145,12 +152,14 @@ def _guardrail_handlers(components: Components) -> Mapping[str, Handler]:
         "bedrock.UpdateGuardrail": guardrails.update,
         "bedrock.DeleteGuardrail": guardrails.delete,
         "bedrock.CreateGuardrailVersion": guardrails.create_version,
+        **tagging.handlers("bedrock"),
     }
 
 
 def _vector_handlers(components: Components) -> Mapping[str, Handler]:
     store, clock, searches = components.store, components.clock, components.text_searches
-    buckets = VectorBuckets(store=store, clock=clock, arns=components.arns)
+    tags = Tags(store=store, most=VECTOR_TAGS)
+    buckets = VectorBuckets(store=store, clock=clock, arns=components.arns, tags=tags)
     indexes = VectorIndexes(
         buckets=buckets,
         searches=searches,
@@ -181,4 +190,5 @@ def _vector_handlers(components: Components) -> Mapping[str, Handler]:
         "s3vectors.ListVectors": items.list,
         "s3vectors.DeleteVectors": items.delete,
         "s3vectors.QueryVectors": queries.query,
+        **Tagging(tags=tags, find=indexes.find).handlers("s3vectors"),
     }

@@ -10,6 +10,7 @@ What the simulator remembers: one SQLite file, so that a restart or a SIGKILL lo
     text_searches                     which metadata an index is searched by; words in `text_<id>`
     guardrails                        one per version; the draft knows the last number given
     sessions                          those that RetrieveAndGenerate has begun
+    tags                              of any resource that takes some, by its ARN
     client_tokens                     which resource a request's client token made
 """
 
@@ -72,6 +73,9 @@ CREATE TABLE IF NOT EXISTS guardrails (
     id TEXT NOT NULL, version TEXT NOT NULL, number INTEGER NOT NULL DEFAULT 0, name TEXT NOT NULL,
     body TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL,
     PRIMARY KEY (id, version)
+);
+CREATE TABLE IF NOT EXISTS tags (
+    arn TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (arn, key)
 );
 CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, created_at TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS client_tokens (

@@ -83,6 +83,8 @@ def _in_range(shape: Any, size: float, at: str, what: str) -> Iterator[tuple[str
 def _compiled(pattern: str) -> re.Pattern[str] | None:
     if not pattern:
         return None
+    # The ARNs that bedrock-agent tags: what must be a digit there lost its backslash.
+    pattern = pattern.replace(":/d{12}:", r":\d{12}:")
     try:
         return re.compile(pattern, re.DOTALL)
     except re.error:

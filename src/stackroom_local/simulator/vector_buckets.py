@@ -12,6 +12,7 @@ from stackroom_local.simulator.rules import (
     VECTOR_BUCKET_TAKEN,
 )
 from stackroom_local.simulator.store import Row, Store, moment
+from stackroom_local.simulator.tags import Tags
 
 _PAGE = 500
 
@@ -21,6 +22,7 @@ class VectorBuckets:
     store: Store
     clock: Clock
     arns: Arns
+    tags: Tags
 
     def create(self, parameters: Parameters) -> Parameters:
         name = parameters["vectorBucketName"]
@@ -29,6 +31,7 @@ class VectorBuckets:
                 raise VECTOR_BUCKET_TAKEN.broken()
             created_at = self.clock.now().isoformat()
             self.store.insert("vector_buckets", {"name": name, "created_at": created_at})
+            self.tags.give(self.arns.vector_bucket(name), parameters.get("tags"))
         return {"vectorBucketArn": self.arns.vector_bucket(name)}
 
     def get(self, parameters: Parameters) -> Parameters:
@@ -53,6 +56,7 @@ class VectorBuckets:
             if self.store.row("SELECT 1 FROM vector_indexes WHERE bucket = ?", name):
                 raise VECTOR_BUCKET_NOT_EMPTY.broken()
             self.store.write("DELETE FROM vector_buckets WHERE name = ?", name)
+            self.tags.forget(self.arns.vector_bucket(name))
         return {}
 
     def put_default_mode(self, parameters: Parameters) -> Parameters:

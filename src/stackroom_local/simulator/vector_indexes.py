@@ -20,6 +20,7 @@ from stackroom_local.simulator.rules import (
     TEXT_SEARCH_KEYS,
     TEXT_SEARCH_TAKEN,
     TEXT_SEARCH_TWICE,
+    VECTOR_BUCKET_GONE,
 )
 from stackroom_local.simulator.store import Row, dumped, loaded, moment
 from stackroom_local.simulator.text_search import TextSearch, TextSearches
@@ -63,6 +64,7 @@ class VectorIndexes:
             store.insert("vector_indexes", row)
             if asked:
                 self._add(self.row(parameters), asked)
+            self.buckets.tags.give(arn, parameters.get("tags"))
         return {"indexArn": arn}
 
     def get(self, parameters: Parameters) -> Parameters:
@@ -82,6 +84,15 @@ class VectorIndexes:
             }
         }
 
+    def find(self, arn: str) -> None:
+        """Raises NotFoundException for an ARN that neither an index nor a vector bucket has."""
+        if "/index/" in arn:
+            self.row({"indexArn": arn})
+            return
+        bucket = self.buckets.row({"vectorBucketArn": arn})
+        if self.buckets.arns.vector_bucket(bucket["name"]) != arn:
+            raise VECTOR_BUCKET_GONE.broken()
+
     def list(self, parameters: Parameters) -> Parameters:
         bucket = self.buckets.row(parameters)["name"]
         rows = self.buckets.store.rows(
@@ -97,6 +108,7 @@ class VectorIndexes:
             self.buckets.store.write("DELETE FROM vector_indexes WHERE arn = ?", arn)
             self.searches.forget_index(arn)
             self.forget_index(arn)
+            self.buckets.tags.forget(arn)
         return {}
 
     def update_mode(self, parameters: Parameters) -> Parameters:

@@ -1,43 +1,30 @@
 """
-AWS's wire protocol over ASGI: which operation is meant, its parameters, its answer.
+AWS's wire protocol over ASGI: an operation is read, called, and answered.
 
-Routing, parsing and serialising follow the botocore service models through moto's core, so names
-and shapes are AWS's by construction. One port serves all services: the SigV4 credential scope
-names the service, or the path does where several share a signing name (`bedrock`).
+Reading and serialising follow the botocore service models through moto's core, so names and shapes
+are AWS's by construction. One port serves all services.
 """
 
 import asyncio
 import json
 import logging
-import re
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from moto.core.parse import PROTOCOL_PARSERS
-from moto.core.request import Request
-from moto.core.routing import get_service_router
 from moto.core.serialize import SerializationContext, get_serializer_class
 from werkzeug.exceptions import NotFound
 
 from stackroom_local.simulator.dispatch import Dispatcher
 from stackroom_local.simulator.errors import ConnectionDropped, ServiceError
 from stackroom_local.simulator.opensearch.front import PREFIX, OpenSearchFront, Response
+from stackroom_local.simulator.reading import Message, read
 
-Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Orders = Callable[[str, bytes], tuple[int, bytes]]  # method and body; HTTP status and JSON
 
 logger = logging.getLogger(__name__)
-
-_SCOPE = re.compile(r"Credential=[^/]+/\d{8}/[^/]+/(?P<signing_name>[^/]+)/aws4_request")
-_SERVICES = {
-    "aoss": ("opensearchserverless",),
-    "s3vectors": ("s3vectors",),
-    "bedrock": ("bedrock-agent-runtime", "bedrock-agent", "bedrock-runtime", "bedrock"),
-}
-_ANY_SERVICE = (*_SERVICES["s3vectors"], *_SERVICES["bedrock"])  # whose paths tell them apart
 
 
 class Front:
@@ -91,7 +78,7 @@ class Front:
     def _answer(self, scope: Message, body: bytes) -> Response:
         request_id = str(uuid4())
         try:
-            operation, parameters = _read(_request(scope, body), body)
+            operation, parameters = read(scope, body)
         except NotFound:
             return 404, {"x-amzn-RequestId": request_id}, b'{"message":"no such operation"}'
         except Exception:  # whatever moto's parsers stumble over, the client sent it
@@ -136,40 +123,6 @@ async def _body(receive: Receive) -> bytes | None:
         parts.append(message.get("body", b""))
         more = message.get("more_body", False)
     return b"".join(parts)
-
-
-def _request(scope: Message, body: bytes) -> Request:
-    headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"]}
-    query = scope["query_string"].decode()
-    path = scope["raw_path"].decode()
-    request = Request.from_primitives(
-        scope["method"], f"http://{headers.get('host', 'localhost')}/?{query}", headers, body
-    )
-    request.environ["RAW_URI"] = path  # labels keep their percent-encoding until they are matched
-    return request
-
-
-def _read(request: Request, body: bytes) -> tuple[Any, dict[str, Any]]:
-    scope = _SCOPE.search(request.headers.get("Authorization", ""))
-    services = _SERVICES.get(scope["signing_name"], ()) if scope else _ANY_SERVICE
-    for service in services:
-        try:
-            operation, labels = get_service_router(service).match(request)
-        except NotFound:
-            continue
-        parser = PROTOCOL_PARSERS[operation.service_model.protocol](operation)
-        parameters = parser.parse(
-            {
-                "body": body,
-                "headers": request.headers,
-                "method": request.method,
-                "url_params": labels,
-                "url_path": request.path,
-                "values": request.args,
-            }
-        )
-        return operation, parameters
-    raise NotFound
 
 
 def _written(operation: Any, result: Any, request_id: str) -> Response:

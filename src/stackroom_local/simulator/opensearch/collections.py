@@ -11,8 +11,10 @@ from stackroom_local.simulator.errors import ServiceError
 from stackroom_local.simulator.identifiers import Arns
 from stackroom_local.simulator.opensearch.refusals import refused
 from stackroom_local.simulator.opensearch.signatures import Principal
-from stackroom_local.simulator.rules import AOSS_ACCESS, AOSS_COLLECTION
+from stackroom_local.simulator.rules import AOSS_ACCESS, AOSS_COLLECTION, NO_SUCH_RESOURCE
 from stackroom_local.simulator.store import Store, dumped, loaded
+from stackroom_local.simulator.tagging import Tagging
+from stackroom_local.simulator.tags import Tags
 
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS collections (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
@@ -25,6 +27,7 @@ _SCHEMA = (
 class Collections:
     store: Store
     arns: Arns
+    tags: Tags
 
     @property
     def region(self) -> str:
@@ -42,6 +45,7 @@ class Collections:
             "opensearchserverless.BatchGetCollection": self._get,
             "opensearchserverless.CreateAccessPolicy": self._create_policy,
             "opensearchserverless.DeleteAccessPolicy": self._delete_policy,
+            **Tagging(tags=self.tags, find=self._find, pairs=True).handlers("opensearchserverless"),
         }
 
     def name_of(self, collection: str) -> str:
@@ -70,9 +74,11 @@ class Collections:
             "name": parameters["name"],
             "type": parameters.get("type", "TIMESERIES"),
         }
-        if self.store.row("SELECT 1 FROM collections WHERE name = ?", row["name"]):
-            raise ServiceError("ConflictException", f"Collection {row['name']} already exists")
-        self.store.insert("collections", row)
+        with self.store.transaction():
+            if self.store.row("SELECT 1 FROM collections WHERE name = ?", row["name"]):
+                raise ServiceError("ConflictException", f"Collection {row['name']} already exists")
+            self.store.insert("collections", row)
+            self.tags.give(self._arn(row["id"]), parameters.get("tags"))
         return {"createCollectionDetail": {**row, "arn": self._arn(row["id"]), "status": "ACTIVE"}}
 
     def _get(self, parameters: Parameters) -> Parameters:
@@ -90,6 +96,12 @@ class Collections:
             if {row["id"], row["name"]} & wanted
         ]
         return {"collectionDetails": details, "collectionErrorDetails": []}
+
+    def _find(self, arn: str) -> None:
+        """Raises ResourceNotFoundException for an ARN that no collection has."""
+        ids = [row["id"] for row in self.store.rows("SELECT id FROM collections")]
+        if arn not in {self._arn(id_) for id_ in ids}:
+            raise NO_SUCH_RESOURCE.broken(what="Collection", id=arn)
 
     def _create_policy(self, parameters: Parameters) -> Parameters:
         policy = _checked(parameters["policy"])

@@ -26,6 +26,7 @@ from stackroom_local.simulator.rules.requests import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.resources import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.rule import RULES, Rule
 from stackroom_local.simulator.rules.searches import *  # noqa: F403 - as above
+from stackroom_local.simulator.rules.tags import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.text_searches import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.tools import *  # noqa: F403 - as above
 from stackroom_local.simulator.rules.vector_queries import *  # noqa: F403 - as above

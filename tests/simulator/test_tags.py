@@ -1,0 +1,187 @@
+"""Tags of knowledge bases, guardrails, vector buckets and indexes, and collections."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from stackroom_local.simulator.server import Configuration, Simulator
+from tests.simulator.holding import holds
+from tests.simulator.world import World, client, guardrail_request, knowledge_base_request, refused
+
+FIFTY = {f"key-{number}": "value" for number in range(50)}
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A resource that was made with tags, and its service's three operations."""
+
+    client: Any
+    arn: str
+    missing: str  # the ARN of one that there is none of
+    member: str = "resourceArn"
+    pairs: bool = False
+
+    def shaped(self, tags: dict[str, str]) -> Any:
+        return in_pairs(tags) if self.pairs else tags
+
+    def tag(self, arn: str = "", **tags: str) -> None:
+        self.client.tag_resource(**{self.member: arn or self.arn}, tags=self.shaped(tags))
+
+    def untag(self, *keys: str) -> None:
+        self.client.untag_resource(**{self.member: self.arn}, tagKeys=list(keys))
+
+    def listed(self, arn: str = "") -> dict[str, str]:
+        tags = self.client.list_tags_for_resource(**{self.member: arn or self.arn})["tags"]
+        return {tag["key"]: tag["value"] for tag in tags} if self.pairs else tags
+
+
+def in_pairs(tags: dict[str, str]) -> list[dict[str, str]]:
+    return [{"key": key, "value": value} for key, value in tags.items()]
+
+
+def knowledge_base(world: World, tags: dict[str, str]) -> Tagged:
+    request = knowledge_base_request(world.index())
+    made = world.agent.create_knowledge_base(**request, tags=tags)["knowledgeBase"]
+    arn = made["knowledgeBaseArn"]
+    return Tagged(world.agent, arn, arn.replace(made["knowledgeBaseId"], "NOSUCHBASE"))
+
+
+def guardrail(world: World, tags: dict[str, str]) -> Tagged:
+    request = guardrail_request(words=["gravel"])
+    arn = world.bedrock.create_guardrail(**request, tags=in_pairs(tags))["guardrailArn"]
+    missing = f"{arn.rpartition('/')[0]}/abcdefabcdef"
+    return Tagged(world.bedrock, arn, missing, member="resourceARN", pairs=True)
+
+
+def vector_bucket(world: World, tags: dict[str, str]) -> Tagged:
+    name = f"vectors-{uuid4().hex}"
+    made = world.s3vectors.create_vector_bucket(vectorBucketName=name, tags=tags)
+    arn = made["vectorBucketArn"]
+    return Tagged(world.s3vectors, arn, arn.replace(name, "no-such-bucket"))
+
+
+def vector_index(world: World, tags: dict[str, str]) -> Tagged:
+    name = f"vectors-{uuid4().hex}"
+    world.s3vectors.create_vector_bucket(vectorBucketName=name)
+    arn = world.s3vectors.create_index(
+        vectorBucketName=name,
+        indexName="passages",
+        dataType="float32",
+        dimension=4,
+        distanceMetric="cosine",
+        tags=tags,
+    )["indexArn"]
+    return Tagged(world.s3vectors, arn, arn.replace("passages", "no-such-index"))
+
+
+def collection(world: World, tags: dict[str, str]) -> Tagged:
+    service = client("opensearchserverless", world.endpoint)
+    name = f"tagged-{uuid4().hex[:8]}"
+    made = service.create_collection(name=name, type="VECTORSEARCH", tags=in_pairs(tags))
+    arn = made["createCollectionDetail"]["arn"]
+    return Tagged(service, arn, f"{arn}0", pairs=True)
+
+
+MAKE = [knowledge_base, guardrail, vector_bucket, vector_index, collection]
+Make = Callable[[World, dict[str, str]], Tagged]
+every_resource = pytest.mark.parametrize("make", MAKE, ids=lambda make: make.__name__)
+
+
+@every_resource
+@holds("tags.changed")
+def test_tags_are_kept_changed_and_listed(world: World, make: Make) -> None:
+    resource = make(world, {"mcp-multirag-kb": "true", "team": "birds"})
+    made_with = resource.listed()
+
+    resource.tag(team="stones", stage="test")
+    resource.untag("mcp-multirag-kb", "never-there")
+
+    assert made_with == {"mcp-multirag-kb": "true", "team": "birds"}
+    assert resource.listed() == {"team": "stones", "stage": "test"}
+
+
+@every_resource
+@holds("tags.most", "tags.most-of-guardrail", "tags.most-of-vectors")
+def test_the_fifty_first_tag_is_refused_and_nothing_changes(world: World, make: Make) -> None:
+    resource = make(world, FIFTY)
+    resource.tag(**{"key-7": "another"})
+
+    error = refused(lambda: resource.tag(one_more="value"))
+
+    assert error["Code"] in {
+        "ServiceQuotaExceededException",
+        "TooManyTagsException",
+        "ValidationException",
+    }
+    assert "50" in error["Message"]
+    assert resource.listed() == {**FIFTY, "key-7": "another"}
+
+
+@every_resource
+@holds("tags.reserved")
+def test_keys_of_aws_itself_are_refused_and_nothing_is_made(world: World, make: Make) -> None:
+    resource = make(world, {})
+
+    at_making = refused(lambda: make(world, {"AWS:mine": "value"}))
+    later = refused(lambda: resource.tag(**{"aws:mine": "value"}))
+
+    assert at_making["Code"] == later["Code"] == "ValidationException"
+    assert "aws:mine" in later["Message"]
+    assert resource.listed() == {}
+
+
+@every_resource
+@holds("request.not-found", "vector-bucket.not-found", "index.not-found")
+def test_what_is_not_there_has_no_tags(world: World, make: Make) -> None:
+    resource = make(world, {"team": "birds"})
+
+    read = refused(lambda: resource.listed(resource.missing))
+    written = refused(lambda: resource.tag(resource.missing, team="stones"))
+    elsewhere = refused(lambda: resource.listed(resource.arn.replace("us-east-1", "eu-west-1")))
+
+    expected = "NotFoundException" if ":s3vectors:" in resource.arn else "ResourceNotFoundException"
+    assert read["Code"] == written["Code"] == elsewhere["Code"] == expected
+
+
+def test_another_bucket_of_the_name_has_no_tags_of_the_one_before(world: World) -> None:
+    first = vector_bucket(world, {"team": "birds"})
+    name = first.arn.rpartition("/")[2]
+    world.s3vectors.delete_vector_bucket(vectorBucketName=name)
+
+    world.s3vectors.create_vector_bucket(vectorBucketName=name)
+
+    assert first.listed() == {}
+
+
+def test_tags_of_sessions_are_refused_under_their_own_service_s_name(world: World) -> None:
+    session = "12345678-1234-1234-1234-123456789012"
+    arn = f"arn:aws:bedrock:us-east-1:000000000000:session/{session}"
+
+    error = refused(world.runtime.list_tags_for_resource, resourceArn=arn)
+
+    assert "ListTagsForResource of bedrock-agent-runtime" in error["Message"]
+
+
+def test_a_key_that_the_model_does_not_take_is_refused(world: World) -> None:
+    resource = knowledge_base(world, {})
+
+    error = refused(lambda: resource.tag(**{"a;b": "value"}))
+
+    assert error["Code"] == "ValidationException"
+    assert "pattern" in error["Message"]
+
+
+def test_tags_outlast_a_restart(tmp_path: Path, s3_endpoint: str) -> None:
+    configuration = Configuration(data_dir=tmp_path, s3_endpoint=s3_endpoint, speed=100)
+    with Simulator(configuration) as simulator:
+        resource = vector_bucket(World(simulator.endpoint, s3_endpoint), {"team": "birds"})
+
+    with Simulator(configuration) as simulator:
+        again = client("s3vectors", simulator.endpoint)
+        listed = again.list_tags_for_resource(resourceArn=resource.arn)["tags"]
+
+    assert listed == {"team": "birds"}
