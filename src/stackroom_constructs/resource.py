@@ -8,6 +8,10 @@ from stackroom_constructs.creation import KnowledgeBaseCreation
 from stackroom_constructs.ingestion import in_cloudformation
 
 _Kb = bedrock.CfnKnowledgeBase
+# By which awslabs.bedrock-kb-retrieval-mcp-server finds the knowledge bases that it may search; a
+# stack says otherwise with `Tags.of(construct).remove("mcp-multirag-kb")`.
+# https://awslabs.github.io/mcp/servers/bedrock-kb-retrieval-mcp-server
+_FOUND_BY_MCP_SERVER = {"mcp-multirag-kb": "true"}
 
 
 def knowledge_base_resource(
@@ -29,6 +33,7 @@ def knowledge_base_resource(
         role_arn=role_arn,
         knowledge_base_configuration=_configuration(scope, creation, vector_store_type),
         storage_configuration=None if index is None else _in_index(index),
+        tags=_FOUND_BY_MCP_SERVER,
     )
     if creation.store is not None:
         kept = in_cloudformation(creation.store.configuration)

@@ -157,7 +157,7 @@ def _update(  # noqa: PLR0917 - as ministack calls it
         return replaced
     maker = _maker(type_)
     try:
-        maker.update(physical_id, named(type_, physical_id, new))
+        _simulator().update(type_, physical_id, named(type_, physical_id, new))
         settle(maker, physical_id)
         return physical_id, maker.attributes(physical_id)
     except Exception as error:

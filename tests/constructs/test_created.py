@@ -1,7 +1,7 @@
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from cloudformation_validate import (  # type: ignore[import-untyped]
@@ -11,6 +11,9 @@ from cloudformation_validate import (  # type: ignore[import-untyped]
 
 from tests.infra.assembly import Assembly
 from tests.infra.test_templates import REDUNDANT
+
+if TYPE_CHECKING:
+    import aws_cdk as cdk
 
 BUCKET = "arn:aws:s3:::documents-of-somebody"
 IN_ACCOUNT = {"StringEquals": {"aws:ResourceAccount": "{account}"}}
@@ -58,6 +61,33 @@ def test_by_default_it_has_an_index_in_a_bucket_of_its_own(created: Assembly) ->
         },
     }
     assert made.properties["Description"] == "The knowledge base Handbook."
+
+
+def test_every_one_carries_the_tag_by_which_an_mcp_server_finds_it(created: Assembly) -> None:
+    tags = [
+        base.properties["Tags"]
+        for stack in ("defaults", "others", "stores")
+        for base in created.all(stack, "AWS::Bedrock::KnowledgeBase")
+    ]
+
+    assert len(tags) > 5
+    assert all(each["mcp-multirag-kb"] == "true" for each in tags)
+
+
+def test_a_stack_may_take_that_tag_away(stack: "cdk.Stack") -> None:
+    import aws_cdk as cdk  # noqa: PLC0415 - starts a Node process
+    from aws_cdk import assertions  # noqa: PLC0415 - as above
+    from aws_cdk import aws_s3 as s3  # noqa: PLC0415 - as above
+
+    from stackroom_constructs import BedrockKnowledgeBase, KnowledgeBaseCreation  # noqa: PLC0415
+
+    documents = s3.Bucket.from_bucket_name(stack, "Documents", "documents-of-somebody")
+    hidden = BedrockKnowledgeBase(stack, "Hidden", create=KnowledgeBaseCreation(bucket=documents))
+    cdk.Tags.of(hidden).remove("mcp-multirag-kb")
+
+    template = assertions.Template.from_stack(stack)
+    [base] = template.find_resources("AWS::Bedrock::KnowledgeBase").values()
+    assert "Tags" not in base["Properties"]
 
 
 def test_its_documents_are_what_lies_below_the_prefix_in_chunks_of_300_tokens(

@@ -21,6 +21,14 @@ def test_a_knowledge_base_keeps_titan_vectors_in_its_own_index(assembly: Assembl
     }
 
 
+def test_a_knowledge_base_carries_the_tag_by_which_an_mcp_server_finds_it(
+    assembly: Assembly,
+) -> None:
+    knowledge_base = assembly.one("knowledge-base", "AWS::Bedrock::KnowledgeBase").properties
+
+    assert knowledge_base["Tags"] == {"mcp-multirag-kb": "true"}
+
+
 def test_bedrocks_long_metadata_is_not_filterable(assembly: Assembly) -> None:
     index = assembly.one("knowledge-base", "AWS::S3Vectors::Index").properties
 

@@ -59,6 +59,32 @@ def test_the_shared_data_source_is_made_once_and_adopted_by_every_later_start(
 
 
 @pytest.mark.processes
+def test_resources_have_the_tags_of_their_template_those_that_were_there_before_too(
+    bedrock: Simulator,
+) -> None:
+    made = deployed(bedrock)
+    arn = made["Base"]["KnowledgeBaseArn"]
+    bucket = {
+        "VectorBucketName": "test-vectors",
+        "Tags": [{"Key": "Stage", "Value": "test"}],
+    }
+    first = bedrock.bedrock_agent.list_tags_for_resource(resourceArn=arn)["tags"]
+    bedrock.bedrock_agent.tag_resource(resourceArn=arn, tags={"by": "hand"})
+
+    deployed(bedrock)
+    make(bedrock, "S3Vectors::VectorBucket", **bucket)
+    guarded = make(bedrock, "Bedrock::Guardrail", **guardrail("heron"))
+
+    again = bedrock.bedrock_agent.list_tags_for_resource(resourceArn=arn)["tags"]
+    vectors = made["Vectors"]["VectorBucketArn"]
+    of_bucket = bedrock.s3vectors.list_tags_for_resource(resourceArn=vectors)["tags"]
+    of_guardrail = bedrock.bedrock.list_tags_for_resource(resourceARN=guarded["Ref"])["tags"]
+    assert first == again == {"Team": "birds"}
+    assert of_bucket == {"Stage": "test"}
+    assert of_guardrail == [{"key": "team", "value": "legal"}]
+
+
+@pytest.mark.processes
 def test_the_shared_data_source_takes_documents_without_a_bucket(bedrock: Simulator) -> None:
     made = deployed(bedrock)["Shared"]
 
@@ -226,6 +252,7 @@ def deployed(bedrock: Simulator) -> dict[str, Attributes]:
             "Type": "S3_VECTORS",
             "S3VectorsConfiguration": {"IndexArn": made["Index"]["IndexArn"]},
         },
+        Tags={"Team": "birds"},
     )
     made["Shared"] = make(
         bedrock,

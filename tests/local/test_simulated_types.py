@@ -99,9 +99,14 @@ def test_what_can_be_changed_is_changed_in_place(cloudformation: Any, bedrock_ag
     template = a_knowledge_base("changed")
 
     with stack(cloudformation, "changed", template) as made:
-        template["Resources"]["Base"]["Properties"] |= {"Description": "Of herons."}
+        made_with = bedrock_agent.list_tags_for_resource(resourceArn=made["Arn"])["tags"]
+        template["Resources"]["Base"]["Properties"] |= {
+            "Description": "Of herons.",
+            "Tags": {"Stage": "test"},
+        }
         template["Resources"]["Source"]["Properties"] |= {"DataDeletionPolicy": "RETAIN"}
         update(cloudformation, "changed", template)
+        tags = bedrock_agent.list_tags_for_resource(resourceArn=made["Arn"])["tags"]
         after = outputs(cloudformation, "changed")
         base = bedrock_agent.get_knowledge_base(knowledgeBaseId=made["Id"])["knowledgeBase"]
         source = bedrock_agent.get_data_source(
@@ -111,6 +116,7 @@ def test_what_can_be_changed_is_changed_in_place(cloudformation: Any, bedrock_ag
     assert after == made
     assert base["description"] == "Of herons."
     assert source["dataDeletionPolicy"] == "RETAIN"
+    assert (made_with, tags) == ({"team": "birds"}, {"Stage": "test"})
 
 
 def test_what_can_not_be_changed_is_replaced_and_the_old_one_deleted(

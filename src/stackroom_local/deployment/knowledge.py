@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from stackroom_local.deployment import tags
 from stackroom_local.deployment.guardrails import Guardrails, GuardrailVersions
 from stackroom_local.deployment.intrinsics import Attributes
 from stackroom_local.deployment.knowledge_bases import DataSources, KnowledgeBases
-from stackroom_local.deployment.making import Maker, as_request
+from stackroom_local.deployment.making import Maker, Request, as_request
 from stackroom_local.deployment.stand_ins import Resource
 from stackroom_local.deployment.vector_stores import VectorBuckets, VectorIndexes
 from stackroom_local.problems import UnknownResource
@@ -25,6 +26,13 @@ _NAMES = {
     "AWS::Bedrock::KnowledgeBase": ("name", 63),
     "AWS::Bedrock::DataSource": ("name", 63),
     "AWS::Bedrock::Guardrail": ("name", 50),
+}
+# The attribute of each type that can be tagged by which that is done.
+_ARNS = {
+    "AWS::S3Vectors::VectorBucket": "VectorBucketArn",
+    "AWS::S3Vectors::Index": "IndexArn",
+    "AWS::Bedrock::KnowledgeBase": "KnowledgeBaseArn",
+    "AWS::Bedrock::Guardrail": "GuardrailArn",
 }
 
 
@@ -58,9 +66,27 @@ class Simulator:
         if made is None:
             made = maker.create(request)
         elif isinstance(maker, Guardrails):
-            maker.update(made, request)
+            self.update(resource.type, made, request)
+        else:
+            self._retag(resource.type, made, request)
         settle(maker, made)
         return maker.attributes(made)
+
+    def update(self, resource_type: str, physical_id: str, request: Request) -> None:
+        """In place, and its tags with it, which no update of the API takes."""
+        untagged = {name: value for name, value in request.items() if name != "tags"}
+        self.makers[resource_type].update(physical_id, untagged)
+        self._retag(resource_type, physical_id, request)
+
+    def _retag(self, resource_type: str, physical_id: str, request: Request) -> None:
+        if resource_type in _ARNS:
+            arn = self.makers[resource_type].attributes(physical_id)[_ARNS[resource_type]]
+            tags.retag(self._client(resource_type), resource_type, arn, request.get("tags") or {})
+
+    def _client(self, resource_type: str) -> Any:
+        if resource_type.startswith("AWS::S3Vectors::"):
+            return self.s3vectors
+        return self.bedrock if resource_type.endswith("::Guardrail") else self.bedrock_agent
 
 
 def settle(maker: Maker, physical_id: str) -> None:
@@ -72,6 +98,8 @@ def settle(maker: Maker, physical_id: str) -> None:
 def named(resource_type: str, fallback: str, properties: Mapping[str, Any]) -> dict[str, Any]:
     """The API's request for these properties, with a name where they give none."""
     request: dict[str, Any] = as_request(dict(properties))
+    if properties.get("Tags"):
+        request["tags"] = tags.requested(resource_type, properties["Tags"])
     if resource_type in _NAMES:
         name, most = _NAMES[resource_type]
         request.setdefault(name, fallback[:most])

@@ -47,7 +47,7 @@ def as_request(properties: Any) -> Any:
     return {
         name[0].lower() + name[1:]: as_request(value)
         for name, value in properties.items()
-        if name != "Tags"  # shaped differently there, and nothing here reads them
+        if name != "Tags"  # shaped by the type: stackroom_local.deployment.tags
     }
 
 
