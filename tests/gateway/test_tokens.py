@@ -1,9 +1,11 @@
 """Bad tokens at the gateway's door, over raw HTTP: what the authorizer or interceptor answers."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jwt
 import pytest
 
 from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
@@ -28,27 +30,51 @@ def not_valid_yet(issuer: Issuer, directory: Path) -> str:
     return resigned(issuer, nbf=32_503_680_000)
 
 
+def of_a_strange_issuer(issuer: Issuer, directory: Path) -> str:
+    return Issuer.open(directory, url="https://elsewhere.example").mint("alice")
+
+
 def garbage(issuer: Issuer, directory: Path) -> str:
     return "not.a.token"
 
 
+def with_a_header_too_deep(issuer: Issuer, directory: Path) -> str:
+    return f"{_encoded('[' * 20_000)}.e30.AAAA"
+
+
+def with_a_payload_too_deep(issuer: Issuer, directory: Path) -> str:
+    header, _, signature = issuer.mint("alice").split(".")
+    return f"{header}.{_encoded('[' * 20_000)}.{signature}"
+
+
+def _encoded(text: str) -> str:
+    return jwt.utils.base64url_encode(text.encode()).decode()
+
+
 @pytest.mark.parametrize(
-    "make",
+    ("make", "problem"),
     [
-        forgeries.signed_by_another_key,
-        forgeries.signed_by_an_unknown_key,
-        forgeries.unsigned,
-        forgeries.signed_with_the_public_key_as_secret,
-        forgeries.tampered,
-        expired,
-        of_another_issuer,
-        without_expiry,
-        not_valid_yet,
-        garbage,
+        (forgeries.signed_by_another_key, "isn't signed by this issuer: its signature doesn't fit"),
+        (forgeries.signed_by_an_unknown_key, "isn't signed by this issuer: it names a key that"),
+        (forgeries.unsigned, "isn't signed with RS256"),
+        (forgeries.signed_with_the_public_key_as_secret, "isn't signed with RS256"),
+        (forgeries.tampered, "isn't signed by this issuer: its signature doesn't fit"),
+        (expired, "has expired"),
+        (of_another_issuer, "comes from another issuer"),
+        (of_a_strange_issuer, "comes from another issuer"),
+        (without_expiry, "lacks the claim exp"),
+        (not_valid_yet, "is not valid yet"),
+        (garbage, "is malformed"),
+        (with_a_header_too_deep, "is malformed"),
+        (with_a_payload_too_deep, "is malformed"),
     ],
 )
-def test_a_token_that_does_not_verify_is_a_401_with_a_challenge(
-    gateway: RunningGateway, issuer: Issuer, tmp_path: Path, make: Callable[[Issuer, Path], str]
+def test_a_token_that_does_not_verify_is_a_401_that_says_why_and_how_to_get_another(
+    gateway: RunningGateway,
+    issuer: Issuer,
+    tmp_path: Path,
+    make: Callable[[Issuer, Path], str],
+    problem: str,
 ) -> None:
     token = make(issuer, tmp_path)
 
@@ -56,10 +82,22 @@ def test_a_token_that_does_not_verify_is_a_401_with_a_challenge(
 
     assert response.status_code == 401
     assert response.json()["error"]["message"] == "Invalid Bearer token"
-    assert response.headers["www-authenticate"] == (
-        f'Bearer resource_metadata="{gateway.base}/.well-known/oauth-protected-resource"'
-    )
-    assert token not in response.text
+    told = challenge(response.headers["www-authenticate"])
+    assert told["error"] == "invalid_token"
+    assert told["error_description"].startswith(f"the access token {problem}")
+    assert "`stackroom login` or `stackroom token --user NAME`" in told["error_description"]
+    assert told["resource_metadata"] == f"{gateway.base}/.well-known/oauth-protected-resource"
+    parts = [part for part in token.split(".") if len(part) > len("token")]
+    assert not [part for part in parts if part in response.text + str(response.headers)]
+
+
+def challenge(header: str) -> dict[str, str]:
+    """The parameters of a bearer challenge, each a quoted string."""
+    scheme, _, parameters = header.partition(" ")
+    assert scheme == "Bearer"
+    pairs = re.findall(r'([a-z_]+)="([\x20\x21\x23-\x5b\x5d-\x7e]*)"(?:, |$)', parameters)
+    assert ", ".join(f'{name}="{value}"' for name, value in pairs) == parameters
+    return dict(pairs)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +115,7 @@ def test_a_request_without_one_bearer_token_is_a_401(
 
     assert response.status_code == 401
     assert response.json()["error"]["message"] == "Missing Bearer token"
-    assert "resource_metadata" in response.headers["www-authenticate"]
+    assert challenge(response.headers["www-authenticate"]).keys() == {"resource_metadata"}
 
 
 @pytest.mark.parametrize(
@@ -93,6 +131,9 @@ def test_a_good_token_for_another_client_is_a_403(
     response = gateway.post(a_call(query="hi"), token=resigned(issuer, **changes))
 
     assert response.status_code == 403
+    told = challenge(response.headers["www-authenticate"])
+    assert told["error"] == "invalid_token"
+    assert "a client that this gateway doesn't allow" in told["error_description"]
 
 
 @pytest.mark.parametrize(

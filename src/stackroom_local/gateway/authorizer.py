@@ -16,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 
 from stackroom_local.gateway.issuer import ALGORITHM, Issuer
+from stackroom_local.gateway.refusals import OF_ANOTHER_CLIENT, problem_with
 
 
 class Unauthorized(Exception):
@@ -24,21 +25,27 @@ class Unauthorized(Exception):
 
     401 for a token that is missing or doesn't verify, 403 for a good one with the wrong claims
     (HTTP codes: .../devguide/gateway-using-mcp-call.html; a claim mismatch was seen as 403 at a
-    gateway where an agent runtime answers 401). The texts are documented nowhere.
+    gateway where an agent runtime answers 401). The texts are documented nowhere. That the
+    challenge tells what is wrong with a token (RFC 6750, 3) is ours: of AWS's only
+    `resource_metadata` is known.
     """
 
-    def __init__(self, status: int, code: int, message: str) -> None:
+    def __init__(self, status: int, code: int, message: str, problem: str | None = None) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
+        self.problem = problem  # None where no token came, of which RFC 6750 tells nothing
 
     def response(self, metadata_url: str) -> Response:
         error = {"code": self.code, "message": str(self)}
-        challenge = {"WWW-Authenticate": f'Bearer resource_metadata="{metadata_url}"'}
+        told = {"resource_metadata": metadata_url}
+        if self.problem is not None:
+            told = {"error": "invalid_token", "error_description": self.problem, **told}
+        challenge = ", ".join(f'{name}="{value}"' for name, value in told.items())
         return JSONResponse(
             {"jsonrpc": "2.0", "id": None, "error": error},
             status_code=self.status,
-            headers=challenge if self.status == 401 else None,
+            headers={"WWW-Authenticate": f"Bearer {challenge}"},
         )
 
 
@@ -52,16 +59,19 @@ class Authorizer:
         values = headers.getlist("authorization")
         if len(values) != 1 or not values[0].lower().startswith("bearer "):
             raise Unauthorized(401, -32001, "Missing Bearer token")
+        token = values[0][len("bearer ") :].strip()
         try:
             claims: dict[str, Any] = jwt.decode(
-                values[0][len("bearer ") :].strip(),
+                token,
                 self.issuer.private_key.public_key(),
                 algorithms=[ALGORITHM],
                 issuer=self.issuer.url,
                 options={"require": ["exp", "iss"], "verify_aud": False},
             )
-        except jwt.PyJWTError as error:
-            raise Unauthorized(401, -32001, "Invalid Bearer token") from error
+        except (jwt.PyJWTError, RecursionError) as error:  # the latter for JSON nested too deep
+            problem = problem_with(token, error, self.issuer)
+            raise Unauthorized(401, -32001, "Invalid Bearer token", problem) from error
         if claims.get("client_id") not in self.allowed_client_ids:
-            raise Unauthorized(403, -32002, "Authorization error - Insufficient permissions")
+            text = "Authorization error - Insufficient permissions"
+            raise Unauthorized(403, -32002, text, OF_ANOTHER_CLIENT)
         return claims

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import httpx2
 import mcp_types as types
+from mcp.client.auth.utils import extract_field_from_www_auth
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
@@ -89,7 +90,8 @@ async def _refuse(response: httpx2.Response) -> None:
     # Raised here, because the client reports both as "server returned an error", in nested groups.
     if response.status_code in (401, 403):
         await response.aread()
-        raise SignInRequired(f"the gateway answered {response.status_code}: {response.text}")
+        told = extract_field_from_www_auth(response, "error_description") or response.text
+        raise SignInRequired(f"the gateway answered {response.status_code}: {told}")
 
 
 def _innermost(error: BaseException) -> BaseException:
