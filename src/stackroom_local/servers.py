@@ -33,6 +33,7 @@ class Servers:
     state: StateDirectory
     ports: Ports
     speed: float
+    allowed_origins: tuple[str, ...] = ()  # of pages that may call the gateway and the issuer
 
     @property
     def aws(self) -> str:
@@ -90,6 +91,7 @@ class Servers:
             "--port": str(self.ports.gateway),
             "--config": str(self.state / "gateway.json"),
             "--data-dir": str(self.state / "gateway"),
+            "--allow-origins": " ".join(self.allowed_origins),
         }
         return _server(
             "stackroom_local.gateway",

@@ -44,6 +44,7 @@ class LocalMode:
     announce: Announce
     faults: str = ""  # SEED[:RATE]
     context: Mapping[str, str] = field(default_factory=dict)  # of CDK, over cdk.json's
+    allowed_origins: tuple[str, ...] = ()
     fresh: bool = False  # forget what was kept, once it is clear that we can start
     left_behind: Instance | None = None  # by a killed supervisor: its servers take a moment to end
     _children: dict[str, Child] = field(default_factory=dict)
@@ -74,7 +75,7 @@ class LocalMode:
 
     @cached_property
     def _servers(self) -> Servers:
-        return Servers(self.state, self.ports, self.speed)
+        return Servers(self.state, self.ports, self.speed, self.allowed_origins)
 
     def _start(self) -> Instance:
         started_at = utc_now()

@@ -140,13 +140,15 @@ def a_target(name: str = "echo", **function: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def serving(data_dir: Path, **changes: Any) -> Iterator[RunningGateway]:
+def serving(data_dir: Path, *, origins: str = "", **changes: Any) -> Iterator[RunningGateway]:
+    """`origins`: of pages that may call it, with spaces between; `changes` to its configuration."""
     port = free_ports(1)
     base = f"http://127.0.0.1:{port}"
     data_dir.mkdir(parents=True, exist_ok=True)
     configuration = data_dir / "configuration.json"
     configuration.write_text(json.dumps(a_configuration(base, **changes)))
     arguments = [f"--port={port}", f"--config={configuration}", f"--data-dir={data_dir}"]
+    arguments.append(f"--allow-origins={origins}")
     with (data_dir / "gateway.log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "stackroom_local.gateway", *arguments],

@@ -4,7 +4,7 @@ import os
 import shlex
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -25,6 +25,7 @@ def up(
     fresh: bool,
     context: Mapping[str, str],
     faults: str,
+    allowed_origins: Sequence[str],
 ) -> None:
     """`context` is CDK context, over that of cdk.json."""
     out = console()
@@ -41,6 +42,7 @@ def up(
             fresh=fresh,
             context=context,
             faults=faults,
+            allowed_origins=tuple(allowed_origins),
         )
         try:
             with mode.running() as instance:

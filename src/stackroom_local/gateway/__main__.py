@@ -7,6 +7,7 @@ import uvicorn
 
 from stackroom_local.gateway.app import gateway_app
 from stackroom_local.gateway.configuration import GatewayConfiguration
+from stackroom_local.gateway.origins import checked_origin
 from stackroom_local.patience import PatientProtocol
 
 HOST = "127.0.0.1"
@@ -17,6 +18,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--config", type=Path, required=True, help="a GatewayConfiguration, JSON")
     parser.add_argument("--data-dir", type=Path, required=True, help="the issuer's key, and logs/")
+    parser.add_argument("--allow-origins", default="", help="of pages, with spaces between")
     arguments = parser.parse_args()
 
     configuration = GatewayConfiguration.model_validate_json(arguments.config.read_bytes())
@@ -24,6 +26,7 @@ def main() -> None:
         configuration,
         data_dir=arguments.data_dir,
         url=f"http://{HOST}:{arguments.port}",
+        origins=[checked_origin(each) for each in arguments.allow_origins.split()],
     )
     uvicorn.run(
         app,

@@ -1,11 +1,12 @@
 """The gateway stand-in put together: issuer, front, MCP server, functions."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from mcp.server.lowlevel.server import Server
+from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -17,6 +18,7 @@ from stackroom_local.gateway.configuration import FunctionConfiguration, Gateway
 from stackroom_local.gateway.front import MAX_BODY, Front
 from stackroom_local.gateway.functions import LambdaFunction
 from stackroom_local.gateway.issuer import Issuer
+from stackroom_local.gateway.origins import shared_with
 from stackroom_local.gateway.policies import PolicyEngine
 from stackroom_local.gateway.sign_in_routes import (
     RESOURCE_METADATA_PATH,
@@ -30,11 +32,14 @@ MCP_PATH = "/mcp"
 _NAMES = ("127.0.0.1", "localhost")
 
 
-def gateway_app(configuration: GatewayConfiguration, *, data_dir: Path, url: str) -> Starlette:
-    """`url`: where the app will be served, without a path."""
+def gateway_app(
+    configuration: GatewayConfiguration, *, data_dir: Path, url: str, origins: Sequence[str] = ()
+) -> Starlette:
+    """`url`: where the app will be served, without a path; `origins`: of pages that may call it."""
     functions = _Functions(configuration.task_root, data_dir / "logs")
     issuer = Issuer.open(data_dir, url=configuration.issuer_url)
-    mcp = _mcp_app(configuration, functions)
+    mcp = _mcp_app(configuration, functions, origins)
+    shared = shared_with(origins)
     interceptor = configuration.interceptor
     front = Front(
         mcp,
@@ -58,9 +63,9 @@ def gateway_app(configuration: GatewayConfiguration, *, data_dir: Path, url: str
         functions.close()
 
     routes = [
-        Route(MCP_PATH, front),
+        Route(MCP_PATH, shared(front)),
         *browser_routes(server),
-        *client_routes(server, resource_path=MCP_PATH, shared=lambda app: app),
+        *client_routes(server, resource_path=MCP_PATH, shared=shared),
     ]
     # A page elsewhere could have its own name resolve to this machine, and sign in by itself.
     names = Middleware(TrustedHostMiddleware, allowed_hosts=list(_NAMES), www_redirect=False)
@@ -85,7 +90,9 @@ class _Functions:
             function.close()
 
 
-def _mcp_app(configuration: GatewayConfiguration, functions: _Functions) -> Starlette:
+def _mcp_app(
+    configuration: GatewayConfiguration, functions: _Functions, origins: Sequence[str]
+) -> Starlette:
     targets = Targets(
         gateway_id=configuration.gateway_id,
         targets=tuple(
@@ -105,6 +112,10 @@ def _mcp_app(configuration: GatewayConfiguration, functions: _Functions) -> Star
         json_response=True,
         stateless_http=True,
         max_request_body_size=2 * MAX_BODY,  # `Front` has measured; encoding anew may lengthen
+        transport_security=TransportSecuritySettings(
+            allowed_hosts=[f"{name}:*" for name in _NAMES],
+            allowed_origins=[*(f"http://{name}:*" for name in _NAMES), *origins],
+        ),
     )
 
 

@@ -28,6 +28,17 @@ def _pairs(given: list[str]) -> list[str]:
     return given
 
 
+def _origins(given: list[str]) -> list[str]:
+    if given:
+        from stackroom_local.gateway.origins import checked_origin
+
+        try:
+            return [checked_origin(each) for each in given]
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+    return given
+
+
 class RetrieveVia(StrEnum):
     S3VECTORS = "s3vectors"
     BEDROCK = "bedrock"
@@ -78,6 +89,15 @@ def up(
             metavar="SEED[:RATE]", callback=_checked, help="Let the services fail, by this seed."
         ),
     ] = "",
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ORIGIN",
+            callback=lambda given: _origins(given or []),
+            help="Let a client that is a page in a browser call MCP and the issuer, such as "
+            "http://localhost:6274; again for more.",
+        ),
+    ] = None,
 ) -> None:
     """
     Serve until Ctrl-C; what was ingested is there again at the next start.
@@ -96,7 +116,15 @@ def up(
         chosen["retrieve_via"] = retrieve_via.value
     if least_score is not None:
         chosen["retrieve_least_score"] = f"{least_score:.4f}"
-    serving.up(state_dir, speed=speed, port=port, fresh=fresh, context=chosen, faults=faults)
+    serving.up(
+        state_dir,
+        speed=speed,
+        port=port,
+        fresh=fresh,
+        context=chosen,
+        faults=faults,
+        allowed_origins=allow_origin or (),
+    )
 
 
 def down(state_dir: StateDir) -> None:
