@@ -12,6 +12,7 @@ from constructs import Construct
 
 from infra.bucket_policy import guard
 from infra.deployment import Deployment
+from infra.sign_in import provider_of
 from infra.tables import CatalogTable, ControlTable
 from stackroom_constructs.acknowledgments import accept, accept_wildcard
 
@@ -34,6 +35,7 @@ class DataStack(cdk.Stack):
         cdk.CfnOutput(self, "CatalogTableName", value=self.catalog_table.table_name)
         cdk.CfnOutput(self, "ControlTableName", value=self.control_table.table_name)
         cdk.CfnOutput(self, "UserPoolId", value=self.user_pool.user_pool_id)
+        cdk.CfnOutput(self, "IssuerUrl", value=f"https://{provider_of(self.user_pool)}")
         cdk.CfnOutput(self, "UploaderPolicyArn", value=self.uploader_policy.managed_policy_arn)
 
     def _documents(self) -> s3.Bucket:

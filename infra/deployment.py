@@ -8,6 +8,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from infra.answers import AnswerModel, Guardrail
+from infra.callback_urls import callback_urls
 from infra.fitting import Fitting
 from infra.ingestion import Ingestion
 from infra.pool_type import MANAGED, pool_type
@@ -15,7 +16,9 @@ from infra.vector_cache import VectorCache
 
 # The longest name made of it is a role's, `{project}-identity-interceptor-{region}`: 64 at most.
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
-_PROJECT = re.compile(r"[a-z]([-]?[a-z0-9]){1,19}")
+# It begins the address of the sign-in pages, too, which may not have these words in it.
+# https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-assign-domain-prefix.html
+_PROJECT = re.compile(r"(?!.*(aws|amazon|cognito))[a-z]([-]?[a-z0-9]){1,19}")
 
 # Knowledge bases per account, not adjustable.
 # https://docs.aws.amazon.com/general/latest/gr/bedrock.html
@@ -85,6 +88,7 @@ class Deployment:
     vector_cache: VectorCache | None  # None: each function keeps questions' vectors to itself
     ingestion: Ingestion
     search_language: str  # of the documents, for search by words; "none": of no language
+    callback_urls: tuple[str, ...]  # where a browser may go after a sign-in
     prewarm_minutes: int  # that a knowledge base may be idle before it is asked; 0: it never is
     with_dependencies: bool  # False: functions are synthesised without their pinned packages
 
@@ -134,6 +138,7 @@ class Deployment:
             vector_cache=VectorCache.from_context(app),
             ingestion=Ingestion.from_context(app),
             search_language=language,
+            callback_urls=callback_urls(app),
             prewarm_minutes=prewarm,
             with_dependencies=bundling == "full",
         )

@@ -54,7 +54,11 @@ class GatewayStack(cdk.Stack):
         self._data = data
 
         self.sign_in = SignIn(
-            self, "SignIn", user_pool=data.user_pool, uploader_policy=data.uploader_policy
+            self,
+            "SignIn",
+            deployment=deployment,
+            user_pool=data.user_pool,
+            uploader_policy=data.uploader_policy,
         )
         functions = GatewayFunctions(
             stack=self,

@@ -16,6 +16,7 @@ Stackroom is up.
   bucket           {BucketName}
   user pool        {UserPoolId}
   app client       {ClientId}
+  issuer           {IssuerUrl}
   identity pool    {IdentityPoolId}
   dashboard        {DashboardUrl}
   alarms           {AlarmTopicArn}

@@ -5,11 +5,25 @@ from aws_cdk import aws_cognito as cognito
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from infra.deployment import Deployment
+
+
+def provider_of(user_pool: cognito.UserPool) -> str:
+    """
+    The `iss` of the pool's tokens, without the scheme. Put together, because not every
+    CloudFormation knows the pool's attribute that says the same: the local one does not.
+    """
+    return f"cognito-idp.{cdk.Aws.REGION}.amazonaws.com/{user_pool.user_pool_id}"
+
 
 class SignIn(Construct):
     """
-    One app client for the pool, and an identity pool that turns its tokens into AWS credentials
-    whose tag `user_id` is the token's `sub`: the uploader policy opens just that prefix.
+    One public app client for the pool with the pages on which people sign in, and an identity pool
+    that turns its tokens into AWS credentials whose tag `user_id` is the token's `sub`: the
+    uploader policy opens just that prefix.
+
+    A program signs a person in by authorization code with PKCE and finds all addresses at
+    `{issuer}/.well-known/openid-configuration`. Cognito can't require PKCE of a public client.
     """
 
     def __init__(
@@ -17,14 +31,12 @@ class SignIn(Construct):
         scope: Construct,
         construct_id: str,
         *,
+        deployment: Deployment,
         user_pool: cognito.UserPool,
         uploader_policy: iam.ManagedPolicy,
     ) -> None:
         super().__init__(scope, construct_id)
-        # As the `iss` of tokens has it, without the scheme. Put together, because not every
-        # CloudFormation knows the pool's attribute that says the same: the local one does not.
-        region = cdk.Stack.of(self).region
-        provider = f"cognito-idp.{region}.amazonaws.com/{user_pool.user_pool_id}"
+        provider = provider_of(user_pool)
         self.issuer = f"https://{provider}"
         self.client = cognito.UserPoolClient(
             self,
@@ -32,13 +44,18 @@ class SignIn(Construct):
             user_pool=user_pool,
             # The second for operators, who get a user's token with their own AWS credentials.
             auth_flows=cognito.AuthFlow(user_srp=True, admin_user_password=True),
-            disable_o_auth=True,
+            o_auth=cognito.OAuthSettings(
+                flows=cognito.OAuthFlows(authorization_code_grant=True),
+                scopes=[cognito.OAuthScope.OPENID],
+                callback_urls=list(deployment.callback_urls),
+            ),
             generate_secret=False,
             prevent_user_existence_errors=True,
             enable_token_revocation=True,
             access_token_validity=cdk.Duration.hours(1),
             id_token_validity=cdk.Duration.hours(1),
         )
+        self._pages(deployment, user_pool)
         self.identity_pool = cognito.CfnIdentityPool(
             self,
             "IdentityPool",
@@ -65,6 +82,26 @@ class SignIn(Construct):
             "Roles",
             identity_pool_id=self.identity_pool.ref,
             roles={"authenticated": self._uploader(uploader_policy).role_arn},
+        )
+
+    def _pages(self, deployment: Deployment, user_pool: cognito.UserPool) -> None:
+        """Managed login; it shows nothing to a client without a style."""
+        cognito.UserPoolDomain(
+            self,
+            "Domain",
+            user_pool=user_pool,
+            # Unique in the region over all accounts.
+            cognito_domain=cognito.CognitoDomainOptions(
+                domain_prefix=f"{deployment.project}-{cdk.Aws.ACCOUNT_ID}"
+            ),
+            managed_login_version=cognito.ManagedLoginVersion.NEWER_MANAGED_LOGIN,
+        )
+        cognito.CfnManagedLoginBranding(
+            self,
+            "Style",
+            user_pool_id=user_pool.user_pool_id,
+            client_id=self.client.user_pool_client_id,
+            use_cognito_provided_values=True,
         )
 
     def _uploader(self, policy: iam.ManagedPolicy) -> iam.Role:

@@ -25,6 +25,30 @@ def test_the_gateway_takes_access_tokens_of_our_client(assembly: Assembly) -> No
     assert "ALLOW_USER_PASSWORD_AUTH" not in client.properties["ExplicitAuthFlows"]
 
 
+def test_people_sign_in_by_code_and_a_program_without_a_secret_finds_where(
+    assembly: Assembly,
+) -> None:
+    client = assembly.one("gateway", "AWS::Cognito::UserPoolClient").properties
+    domain = assembly.one("gateway", "AWS::Cognito::UserPoolDomain").properties
+    style = assembly.one("gateway", "AWS::Cognito::ManagedLoginBranding").properties
+
+    assert client["AllowedOAuthFlows"] == ["code"]
+    assert client["AllowedOAuthFlowsUserPoolClient"] is True
+    assert client["AllowedOAuthScopes"] == ["openid"]
+    assert client["CallbackURLs"] == ["http://localhost:8976/callback"]
+    assert client["GenerateSecret"] is False
+    assert client["EnableTokenRevocation"] is True
+    assert "ALLOW_REFRESH_TOKEN_AUTH" in client["ExplicitAuthFlows"]
+    assert domain["UserPoolId"] == style["UserPoolId"] == client["UserPoolId"]
+    assert domain["Domain"] == "stackroom-{account}"
+    assert domain["ManagedLoginVersion"] == 2
+    assert style["UseCognitoProvidedValues"] is True
+    discovery = f"{assembly.outputs('data')['IssuerUrl']}/.well-known/openid-configuration"
+    gateway = assembly.one("gateway", "AWS::BedrockAgentCore::Gateway").properties
+    authorizer = gateway["AuthorizerConfiguration"]["CustomJWTAuthorizer"]
+    assert authorizer["DiscoveryUrl"] == discovery
+
+
 def test_the_gateway_speaks_the_three_versions(assembly: Assembly) -> None:
     gateway = assembly.one("gateway", "AWS::BedrockAgentCore::Gateway").properties
 

@@ -73,6 +73,7 @@ def test_templates_are_small_and_for_any_account(assembly: Assembly) -> None:
                 "CatalogTableName",
                 "ControlTableName",
                 "UserPoolId",
+                "IssuerUrl",
                 "UploaderPolicyArn",
             },
         ),

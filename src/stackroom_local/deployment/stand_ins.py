@@ -23,6 +23,8 @@ WITHOUT_EFFECT = {
     "AWS::S3Vectors::VectorBucketPolicy",
     # Questions kept for Logs Insights, which ministack doesn't have.
     "AWS::Logs::QueryDefinition",
+    # How Cognito's sign-in pages look: the local issuer has a page of its own.
+    "AWS::Cognito::ManagedLoginBranding",
     "AWS::CDK::Metadata",
 }
 
