@@ -1,10 +1,13 @@
 """Retrieve: results, filters as S3 Vectors has them, and what is refused."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from stackroom_local.simulator.assumptions import Assumptions
+from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.holding import holds
 from tests.simulator.world import World, eventually, refused
 
@@ -47,6 +50,11 @@ def _is(operator: str, key: str, value: object) -> dict[str, Any]:
         (_is("greaterThan", "city", 1), set()),
         (_is("listContains", "tags", "c"), {"bonn"}),
         (_is("listContains", "city", "Rome"), set()),
+        (_is("in", "city", ["Rome", "Bonn", "Oslo"]), {"rome", "bonn"}),
+        (_is("in", "tags", ["a", "c"]), {"paris", "bonn"}),
+        (_is("in", "year", [2024]), {"berlin"}),
+        (_is("notIn", "city", ["Rome", "Bonn"]), {"berlin", "paris", "plain"}),
+        (_is("in", "city", ["Rome"] + [f"city {number}" for number in range(99)]), {"rome"}),
         (
             {"andAll": [_is("equals", "tags", "b"), _is("greaterThan", "year", 100)]},
             {"paris"},
@@ -72,6 +80,41 @@ def test_a_filter_means_what_it_means_on_aws(
     assert keys == {f"{name}.txt" for name in found}
 
 
+@holds("filter.in")
+def test_data_sources_are_chosen_as_aws_s_own_mcp_server_does_it(
+    shelf: tuple[World, str, str],
+) -> None:
+    world, knowledge_base, source = shelf
+    key = "x-amz-bedrock-kb-data-source-id"
+
+    here = world.search(knowledge_base, "a city", _is("in", key, ["ELSEWHERE0", source]))
+    elsewhere = world.search(knowledge_base, "a city", _is("in", key, ["ELSEWHERE0"]))
+
+    assert len(here) == 5
+    assert elsewhere == []
+
+
+@holds("filter.in")
+@pytest.mark.parametrize(("operator", "name"), [("in", "IN"), ("notIn", "NOT_IN")])
+def test_in_is_refused_where_the_simulator_is_told_to(
+    tmp_path: Path, s3_endpoint: str, operator: str, name: str
+) -> None:
+    configuration = Configuration(
+        data_dir=tmp_path,
+        s3_endpoint=s3_endpoint,
+        speed=100,
+        assumptions=Assumptions(s3_vectors_take_in=False),
+    )
+    with Simulator(configuration) as simulator:
+        world = World(simulator.endpoint, s3_endpoint)
+        knowledge_base = world.knowledge_base()
+        condition = _is(operator, "city", ["Rome"])
+
+        error = refused(lambda: world.search(knowledge_base, "a city", condition))
+
+    assert error["Message"] == f"{name} operation type is not supported for S3 Vectors"
+
+
 def test_the_reserved_keys_can_be_filtered_by(shelf: tuple[World, str, str]) -> None:
     world, knowledge_base, source = shelf
     key = "x-amz-bedrock-kb-data-source-id"
@@ -89,8 +132,13 @@ def test_the_reserved_keys_can_be_filtered_by(shelf: tuple[World, str, str]) -> 
     [
         (_is("startsWith", "city", "R"), "STARTS_WITH operation type is not supported"),
         (_is("stringContains", "city", "R"), "STRING_CONTAINS operation type is not supported"),
-        (_is("in", "city", ["Rome"]), "IN operation type is not supported"),
-        (_is("notIn", "city", ["Rome"]), "NOT_IN operation type is not supported"),
+        (_is("in", "city", "Rome"), "in for key city"),
+        (_is("notIn", "city", []), "notIn for key city"),
+        (_is("in", "city", [f"city {number}" for number in range(101)]), "at most 100"),
+        (
+            {"orAll": [_is("notIn", "year", list(range(50)))] * 2 + [_is("equals", "year", 1)]},
+            "100",
+        ),
         (_is("greaterThan", "city", "Rome"), "greaterThan"),
         (_is("equals", "city", {"nested": 1}), "equals"),
         ({"andAll": [_is("equals", "city", "Rome")]}, "andAll"),

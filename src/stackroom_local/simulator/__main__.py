@@ -32,6 +32,7 @@ def main() -> None:
             assumptions=Assumptions(
                 managed_jobs_in_account=options.managed_jobs_in_account,
                 managed_starts_rated=not options.unrated_managed_starts,
+                s3_vectors_take_in=not options.refuse_in,
             ),
         )
     )
@@ -56,6 +57,11 @@ def _options() -> argparse.Namespace:
         "--unrated-managed-starts",
         action="store_true",
         help="StartIngestionJob of managed knowledge bases has no rate",
+    )
+    parser.add_argument(
+        "--refuse-in",
+        action="store_true",
+        help="filters with in and notIn are refused on S3 Vectors, as one user saw it",
     )
     return parser.parse_args()
 

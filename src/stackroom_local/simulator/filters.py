@@ -1,7 +1,7 @@
 """Retrieval filters: what a knowledge base takes of them, and which documents they mean."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stackroom_local.simulator.filter_values import (
@@ -15,8 +15,10 @@ from stackroom_local.simulator.filter_values import (
 from stackroom_local.simulator.memory_index import Owner
 from stackroom_local.simulator.metadata import OF_VECTOR, OwnKeys
 from stackroom_local.simulator.rules import (
+    FILTER_CONSTRAINTS,
     FILTER_DEPTH,
     FILTER_GROUP,
+    FILTER_IN,
     FILTER_OPERATOR,
     FILTER_UNION,
     FILTER_VALUE,
@@ -57,49 +59,78 @@ _SATISFIES: dict[str, Callable[[Value | None, Any], bool]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Grammar:
-    """What a kind of knowledge base takes of filters, and as what it names what it refuses."""
+    """
+    What a kind of knowledge base takes of filters; as what it names what it refuses, and by which
+    rule; which one counts its constraints, if any does.
+    """
 
     takes: Mapping[str, Takes]
-    refused: Mapping[str, str]
-    refusal: Rule
+    refused: Mapping[str, tuple[str, Rule]]
+    constraints: Rule | None = None
 
 
 _SCALARS = dict.fromkeys(("equals", "notEquals"), is_scalar)
+_LISTS = dict.fromkeys(("in", "notIn"), is_list_of_scalars)
 _RANGES = ("greaterThan", "greaterThanOrEquals", "lessThan", "lessThanOrEquals")
-_SUBSTRINGS = {"startsWith": "STARTS_WITH", "stringContains": "STRING_CONTAINS"}
+
+
+def _substrings(refusal: Rule) -> dict[str, tuple[str, Rule]]:
+    return {
+        "startsWith": ("STARTS_WITH", refusal),
+        "stringContains": ("STRING_CONTAINS", refusal),
+    }
+
 
 S3_VECTORS = Grammar(
-    takes={**_SCALARS, **dict.fromkeys(_RANGES, is_number), "listContains": is_text},
-    refused={**_SUBSTRINGS, "in": "IN", "notIn": "NOT_IN"},
-    refusal=FILTER_OPERATOR,
+    takes={**_SCALARS, **_LISTS, **dict.fromkeys(_RANGES, is_number), "listContains": is_text},
+    refused=_substrings(FILTER_OPERATOR),
+    constraints=FILTER_CONSTRAINTS,
+)
+S3_VECTORS_WITHOUT_IN = replace(
+    S3_VECTORS,
+    refused={**S3_VECTORS.refused, "in": ("IN", FILTER_IN), "notIn": ("NOT_IN", FILTER_IN)},
 )
 MANAGED = Grammar(
     takes={
         **_SCALARS,
         **dict.fromkeys(_RANGES, lambda value: is_number(value) or moment_of(value) is not None),
-        **dict.fromkeys(("in", "notIn"), is_list_of_scalars),
+        **_LISTS,
         "listContains": is_text,
     },
-    refused=_SUBSTRINGS,
-    refusal=MANAGED_FILTER_OPERATOR,
+    refused=_substrings(MANAGED_FILTER_OPERATOR),
 )
 
 
-def check(condition: Filter, grammar: Grammar, depth: int = 0) -> None:
+def check(condition: Filter, grammar: Grammar) -> None:
     """Raise ValidationException for a filter that Bedrock refuses on such a knowledge base."""
+    _check(condition, grammar, 0)
+    if grammar.constraints and _constraints(condition) > grammar.constraints.limit:
+        raise grammar.constraints.broken()
+
+
+def _check(condition: Filter, grammar: Grammar, depth: int) -> None:
     operator, operand = _single(condition)
     if operator in grammar.refused:
-        raise grammar.refusal.broken(operator=grammar.refused[operator])
+        name, refusal = grammar.refused[operator]
+        raise refusal.broken(operator=name)
     if operator in _GROUPS:
         if depth >= FILTER_DEPTH.limit:
             raise FILTER_DEPTH.broken()
         if not 2 <= len(operand) <= FILTER_GROUP.limit:
             raise FILTER_GROUP.broken()
         for member in operand:
-            check(member, grammar, depth + 1)
+            _check(member, grammar, depth + 1)
         return
     if not grammar.takes[operator](operand.get("value")):
         raise FILTER_VALUE.broken(operator=operator, key=operand.get("key"))
+
+
+def _constraints(condition: Filter) -> int:
+    """Of a filter that is one."""
+    operator, operand = _single(condition)
+    if operator in _GROUPS:
+        return sum(_constraints(member) for member in operand)
+    return len(operand["value"]) if operator in _LISTS else 1
 
 
 def matches(condition: Filter, metadata: dict[str, Value]) -> bool:

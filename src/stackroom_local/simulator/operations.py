@@ -118,6 +118,7 @@ def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
         embedder=components.embedder,
         screening=screening,
         reranking=reranking,
+        assumptions=components.assumptions,
     )
     extraction = Extraction(embedder=components.embedder)
     generation = Generation(

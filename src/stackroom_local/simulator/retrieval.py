@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom_local.simulator import filters, implicit_filters
+from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.embedding import Embedder, normalised
@@ -40,6 +41,7 @@ class Retrieval:
     embedder: Embedder
     screening: Screening
     reranking: Reranking
+    assumptions: Assumptions
 
     @property
     def managed(self) -> ManagedSearch:
@@ -86,7 +88,9 @@ class Retrieval:
             raise HYBRID_SEARCH.broken(knowledge_base=knowledge_base_id)
         condition = search.get("filter")
         if condition is not None:
-            filters.check(condition, filters.S3_VECTORS)
+            takes_in = self.assumptions.s3_vectors_take_in
+            grammar = filters.S3_VECTORS if takes_in else filters.S3_VECTORS_WITHOUT_IN
+            filters.check(condition, grammar)
         if implicit := search.get("implicitFilterConfiguration"):
             implicit_filters.check(implicit)
         if reranking := search.get("rerankingConfiguration"):

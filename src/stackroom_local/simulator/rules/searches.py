@@ -48,9 +48,28 @@ RETRIEVE_TOKEN = rule(
 )
 FILTER_OPERATOR = rule(
     "filter.operator",
-    "startsWith, stringContains, in and notIn are refused on S3 Vectors",
-    "guide for the first two; observed for `in`, which is disputed: refusing is the safe reading",
+    "startsWith and stringContains are refused on S3 Vectors",
+    "guide; text observed",
     message="{operator} operation type is not supported for S3 Vectors",
+)
+# Sources contradict each other. https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
+# has S3 Vectors without the two operators above and no others, S3 Vectors itself has $in and $nin,
+# and AWS's own awslabs.bedrock-kb-retrieval-mcp-server asks with `in` whatever the store is. One
+# user wrote of a move to S3 Vectors in Tokyo, in August 2026, that equals and listContains were
+# taken, and startsWith, stringContains and `in` were not.
+FILTER_IN = rule(
+    "filter.in",
+    "in and notIn are taken on S3 Vectors, with lists of scalars, of Bedrock's own keys too;"
+    " `--refuse-in` of the simulator refuses both, for it is disputed",
+    "guide and model, which except neither; one user observed that `in` is refused",
+    message="{operator} operation type is not supported for S3 Vectors",
+)
+FILTER_CONSTRAINTS = rule(
+    "filter.constraints",
+    "a filter has at most 100 constraints on S3 Vectors; an in of n values counts n",
+    "guide for S3 Vectors' own filters; that Bedrock hands them on so, and the text, assumed",
+    value=100,
+    message="Invalid query filter: at most {limit} constraints are allowed",
 )
 FILTER_GROUP = rule(
     "filter.group-size",
