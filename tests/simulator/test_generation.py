@@ -45,6 +45,66 @@ def test_an_answer_is_extracted_says_so_and_cites(shelf: tuple[World, str]) -> N
     assert "guardrailAction" not in answer
 
 
+@holds("generate.stream")
+def test_a_stream_tells_the_same_answer_and_each_citation_after_its_part(
+    shelf: tuple[World, str],
+) -> None:
+    world, knowledge_base = shelf
+    template = {"textPromptTemplate": "Of $search_results$: $output_format_instructions$"}
+    request = answer_request(
+        knowledge_base, QUESTION, generationConfiguration={"promptTemplate": template}
+    )
+    whole = world.runtime.retrieve_and_generate(**request)
+
+    answer = world.runtime.retrieve_and_generate_stream(**request)
+    events = list(answer["stream"])
+
+    told = ""
+    citations = []
+    for event in events:
+        if "output" in event:
+            told += event["output"]["text"]
+        else:
+            citations.append(event["citation"])
+            part = event["citation"]["generatedResponsePart"]["textResponsePart"]
+            assert told.endswith(part["text"])
+    assert told == whole["output"]["text"]
+    assert len(events) > len(citations) + 1
+    plain = [
+        {name: each[name] for name in ("generatedResponsePart", "retrievedReferences")}
+        for each in citations
+    ]
+    assert plain == [each["citation"] for each in citations] == whole["citations"]
+    again = world.runtime.retrieve_and_generate(**request, sessionId=answer["sessionId"])
+    assert again["sessionId"] == answer["sessionId"]
+
+
+@holds("generate.stream")
+def test_what_is_refused_is_refused_before_a_stream_begins(shelf: tuple[World, str]) -> None:
+    world, _ = shelf
+
+    error = refused(
+        world.runtime.retrieve_and_generate_stream, **answer_request("NOSUCHBASE", QUESTION)
+    )
+
+    assert error["Code"] == "ResourceNotFoundException"
+
+
+@holds("generate.stream")
+def test_a_stream_ends_with_what_a_guardrail_did(shelf: tuple[World, str]) -> None:
+    world, knowledge_base = shelf
+    named = {"guardrailId": world.guardrail(words=["hills"]), "guardrailVersion": "DRAFT"}
+    request = answer_request(
+        knowledge_base, QUESTION, generationConfiguration={"guardrailConfiguration": named}
+    )
+
+    *said, last = list(world.runtime.retrieve_and_generate_stream(**request)["stream"])
+
+    text = "".join(event["output"]["text"] for event in said)
+    assert text == "That question is not for this assistant."
+    assert last == {"guardrail": {"action": "INTERVENED"}}
+
+
 def test_filter_and_number_of_results_are_those_of_the_search(shelf: tuple[World, str]) -> None:
     world, knowledge_base = shelf
     search = {"numberOfResults": 1, "filter": {"equals": {"key": "year", "value": 2026}}}

@@ -1,5 +1,5 @@
 """
-bedrock-agent-runtime's RetrieveAndGenerate.
+bedrock-agent-runtime's RetrieveAndGenerate and RetrieveAndGenerateStream.
 
 A language model answers if one is configured (`model_endpoint`), otherwise the answer is extracted
 from what was found (`extraction`), and says so. Sessions are known, not remembered.
@@ -14,6 +14,7 @@ from stackroom_local.simulator.citing import cited
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.extraction import Extraction
+from stackroom_local.simulator.generation_events import events_of
 from stackroom_local.simulator.indexes import is_managed
 from stackroom_local.simulator.knowledge_bases import knowledge_base
 from stackroom_local.simulator.messages import Conversation, Text, Turn
@@ -76,6 +77,11 @@ class Generation:
             "citations": citations,
             **action_of(verdict),
         }
+
+    def stream(self, parameters: Parameters) -> Parameters:
+        """The same answer, and the same refusals before it: rule generate.stream."""
+        answer = self.answer(parameters)
+        return {"sessionId": answer["sessionId"], "stream": list(events_of(answer))}
 
     def _answered(
         self, question: str, hits: list[Hit], template: str, generation: dict[str, Any]

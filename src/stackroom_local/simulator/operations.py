@@ -132,6 +132,7 @@ def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
     return {
         "bedrock-agent-runtime.Retrieve": retrieval.retrieve,
         "bedrock-agent-runtime.RetrieveAndGenerate": generation.answer,
+        "bedrock-agent-runtime.RetrieveAndGenerateStream": generation.stream,
         "bedrock-agent-runtime.Rerank": reranking.rerank,
         **model_handlers(components, screening, extraction),
     }

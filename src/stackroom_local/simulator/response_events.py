@@ -27,13 +27,13 @@ def _block(block: dict[str, Any], index: int) -> Iterator[dict[str, Any]]:
         use = block["toolUse"]
         named = {"toolUseId": use["toolUseId"], "name": use["name"]}
         yield {"contentBlockStart": {"start": {"toolUse": named}, **place}}
-        for piece in _pieces(json.dumps(use["input"])):
+        for piece in pieces(json.dumps(use["input"])):
             yield {"contentBlockDelta": {"delta": {"toolUse": {"input": piece}}, **place}}
     else:
-        for piece in _pieces(block["text"]):
+        for piece in pieces(block["text"]):
             yield {"contentBlockDelta": {"delta": {"text": piece}, **place}}
     yield {"contentBlockStop": place}
 
 
-def _pieces(text: str) -> Sequence[str]:
+def pieces(text: str) -> Sequence[str]:
     return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]

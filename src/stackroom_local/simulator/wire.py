@@ -135,8 +135,23 @@ def _written(operation: Any, result: Any, request_id: str) -> Response:
     )
     response = serializer.serialize(result)
     body = response["body"]
-    headers = {**response["headers"], "x-amzn-RequestId": request_id}
+    headers = {
+        **response["headers"],
+        **_beside_stream(operation, result),
+        "x-amzn-RequestId": request_id,
+    }
     return response["status_code"], headers, body if isinstance(body, bytes) else body.encode()
+
+
+def _beside_stream(operation: Any, result: Any) -> dict[str, str]:
+    """What an answer with a stream says in headers: moto's serializer leaves it out."""
+    if isinstance(result, ServiceError) or not operation.has_event_stream_output:
+        return {}
+    return {
+        member.serialization["name"]: str(result[name])
+        for name, member in operation.output_shape.members.items()
+        if member.serialization.get("location") == "header" and name in result
+    }
 
 
 def _is_modelled(service: Any, error: ServiceError) -> bool:

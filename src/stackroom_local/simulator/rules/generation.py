@@ -37,6 +37,14 @@ CITATION_SPANS = rule(
     " rests on, without scores; a span ends with its last character",
     "model for the shape; observed that spans include their end",
 )
+GENERATION_STREAM = rule(
+    "generate.stream",
+    "RetrieveAndGenerateStream answers as RetrieveAndGenerate does, in events: text in pieces, a"
+    " citation after the part of the text that it is of, once more below `citation` as before"
+    " botocore 1.36.11, and what a guardrail did last; sessionId is in a header",
+    "model for the events and the deprecated `citation`; their order, and that errors come in place"
+    " of a stream, assumed",
+)
 SESSION_UNKNOWN = rule(
     "generate.session",
     "sessionId is an earlier answer's; a caller can't choose one",

@@ -22,6 +22,7 @@ RATES = {
     "ListKnowledgeBaseDocuments": 5.0,
     "Retrieve": 20.0,
     "RetrieveAndGenerate": 20.0,
+    "RetrieveAndGenerateStream": 20.0,
     "Rerank": 10.0,
     "ApplyGuardrail": 50.0,
 }
