@@ -1,6 +1,9 @@
 """Vector buckets and indexes of S3 Vectors."""
 
+import json
 from uuid import uuid4
+
+import pytest
 
 from tests.simulator.holding import holds
 from tests.simulator.world import World, refused
@@ -66,6 +69,52 @@ def test_buckets_are_listed_by_prefix(world: World) -> None:
 
     listed = [bucket["vectorBucketName"] for page in pages for bucket in page["vectorBuckets"]]
     assert listed == names
+
+
+@holds("vector-bucket.policy", "vector-bucket.policy-not-found")
+def test_a_policy_is_kept_as_written_replaced_and_deleted(world: World) -> None:
+    bucket = f"vectors-{uuid4().hex}"
+    arn = world.s3vectors.create_vector_bucket(vectorBucketName=bucket)["vectorBucketArn"]
+    none_yet = refused(world.s3vectors.get_vector_bucket_policy, vectorBucketName=bucket)
+    statement = {"Effect": "Deny", "Principal": "*", "Action": "s3vectors:*", "Resource": arn}
+    policies = [json.dumps({"Version": version, "Statement": [statement]}) for version in "12"]
+
+    for policy in policies:
+        world.s3vectors.put_vector_bucket_policy(vectorBucketArn=arn, policy=policy)
+    kept = world.s3vectors.get_vector_bucket_policy(vectorBucketName=bucket)["policy"]
+    for _ in range(2):
+        world.s3vectors.delete_vector_bucket_policy(vectorBucketName=bucket)
+    gone = refused(world.s3vectors.get_vector_bucket_policy, vectorBucketArn=arn)
+
+    assert kept == policies[1]
+    assert none_yet["Code"] == gone["Code"] == "NotFoundException"
+    assert "policy" in gone["Message"]
+
+
+@holds("vector-bucket.policy", "vector-bucket.not-found")
+@pytest.mark.parametrize(
+    ("policy", "error"),
+    [
+        ("Deny all.", "ValidationException"),
+        ("[]", "ValidationException"),
+        ('{"Version": "2012-10-17"}', "ValidationException"),
+        (None, "NotFoundException"),
+    ],
+)
+def test_what_is_no_policy_or_of_no_bucket_is_refused(
+    world: World, policy: str | None, error: str
+) -> None:
+    bucket = f"vectors-{uuid4().hex}"
+    if policy is not None:
+        world.s3vectors.create_vector_bucket(vectorBucketName=bucket)
+
+    refusal = refused(
+        world.s3vectors.put_vector_bucket_policy,
+        vectorBucketName=bucket,
+        policy=policy or '{"Statement": [{}]}',
+    )
+
+    assert refusal["Code"] == error
 
 
 @holds("model.index-dimension")

@@ -5,7 +5,8 @@ It speaks the AWS wire protocols, so boto3 talks to it unchanged (`endpoint_url`
 parses, chunks, embeds and searches, and it keeps AWS's limits, states and error texts: each is a
 rule with its source in `rules`. It fails when it is told to (`faults`).
 
-    wire -> dispatch -> faults
+    wire -> reading, which operation a request means
+         -> dispatch -> faults
                      -> knowledge_bases, data_sources, ingestion_jobs,
                         documents, direct                              bedrock-agent
                         guardrails                                           bedrock
@@ -20,6 +21,7 @@ rule with its source in `rules`. It fails when it is told to (`faults`).
     conversation -> requests (tools), speaking -> scripts, model_endpoint or stand_in
     knowledge_bases -> knowledge_base_configurations; data_sources -> source_configurations
                       -> connectors, of managed knowledge bases; retrieval -> managed_search
+    knowledge_bases, guardrails, vector_buckets, opensearch.collections -> tags; tagging
     quotas -> rates; assumptions, of what AWS leaves open and an option turns round
     vector_queries -> vector_filters, vector_ranking -> memory_indexes, text_search (SQLite's FTS5)
     generation -> extraction, or prompts -> model_endpoint -> citing

@@ -58,8 +58,9 @@ OMISSIONS = {
     "what a single model refuses of tools (texts and results in one turn, schemas, hyphens in"
     " names)": "accepted, as the models that can do more do",
     "S3 Vectors' rates and the 20 MiB of a request": "not counted",
-    "of S3 Vectors: policies, encryption by one's own keys": "their operations are refused by"
-    " name; what a bucket or an index is made with is not kept, and sseType reads AES256",
+    "of S3 Vectors: encryption by one's own keys": "what a bucket or an index is made with is not"
+    " kept, and sseType reads AES256",
+    "what a vector bucket's policy allows or denies": "the policy is kept, and nothing heeds it",
     "costs and rights by tags": "tags are kept and listed, and nothing else heeds them",
     "the approximation in S3 Vectors' search": "every visible vector is compared: exact, and slower"
     " the more there are",

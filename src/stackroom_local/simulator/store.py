@@ -28,7 +28,7 @@ Row = sqlite3.Row
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vector_buckets (
     name TEXT PRIMARY KEY, created_at TEXT NOT NULL,
-    default_mode TEXT NOT NULL DEFAULT 'ENHANCED'
+    default_mode TEXT NOT NULL DEFAULT 'ENHANCED', policy TEXT
 );
 CREATE TABLE IF NOT EXISTS vector_indexes (
     arn TEXT PRIMARY KEY, bucket TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL,
@@ -87,6 +87,7 @@ CREATE TABLE IF NOT EXISTS client_tokens (
 # Columns that files of earlier versions lack, and what fills them.
 _ADDED = (
     ("vector_buckets", "default_mode TEXT NOT NULL DEFAULT 'ENHANCED'", None),
+    ("vector_buckets", "policy TEXT", None),
     (
         "vectors",
         "attributes TEXT NOT NULL DEFAULT '{}'",

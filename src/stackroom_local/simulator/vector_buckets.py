@@ -1,5 +1,6 @@
 """The bucket operations of S3 Vectors."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,8 @@ from stackroom_local.simulator.rules import (
     VECTOR_BUCKET_GONE,
     VECTOR_BUCKET_NOT_EMPTY,
     VECTOR_BUCKET_TAKEN,
+    VECTOR_POLICY,
+    VECTOR_POLICY_GONE,
 )
 from stackroom_local.simulator.store import Row, Store, moment
 from stackroom_local.simulator.tags import Tags
@@ -69,6 +72,20 @@ class VectorBuckets:
             )
         return {}
 
+    def put_policy(self, parameters: Parameters) -> Parameters:
+        """In the place of the one before; kept as it was written: rule vector-bucket.policy."""
+        _check_policy(parameters["policy"])
+        return self._with_policy(parameters, parameters["policy"])
+
+    def get_policy(self, parameters: Parameters) -> Parameters:
+        policy = self.row(parameters)["policy"]
+        if policy is None:
+            raise VECTOR_POLICY_GONE.broken()
+        return {"policy": policy}
+
+    def delete_policy(self, parameters: Parameters) -> Parameters:
+        return self._with_policy(parameters, None)
+
     def row(self, parameters: Parameters) -> Row:
         """The bucket that a request names or gives the ARN of."""
         arn = parameters.get("vectorBucketArn") or ""
@@ -78,9 +95,27 @@ class VectorBuckets:
             raise VECTOR_BUCKET_GONE.broken()
         return row
 
+    def _with_policy(self, parameters: Parameters, policy: str | None) -> Parameters:
+        with self.store.transaction():
+            self.store.write(
+                "UPDATE vector_buckets SET policy = ? WHERE name = ?",
+                policy,
+                self.row(parameters)["name"],
+            )
+        return {}
+
     def _summary(self, row: Row) -> dict[str, Any]:
         return {
             "vectorBucketName": row["name"],
             "vectorBucketArn": self.arns.vector_bucket(row["name"]),
             "creationTime": moment(row["created_at"]),
         }
+
+
+def _check_policy(text: str) -> None:
+    try:
+        policy = json.loads(text)
+    except ValueError:
+        raise VECTOR_POLICY.broken() from None
+    if not isinstance(policy, dict) or not policy.get("Statement"):
+        raise VECTOR_POLICY.broken()

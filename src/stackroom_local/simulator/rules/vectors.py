@@ -23,6 +23,20 @@ VECTOR_BUCKET_GONE = rule(
     error="NotFoundException",
     message="The specified vector bucket could not be found",
 )
+VECTOR_POLICY = rule(
+    "vector-bucket.policy",
+    "a bucket has one policy at most, JSON with a Statement; it is kept and answered as it was"
+    " written, and heeded by nobody here; deleting one that is not there is no error",
+    "model for the operations; what is refused, the text, and the last assumed, after S3",
+    message="The vector bucket policy is not a valid policy document: JSON with a Statement",
+)
+VECTOR_POLICY_GONE = rule(
+    "vector-bucket.policy-not-found",
+    "a bucket without a policy has none to get",
+    "model for the error; text assumed",
+    error="NotFoundException",
+    message="The specified vector bucket policy could not be found",
+)
 INDEX_TAKEN = rule(
     "index.taken",
     "names of indexes are unique in a bucket",
