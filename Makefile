@@ -17,7 +17,7 @@ $(BIN)/.installed: requirements.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.9.*
 	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --no-deps --require-hashes -r requirements.lock
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@HATCH_BUILD_NO_HOOKS=true $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
 	@touch $@
 
 .PHONY: setup
@@ -131,10 +131,32 @@ bench-watch: setup ## what `status --watch` takes of a core, at 170 and at 3,850
 bench-constructs: setup ## the same agent with our constructs and with a blueprint's, side by side
 	@$(BIN)/python -m benchmarks.constructs
 
+# What people get who have no checkout: the wheel, with what it needs by the pins that we have, too.
+WHEEL := .cache/wheel
+PACKED := $(shell find src functions statemachines infra examples -name __pycache__ -prune -o -type f -print)
+$(WHEEL)/.built: $(PACKED) hatch_build.py cdk.json README.md $(BIN)/.installed
+	@echo "building the wheel (once per change)"
+	@rm -rf $(WHEEL) && mkdir -p $(WHEEL)
+	@$(BIN)/uv build --quiet --wheel --no-build-isolation --python $(BIN)/python --out-dir $(WHEEL)
+	@touch $@
+
+.PHONY: wheel
+wheel: $(WHEEL)/.built ## write .cache/wheel/stackroom-*.whl, which serves without checkout, make and Node
+
+# From uv's cache, where `make setup` has put the same releases, and else from the index.
+DEMO := .cache/demo
+INTO_DEMO := $(BIN)/uv pip install --quiet --compile-bytecode --python $(DEMO)/bin/python \
+	--reinstall-package stackroom --constraint requirements.lock $(WHEEL)/*.whl
+$(DEMO)/.installed: $(WHEEL)/.built
+	@echo "installing the wheel into $(DEMO), an environment of its own (once per change)"
+	@test -x $(DEMO)/bin/python || $(BIN)/uv venv --quiet --python $(BIN)/python $(DEMO)
+	@$(INTO_DEMO) --offline 2>/dev/null || $(INTO_DEMO)
+	@touch $@
+
 # The local mode and what proves it. ARGS reach the command: make up ARGS="--speed 20 --port 4566"
 .PHONY: demo
-demo: setup ## show it all: start, drop documents, ask as an agent, stop
-	@$(BIN)/stackroom demo $(ARGS)
+demo: $(DEMO)/.installed ## show it all, from the wheel: start, drop documents, ask as an agent, stop
+	@$(DEMO)/bin/stackroom demo $(ARGS)
 
 .PHONY: up
 up: setup ## serve on this machine until Ctrl-C

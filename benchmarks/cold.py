@@ -71,9 +71,10 @@ def bundle(group: Group, folder: Path) -> Path:
     if group is AGENT:
         shutil.copytree(ROOT / "src" / "stackroom_agents", target / "stackroom_agents")
     pins = folder / f"{group.name}.txt"
-    extras = [option for extra in group.extras for option in ("--extra", extra)]
     uv = [str(Path(sys.executable).with_name("uv")), "pip"]
-    compile_ = ["compile", "pyproject.toml", *extras, "--constraint", "requirements.lock"]
+    wanted = folder / f"{group.name}.in"
+    wanted.write_text("\n".join(packages.requirements(group.extras)) + "\n", "utf-8")
+    compile_ = ["compile", str(wanted), "--constraint", "requirements.lock"]
     run(*uv, *compile_, "--quiet", "-o", str(pins))
     run(*uv, "install", "--quiet", "--target", str(target), "-r", str(pins))
     packages.prune(target, SERVICES)

@@ -33,8 +33,9 @@ from benchmarks.serving import (
     serving,
     verdict,
 )
+from stackroom_local.project import ROOT
 from stackroom_local.state import Instance, StateDirectory
-from stackroom_local.synthesis import CHECKOUT, assembly
+from stackroom_local.synthesis import assembly
 
 SPEED = 10
 DROP_AIM = 3.0
@@ -82,7 +83,7 @@ def make_up(folder: Path) -> tuple["subprocess.Popen[bytes]", Path]:
     with log.open("wb") as output:
         process = subprocess.Popen(
             ["make", "--no-print-directory", "up", f"ARGS={options}"],
-            cwd=CHECKOUT,
+            cwd=ROOT,
             stdout=output,
             stderr=output,
             env=environment,

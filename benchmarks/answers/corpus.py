@@ -20,9 +20,9 @@ from pathlib import Path, PurePosixPath
 
 from benchmarks.serving import NotMeasured
 from stackroom.inspection.extraction import Page, read_pages
-from stackroom_local.synthesis import CHECKOUT
+from stackroom_local.project import ROOT
 
-CACHE = CHECKOUT / ".cache" / "answers"
+CACHE = ROOT / ".cache" / "answers"
 _MANIFEST = Path(__file__).with_name("corpus.toml")
 _PACKAGES, _DOCUMENTS = CACHE / "packages", CACHE / "documents"
 
@@ -122,7 +122,7 @@ def _fetch(package: Package) -> None:
 def _not_had(package: Package, why: str) -> str:
     return (
         f"package {package} of Debian 12 can't be had: {why}. After `apt-get update`, or from "
-        f"any mirror or archive of Debian, put it at {package.file.relative_to(CHECKOUT)}"
+        f"any mirror or archive of Debian, put it at {package.file.relative_to(ROOT)}"
     )
 
 

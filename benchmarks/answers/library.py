@@ -20,10 +20,10 @@ from stackroom.aws.use_cases import UseCases
 from stackroom.model import Document as Record
 from stackroom.model import DocumentStatus
 from stackroom_local.clients import client
+from stackroom_local.project import ROOT
 from stackroom_local.records import Records
 from stackroom_local.state import Instance, Ports, StateDirectory
 from stackroom_local.supervisor import LocalMode
-from stackroom_local.synthesis import CHECKOUT
 
 USER, CATALOG = "alice", "library"
 SPEED = 20  # the simulator scales Retrieve's 20 a second and account with it
@@ -142,7 +142,7 @@ def _fingerprint(documents: Sequence[Document], makers: Sequence[str]) -> str:
     for document in documents:
         digest.update(f"{document.name} {document.sha256}\n".encode())
     for maker in makers:
-        for file in _sources(CHECKOUT / maker):
+        for file in _sources(ROOT / maker):
             digest.update(file.read_bytes())
     return digest.hexdigest()
 

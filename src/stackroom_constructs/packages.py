@@ -30,6 +30,9 @@ _OF_AN_EXTRA = re.compile(
     r"""(?P<requirement>[^;]+?)\s*;\s*extra\s*==\s*['"](?P<extra>[\w-]+)['"]"""
 )
 
+# What is stated bare is what the local mode needs, which is far more.
+_OF_EVERY_FUNCTION = "functions"
+
 
 def install(
     target: Path, *, extras: Collection[str] = (), packages: Sequence[str] = (), machine: str
@@ -55,11 +58,11 @@ def install(
 
 
 def requirements(extras: Collection[str]) -> list[str]:
-    """What Stackroom, as it is installed here, says that it needs: bare, and for these extras."""
+    """What Stackroom, as it is installed here, says that functions need, and these extras."""
     stated = metadata.requires("stackroom") or []
     found = [_OF_AN_EXTRA.fullmatch(each) for each in stated]
-    bare = [each for each, extra in zip(stated, found, strict=True) if extra is None]
-    return bare + [each["requirement"] for each in found if each and each["extra"] in extras]
+    wanted = {_OF_EVERY_FUNCTION, *extras}
+    return [each["requirement"] for each in found if each and each["extra"] in wanted]
 
 
 def shipped(name: str) -> Path:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from stackroom_local.cli.asking import issuer_of
 from stackroom_local.problems import DemoFailed
+from stackroom_local.project import ROOT
 from stackroom_local.state import Instance
-from stackroom_local.synthesis import CHECKOUT
 
-PROGRAM = CHECKOUT / "examples" / "agent" / "agent.py"
+PROGRAM = ROOT / "examples" / "agent" / "agent.py"
 ANSWER = "22:40"  # stands in examples/agent/night-ferry.md, and nowhere else
 
 
@@ -27,7 +27,7 @@ def play(instance: Instance, user: str) -> Iterator[str]:
     }
     command = [sys.executable, str(PROGRAM)]
     said = ""
-    with subprocess.Popen(  # noqa: S603 - a program of this checkout
+    with subprocess.Popen(  # noqa: S603 - a program of this project
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as agent:
         assert agent.stdout is not None, "it is a pipe"

@@ -20,17 +20,18 @@ from rich.markup import escape
 
 from stackroom.model import DocumentStatus
 from stackroom_local import agent_scene
+from stackroom_local.calling import command
 from stackroom_local.cli.asking import print_passages, search
 from stackroom_local.cli.console import Console, console, stopwatch
 from stackroom_local.cli.documents import put, settle
 from stackroom_local.dropping import Dropped, File, NotDropped, find
 from stackroom_local.problems import DemoFailed
 from stackroom_local.processes import free_ports
+from stackroom_local.project import ROOT, part
 from stackroom_local.state import Instance, Ports, StateDirectory
 from stackroom_local.supervisor import LocalMode, Stopped
-from stackroom_local.synthesis import CHECKOUT
 
-EXAMPLES = CHECKOUT / "examples"
+EXAMPLES = ROOT / "examples"
 _SETTLE_SECONDS = 90.0
 _PASSAGES = 3
 
@@ -87,7 +88,7 @@ class _Timings:
 def run(*, speed: float) -> None:
     """Raises `DemoFailed` if something is not as it should be."""
     out = console()
-    questions = Questions.model_validate_json((EXAMPLES / "questions.json").read_bytes())
+    questions = Questions.model_validate_json(part("examples/questions.json").read_bytes())
     directory = Path(tempfile.mkdtemp(prefix="stackroom-demo-"))
     timings = _Timings()
     try:
@@ -174,10 +175,10 @@ def _ask_as_stranger(
 
 def _report(out: Console, timings: _Timings) -> None:
     _heading(out, "All as it should be")
-    for part, seconds in timings.parts.items():
-        out.print(f"  {part:<16}{seconds:6.1f} s")
+    for name, seconds in timings.parts.items():
+        out.print(f"  {name:<16}{seconds:6.1f} s")
     out.print(f"  {'together':<16}{sum(timings.parts.values()):6.1f} s")
-    out.print("\nServe it yourself: make up")
+    out.print(f"\nServe it yourself: {command()} up")
 
 
 def _spaced(text: str) -> str:

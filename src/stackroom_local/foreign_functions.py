@@ -1,10 +1,10 @@
 """
-Functions of anybody's making whose handler is one of Stackroom's: they run from this checkout.
+Functions of anybody's making whose handler is one of Stackroom's: they run from this project.
 
 What a BatchAgent ships are wheels for arm64, which this machine may not run, so such a function is
 started as our own are (stackroom_local.deployment.bootstrap): by AWS's runtime client, on the
-packages of .venv. Nothing else of it changes: environment, role, memory, time, logs, and what
-GetFunction answers. The function's own files and its layers are put behind the packages of .venv,
+packages installed here. Nothing else of it changes: environment, role, memory, time, logs, and what
+GetFunction answers. The function's own files and its layers are put behind those packages,
 so a third party's modules are found, if they are Python alone.
 
 Every other function is run by ministack itself, on the Python or Node of this machine.
@@ -17,15 +17,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from stackroom_local.deployment.bootstrap import bootstrap_archive
+from stackroom_local.project import task_root
 from stackroom_local.runtime import LAYERS
-from stackroom_local.synthesis import CHECKOUT
 
 HANDLERS = ("stackroom_agents.", "functions.")
 _KEPT = 32  # packages put together, of a few MB each
 
 
 def is_ours(config: Mapping[str, Any]) -> bool:
-    """Whether a function with this configuration runs a handler of this checkout."""
+    """Whether a function with this configuration runs a handler of this project."""
     python = str(config.get("Runtime", "")).startswith("python")
     return python and str(config.get("Handler", "")).startswith(HANDLERS)
 
@@ -38,7 +38,7 @@ def package(code: bytes, layers: tuple[bytes, ...]) -> bytes:
     Of files by one name the layer's is taken that comes first in `layers`: on AWS the one that was
     added last [Lambda developer guide: adding layers to functions].
     """
-    made = io.BytesIO(bootstrap_archive(CHECKOUT))
+    made = io.BytesIO(bootstrap_archive(task_root()))
     with zipfile.ZipFile(made, "a", zipfile.ZIP_STORED) as target:
         for archive in layers:
             _copy(archive, target, inside="python/", to=f"{LAYERS}/")

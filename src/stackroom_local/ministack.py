@@ -58,7 +58,7 @@ def fork_functions(up: Path) -> None:
     """
     if sys.platform != "linux":  # libraries of macOS break in a process that was only forked
         return
-    command = [sys.executable, "-m", "stackroom_local.forking", str(os.getpid())]
+    command = [sys.executable, "-P", "-m", "stackroom_local.forking", str(os.getpid())]
 
     def keep_one_running() -> None:
         while not up.exists():

@@ -7,6 +7,8 @@ LocalModeError
 ├── NotUp              a verb needs the local mode, and none serves this state directory
 ├── StillStopping      it was told to stop and has not ended yet
 ├── PortTaken          another program listens on a port we were told to use
+├── PartMissing        this installation lacks something that every wheel holds
+├── CdkMissing         the context needs templates that no wheel holds, and the CDK is not installed
 ├── NodeMissing        the templates can't be synthesised without Node
 ├── SynthesisFailed    infra/app.py ended with an error
 ├── UnknownResource    a template holds what neither ministack nor a stand-in can make
@@ -17,9 +19,11 @@ LocalModeError
 └── DemoFailed         the demonstration saw something that is not as it should be
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from stackroom.errors import StackroomError
+from stackroom_local.calling import command
 
 
 class LocalModeError(StackroomError):
@@ -31,7 +35,7 @@ class AlreadyUp(LocalModeError):
         by = f" by process {pid}" if pid else ""
         super().__init__(
             f"{state_dir} is already served{by}; stop it with: "
-            f".venv/bin/stackroom down --state-dir {state_dir}"
+            f"{command()} down --state-dir {state_dir}"
         )
 
 
@@ -46,7 +50,7 @@ class NotOurs(LocalModeError):
 class NotUp(LocalModeError):
     def __init__(self, state_dir: Path) -> None:
         super().__init__(
-            f"nothing is up in {state_dir}; start it in another shell with: make up "
+            f"nothing is up in {state_dir}; start it in another shell with: {command()} up "
             "(another directory: --state-dir, or STACKROOM_STATE_DIR)"
         )
 
@@ -65,6 +69,24 @@ class PortTaken(LocalModeError):
             f"port {port} on 127.0.0.1 is taken, and {needed_by} needs it; stop what listens there "
             "or choose three free ports in a row: --port "
             f"{port + 1000 if port < 60_000 else port - 1000}"
+        )
+
+
+class PartMissing(LocalModeError):
+    def __init__(self, name: str, root: Path) -> None:
+        super().__init__(
+            f"this installation of Stackroom is broken: {name} is missing in {root}; install it "
+            "anew from its checkout: pipx install --force ."
+        )
+
+
+class CdkMissing(LocalModeError):
+    def __init__(self, context: Mapping[str, str]) -> None:
+        told = " ".join(f"-c {name}={value}" for name, value in context.items())
+        super().__init__(
+            f"{told} needs templates that are not shipped, and the AWS CDK to synthesise them is "
+            "not installed; install Stackroom with it: pipx install --force '.[infra]' "
+            "(it also needs `node`, version 20 or newer)"
         )
 
 

@@ -116,7 +116,8 @@ def _server(
     }
     return Server(
         name=module.rpartition(".")[2],
-        command=[sys.executable, "-m", module, *flat],
+        # -P: whatever lies in the folder in which somebody starts us is no module of ours.
+        command=[sys.executable, "-P", "-m", module, *flat],
         environment={**shared, **environment},
         health=health,
     )

@@ -1,7 +1,13 @@
-"""The templates that deploy to AWS, synthesised once per content of their sources."""
+"""
+The templates that deploy to AWS, synthesised once per content of their sources.
+
+A wheel holds those for the context that `stackroom up` has options for (SHIPPED_FOR), so that it
+serves without Node; for another context it synthesises as a checkout does, with the extra `infra`.
+"""
 
 import fcntl
 import hashlib
+import importlib.util
 import json
 import os
 import shutil
@@ -12,36 +18,67 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
-from stackroom_local.problems import NodeMissing, SynthesisFailed
+from stackroom_local import project
+from stackroom_local.problems import CdkMissing, NodeMissing, SynthesisFailed
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 _SOURCES = ("infra", "statemachines", "cdk.json", "requirements.lock")
-_KEPT = 4  # assemblies of other contents, so that switching branches to and fro stays quick
+_KEPT = 8  # assemblies of other contents, so that switching branches to and fro stays quick
 _AS_IN_CDK_JSON: Mapping[str, str] = MappingProxyType({})
+SHIPPED_FOR: tuple[Mapping[str, str], ...] = (
+    _AS_IN_CDK_JSON,
+    {"retrieve_sharing": "on"},
+    {"retrieve_via": "bedrock"},
+    {"retrieve_sharing": "on", "retrieve_via": "bedrock"},
+)
 
 
 def assembly(context: Mapping[str, str] = _AS_IN_CDK_JSON) -> Path:
     """
-    The CDK cloud assembly of this checkout; synthesises it (about 10 s) if its sources changed.
+    The CDK cloud assembly of this project; synthesises it (about 10 s) if its sources changed.
 
     `context` overrides cdk.json, as the CDK CLI's `-c` does.
 
-    Raises `NodeMissing` or `SynthesisFailed`.
+    Raises `NodeMissing`, `CdkMissing`, `SynthesisFailed`, or `PartMissing` in a broken wheel.
     """
-    cache = CHECKOUT / ".cache" / "synth"
-    outcome = cache / _fingerprint(context)
+    chosen = _chosen(context)
+    if not project.IS_CHECKOUT and chosen in SHIPPED_FOR:
+        return project.part(f"templates/{folder_of(chosen)}")
+    cache = _cache()
+    outcome = cache / _fingerprint(chosen)
     with _alone(cache):
         if not (outcome / "manifest.json").exists():
-            if shutil.which("node") is None:
-                raise NodeMissing
-            _synthesise(outcome, context)
+            _require_cdk(chosen)
+            _synthesise(outcome, chosen)
             _forget_old(cache)
         os.utime(outcome)
     return outcome
 
 
 def is_cached(context: Mapping[str, str] = _AS_IN_CDK_JSON) -> bool:
-    return (CHECKOUT / ".cache" / "synth" / _fingerprint(context) / "manifest.json").exists()
+    chosen = _chosen(context)
+    if not project.IS_CHECKOUT and chosen in SHIPPED_FOR:
+        return True
+    return (_cache() / _fingerprint(chosen) / "manifest.json").exists()
+
+
+def folder_of(context: Mapping[str, str]) -> str:
+    """The name of the folder, below `templates`, of the assembly that is shipped for a context."""
+    return "-".join(f"{name}={context[name]}" for name in sorted(context)) or "default"
+
+
+def _chosen(context: Mapping[str, str]) -> dict[str, str]:
+    """What is not as cdk.json has it anyway."""
+    stated = json.loads(project.part("cdk.json").read_text("utf-8")).get("context", {})
+    return {name: value for name, value in context.items() if str(stated.get(name)) != value}
+
+
+def _cache() -> Path:
+    """Beside the checkout's sources; a wheel's may be written by nobody, and be gone tomorrow."""
+    if project.IS_CHECKOUT:
+        return project.ROOT / ".cache" / "synth"
+    # https://specifications.freedesktop.org/basedir-spec/latest/#variables
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "stackroom" / "synth"
 
 
 @contextmanager
@@ -53,15 +90,22 @@ def _alone(cache: Path) -> Iterator[None]:
         yield
 
 
+def _require_cdk(chosen: Mapping[str, str]) -> None:
+    if importlib.util.find_spec("aws_cdk") is None:
+        raise CdkMissing(chosen)
+    if shutil.which("node") is None:
+        raise NodeMissing
+
+
 def _synthesise(outcome: Path, context: Mapping[str, str]) -> None:
     draft = outcome.with_name(f"{outcome.name}.{os.getpid()}")
     shutil.rmtree(draft, ignore_errors=True)
-    # Without --bundle: the functions run from this checkout, with the packages of .venv.
+    # Without --bundle: the functions run from this project, with the packages installed here.
     command = [sys.executable, "infra/app.py", "--outdir", str(draft)]
     # How the CDK CLI hands its `-c` to an app.
     environment = {**os.environ, "CDK_CONTEXT_JSON": json.dumps(dict(context))}
     run = subprocess.run(  # noqa: S603 - our own command line
-        command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False
+        command, cwd=project.ROOT, env=environment, capture_output=True, text=True, check=False
     )
     if run.returncode or not (draft / "manifest.json").exists():
         raise SynthesisFailed("\n".join((run.stderr or run.stdout).splitlines()[-25:]))
@@ -72,14 +116,14 @@ def _synthesise(outcome: Path, context: Mapping[str, str]) -> None:
 def _fingerprint(context: Mapping[str, str]) -> str:
     digest = hashlib.sha256(json.dumps(dict(context), sort_keys=True).encode())
     for path in _sources():
-        digest.update(f"{path.relative_to(CHECKOUT)}\0".encode())
+        digest.update(f"{path.relative_to(project.ROOT)}\0".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def _sources() -> Iterator[Path]:
     for name in _SOURCES:
-        root = CHECKOUT / name
+        root = project.part(name)
         if root.is_file():
             yield root
             continue

@@ -15,7 +15,9 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
 def test_without_an_extra_it_is_what_every_function_imports() -> None:
-    assert sorted(requirements(())) == sorted(PROJECT["project"]["dependencies"])
+    stated = PROJECT["project"]["optional-dependencies"]["functions"]
+
+    assert sorted(requirements(())) == sorted(stated)
 
 
 def test_an_extra_adds_its_own_and_no_other_extra_does() -> None:

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.deployment.bootstrap import bootstrap_archive
+from stackroom_local.deployment.bootstrap import bootstrap_archive, bootstrap_key
 from stackroom_local.deployment.intrinsics import REF
 from stackroom_local.deployment.localisation import localised
 from stackroom_local.deployment.stand_ins import IN_SIMULATOR, made_by_stand_in
+from stackroom_local.project import task_root
 
 
 def a_template(**resources: dict[str, Any]) -> dict[str, Any]:
@@ -56,7 +57,10 @@ def test_a_function_runs_from_the_checkout_with_everything_else_as_synthesised()
         "Runtime": "provided.al2023",
         "Timeout": 120,
         "Environment": {"Variables": {"KB": "KB1"}},
-        "Code": {"S3Bucket": "local-assets", "S3Key": "stackroom-local-bootstrap.zip"},
+        "Code": {
+            "S3Bucket": "local-assets",
+            "S3Key": bootstrap_key(bootstrap_archive(task_root())),
+        },
     }
     assert function["DependsOn"] == ["Role"]
 
@@ -180,3 +184,9 @@ def test_the_bootstrap_is_an_executable_that_runs_the_handler_from_the_checkout(
     assert 'PYTHONPATH="/here:/here/src"' in script
     assert '-m stackroom_local.runtime "$_HANDLER"' in script
     assert bootstrap_archive(Path("/here")) == bootstrap_archive(Path("/here"))
+
+
+def test_functions_that_were_kept_start_anew_where_the_installation_is_another() -> None:
+    keys = {bootstrap_key(bootstrap_archive(Path(root))) for root in ("/here", "/there", "/here")}
+
+    assert len(keys) == 2

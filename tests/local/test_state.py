@@ -45,7 +45,7 @@ def test_a_record_of_a_process_that_is_gone_counts_for_nothing(state: StateDirec
         pass
     state.record(an_instance(state, pid=1))
 
-    with pytest.raises(NotUp, match="make up"):
+    with pytest.raises(NotUp, match="stackroom up"):
         state.instance()
 
 

@@ -1,11 +1,12 @@
+import importlib.util
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from stackroom_local import synthesis
-from stackroom_local.problems import NodeMissing, SynthesisFailed
+from stackroom_local import project, synthesis
+from stackroom_local.problems import CdkMissing, NodeMissing, PartMissing, SynthesisFailed
 
 pytestmark = pytest.mark.processes
 
@@ -25,7 +26,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("cdk.json", "requirements.lock"):
         (tmp_path / name).write_text("{}")
     (tmp_path / "statemachines").mkdir()
-    monkeypatch.setattr(synthesis, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(project, "ROOT", tmp_path)
     monkeypatch.setattr(shutil, "which", lambda _name: "/usr/bin/node")
     return tmp_path
 
@@ -85,4 +86,55 @@ def test_a_failing_app_is_shown_with_the_end_of_what_it_said(checkout: Path) -> 
     (checkout / "infra" / "app.py").write_text("raise SystemExit('no such construct')")
 
     with pytest.raises(SynthesisFailed, match="no such construct"):
+        synthesis.assembly()
+
+
+@pytest.fixture
+def wheel(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same in a wheel, with templates, and without the CDK and Node."""
+    monkeypatch.setattr(project, "IS_CHECKOUT", False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(checkout / "cache"))
+    for name in ("default", "retrieve_sharing=on"):
+        (checkout / "templates" / name).mkdir(parents=True)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    return checkout
+
+
+def test_a_wheel_has_the_templates_for_the_options_of_up(wheel: Path) -> None:
+    assert synthesis.is_cached()
+    assert synthesis.assembly() == wheel / "templates" / "default"
+    assert (
+        synthesis.assembly({"retrieve_sharing": "on"})
+        == wheel / "templates" / "retrieve_sharing=on"
+    )
+
+
+def test_what_cdk_json_says_anyway_is_no_other_context(wheel: Path) -> None:
+    (wheel / "cdk.json").write_text('{"context": {"knowledge_base_pool_size": 1}}')
+
+    assert synthesis.assembly({"knowledge_base_pool_size": "1"}) == synthesis.assembly()
+
+
+def test_another_context_needs_the_cdk_and_says_which_and_how(wheel: Path) -> None:
+    with pytest.raises(CdkMissing, match=r"-c redis_url=a/b needs .* pipx install .*\[infra\]"):
+        synthesis.assembly({"redis_url": "a/b"})
+
+
+def test_another_context_is_synthesised_from_a_wheel_into_the_users_cache(
+    wheel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: True)
+    monkeypatch.setattr(shutil, "which", lambda _name: "/usr/bin/node")
+
+    made = synthesis.assembly({"redis_url": "a/b"})
+
+    assert made.is_relative_to(wheel / "cache" / "stackroom" / "synth")
+    assert (made / "manifest.json").read_text() == '{"redis_url": "a/b"}'
+
+
+def test_a_wheel_without_its_templates_says_so(wheel: Path) -> None:
+    shutil.rmtree(wheel / "templates")
+
+    with pytest.raises(PartMissing, match=r"templates/default is missing .* pipx install --force"):
         synthesis.assembly()

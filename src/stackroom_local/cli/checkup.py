@@ -21,6 +21,7 @@ from stackroom.errors import Unavailable
 from stackroom.ports.search_index import Readiness
 from stackroom.retrieval.index_setup import readiness_of
 from stackroom_local import synthesis
+from stackroom_local.calling import command
 from stackroom_local.cli.console import console, size
 from stackroom_local.cli.embedding_checkup import embeddings
 from stackroom_local.cli.foreign import one_line
@@ -82,7 +83,9 @@ def _installed(package: str) -> CheckResult:
     try:
         return CheckResult(True, f"{package} {metadata.version(package)}")
     except metadata.PackageNotFoundError:
-        return CheckResult(False, f"{package} is not installed; run: make setup")
+        return CheckResult(
+            False, f"{package} is not installed; run: make setup, or pipx install --force ."
+        )
 
 
 def _disk(path: Path) -> Iterator[CheckResult]:
@@ -98,7 +101,7 @@ def _disk(path: Path) -> Iterator[CheckResult]:
 def _instance(state: StateDirectory) -> Iterator[CheckResult]:
     try:
         if state.holder() is None:
-            yield CheckResult(True, f"nothing is up in {state.path}; start it with: make up")
+            yield CheckResult(True, f"nothing is up in {state.path}; start it with: {command()} up")
             return
         instance = state.instance()
     except LocalModeError as error:
@@ -210,8 +213,8 @@ def _as_operator(instance: Instance) -> str:
 
 def _anew(instance: Instance) -> str:
     logs = instance.state_dir / "logs"
-    return f"see {logs}, then start anew: {_command(instance, 'down')}; make up"
+    return f"see {logs}, then start anew: {_command(instance, 'down')}; {command()} up"
 
 
 def _command(instance: Instance, verb: str) -> str:
-    return f".venv/bin/stackroom {verb} --state-dir {shlex.quote(str(instance.state_dir))}"
+    return f"{command()} {verb} --state-dir {shlex.quote(str(instance.state_dir))}"

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from rich.console import Console
 
+from stackroom_local.calling import command
 from stackroom_local.cli.console import console, stopwatch
 from stackroom_local.problems import NotUp, StillStopping
+from stackroom_local.project import part
 from stackroom_local.state import Instance, Ports, StateDirectory, default_state_dir
 from stackroom_local.supervisor import LocalMode, Stopped
 
@@ -88,8 +90,13 @@ def _unless_default(state_dir: Path) -> str:
     return "" if state_dir == default else f" --state-dir {shlex.quote(str(state_dir))}"
 
 
+def _shown(path: Path) -> str:
+    here = Path.cwd()
+    return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
+
+
 def _welcome(out: Console, instance: Instance, seconds: float) -> None:
-    stackroom = ".venv/bin/stackroom"
+    stackroom, examples = command(), _shown(part("examples"))
     # once evaluated, the environment tells every verb which state directory is meant
     where = _unless_default(instance.state_dir)
     out.print(
@@ -104,8 +111,8 @@ Ctrl-C stops it; what was ingested is kept.
 In another shell:
 
   eval "$({stackroom} env --user alice{where})"   # any AWS SDK, and the AWS CLI, are alice's now
-  .venv/bin/aws s3 cp report.pdf s3://$STACKROOM_BUCKET/alice/research/report.pdf
-  {stackroom} drop examples/alice/handbook --user alice --catalog handbook --wait
+  aws s3 cp report.pdf s3://$STACKROOM_BUCKET/alice/research/report.pdf
+  {stackroom} drop {examples}/alice/handbook --user alice --catalog handbook --wait
   {stackroom} status --watch                      # how far every document has come
   {stackroom} ask "how many days of leave do I get?" --user alice
   {stackroom} token --user alice                  # a bearer token for any MCP client

@@ -19,8 +19,8 @@ from stackroom_local.gateway.configuration import (
 )
 from stackroom_local.gateway.issuer import CLIENT_ID
 from stackroom_local.problems import UnknownResource
+from stackroom_local.project import task_root
 from stackroom_local.state import ACCESS_KEY, ACCOUNT, REGION, SECRET_KEY
-from stackroom_local.synthesis import CHECKOUT
 
 _ARN = f"arn:aws:bedrock-agentcore:{REGION}:{ACCOUNT}"
 
@@ -120,7 +120,7 @@ def gateway_of(
         policy_engine=policy_engine_of(
             properties, resources, scope, gateway_arn=made["GatewayArn"], targets=offered
         ),
-        task_root=CHECKOUT,
+        task_root=task_root(),
     )
 
 

@@ -5,6 +5,7 @@ Format: https://docs.aws.amazon.com/cdk/api/v2/docs/cloud-assembly-schema-readme
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -38,6 +39,18 @@ def stacks(assembly: Path) -> list[Stack]:
     ]
 
 
+def files_of(assembly: Path) -> Iterator[Path]:
+    """All that `stacks` reads of an assembly, and the assets that they name: what a wheel ships."""
+    yield assembly / "manifest.json"
+    artifacts = json.loads((assembly / "manifest.json").read_bytes())["artifacts"]
+    for name, artifact in artifacts.items():
+        if artifact["type"] == "aws:cloudformation:stack":
+            template = artifact["properties"]["templateFile"]
+            yield assembly / template
+            yield from filter(Path.exists, [_manifest_of_assets(assembly, name)])
+            yield from (each.source for each in _assets(assembly, name, template_file=template))
+
+
 def _stack(assembly: Path, name: str, artifact: dict[str, Any]) -> Stack:
     properties = artifact["properties"]
     template = json.loads((assembly / properties["templateFile"]).read_bytes())
@@ -52,7 +65,7 @@ def _stack(assembly: Path, name: str, artifact: dict[str, Any]) -> Stack:
 
 
 def _assets(assembly: Path, name: str, *, template_file: str) -> tuple[Asset, ...]:
-    manifest = assembly / f"{name}.assets.json"
+    manifest = _manifest_of_assets(assembly, name)
     if not manifest.exists():
         return ()
     files = json.loads(manifest.read_bytes())["files"].values()
@@ -63,3 +76,7 @@ def _assets(assembly: Path, name: str, *, template_file: str) -> tuple[Asset, ..
         # zip assets are the functions' code, which here runs from the checkout
         if file["source"]["packaging"] == "file" and file["source"]["path"] != template_file
     )
+
+
+def _manifest_of_assets(assembly: Path, name: str) -> Path:
+    return assembly / f"{name}.assets.json"

@@ -10,7 +10,7 @@ from typing import Any
 from stackroom_local.clients import client
 from stackroom_local.deployment import agentcore, toolkit
 from stackroom_local.deployment.assembly import Stack, stacks
-from stackroom_local.deployment.bootstrap import BOOTSTRAP_KEY, bootstrap_archive
+from stackroom_local.deployment.bootstrap import bootstrap_archive, bootstrap_key
 from stackroom_local.deployment.cloudformation import ASSETS, CloudFormation
 from stackroom_local.deployment.intrinsics import REF, Attributes, Scope
 from stackroom_local.deployment.invocation_rights import InvocationRights
@@ -18,8 +18,8 @@ from stackroom_local.deployment.knowledge import Simulator
 from stackroom_local.deployment.localisation import localised
 from stackroom_local.deployment.stand_ins import IN_GATEWAY, IN_SIMULATOR, made_by_stand_in
 from stackroom_local.gateway.configuration import GatewayConfiguration
+from stackroom_local.project import task_root
 from stackroom_local.state import ACCOUNT, REGION, endpoint_variables
-from stackroom_local.synthesis import CHECKOUT
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,8 @@ class Deployer:
         s3 = client("s3", self.aws_endpoint)
         with contextlib.suppress(s3.exceptions.BucketAlreadyOwnedByYou):
             s3.create_bucket(Bucket=ASSETS)
-        s3.put_object(Bucket=ASSETS, Key=BOOTSTRAP_KEY, Body=bootstrap_archive(CHECKOUT))
+        bootstrap = bootstrap_archive(task_root())
+        s3.put_object(Bucket=ASSETS, Key=bootstrap_key(bootstrap), Body=bootstrap)
         if not self._cloudformation.stands(toolkit.STACK):
             self._cloudformation.deploy(toolkit.STACK, toolkit.toolkit())
         for asset in {asset for stack in all_stacks for asset in stack.assets}:

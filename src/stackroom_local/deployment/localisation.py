@@ -1,7 +1,7 @@
 """
 What differs between a template for AWS and the same template here, and nothing else:
 
-- functions run from this checkout on AWS's own runtime client, so runtime and code are replaced;
+- functions run from this project on AWS's own runtime client, so runtime and code are replaced;
 - what ministack can't make is taken out, and references to it become literals;
 - an attribute that ministack doesn't know is put together from one that it does;
 - a calibration of Titan's similarities becomes that of the model that stands in for it;
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stackroom_local.deployment.assembly import Template
-from stackroom_local.deployment.bootstrap import BOOTSTRAP_KEY
+from stackroom_local.deployment.bootstrap import bootstrap_archive, bootstrap_key
 from stackroom_local.deployment.intrinsics import (
     REF,
     Attributes,
@@ -26,6 +26,7 @@ from stackroom_local.deployment.intrinsics import (
     with_literals,
 )
 from stackroom_local.deployment.stand_ins import IN_GATEWAY, IN_SIMULATOR, WITHOUT_EFFECT
+from stackroom_local.project import task_root
 from stackroom_local.state import ACCOUNT, REGION
 
 # Seconds of AWS that a function lets pass; the simulator counts them by its own clock.
@@ -116,8 +117,9 @@ def _without_provider_urls(expression: Any) -> Any:
 
 def _run_from_checkout(properties: dict[str, Any], assets: str) -> None:
     properties["Runtime"] = "provided.al2023"
-    properties["Code"] = {"S3Bucket": assets, "S3Key": BOOTSTRAP_KEY}
-    # Layers hold what is imported here from .venv, and the architecture is this machine's.
+    key = bootstrap_key(bootstrap_archive(task_root()))
+    properties["Code"] = {"S3Bucket": assets, "S3Key": key}
+    # Layers hold what is installed here anyway, and the architecture is this machine's.
     for unused in ("Layers", "Architectures"):
         properties.pop(unused, None)
 

@@ -143,7 +143,7 @@ def env(
         bool, typer.Option("--operator", help="With root's keys, which may do anything.")
     ] = False,
 ) -> None:
-    """Print exports for a shell: eval "$(.venv/bin/stackroom env --user alice)"."""
+    """Print exports for a shell: eval "$(stackroom env --user alice)"."""
     if operator == (user is not None):
         raise typer.BadParameter(
             "say whose keys: --user alice for a user's own, or --operator for root's"

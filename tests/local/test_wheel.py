@@ -1,0 +1,180 @@
+"""The wheel: all that it takes to serve, on a machine without the checkout, make and Node."""
+
+import email
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from stackroom_local import calling, project
+from stackroom_local.deployment.assembly import files_of, stacks
+from stackroom_local.problems import PartMissing
+from stackroom_local.processes import free_ports
+from stackroom_local.synthesis import SHIPPED_FOR, assembly, folder_of
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = "stackroom_local/shipped"
+# What a shell script, a venv and the launcher of a command call; node is not among them.
+TOOLS = ("cat", "dirname", "env", "mkdir", "mktemp", "realpath", "rm", "sh", "sleep", "uname")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    uv = [str(Path(sys.executable).with_name("uv")), "build", "--wheel", "--no-build-isolation"]
+    subprocess.run(
+        [*uv, "--quiet", "--offline", "--python", sys.executable, "--out-dir", str(folder)],
+        cwd=ROOT,
+        check=True,
+    )
+    [made] = folder.glob("*.whl")
+    return made
+
+
+@pytest.fixture
+def bare_machine(tmp_path: Path) -> dict[str, str]:
+    """The environment of a machine that has Python and uv, and nothing of ours."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in TOOLS:
+        found = shutil.which(name)
+        assert found is not None, name
+        (tools / name).symlink_to(found)
+    (tools / "uv").symlink_to(Path(sys.executable).with_name("uv"))
+    return {
+        "PATH": str(tools),
+        "HOME": os.environ["HOME"],
+        "TMPDIR": str(tmp_path),
+        "UV_PYTHON": os.path.realpath(sys.executable),
+        # The releases that the checkout has, so that uv finds them in its cache.
+        "UV_CONSTRAINT": str(ROOT / "requirements.lock"),
+        **{name: value for name, value in os.environ.items() if name.startswith("UV_CACHE")},
+    }
+
+
+@pytest.mark.processes
+def test_a_newcomer_comes_from_a_bare_machine_to_an_answer(
+    wheel: Path, bare_machine: dict[str, str], tmp_path: Path
+) -> None:
+    assert shutil.which("node", path=bare_machine["PATH"]) is None
+    # What lies about in the folder of somebody who starts us is no module of ours.
+    (tmp_path / "numpy.py").write_text("raise SystemExit('shadowed')")
+    script = ROOT / "examples" / "newcomer.sh"
+    environment = {**bare_machine, "PORT": str(free_ports(3))}
+
+    run = _newcomer(script, wheel, {**environment, "UV_OFFLINE": "1"}, tmp_path)
+    if "No solution found" in run.stderr or "Network connectivity is disabled" in run.stderr:
+        run = _newcomer(script, wheel, {**os.environ, **environment}, tmp_path)
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "boathouse.txt" in run.stdout
+    assert "opens at half past six" in run.stdout
+    assert not list(tmp_path.glob("tmp.*")), "the script leaves something behind"
+
+
+def _newcomer(
+    script: Path, wheel: Path, environment: dict[str, str], folder: Path
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["/bin/sh", str(script), str(wheel)],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.processes
+def test_it_holds_each_part_of_the_project_and_nothing_compiled(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    held = {name.removeprefix(f"{SHIPPED}/") for name in names if name.startswith(SHIPPED)}
+
+    for part in project.PARTS:
+        root = ROOT / part
+        files = [root] if root.is_file() else [each for each in root.rglob("*") if each.is_file()]
+        written = {str(each.relative_to(ROOT)) for each in files if each.suffix != ".pyc"}
+        assert written - held == set()
+    assert not [name for name in names if name.endswith(".pyc")]
+    assert [name for name in held if re.fullmatch(r"packages/ministack-.*/LICENSE", name)]
+
+
+@pytest.mark.processes
+def test_it_holds_the_same_stacks_for_every_option_of_up(wheel: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+
+    for context in SHIPPED_FOR:
+        shipped = stacks(tmp_path / SHIPPED / "templates" / folder_of(context))
+        made = stacks(assembly(context))
+        assert [each.template for each in shipped] == [each.template for each in made]
+        assert [[file.key for file in each.assets] for each in shipped] == [
+            [file.key for file in each.assets] for each in made
+        ]
+        assert all(each.is_file() for each in files_of(assembly(context)))
+
+
+@pytest.mark.processes
+def test_it_tells_installers_what_it_needs_and_from_which_python_on(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = [each for each in archive.namelist() if each.startswith("stackroom-")]
+        [name] = [each for each in names if each.endswith(".dist-info/METADATA")]
+        told = email.message_from_bytes(archive.read(name))
+
+    assert told["Requires-Python"] == ">=3.11"
+    bare = [each for each in told.get_all("Requires-Dist", []) if "extra ==" not in each]
+    assert bare == ["stackroom[agents,extraction,functions,identity,local]"]
+
+
+def test_it_asks_for_what_the_ministack_asks_for_that_it_brings() -> None:
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    local = [_normal(each) for each in stated["optional-dependencies"]["local"]]
+    needed = [each for each in metadata.requires("ministack") or [] if ";" not in each]
+
+    assert {"botocore"} == {re.split("[=<>]", each)[0] for each in needed} - {
+        re.split("[=<>]", each)[0] for each in local
+    }
+    assert {_normal(each) for each in needed if not each.startswith("botocore")} <= set(local)
+    assert stated["optional-dependencies"]["brought"] == [
+        f"ministack=={metadata.version('ministack')}"
+    ]
+
+
+def _normal(requirement: str) -> str:
+    """`>=6` and `>=6.0` ask for the same."""
+    return requirement.lower().removesuffix(".0")
+
+
+def test_a_broken_installation_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(project, "ROOT", tmp_path)
+
+    with pytest.raises(PartMissing, match=r"functions is missing in .*; install it anew"):
+        project.task_root()
+
+
+def test_messages_name_the_command_by_what_can_be_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed, shims = tmp_path / "env" / "bin", tmp_path / "shims"
+    for folder in (installed, shims):
+        folder.mkdir(parents=True)
+    program = installed / "stackroom"
+    program.touch(0o755)
+    monkeypatch.setattr(sys, "executable", str(installed / "python"))
+    monkeypatch.setenv("PATH", f"{installed}:{shims}")
+    monkeypatch.chdir(shims)
+    assert calling.command() == str(program)
+
+    monkeypatch.chdir(tmp_path)
+    assert calling.command() == "env/bin/stackroom"
+
+    (shims / "stackroom").symlink_to(program)
+    assert calling.command() == "stackroom"
