@@ -23,9 +23,13 @@ $(BIN)/.installed: requirements.lock pyproject.toml
 .PHONY: setup
 setup: $(BIN)/.installed ## install what the project needs into .venv
 
+LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet
+
 .PHONY: lock
-lock: ## pin again after a change of pyproject.toml
-	$(BIN)/uv pip compile pyproject.toml --overrides requirements.overrides.txt --all-extras --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock
+lock: ## pin again after a change of pyproject.toml, or of what tests/clients installs
+	$(LOCK) pyproject.toml --overrides requirements.overrides.txt --all-extras -o requirements.lock
+	for set in tests/clients/requirements/*.in; do $(LOCK) "$$set" -o "$${set%.in}.lock" || exit 1; done
+	cd tests/clients/inspector && npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved
 
 # Deploying (docs/deploy.md). ARGS reach the CDK: make deploy ARGS="-c knowledge_base_pool_size=2"
 # The CLI moves faster than the library; 3.0.0 on npm was published by mistake.
@@ -177,6 +181,10 @@ quick: setup ## run the tests that need no server or process, in half a minute
 .PHONY: test
 test: setup ## run every test; ARGS="-k foo" some
 	$(PYTEST) $(ARGS)
+
+.PHONY: clients
+clients: setup ## run every block of docs/clients.md, and say how many clients work
+	$(PYTEST) --numprocesses=0 tests/clients $(ARGS)
 
 .PHONY: chaos
 chaos: setup ## kill, lose, repeat and expire everything; count what disagrees afterwards

@@ -16,6 +16,7 @@ import botocore.loaders
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.clients.tally import tally
 from tests.processes import Watch
 
 if TYPE_CHECKING:
@@ -83,6 +84,11 @@ def _shared(item: pytest.Item, fixtures: set[str]) -> str | None:
     if "instance" in fixtures and not hasattr(getattr(item, "module", None), "instance"):
         return "local-mode"
     return "assembly" if "assembly" in fixtures else None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for line in tally(terminalreporter.stats):
+        terminalreporter.write_line(line)
 
 
 @pytest.hookimpl(optionalhook=True)
