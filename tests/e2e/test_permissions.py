@@ -29,7 +29,7 @@ from tests.permissions.needs import needs
 from tests.permissions.recorded import calls_of, lines_in, names_of
 from tests.permissions.roles import roles
 
-KEY = "ida/harbour/pilot.txt"
+KEY = "una/harbour/pilot.txt"
 SIDECAR = "frank/papers/a.exe.metadata.json"
 ANYTHING = {"Effect": "Allow", "Action": "*", "Resource": "*"}
 
@@ -187,16 +187,16 @@ def test_keys_are_made_anew_when_they_were_lost_on_either_side(
 def test_a_sidecar_that_an_operator_forged_shows_nobody_anothers_document(
     instance: Instance,
 ) -> None:
-    ida, kim = Person(instance, "ida"), Person(instance, "kim")
-    ida.place("harbour")  # of a data source of its own, whose jobs read sidecars
-    ida.settle([ida.put("harbour/pilot.txt", "The pilot of the quince harbour is called Ottokar")])
+    una, kim = Person(instance, "una"), Person(instance, "kim")
+    una.place("harbour")  # of a data source of its own, whose jobs read sidecars
+    una.settle([una.put("harbour/pilot.txt", "The pilot of the quince harbour is called Ottokar")])
     sidecar = f"{KEY}.metadata.json"
     s3 = client("s3", instance.aws_endpoint)
     ours = json.loads(s3.get_object(Bucket=instance.bucket, Key=sidecar)["Body"].read())
     forged = {"metadataAttributes": {**ours["metadataAttributes"], "user_id": "kim"}}
 
     s3.put_object(Bucket=instance.bucket, Key=sidecar, Body=json.dumps(forged).encode())
-    catalog = ida.catalog("harbour")
+    catalog = una.catalog("harbour")
     client("bedrock-agent", instance.simulator_endpoint).start_ingestion_job(
         knowledgeBaseId=catalog.knowledge_base_id, dataSourceId=catalog.data_source_id
     )
@@ -205,8 +205,8 @@ def test_a_sidecar_that_an_operator_forged_shows_nobody_anothers_document(
     assert "Ottokar" not in json.dumps(answer)
     log = instance.state_dir / "gateway" / "logs" / "stackroom-retrieve.log"
     assert KEY in log.read_text()
-    ida.remove("harbour/pilot.txt")
-    ida.await_absence("harbour/pilot.txt")
+    una.remove("harbour/pilot.txt")
+    una.await_absence("harbour/pilot.txt")
 
 
 def _withheld(person: Person) -> dict[str, Any] | None:
