@@ -12,7 +12,7 @@ import pytest
 from tests.simulator.world import HAIKU, REGION, ROLE, TITAN, World, eventually, refused
 
 QUESTION = "Which bird sleeps by day?"
-STRATEGIES = {
+STRATEGIES: dict[str, dict[str, Any]] = {
     "FIXED_SIZE": {"fixedSizeChunkingConfiguration": {"maxTokens": 300, "overlapPercentage": 20}},
     "HIERARCHICAL": {
         "hierarchicalChunkingConfiguration": {
