@@ -45,7 +45,7 @@ def gateway_app(
         mcp,
         authorizer=Authorizer(issuer=issuer, allowed_client_ids=configuration.allowed_client_ids),
         interceptor=None if interceptor is None else functions.start(interceptor),
-        metadata_url=url + RESOURCE_METADATA_PATH,
+        metadata_path=RESOURCE_METADATA_PATH,
     )
     port = urlsplit(url).port
     server = AuthorizationServer(

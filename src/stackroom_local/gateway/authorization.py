@@ -57,7 +57,11 @@ class Refresh(RefreshToken):
 
 
 class PublicClient(OAuthClientInformationFull):
-    """A client without a secret, which loopback redirects need not be registered for."""
+    """A client without a secret; it needs to register no loopback redirect, and no scope."""
+
+    def validate_scope(self, requested_scope: str | None) -> list[str] | None:
+        """An empty one asks for nothing in particular, as none does."""
+        return super().validate_scope(" ".join((requested_scope or "").split()) or None)
 
     def validate_redirect_uri(self, redirect_uri: AnyUrl | None) -> AnyUrl:
         if redirect_uri is not None and is_loopback(redirect_uri):

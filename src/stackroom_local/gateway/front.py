@@ -72,12 +72,12 @@ class Front:
         *,
         authorizer: Authorizer,
         interceptor: LambdaFunction | None,
-        metadata_url: str,
+        metadata_path: str,
     ) -> None:
         self._app = app
         self._authorizer = authorizer
         self._interceptor = interceptor
-        self._metadata_url = metadata_url
+        self._metadata_path = metadata_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -87,7 +87,9 @@ class Front:
             _require_id(message)
             intercepted = await self._intercept(request, message)
         except Unauthorized as error:
-            await error.response(self._metadata_url)(scope, receive, send)
+            # By the name that the client came by: it compares the two.
+            metadata_url = f"http://{request.url.netloc}{self._metadata_path}"
+            await error.response(metadata_url)(scope, receive, send)
         except Refused as error:
             await error.response(scope, receive, send)
         except ClientDisconnect:

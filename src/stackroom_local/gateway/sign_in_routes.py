@@ -7,16 +7,18 @@ Discovery (`openid-configuration`) differ in which side of the issuer's path the
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
 from mcp.server.auth.handlers.authorize import AuthorizationHandler
 from mcp.server.auth.handlers.register import RegistrationHandler
 from mcp.server.auth.handlers.token import TokenHandler
-from mcp.server.auth.middleware.client_auth import ClientAuthenticator
+from mcp.server.auth.middleware.client_auth import AuthenticationError, ClientAuthenticator
 from mcp.server.auth.routes import (
     AUTHORIZATION_PATH,
     REGISTRATION_PATH,
+    REVOCATION_PATH,
     TOKEN_PATH,
     build_metadata,
 )
@@ -34,6 +36,7 @@ from stackroom_local.gateway.issuer import ALGORITHM, Issuer
 from stackroom_local.gateway.sign_in_page import SignInPage
 
 RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource"
+_UNKEPT = {"Cache-Control": "no-store"}
 _MAX_BODY = 64 * 1024  # many times of what any of these requests needs
 
 _REGISTRATION = ClientRegistrationOptions(
@@ -67,6 +70,7 @@ def client_routes(
     posted = {
         TOKEN_PATH: TokenHandler(server, ClientAuthenticator(server)).handle,
         REGISTRATION_PATH: RegistrationHandler(server, _REGISTRATION).handle,
+        REVOCATION_PATH: _Revocation(server).handle,
     }
     metadata = JSONResponse(_metadata(server.issuer))
     resource = _ProtectedResource(server.issuer, resource_path)
@@ -88,17 +92,40 @@ def client_routes(
     ]
 
 
+@dataclass(frozen=True)
+class _Revocation:
+    """RFC 7009. The SDK's handler wants the field `client_secret`, of public clients too."""
+
+    server: AuthorizationServer
+
+    async def handle(self, request: Request) -> Response:
+        try:
+            client = await ClientAuthenticator(self.server).authenticate_request(request)
+        except AuthenticationError as error:
+            problem = {"error": "invalid_client", "error_description": error.message}
+            return JSONResponse(problem, status_code=HTTPStatus.UNAUTHORIZED, headers=_UNKEPT)
+        given = (await request.form()).get("token")
+        if not isinstance(given, str):
+            problem = {"error": "invalid_request", "error_description": "token is missing"}
+            return JSONResponse(problem, status_code=HTTPStatus.BAD_REQUEST, headers=_UNKEPT)
+        if token := await self.server.load_refresh_token(client, given):
+            await self.server.revoke_token(token)
+        return Response(headers=_UNKEPT)  # the same for a token that nobody knows: section 2.2
+
+
 def _limited(handle: Callable[[Request], Awaitable[Response]]) -> ASGIApp:
     return RequestBodyLimitMiddleware(request_response(handle), _MAX_BODY)
 
 
 def _metadata(issuer: Issuer) -> dict[str, Any]:
     """RFC 8414's, and what OpenID Connect Discovery requires beyond."""
-    metadata = build_metadata(AnyHttpUrl(issuer.url), None, _REGISTRATION, RevocationOptions())
+    revocation = RevocationOptions(enabled=True)
+    metadata = build_metadata(AnyHttpUrl(issuer.url), None, _REGISTRATION, revocation)
     return {
         **metadata.model_dump(mode="json", exclude_none=True),
         "issuer": issuer.url,  # character by character: the model may add a slash
         "token_endpoint_auth_methods_supported": ["none"],  # every client is a public one
+        "revocation_endpoint_auth_methods_supported": ["none"],
         "jwks_uri": f"{issuer.url}/.well-known/jwks.json",
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": [ALGORITHM],
