@@ -31,7 +31,11 @@ from mcp.server.auth.provider import (
     TokenError,
     construct_redirect_uri,
 )
-from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
+from mcp.shared.auth import (
+    InvalidRedirectUriError,
+    OAuthClientInformationFull,
+    OAuthToken,
+)
 from pydantic import AnyUrl
 
 from stackroom_local.gateway.issuer import Issuer
@@ -64,7 +68,10 @@ class PublicClient(OAuthClientInformationFull):
         return super().validate_scope(" ".join((requested_scope or "").split()) or None)
 
     def validate_redirect_uri(self, redirect_uri: AnyUrl | None) -> AnyUrl:
-        if redirect_uri is not None and is_loopback(redirect_uri):
+        """None is refused: what is registered is of several programs that share one client."""
+        if redirect_uri is None:
+            raise InvalidRedirectUriError("redirect_uri is missing")
+        if is_loopback(redirect_uri):
             return redirect_uri
         return super().validate_redirect_uri(redirect_uri)
 

@@ -1,0 +1,403 @@
+"""The authorization server under clients that do it wrongly, and people who mean it ill."""
+
+import json
+import secrets
+import stat
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import jwt
+import pytest
+
+from stackroom_local.gateway.issuer import CLIENT_ID
+from tests.gateway.browser import a_browser, query
+from tests.gateway.flow import CALLBACK, Flow
+from tests.gateway.serving import RunningGateway, a_call, serving
+
+
+@pytest.fixture
+def flow(gateway: RunningGateway) -> Flow:
+    return Flow(gateway=gateway)
+
+
+def claims(tokens: dict[str, Any]) -> dict[str, Any]:
+    return dict(jwt.decode(tokens["access_token"], options={"verify_signature": False}))
+
+
+def test_metadata_is_the_same_wherever_a_client_looks(gateway: RunningGateway) -> None:
+    places = [
+        "/.well-known/oauth-authorization-server/issuer",
+        "/issuer/.well-known/oauth-authorization-server",
+        "/.well-known/openid-configuration/issuer",
+        "/issuer/.well-known/openid-configuration",
+    ]
+
+    documents = [httpx2.get(gateway.base + place).json() for place in places]
+
+    issuer = f"{gateway.base}/issuer"
+    assert documents[0] == {
+        "issuer": issuer,
+        "authorization_endpoint": f"{issuer}/authorize",
+        "token_endpoint": f"{issuer}/token",
+        "registration_endpoint": f"{issuer}/register",
+        "revocation_endpoint": f"{issuer}/revoke",
+        "jwks_uri": f"{issuer}/.well-known/jwks.json",
+        "scopes_supported": ["openid"],
+        "response_types_supported": ["code"],
+        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "code_challenge_methods_supported": ["S256"],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "revocation_endpoint_auth_methods_supported": ["none"],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": ["RS256"],
+    }
+    assert all(document == documents[0] for document in documents)
+
+
+@pytest.mark.parametrize("suffix", ["", "/mcp"])
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
+def test_the_gateway_names_its_issuer_under_either_of_its_names(
+    gateway: RunningGateway, suffix: str, name: str
+) -> None:
+    base = gateway.base.replace("127.0.0.1", name)
+
+    document = httpx2.get(f"{base}/.well-known/oauth-protected-resource{suffix}").json()
+
+    assert document == {
+        "resource": f"{base}/mcp",
+        "authorization_servers": [f"{gateway.base}/issuer"],
+        "scopes_supported": ["openid"],
+        "bearer_methods_supported": ["header"],
+    }
+
+
+def test_a_sign_in_gives_tokens_of_the_picked_user_that_the_gateway_takes(flow: Flow) -> None:
+    tokens = flow.tokens("alice@example.com", "staff, research")
+
+    assert tokens["token_type"] == "Bearer"
+    assert tokens["expires_in"] == 3600
+    assert tokens["scope"] == "openid"
+    told = claims(tokens)
+    assert (told["sub"], told["client_id"]) == ("alice@example.com", CLIENT_ID)
+    assert told["cognito:groups"] == ["staff", "research"]
+    seen = flow.gateway.echo(token=tokens["access_token"], query="hi")
+    assert seen["custom"]["bedrockAgentCorePropagatedHeaders"]["x-session-id"] == told["origin_jti"]
+
+
+def test_a_client_is_sent_back_with_its_state_as_it_was(flow: Flow) -> None:
+    state = 'a&b=c#d "<é%20+'
+
+    with a_browser() as browser:
+        answer = browser.sign_in(flow.link(state=state), "alice")
+
+    assert answer.keys() == {"code", "state"}
+    assert answer["state"] == state
+
+
+def test_a_refresh_stays_in_its_session_and_turns_its_token_in(flow: Flow) -> None:
+    first = flow.tokens("alice", "staff")
+
+    second = flow.refresh(first["refresh_token"]).json()
+
+    before, after = claims(first), claims(second)
+    for claim in ("sub", "cognito:groups", "origin_jti", "auth_time", "client_id"):
+        assert after[claim] == before[claim]
+    assert after["jti"] != before["jti"]
+    assert second["refresh_token"] != first["refresh_token"]
+
+
+def test_a_refresh_token_that_comes_twice_ends_its_session(flow: Flow) -> None:
+    first = flow.tokens()["refresh_token"]
+    second = flow.refresh(first).json()["refresh_token"]
+
+    again = flow.refresh(first)
+
+    assert (again.status_code, again.json()["error"]) == (400, "invalid_grant")
+    assert flow.refresh(second).json()["error"] == "invalid_grant"
+
+
+def test_a_code_that_comes_twice_gives_nothing_and_ends_what_it_gave(flow: Flow) -> None:
+    code = flow.code()
+    tokens = flow.exchange(code).json()
+
+    again = flow.exchange(code)
+
+    assert (again.status_code, again.json()["error"]) == (400, "invalid_grant")
+    assert flow.refresh(tokens["refresh_token"]).json()["error"] == "invalid_grant"
+
+
+def test_a_revoked_session_is_not_refreshed_and_others_are(flow: Flow) -> None:
+    revoked, other = flow.tokens(), flow.tokens()
+
+    answers = [
+        flow.post("revoke", client_id=CLIENT_ID, token=revoked["refresh_token"]),
+        flow.post("revoke", client_id=CLIENT_ID, token=revoked["refresh_token"]),
+        flow.post("revoke", client_id=CLIENT_ID, token="unknown"),
+    ]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    assert flow.refresh(revoked["refresh_token"]).json()["error"] == "invalid_grant"
+    assert flow.refresh(other["refresh_token"]).status_code == 200
+
+
+def test_a_revocation_names_its_client_and_a_token(flow: Flow) -> None:
+    nobody = flow.post("revoke", token="any", client_id="nobody")
+    nothing = flow.post("revoke", client_id=CLIENT_ID)
+
+    assert (nobody.status_code, nobody.json()["error"]) == (401, "invalid_client")
+    assert (nothing.status_code, nothing.json()["error"]) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"code_verifier": secrets.token_urlsafe(48)}, "invalid_grant"),
+        ({"code_verifier": ""}, "invalid_grant"),
+        ({"redirect_uri": "http://localhost:8976/other"}, "invalid_request"),
+        ({"client_id": "nobody"}, "invalid_client"),
+        ({"grant_type": "password"}, "invalid_request"),
+        ({"grant_type": "client_credentials"}, "invalid_request"),
+    ],
+)
+def test_a_code_is_worth_nothing_without_all_that_it_was_asked_with(
+    flow: Flow, changes: dict[str, str], error: str
+) -> None:
+    code = flow.code()
+
+    response = flow.exchange(code, **changes)
+
+    assert response.status_code in (400, 401)
+    assert response.json()["error"] == error
+
+
+def test_a_code_needs_its_verifier(flow: Flow) -> None:
+    asked = {"grant_type": "authorization_code", "client_id": CLIENT_ID, "redirect_uri": CALLBACK}
+
+    response = flow.post("token", code=flow.code(), **asked)
+
+    assert (response.status_code, response.json()["error"]) == (400, "invalid_request")
+
+
+@pytest.mark.processes
+def test_codes_and_tokens_of_one_client_are_nothing_to_another(tmp_path: Path) -> None:
+    with serving(tmp_path, allowed_client_ids=[CLIENT_ID, "another"]) as gateway:
+        one, another = Flow(gateway=gateway), Flow(gateway=gateway, client_id="another")
+        code, tokens = one.code(), one.tokens()
+
+        answers = [
+            one.exchange(code, client_id="another"),
+            another.refresh(tokens["refresh_token"]),
+            one.refresh(tokens["refresh_token"]),
+        ]
+        another.post("revoke", client_id="another", token=answers[2].json()["refresh_token"])
+
+        assert [answer.status_code for answer in answers] == [400, 400, 200]
+        assert one.refresh(answers[2].json()["refresh_token"]).status_code == 200
+        assert claims(another.tokens())["client_id"] == "another"
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"code_challenge": None}, "invalid_request"),
+        ({"code_challenge": ""}, "invalid_request"),
+        ({"code_challenge": "plain-text"}, "invalid_request"),
+        ({"code_challenge_method": "plain"}, "invalid_request"),
+        ({"response_type": "token"}, "unsupported_response_type"),
+        ({"scope": "openid admin"}, "invalid_scope"),
+        ({"resource": "https://elsewhere.example/mcp"}, "invalid_target"),
+        ({"state": "s" * 5000}, "invalid_request"),
+    ],
+)
+def test_a_request_that_is_wrong_goes_back_to_the_client_with_the_reason(
+    flow: Flow, changes: dict[str, str | None], error: str
+) -> None:
+    response = httpx2.get(flow.link(**changes))
+
+    assert response.status_code == 302
+    assert response.headers["location"].startswith(f"{CALLBACK}?")
+    answer = query(response.headers["location"])
+    assert answer["error"] == error
+    assert "code" not in answer
+
+
+@pytest.mark.parametrize(
+    "redirect_uri",
+    [
+        "https://attacker.example/callback",
+        "http://attacker.example/callback",
+        "http://localhost.attacker.example/callback",
+        "http://localhost:8976@attacker.example/callback",
+        "http://user@localhost:8976/callback",
+        "http://localhost:8976/callback#fragment",
+        "//attacker.example/callback",
+        "javascript:alert(1)",
+        "data:text/html,hello",
+        "cursor://not.registered/callback",
+        f"http://localhost/{'x' * 3000}",
+        "",
+        None,
+    ],
+)
+@pytest.mark.parametrize("changes", [{}, {"response_type": "token"}, {"code_challenge": None}])
+def test_nobody_is_sent_where_no_client_may_listen(
+    flow: Flow, redirect_uri: str | None, changes: dict[str, str | None]
+) -> None:
+    response = httpx2.get(flow.link(redirect_uri=redirect_uri, **changes))
+
+    assert response.status_code == 400
+    assert "location" not in response.headers
+    assert response.headers["content-type"] == "application/json"
+
+
+def test_nobody_is_sent_anywhere_for_a_client_that_is_unknown(flow: Flow) -> None:
+    response = httpx2.get(flow.link(client_id="<script>alert(1)</script>"))
+
+    assert response.status_code == 400
+    assert "location" not in response.headers
+    assert response.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    "uri", ["http://127.0.0.1:51234/cb?x=1", "http://[::1]:51234/cb", "http://localhost/cb"]
+)
+def test_a_program_of_this_machine_may_listen_at_any_port(
+    gateway: RunningGateway, uri: str
+) -> None:
+    flow = Flow(gateway=gateway, redirect_uri=uri)
+
+    with a_browser() as browser:
+        response = browser.submit(browser.open(flow.link()), user="alice")
+
+    assert response.headers["location"].startswith(uri)
+    assert flow.exchange(query(response.headers["location"])["code"]).status_code == 200
+
+
+def register(gateway: RunningGateway, **metadata: Any) -> httpx2.Response:
+    return httpx2.post(f"{gateway.base}/issuer/register", json=metadata, timeout=120)
+
+
+def test_a_registration_answers_with_the_client_that_the_gateway_allows(
+    gateway: RunningGateway,
+) -> None:
+    wanted = {
+        "redirect_uris": ["cursor://an.app/callback", "https://page.example/callback"],
+        "token_endpoint_auth_method": "client_secret_post",
+        "client_name": "<script>alert(1)</script>",
+        "scope": "",
+    }
+
+    response = register(gateway, **wanted)
+
+    assert response.status_code == 201
+    told = response.json()
+    assert told["client_id"] == CLIENT_ID
+    assert told["token_endpoint_auth_method"] == "none"
+    assert "client_secret" not in told
+    assert told["redirect_uris"] == wanted["redirect_uris"]
+    for uri in wanted["redirect_uris"]:
+        assert Flow(gateway=gateway, redirect_uri=uri).tokens()["token_type"] == "Bearer"
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {},
+        {"redirect_uris": []},
+        {"redirect_uris": ["http://attacker.example/callback"]},
+        {"redirect_uris": ["javascript:alert(1)"]},
+        {"redirect_uris": ["data:text/html,hello"]},
+        {"redirect_uris": ["https://page.example/#fragment"]},
+        {"redirect_uris": ["https://localhost@page.example/"]},
+        {"redirect_uris": [CALLBACK, "ftp://page.example/"]},
+        {"redirect_uris": [f"https://page.example/{'x' * 3000}"]},
+        {"redirect_uris": ["no URI"]},
+        {"redirect_uris": [CALLBACK], "grant_types": ["client_credentials"]},
+        {"redirect_uris": [CALLBACK], "scope": "admin"},
+        {"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "private_key_jwt"},
+    ],
+)
+def test_a_registration_that_asks_for_what_there_is_not_is_refused(
+    gateway: RunningGateway, metadata: dict[str, Any]
+) -> None:
+    response = register(gateway, **metadata)
+
+    assert response.status_code == 400
+    assert response.json()["error"] in ("invalid_client_metadata", "invalid_redirect_uri")
+
+
+@pytest.mark.parametrize("endpoint", ["token", "register", "revoke", "authorize", "sign-in"])
+def test_a_body_that_nobody_needs_is_refused(gateway: RunningGateway, endpoint: str) -> None:
+    body = {"client_id": CLIENT_ID, "client_name": "x" * 100_000, "redirect_uris": [CALLBACK]}
+
+    url = f"{gateway.base}/issuer/{endpoint}"
+    response = httpx2.post(url, content=json.dumps(body), timeout=120)
+
+    assert response.status_code == 413
+
+
+@pytest.mark.parametrize("endpoint", ["token", "register", "revoke", "authorize", "sign-in"])
+@pytest.mark.parametrize(
+    ("content_type", "body"),
+    [
+        ("application/x-www-form-urlencoded", b"\xff\xfe=%ff%00&client_id=%00"),
+        ("application/json", b"[" * 5000),
+        ("application/json", b'{"redirect_uris": ["\\ud800"]}'),
+        ("multipart/form-data; boundary=b", b"--b\r\nbroken"),
+        ("multipart/form-data", b""),
+        (
+            "multipart/form-data; boundary=b",
+            b'--b\r\nContent-Disposition: form-data; name="client_id"; filename="f"\r\n\r\nx\r\n'
+            b"--b--\r\n",
+        ),
+    ],
+)
+def test_a_body_that_is_none_is_the_callers_mistake(
+    gateway: RunningGateway, endpoint: str, content_type: str, body: bytes
+) -> None:
+    url = f"{gateway.base}/issuer/{endpoint}"
+    response = httpx2.post(url, content=body, headers={"Content-Type": content_type}, timeout=120)
+
+    assert 400 <= response.status_code < 500
+
+
+@pytest.mark.processes
+def test_people_stay_signed_in_when_it_is_started_anew(tmp_path: Path) -> None:
+    with serving(tmp_path) as gateway:
+        assert register(gateway, redirect_uris=["cursor://an.app/callback"]).status_code == 201
+        tokens = Flow(gateway=gateway).tokens("grace", "staff")
+        kept = tmp_path / "sign-ins.json"
+        mode, text = stat.S_IMODE(kept.stat().st_mode), kept.read_text()
+
+    with serving(tmp_path) as gateway:
+        again = Flow(gateway=gateway).refresh(tokens["refresh_token"])
+        elsewhere = Flow(gateway=gateway, redirect_uri="cursor://an.app/callback")
+
+        assert again.status_code == 200
+        assert claims(again.json())["origin_jti"] == claims(tokens)["origin_jti"]
+        assert elsewhere.tokens()["token_type"] == "Bearer"
+    assert mode == 0o600
+    assert tokens["refresh_token"] not in text
+
+
+def test_a_name_of_somebody_elses_that_leads_here_gets_no_sign_in(
+    gateway: RunningGateway, flow: Flow
+) -> None:
+    there = {"Host": "attacker.example"}
+
+    answers = [
+        httpx2.get(flow.link(), headers=there),
+        httpx2.post(f"{gateway.base}/issuer/token", headers=there),
+        httpx2.get(f"{gateway.base}/.well-known/oauth-protected-resource", headers=there),
+    ]
+
+    assert [answer.status_code for answer in answers] == [400, 400, 400]
+
+
+def test_a_token_of_a_sign_in_is_refused_where_it_has_expired(flow: Flow) -> None:
+    expired = flow.gateway.issuer.mint("alice", lifetime_seconds=-1)
+
+    response = flow.gateway.post(a_call(query="hi"), token=expired)
+
+    assert response.status_code == 401

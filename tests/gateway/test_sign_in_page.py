@@ -1,0 +1,153 @@
+"""The page on which a person picks the user: by hand, by keyboard, and by nobody else."""
+
+import re
+
+import httpx2
+import pytest
+
+from tests.gateway.browser import a_browser, query, read
+from tests.gateway.flow import CALLBACK, Flow
+from tests.gateway.serving import RunningGateway
+
+EVIL = "\"><script>alert(1)</script><img src=x onerror='alert(2)'>"
+
+
+@pytest.fixture
+def flow(gateway: RunningGateway) -> Flow:
+    return Flow(gateway=gateway)
+
+
+def test_the_page_can_be_neither_framed_nor_scripted_nor_kept(flow: Flow) -> None:
+    with a_browser() as browser:
+        response = browser.http.get(flow.link(), follow_redirects=True)
+
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert response.headers["x-frame-options"] == "DENY"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert response.headers["referrer-policy"] == "no-referrer"
+    assert response.headers["cache-control"] == "no-store"
+    cookie = response.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert "<script" not in response.text
+    assert not re.search(r"\son\w+=", response.text)
+    assert not re.search(r"\sstyle=", response.text)
+
+
+def test_the_page_says_where_one_goes_and_names_its_fields(flow: Flow) -> None:
+    with a_browser() as browser:
+        text = browser.http.get(flow.link(), follow_redirects=True).text
+
+    assert f"<code>{CALLBACK}</code>" in text
+    assert '<html lang="en">' in text
+    for name in ("user", "groups"):
+        assert f'<label for="{name}">' in text
+        assert f'id="{name}"' in text
+
+
+def test_who_cancels_goes_back_without_a_code(flow: Flow) -> None:
+    with a_browser() as browser:
+        page = browser.open(flow.link())
+        assert ("cancel", "yes") in page.buttons
+
+        response = browser.submit(page, cancel="yes")
+
+        assert query(response.headers["location"]) == {"error": "access_denied", "state": "a state"}
+        assert browser.submit(page, user="alice").status_code == 400
+
+
+def test_one_page_is_good_for_one_answer(flow: Flow) -> None:
+    with a_browser() as browser:
+        page = browser.open(flow.link())
+        browser.submit(page, user="alice")
+
+        again = browser.submit(page, user="bob")
+
+    assert again.status_code == 400
+    assert "no longer open" in again.text
+
+
+@pytest.mark.parametrize("request_name", ["", "unknown", EVIL])
+def test_a_page_that_nobody_asked_for_has_no_form(
+    gateway: RunningGateway, request_name: str
+) -> None:
+    response = httpx2.get(f"{gateway.base}/issuer/sign-in", params={"request": request_name})
+
+    assert response.status_code == 400
+    assert "<form" not in response.text
+    assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
+
+
+def test_a_form_from_elsewhere_signs_nobody_in(flow: Flow) -> None:
+    with a_browser() as browser:
+        page = browser.open(flow.link())
+        without_cookie = httpx2.post(page.url, data={**page.fields, "user": "mallory"})
+        without_field = browser.submit(page, user="mallory", form="")
+        with_another = browser.submit(page, user="mallory", form="another")
+
+        assert {answer.status_code for answer in (without_cookie, without_field, with_another)} == {
+            403
+        }
+        assert browser.submit(page, user="alice").status_code == 303
+
+
+@pytest.mark.parametrize(
+    "user", ["", " ", "-alice", "alice/research", "../bob", "é", "a" * 129, EVIL]
+)
+def test_who_can_be_no_user_is_asked_again(flow: Flow, user: str) -> None:
+    with a_browser() as browser:
+        response = browser.submit(browser.open(flow.link()), user=user, groups="staff")
+
+        assert response.status_code == 400
+        assert 'role="alert"' in response.text
+        assert EVIL not in response.text
+        asked_again = read(response)
+        assert asked_again.fields["user"] == user
+        assert asked_again.fields["groups"] == "staff"
+        assert browser.submit(asked_again, user="alice").status_code == 303
+
+
+@pytest.mark.parametrize("groups", ["a b", "x" * 129, ",".join(map(str, range(21))), f"<b>{EVIL}"])
+def test_what_can_be_no_group_is_said(flow: Flow, groups: str) -> None:
+    with a_browser() as browser:
+        response = browser.submit(browser.open(flow.link()), user="alice", groups=groups)
+
+    assert response.status_code == 400
+    assert 'role="alert"' in response.text
+    assert EVIL not in response.text
+
+
+def test_who_signed_in_before_is_one_button_away(flow: Flow) -> None:
+    flow.tokens("heidi", "staff,research")
+
+    with a_browser() as browser:
+        page = browser.open(flow.link())
+        assert ("known", "heidi") in page.buttons
+        response = browser.submit(page, known="heidi")
+
+    seen = flow.exchange(query(response.headers["location"])["code"]).json()
+    answer = flow.gateway.echo(token=seen["access_token"], query="hi")
+    headers = answer["custom"]["bedrockAgentCorePropagatedHeaders"]
+    assert (headers["x-user-sub"], headers["x-user-groups"]) == ("heidi", "staff,research")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"redirect_uri": f"http://localhost/callback?x={EVIL}"},
+        {"state": EVIL},
+        {"resource": EVIL},
+        {"scope": EVIL},
+    ],
+)
+def test_what_a_client_sends_is_text_to_the_page(flow: Flow, changes: dict[str, str]) -> None:
+    with a_browser() as browser:
+        response = browser.http.get(flow.link(**changes), follow_redirects=False)
+        location = response.headers["location"]
+        page = browser.http.get(location) if location.startswith(flow.gateway.base) else response
+
+    assert "<script>alert" not in page.text
+    assert "onerror='" not in page.text

@@ -1,0 +1,141 @@
+"""What the authorization server keeps: bounded, its owner's alone, and never a token."""
+
+import errno
+import json
+import logging
+import stat
+from pathlib import Path
+
+import pytest
+
+from stackroom_local.gateway import sign_ins as module
+from stackroom_local.gateway.sign_ins import REFRESH_SECONDS, Session, SignIns
+
+
+def a_session(name: str = "s-1", user: str = "alice", signed_in_at: int = 1_000_000) -> Session:
+    return Session(
+        id=name,
+        client_id="stackroom-local",
+        user=user,
+        groups=("staff",),
+        scopes=("openid",),
+        signed_in_at=signed_in_at,
+    )
+
+
+def opened(directory: Path, now: float = 1_000_000) -> SignIns:
+    sign_ins = SignIns.open(directory)
+    sign_ins.now = lambda: now
+    return sign_ins
+
+
+def test_a_session_is_found_by_its_latest_token_only_and_after_a_restart(tmp_path: Path) -> None:
+    sign_ins = opened(tmp_path)
+    first = sign_ins.begin(a_session())
+    second = sign_ins.renewed(first)
+
+    again = opened(tmp_path)
+
+    found = again.session(second)
+    assert found
+    assert (found.id, found.user, found.groups) == ("s-1", "alice", ("staff",))
+    assert again.session(first) is None
+
+
+@pytest.mark.parametrize("token", ["", ".", "unknown", "unknown.token", "a" * 100_000])
+def test_a_token_of_nobodys_finds_nothing_and_ends_nothing(tmp_path: Path, token: str) -> None:
+    sign_ins = opened(tmp_path)
+    kept = sign_ins.begin(a_session())
+
+    assert sign_ins.session(token) is None
+    assert sign_ins.session(kept)
+
+
+def test_a_session_ends_a_month_after_its_sign_in_however_often_it_was_refreshed(
+    tmp_path: Path,
+) -> None:
+    sign_ins = opened(tmp_path)
+    token = sign_ins.renewed(sign_ins.begin(a_session(signed_in_at=1_000_000)))
+
+    last = opened(tmp_path, now=1_000_000 + REFRESH_SECONDS - 1).session(token)
+    after = opened(tmp_path, now=1_000_000 + REFRESH_SECONDS).session(token)
+
+    assert last is not None
+    assert after is None
+
+
+def test_beyond_what_is_kept_the_session_longest_unused_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MAX_SESSIONS", 2)
+    sign_ins = opened(tmp_path)
+    one, two = sign_ins.begin(a_session("s-1")), sign_ins.begin(a_session("s-2"))
+    one = sign_ins.renewed(one)
+
+    sign_ins.begin(a_session("s-3"))
+
+    assert sign_ins.session(one)
+    assert sign_ins.session(two) is None
+
+
+def test_beyond_what_is_kept_the_redirect_longest_unregistered_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MAX_REDIRECTS", 2)
+    sign_ins = opened(tmp_path)
+    for redirect in ("a:/", "b:/", "a:/", "c:/"):
+        sign_ins.register([redirect])
+
+    assert opened(tmp_path).redirects() == ["a:/", "c:/"]
+
+
+def test_whoever_signed_in_last_comes_first(tmp_path: Path) -> None:
+    sign_ins = opened(tmp_path)
+    for number, user in enumerate(["alice", "bob", "alice"]):
+        sign_ins.begin(a_session(f"s-{number}", user))
+
+    assert list(sign_ins.users()) == [("alice", ("staff",)), ("bob", ("staff",))]
+
+
+def test_the_file_is_its_owners_alone_and_tells_no_token(tmp_path: Path) -> None:
+    sign_ins = opened(tmp_path)
+    token = sign_ins.begin(a_session())
+
+    (file,) = tmp_path.iterdir()
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert token not in file.read_text()
+    assert token.partition(".")[2] not in file.read_text()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"sessions": []}', '{"from": "a later release"}'])
+def test_of_a_file_that_cannot_be_read_everybody_signs_in_again(
+    tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "sign-ins.json").write_text(text)
+
+    with caplog.at_level(logging.WARNING):
+        sign_ins = opened(tmp_path)
+
+    assert list(sign_ins.users()) == []
+    assert "everybody signs in again" in caplog.text
+    assert sign_ins.session(sign_ins.begin(a_session()))
+
+
+def test_a_full_disk_leaves_what_was_kept_and_no_litter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sign_ins = opened(tmp_path)
+    sign_ins.begin(a_session())
+    kept = (tmp_path / "sign-ins.json").read_text()
+
+    def full(*_paths: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(module.os, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        sign_ins.begin(a_session("s-2"))
+
+    (file,) = tmp_path.iterdir()
+    assert file.read_text() == kept
+    assert len(json.loads(kept)["sessions"]) == 1
