@@ -132,7 +132,7 @@ def test_a_full_disk_leaves_what_was_kept_and_no_litter(
     def full(*_paths: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(module.os, "replace", full)
+    monkeypatch.setattr("os.replace", full)
     with pytest.raises(OSError, match="No space left"):
         sign_ins.begin(a_session("s-2"))
 

@@ -4,12 +4,6 @@ The local authorization server: OAuth's authorization code with PKCE, and refres
 The protocol's endpoints are the MCP SDK's (`mcp.server.auth`); this is what they ask. It is what
 Cognito's managed login is on AWS, except for the password: whoever reaches this port of this
 machine may be any user, as they may be anybody to the other services here.
-
-Every client is a pre-registered public one. The gateway's authorizer lets in the clients that the
-template allows (`allowedClients`), and a client that had just registered itself would not be among
-them: its sign-in would end in a 403, here and at AgentCore. So a registration answers with the
-pre-registered client's id, as proxies in front of Cognito do, and keeps where that client may be
-sent back to. RFC 7591, 3.2.1 lets a server replace what was asked for.
 """
 
 import re
@@ -27,22 +21,20 @@ from mcp.server.auth.provider import (
     AuthorizeError,
     OAuthAuthorizationServerProvider,
     RefreshToken,
-    RegistrationError,
     TokenError,
     construct_redirect_uri,
 )
-from mcp.shared.auth import (
-    InvalidRedirectUriError,
-    OAuthClientInformationFull,
-    OAuthToken,
-)
-from pydantic import AnyUrl
+from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
 from stackroom_local.gateway.issuer import Issuer
-from stackroom_local.gateway.redirects import is_loopback, may_be_registered
+from stackroom_local.gateway.public_client import (
+    SCOPES,
+    PublicClient,
+    become_public,
+    redirects_to_keep,
+)
 from stackroom_local.gateway.sign_ins import Session, SignIns
 
-SCOPES = ("openid",)
 PAGE_PATH = "/sign-in"
 _PAGE_SECONDS = 600  # to pick a user
 _CODE_SECONDS = 60  # RFC 6749, 4.1.2 wants 10 minutes at most
@@ -58,22 +50,6 @@ class Code(AuthorizationCode):
 
 class Refresh(RefreshToken):
     session: Session
-
-
-class PublicClient(OAuthClientInformationFull):
-    """A client without a secret; it needs to register no loopback redirect, and no scope."""
-
-    def validate_scope(self, requested_scope: str | None) -> list[str] | None:
-        """An empty one asks for nothing in particular, as none does."""
-        return super().validate_scope(" ".join((requested_scope or "").split()) or None)
-
-    def validate_redirect_uri(self, redirect_uri: AnyUrl | None) -> AnyUrl:
-        """None is refused: what is registered is of several programs that share one client."""
-        if redirect_uri is None:
-            raise InvalidRedirectUriError("redirect_uri is missing")
-        if is_loopback(redirect_uri):
-            return redirect_uri
-        return super().validate_redirect_uri(redirect_uri)
 
 
 @dataclass(frozen=True)
@@ -100,28 +76,12 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refresh, Access
     async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
         if client_id not in self.client_ids:
             return None
-        return PublicClient(
-            client_id=client_id,
-            redirect_uris=[AnyUrl(each) for each in self.sign_ins.redirects()],
-            token_endpoint_auth_method="none",  # noqa: S106 - a method, and no secret
-            scope=" ".join(SCOPES),
-        )
+        return PublicClient.of(client_id, self.sign_ins.redirects())
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
         """The endpoint answers with what this makes of `client_info`."""
-        uris = client_info.redirect_uris or []
-        for uri in uris:
-            if not may_be_registered(uri):
-                raise RegistrationError(
-                    "invalid_redirect_uri",
-                    "a redirect URI is http on loopback (127.0.0.1, localhost, [::1]), https, or "
-                    "of an app's own scheme, without a fragment or a user",
-                )
-        self.sign_ins.register([str(uri) for uri in uris if not is_loopback(uri)])
-        client_info.client_id = self.client_ids[0]
-        client_info.token_endpoint_auth_method = "none"  # noqa: S105 - as above
-        client_info.client_secret = None
-        client_info.client_secret_expires_at = None
+        self.sign_ins.register(redirects_to_keep(client_info))
+        become_public(client_info, client_id=self.client_ids[0])
 
     async def authorize(
         self, client: OAuthClientInformationFull, params: AuthorizationParams

@@ -31,8 +31,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, request_response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from stackroom_local.gateway.authorization import PAGE_PATH, SCOPES, AuthorizationServer
+from stackroom_local.gateway.authorization import PAGE_PATH, AuthorizationServer
 from stackroom_local.gateway.issuer import ALGORITHM, Issuer
+from stackroom_local.gateway.public_client import SCOPES
 from stackroom_local.gateway.sign_in_page import SignInPage
 
 RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource"
