@@ -61,6 +61,7 @@ def test_whatever_a_function_returns_is_json_in_one_text_block(
 
     assert result["content"] == [{"type": "text", "text": text}]
     assert result["isError"] is False
+    assert "structuredContent" not in result
 
 
 def test_debug_mode_tells_what_went_wrong_in_a_function(

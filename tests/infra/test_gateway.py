@@ -25,6 +25,22 @@ def test_the_gateway_takes_access_tokens_of_our_client(assembly: Assembly) -> No
     assert "ALLOW_USER_PASSWORD_AUTH" not in client.properties["ExplicitAuthFlows"]
 
 
+def test_no_tool_has_an_output_schema_for_its_answers_have_no_structured_content(
+    assembly: Assembly,
+) -> None:
+    targets = assembly.all("gateway", TARGET)
+    offered = [
+        tool
+        for target in targets
+        for tool in target.properties["TargetConfiguration"]["Mcp"]["Lambda"]["ToolSchema"][
+            "InlinePayload"
+        ]
+    ]
+
+    assert len(offered) == 11
+    assert not any("OutputSchema" in tool for tool in offered)
+
+
 def test_people_sign_in_by_code_and_a_program_without_a_secret_finds_where(
     assembly: Assembly,
 ) -> None:

@@ -144,7 +144,10 @@ def _request(context: Context) -> Request:
 def _success(outcome: Outcome) -> types.CallToolResult:
     """
     The whole answer, JSON-encoded, in one text block: a string keeps its quotes, a
-    `{"statusCode": 200, "body": ...}` is not unwrapped, `isError` within it means nothing.
+    `{"statusCode": 200, "body": ...}` is not unwrapped, `isError` within it means nothing, as in
+    the logs of .../devguide/observability-gateway-metrics.html. Of structuredContent AWS says
+    nothing, so there is none, and no tool of ours has an outputSchema, which would demand it:
+    https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema
     """
     return _result(json.dumps(json.loads(outcome.payload)), is_error=False)
 
