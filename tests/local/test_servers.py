@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import boto3
 import pytest
 
 from stackroom_local.servers import Servers
@@ -27,3 +28,15 @@ def test_guardrails_are_made_and_applied_in_the_simulator() -> None:
 
     assert endpoints["AWS_ENDPOINT_URL_BEDROCK"] == "http://simulator"
     assert endpoints["AWS_ENDPOINT_URL_BEDROCK_RUNTIME"] == "http://simulator"
+
+
+def test_a_client_that_is_told_of_sqs_alone_asks_the_local_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    variable = "AWS_ENDPOINT_URL_SQS"
+    monkeypatch.setenv(variable, endpoint_variables("http://aws", "http://simulator")[variable])
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+
+    session = boto3.Session("test", "test", region_name="us-east-1")
+
+    assert session.client("sqs").meta.endpoint_url == "http://aws"
