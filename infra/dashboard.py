@@ -49,8 +49,13 @@ class Dashboard:
 
     def _is_it_keeping_up(self) -> list[cloudwatch.IWidget]:
         queues = [queue.name for queue in self.pipeline.queues]
+        # Whoever settles a document counts it: `ingest` by direct calls, `status_poller` by jobs.
         delays = [
-            ours("UploadToIndexedSeconds", "status_poller", statistic=statistic, label=statistic)
+            found(
+                "UploadToIndexedSeconds",
+                statistic=statistic,
+                label=f"${{PROP('Dim.service')}}, {statistic}",
+            )
             for statistic in ("p50", "p90", "Maximum")
         ]
         return [

@@ -2,7 +2,8 @@
 ministack, with a process that functions' processes are forked from, with functions' resource
 policies (stackroom_local.resource_policies), with Bedrock's and S3 Vectors' types in its
 CloudFormation (stackroom_local.simulated_types), with functions of others that run a handler of
-ours (stackroom_local.foreign_functions), and with its IAM mended in two ways.
+ours (stackroom_local.foreign_functions), with what functions count in their logs
+(stackroom_local.embedded_metrics), and with its IAM mended in two ways.
 
 `python -m stackroom_local.ministack`. To policies every request came over TLS: the servers of the
 local mode speak plain HTTP to 127.0.0.1, which nobody can listen in on, and what denies requests
@@ -28,7 +29,12 @@ from typing import Any
 
 from ministack.core import iam_evaluator
 
-from stackroom_local import foreign_functions, resource_policies, simulated_types
+from stackroom_local import (
+    embedded_metrics,
+    foreign_functions,
+    resource_policies,
+    simulated_types,
+)
 
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/amazon-s3-policy-keys.html#example-object-tls-version
 _TLS = {"aws:securetransport": "true", "s3:tlsversion": "1.3"}
@@ -71,10 +77,12 @@ def fork_functions(up: Path) -> None:
 
 
 if __name__ == "__main__":
-    fork_functions(up=Path(os.environ["STATE_DIR"]).parent / "instance.json")
+    state = Path(os.environ["STATE_DIR"]).parent
+    fork_functions(up=state / "instance.json")
     from ministack.app import main
 
     mend()
-    for each in (resource_policies, simulated_types, foreign_functions):
+    for each in (resource_policies, simulated_types, foreign_functions, embedded_metrics):
         each.install()
+    embedded_metrics.follow(state / "gateway" / "logs")
     main()

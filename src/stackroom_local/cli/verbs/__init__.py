@@ -1,6 +1,6 @@
 """The verbs: what each takes, parsed, and said in `--help`; the modules of `cli` do the work."""
 
-from stackroom_local.cli.verbs import documents, local_mode, questions, stores
+from stackroom_local.cli.verbs import documents, figures, local_mode, questions, stores
 
 EXIT_CODES = {
     0: "what was asked is done, or was answered",
@@ -20,6 +20,7 @@ FAILS_WHEN = {
     "receipts": "there is no such receipt",
     "retry": "nothing is tried again, or one that was named is not",
     "reconcile": "something could not be mended",
+    "dashboard": "no dashboard is deployed",
     "ask": "the tool answers with an error; finding nothing is an answer",
     "retrieve": "the tool answers with an error, which is printed all the same",
     "token": "the user id is none",
@@ -39,6 +40,7 @@ VERBS = (  # in the order that `stackroom --help` lists them
     documents.receipts,
     documents.retry,
     documents.reconcile,
+    figures.dashboard,
     questions.ask,
     questions.retrieve,
     questions.token,

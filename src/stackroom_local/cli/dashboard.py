@@ -1,0 +1,176 @@
+"""dashboard: the figures of the deployed CloudWatch dashboard, for people and for programs."""
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from stackroom_local.board_readings import Reading, Readings
+from stackroom_local.cli.console import console
+from stackroom_local.cli.foreign import one_line
+from stackroom_local.problems import LocalModeError
+from stackroom_local.product import Product
+from stackroom_local.state import StateDirectory
+from stackroom_local.widgets import Board, board
+
+_PAUSE = 5.0  # seconds, between looks
+_BARS = "▁▂▃▄▅▆▇█"
+_WIDTH = 36  # of a line's course, in cells
+_STATES = {"OK": "green", "ALARM": "red", "INSUFFICIENT_DATA": "dim"}
+_ABSENT = "not made here"  # alarms on metric math, which the local CloudWatch hasn't
+
+
+class NoDashboard(LocalModeError):
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"CloudWatch has no dashboard {name!r}; it comes with the stack {name}-operations: "
+            "deploy that"
+        )
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A dashboard's figures between two moments."""
+
+    name: str
+    start: datetime
+    end: datetime
+    alarms: Mapping[str, str | None]  # states by name; None for one that there is not
+    widgets: tuple[tuple[str, tuple[Reading, ...]], ...]  # a title, and its lines
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "dashboard": self.name,
+            "start": self.start.isoformat(),
+            "end": self.end.isoformat(),
+            "alarms": dict(self.alarms),
+            "widgets": [
+                {"title": title, "lines": [_told(each) for each in lines]}
+                for title, lines in self.widgets
+            ],
+        }
+
+
+def dashboard(state_dir: Path, *, hours: float | None, watch: bool, as_json: bool) -> None:
+    product = Product(StateDirectory(state_dir).instance())
+    cloudwatch = product.client("cloudwatch")
+    out = console()
+    if as_json:
+        print(json.dumps(read(cloudwatch, product.project, hours).as_json(), indent=2))  # noqa: T201 - for a program
+        return
+    if not watch:
+        out.print(drawn(read(cloudwatch, product.project, hours)))
+        return
+    with Live(console=out, auto_refresh=False, vertical_overflow="visible") as live:
+        while True:
+            live.update(drawn(read(cloudwatch, product.project, hours)), refresh=True)
+            time.sleep(_PAUSE)
+
+
+def read(cloudwatch: Any, name: str, hours: float | None = None) -> Shown:
+    """Raises `NoDashboard`."""
+    found = _board(cloudwatch, name)
+    end = datetime.now(UTC)
+    start = end - timedelta(hours=found.hours if hours is None else hours)
+    readings = Readings(cloudwatch, start, end)
+    alarms = [each for widget in found.widgets for each in widget.alarms]
+    states = readings.states(alarms)
+    return Shown(
+        name=name,
+        start=start,
+        end=end,
+        alarms={each: states.get(each) for each in alarms},
+        widgets=tuple(
+            (widget.title, tuple(readings.of(widget))) for widget in found.widgets if widget.lines
+        ),
+    )
+
+
+def _board(cloudwatch: Any, name: str) -> Board:
+    # AWS answers DashboardNotFoundError, whose code is ResourceNotFound; so does ministack.
+    # https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetDashboard.html
+    try:
+        return board(cloudwatch.get_dashboard(DashboardName=name)["DashboardBody"])
+    except cloudwatch.exceptions.ClientError as error:
+        if error.response["Error"]["Code"] not in {"ResourceNotFound", "DashboardNotFoundError"}:
+            raise
+        raise NoDashboard(name) from None
+
+
+def drawn(shown: Shown) -> RenderableType:
+    hours = (shown.end - shown.start).total_seconds() / 3600
+    head = Text(f"{shown.name}: the last {hours:g} h, until {shown.end:%Y-%m-%d %H:%M} UTC")
+    return Group(head, *_alarms(shown.alarms), *_tables(shown))
+
+
+def _alarms(states: Mapping[str, str | None]) -> Iterator[RenderableType]:
+    if not states:
+        return
+    yield Text("\nAlarms", style="bold")
+    for state in dict.fromkeys((*_STATES, *states.values())):
+        if names := sorted(name for name, each in states.items() if each == state):
+            told = _ABSENT if state is None else state
+            yield Text(f"{told}: {', '.join(names)}", style=_STATES.get(told, "dim"))
+
+
+def _tables(shown: Shown) -> Iterator[RenderableType]:
+    for title, lines in shown.widgets:
+        yield Text(f"\n{title}", style="bold")
+        told = [each for each in lines if each.series or each.trouble]
+        if not told:
+            yield Text("nothing was reported", style="dim")
+            continue
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        table.add_column("", overflow="fold", min_width=24)
+        for column in ("last", "least", "most"):
+            table.add_column(column, justify="right", no_wrap=True)
+        table.add_column("", no_wrap=True)
+        for each in told:
+            table.add_row(*_row(each, shown))
+        yield table
+
+
+def _row(reading: Reading, shown: Shown) -> Iterable[RenderableType]:
+    label = Text(one_line(reading.label))
+    if reading.trouble:
+        return label, "", "", "", Text(one_line(reading.trouble), style="red")
+    values = list(reading.series.values())
+    course = Text(_course(reading, shown), style="cyan")
+    return label, _number(values[-1]), _number(min(values)), _number(max(values)), course
+
+
+def _course(reading: Reading, shown: Shown) -> str:
+    """The most of each part of the time, from nothing to the most of all; blank without any."""
+    most = max(*reading.series.values(), 0.0)
+    span = (shown.end - shown.start) / _WIDTH
+    parts: dict[int, float] = {}
+    for moment, value in reading.series.items():
+        at = min(_WIDTH - 1, max(0, int((moment - shown.start) / span)))
+        parts[at] = max(value, parts.get(at, value))
+    return "".join(_bar(parts[at], most) if at in parts else " " for at in range(_WIDTH))
+
+
+def _bar(value: float, most: float) -> str:
+    if value <= 0 or most <= 0:
+        return _BARS[0]
+    return _BARS[min(len(_BARS) - 1, int(value / most * (len(_BARS) - 1) + 0.5))]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
+
+
+def _told(reading: Reading) -> dict[str, Any]:
+    return {
+        "label": reading.label,
+        "points": [[time.isoformat(), value] for time, value in reading.series.items()],
+        "trouble": reading.trouble or None,
+    }

@@ -1,0 +1,126 @@
+"""
+The figures that functions embed in their logs reach CloudWatch, as CloudWatch Logs sees to on AWS.
+
+ministack 1.5.33 keeps such a line as any other. Here, in its process, each line that reaches its
+logs is looked at once the function is done; those of the gateway's functions, whose logs are files,
+are looked at there, every second. So no function waits, and what can't be read is told in
+ministack's log and lost.
+
+Format: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+"""
+
+import functools
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_MARK = '"CloudWatchMetrics"'
+_PAUSE = 1.0  # seconds, between looks at the files
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One value of one metric; each set of dimensions is a metric of its own."""
+
+    namespace: str
+    name: str
+    unit: str
+    dimensions: Mapping[str, str]
+    value: float
+
+
+class NotEmbedded(ValueError):
+    """A line that has the mark of the format, and not its form."""
+
+
+def figures(line: str) -> list[Figure]:
+    """What a line of a log counts; nothing, as a rule. Raises `NotEmbedded`."""
+    if _MARK not in line:
+        return []
+    try:
+        told = json.loads(line)
+        return [
+            figure
+            for directive in told["_aws"]["CloudWatchMetrics"]
+            for figure in _of_directive(told, directive)
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NotEmbedded(f"{type(error).__name__}: {error}") from error
+
+
+def _of_directive(told: Mapping[str, Any], directive: Mapping[str, Any]) -> Iterator[Figure]:
+    sets = directive.get("Dimensions") or [[]]
+    for metric in directive["Metrics"]:
+        values = told[metric["Name"]]
+        for value in values if isinstance(values, list) else [values]:
+            for names in sets:
+                dimensions = {name: str(told[name]) for name in names}
+                unit = metric.get("Unit", "None")
+                yield Figure(directive["Namespace"], metric["Name"], unit, dimensions, float(value))
+
+
+def _take(line: str) -> None:
+    from ministack.services import cloudwatch  # noqa: PLC0415 - ministack's alone
+
+    try:
+        found = figures(line)
+    except NotEmbedded as error:
+        print(f"figures were lost: {error}: {line[:200]!r}", file=sys.stderr)  # noqa: T201 - its log
+        return
+    for each in found:
+        cloudwatch.record_metric(
+            each.namespace, each.name, each.value, each.unit, dict(each.dimensions)
+        )
+
+
+def install() -> None:
+    from ministack.services import cloudwatch_logs  # noqa: PLC0415 - ministack's alone
+
+    append = cloudwatch_logs._append_log_events
+
+    @functools.wraps(append)
+    def append_and_take(stream: Any, events: list[dict[str, Any]]) -> None:
+        append(stream, events)
+        for event in events:
+            _take(event["message"])
+
+    cloudwatch_logs._append_log_events = append_and_take
+
+
+class Followed:
+    """The logs of a folder, as they grow from now on."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read = {log: log.stat().st_size for log in folder.glob("*.log")}
+
+    def lines(self) -> Iterator[str]:
+        """Those that have come to their end since the last time."""
+        for log in sorted(self._folder.glob("*.log")):
+            with log.open("rb") as file:
+                file.seek(self._read.get(log, 0))
+                grown = file.read()
+            whole = grown[: grown.rfind(b"\n") + 1]
+            self._read[log] = self._read.get(log, 0) + len(whole)
+            yield from whole.decode("utf-8", "replace").splitlines()
+
+
+def follow(folder: Path) -> None:
+    """Takes what the logs there count, for as long as this process lives."""
+    followed = Followed(folder)
+
+    def take_all() -> None:
+        while True:
+            try:
+                for line in followed.lines():
+                    _take(line)
+            except OSError as error:
+                print(f"figures wait: {error}", file=sys.stderr)  # noqa: T201 - ministack's log
+            time.sleep(_PAUSE)
+
+    threading.Thread(target=take_all, daemon=True).start()

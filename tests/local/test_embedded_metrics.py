@@ -1,0 +1,72 @@
+"""Figures that functions embed in their logs: read as CloudWatch Logs reads them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from aws_lambda_powertools import Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+
+from stackroom_local.embedded_metrics import Figure, Followed, NotEmbedded, figures
+
+
+def test_what_powertools_prints_is_read_value_by_value(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    metrics = Metrics(namespace="Stackroom", service="retrieve")
+    metrics.add_metric(name="Waited", unit=MetricUnit.Seconds, value=1.5)
+    metrics.add_metric(name="Waited", unit=MetricUnit.Seconds, value=2)
+    metrics.add_dimension(name="tool", value="ask")
+    metrics.flush_metrics()
+
+    found = figures(capsys.readouterr().out)
+
+    dimensions = {"tool": "ask", "service": "retrieve"}
+    assert found == [
+        Figure("Stackroom", "Waited", "Seconds", dimensions, value) for value in (1.5, 2.0)
+    ]
+
+
+def test_each_set_of_dimensions_is_a_metric_of_its_own() -> None:
+    directive = {"Namespace": "N", "Dimensions": [["a"], ["a", "b"]], "Metrics": [{"Name": "m"}]}
+    line = json.dumps({"_aws": {"CloudWatchMetrics": [directive]}, "a": "1", "b": "2", "m": 3})
+
+    assert figures(line) == [
+        Figure("N", "m", "None", {"a": "1"}, 3.0),
+        Figure("N", "m", "None", {"a": "1", "b": "2"}, 3.0),
+    ]
+
+
+def test_any_other_line_counts_nothing() -> None:
+    assert figures('{"level": "INFO", "message": "retrieved"}') == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'said "CloudWatchMetrics" in passing',
+        '{"_aws": {"CloudWatchMetrics": [{"Namespace": "N", "Metrics": [{"Name": "m"}]}]}}',
+        '{"m":"x", "_aws": {"CloudWatchMetrics": [{"Namespace": "", "Metrics": [{"Name": "m"}]}]}}',
+        '{"_aws": [], "CloudWatchMetrics": []}',
+    ],
+    ids=["no JSON", "no value", "no number", "no directives"],
+)
+def test_a_line_that_only_looks_like_it_is_refused(line: str) -> None:
+    with pytest.raises(NotEmbedded):
+        figures(line)
+
+
+def test_a_log_is_followed_from_where_it_ends_line_by_whole_line(tmp_path: Path) -> None:
+    log, later = tmp_path / "a.log", tmp_path / "b.log"
+    log.write_text("of before\n")
+    followed = Followed(tmp_path)
+
+    with log.open("a") as file:
+        file.write("one\ntw")
+    later.write_text("new\n")
+    assert list(followed.lines()) == ["one", "new"]
+
+    with log.open("a") as file:
+        file.write("o\n")
+    assert list(followed.lines()) == ["two"]
+    assert list(followed.lines()) == []
