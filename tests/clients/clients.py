@@ -14,13 +14,15 @@ INSPECTOR = HERE / "inspector"
 @dataclass(frozen=True)
 class Client:
     """
-    `name` is the heading of its block. `environment` is a lock of `requirements`, the Inspector's
-    folder, or nothing where the program is in `.venv` or on any machine; `package` names it there.
+    `name` is the heading of its blocks: one with what the page exported, and where it `signs_in` by
+    itself, another that does. `environment` is a lock of `requirements`, the Inspector's folder, or
+    nothing where the program is in `.venv` or on any machine; `package` names it there.
     """
 
     name: str
     package: str | None = None
     environment: str | None = None
+    signs_in: bool = False
 
     @property
     def version(self) -> str:
@@ -43,8 +45,8 @@ class Client:
 
 CLIENTS = (
     Client("curl"),
-    Client("MCP Inspector", "@modelcontextprotocol/inspector", "inspector"),
-    Client("MCP SDK for Python", "mcp", "mcp"),
+    Client("MCP Inspector", "@modelcontextprotocol/inspector", "inspector", signs_in=True),
+    Client("MCP SDK for Python", "mcp", "mcp", signs_in=True),
     Client("MCP SDK for Python, of 2025", "mcp", "mcp-2025"),
     Client("Strands Agents", "strands-agents"),
     Client("LangChain's MCP adapters", "langchain-mcp-adapters", "langchain"),

@@ -1,4 +1,4 @@
-"""docs/clients.md, as the tests read it: a block for each client, by the heading above it."""
+"""docs/clients.md, as the tests read it: blocks for each client, by the heading above them."""
 
 import re
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ def blocks() -> list[Block]:
     ]
 
 
-def named() -> list[str]:
-    """The clients of the table at the top."""
-    rows = re.findall(r"^\| \[(.+?)\]\(#", PAGE, re.MULTILINE)
-    return [str(row) for row in rows]
+def table() -> dict[str, list[str]]:
+    """The table at the top: what a client asks and how it signs in, by the client's name."""
+    rows = re.findall(r"^\| \[(.+?)\]\(#.*?\) \| (.+?) \| (.+?) \|$", PAGE, re.MULTILINE)
+    return {name: rest for name, *rest in rows}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -10,20 +11,28 @@ from pathlib import Path
 
 import pytest
 
+from stackroom_local.processes import free_ports
 from stackroom_local.state import Instance
 from tests.clients.clients import CLIENTS, INSPECTOR, ROOT, Client
 from tests.clients.environments import installed
 from tests.clients.page import BEFORE, Block, blocks
+from tests.gateway.browser import a_browser
 from tests.local.running import local_mode
 
 pytestmark = pytest.mark.processes
 
-BLOCKS = {block.heading: block for block in blocks()}
 ANSWER = "Norway 92 euros"  # examples/alice/handbook/employee-handbook.pdf
 MARK = "----- the environment -----"
 TELL = f"echo '{MARK}'; .venv/bin/python -c 'import json, os; print(json.dumps(dict(os.environ)))'"
 # What a client says of a server that it can make do with.
 COMPLAINT = re.compile(r"Warning\b|WARN\b|Traceback|\bERROR\b")
+
+
+LINK = re.compile(r"http://\S+/authorize\?\S+")
+
+
+def block_of(heading: str, number: int = 0) -> Block:
+    return [block for block in blocks() if block.heading == heading][number]
 
 
 @pytest.fixture(scope="module")
@@ -61,17 +70,21 @@ def shell(instance: Instance, checkout: Path) -> dict[str, str]:
         "HOME": str(checkout / "home"),
         "STACKROOM_STATE_DIR": str(instance.state_dir),
     }
-    first = Block(BEFORE, "bash", f"{BLOCKS[BEFORE].text}\n{TELL}")
+    first = Block(BEFORE, "bash", f"{block_of(BEFORE).text}\n{TELL}")
     printed = run(first, environment, checkout).stdout
     return dict(json.loads(printed.split(MARK)[1]))
+
+
+def command(block: Block) -> list[str]:
+    programs = {"bash": ["bash", "-euo", "pipefail", "-c"], "python": ["python", "-c"]}
+    return [*programs[block.language], block.text]
 
 
 def run(
     block: Block, environment: Mapping[str, str], cwd: Path
 ) -> "subprocess.CompletedProcess[str]":
-    program = {"bash": ["bash", "-euo", "pipefail", "-c"], "python": ["python", "-c"]}
     completed = subprocess.run(
-        [*program[block.language], block.text],
+        command(block),
         cwd=cwd,
         env=environment,
         capture_output=True,
@@ -83,23 +96,77 @@ def run(
     return completed
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
-def test_a_client_finds_what_was_dropped(
+def run_beside_a_browser(
+    block: Block, environment: Mapping[str, str], cwd: Path, *, user: str
+) -> tuple[str, int]:
+    """
+    What was printed at a terminal, and how many links to sign in: a browser follows each, and the
+    user fills in the page.
+    """
+    terminal, at_terminal = pty.openpty()
+    printed, links = [], 0
+    with subprocess.Popen(
+        command(block),
+        cwd=cwd,
+        env=environment,
+        stdin=at_terminal,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        assert process.stdout is not None, "a pipe, as asked for"
+        for line in process.stdout:
+            printed.append(line)
+            for link in LINK.findall(line):
+                links += 1
+                with a_browser() as browser:
+                    answer = browser.submit(browser.open(link), user=user, groups="")
+                    browser.http.get(answer.headers["location"]).raise_for_status()
+    os.close(terminal)
+    os.close(at_terminal)
+    assert process.returncode == 0, "".join(printed)[-3000:]
+    return "".join(printed), links
+
+
+@pytest.fixture
+def at_hand(
     client: Client,
     shell: dict[str, str],
     checkout: Path,
     environments: Mapping[str, "Future[Path]"],
-) -> None:
+) -> dict[str, str]:
+    """The environment of the page's shell with the client installed in it."""
     folder = environments[client.environment].result() if client.environment else ROOT / ".venv"
     if client.environment == INSPECTOR.name and not (checkout / "node_modules").exists():
         (checkout / "node_modules").symlink_to(folder / "node_modules")
-    environment = {
+    return {
         **shell,
         "PATH": f"{folder / 'bin'}{os.pathsep}{shell['PATH']}",
         "npm_config_offline": "true",  # what is not pinned isn't fetched
     }
 
-    completed = run(BLOCKS[client.name], environment, checkout)
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+def test_a_client_finds_what_was_dropped(
+    client: Client, at_hand: dict[str, str], checkout: Path
+) -> None:
+    completed = run(block_of(client.name), at_hand, checkout)
 
     assert ANSWER in completed.stdout
     assert not COMPLAINT.search(completed.stderr), completed.stderr
+
+
+@pytest.mark.parametrize(
+    "client", [each for each in CLIENTS if each.signs_in], ids=lambda client: client.name
+)
+def test_a_client_signs_in_by_itself(
+    client: Client, at_hand: dict[str, str], checkout: Path
+) -> None:
+    own = {name: value for name, value in at_hand.items() if name != "STACKROOM_TOKEN"}
+    # The Inspector's own port may be somebody's.
+    own["MCP_OAUTH_CALLBACK_URL"] = f"http://127.0.0.1:{free_ports(1)}/oauth/callback"
+
+    printed, links = run_beside_a_browser(block_of(client.name, 1), own, checkout, user="alice")
+
+    assert ANSWER in printed
+    assert links == 1

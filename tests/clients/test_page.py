@@ -6,14 +6,21 @@ from pathlib import Path
 import pytest
 
 from tests.clients.clients import CLIENTS, INSPECTOR, REQUIREMENTS, Client
-from tests.clients.page import BEFORE, PAGE, blocks, named
-
-NAMES = [client.name for client in CLIENTS]
+from tests.clients.page import BEFORE, PAGE, blocks, table
 
 
-def test_every_client_has_a_row_and_one_block_and_no_block_is_nobodys() -> None:
-    assert named() == NAMES
-    assert [block.heading for block in blocks()] == [BEFORE, *NAMES]
+def test_every_client_has_its_blocks_and_no_block_is_nobodys() -> None:
+    wanted = [BEFORE]
+    for client in CLIENTS:
+        wanted += [client.name] * (2 if client.signs_in else 1)
+
+    assert [block.heading for block in blocks()] == wanted
+
+
+def test_the_table_says_which_clients_there_are_and_which_sign_in_by_themselves() -> None:
+    signs_in = {name: how.endswith(", or OAuth by itself") for name, (_, how) in table().items()}
+
+    assert list(signs_in.items()) == [(client.name, client.signs_in) for client in CLIENTS]
 
 
 def test_every_block_is_of_a_language_that_is_run() -> None:
@@ -27,10 +34,10 @@ def test_what_is_installed_is_what_the_page_says(pinned: Client) -> None:
     [section] = re.findall(
         rf"^### {re.escape(pinned.name)}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL
     )
-    [block] = [each for each in blocks() if each.heading == pinned.name]
 
     if pinned.environment == INSPECTOR.name:
-        assert f"npx --yes {pinned.package}@{pinned.version} " in block.text
+        named = [block.text for block in blocks() if block.heading == pinned.name]
+        assert all(f"npx --yes {pinned.package}@{pinned.version} " in text for text in named)
     else:
         asked = re.findall(r"`pip install ([^`]+)`", section)[0].replace('"', "").split()
         wanted = (REQUIREMENTS / f"{pinned.environment}.in").read_text("utf-8").splitlines()
