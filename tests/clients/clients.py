@@ -16,13 +16,15 @@ class Client:
     """
     `name` is the heading of its blocks: one with what the page exported, and where it `signs_in` by
     itself, another that does. `environment` is a lock of `requirements`, the Inspector's folder, or
-    nothing where the program is in `.venv` or on any machine; `package` names it there.
+    nothing where the program is in `.venv` or on any machine; `package` names it there. `protocol`
+    is the version of MCP that its block prints, if it does.
     """
 
     name: str
     package: str | None = None
     environment: str | None = None
     signs_in: bool = False
+    protocol: str = ""
 
     @property
     def version(self) -> str:
@@ -46,8 +48,8 @@ class Client:
 CLIENTS = (
     Client("curl"),
     Client("MCP Inspector", "@modelcontextprotocol/inspector", "inspector", signs_in=True),
-    Client("MCP SDK for Python", "mcp", "mcp", signs_in=True),
-    Client("MCP SDK for Python, of 2025", "mcp", "mcp-2025"),
+    Client("MCP SDK for Python", "mcp", "mcp", signs_in=True, protocol="2026-07-28"),
+    Client("MCP SDK for Python, of 2025", "mcp", "mcp-2025", protocol="2025-06-18"),
     Client("Strands Agents", "strands-agents"),
     Client("LangChain's MCP adapters", "langchain-mcp-adapters", "langchain"),
     Client("AWS CLI", "awscli"),

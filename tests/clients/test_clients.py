@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from stackroom_local.processes import free_ports
 from stackroom_local.state import Instance
 from tests.clients.clients import CLIENTS, INSPECTOR, ROOT, Client
 from tests.clients.environments import installed
@@ -153,6 +152,7 @@ def test_a_client_finds_what_was_dropped(
     completed = run(block_of(client.name), at_hand, checkout)
 
     assert ANSWER in completed.stdout
+    assert completed.stdout.startswith(client.protocol)
     assert not COMPLAINT.search(completed.stderr), completed.stderr
 
 
@@ -163,8 +163,11 @@ def test_a_client_signs_in_by_itself(
     client: Client, at_hand: dict[str, str], checkout: Path
 ) -> None:
     own = {name: value for name, value in at_hand.items() if name != "STACKROOM_TOKEN"}
-    # The Inspector's own port may be somebody's.
-    own["MCP_OAUTH_CALLBACK_URL"] = f"http://127.0.0.1:{free_ports(1)}/oauth/callback"
+    # Of the Inspector, for its own port may be somebody's, and so is this machine's keychain.
+    own |= {
+        "MCP_OAUTH_CALLBACK_URL": "http://127.0.0.1:0/oauth/callback",
+        "MCP_INSPECTOR_SECRET_STORE": "memory",
+    }
 
     printed, links = run_beside_a_browser(block_of(client.name, 1), own, checkout, user="alice")
 
