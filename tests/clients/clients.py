@@ -8,16 +8,16 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "requirements"
-INSPECTOR = HERE / "inspector"
+NPM = HERE / "npm"
 
 
 @dataclass(frozen=True)
 class Client:
     """
     `name` is the heading of its blocks: one with what the page exported, and where it `signs_in` by
-    itself, another that does. `environment` is a lock of `requirements`, the Inspector's folder, or
-    nothing where the program is in `.venv` or on any machine; `package` names it there. `protocol`
-    is the version of MCP that its block prints, if it does.
+    itself, another that does. `environment` is a lock of `requirements`, `npm`, or nothing where
+    the program is in `.venv` or on any machine; `package` names it there. `protocol` is the version
+    of MCP that its block prints, if it does.
     """
 
     name: str
@@ -31,8 +31,8 @@ class Client:
         """That is pinned; nothing for a program of the machine's own."""
         if self.package is None:
             return ""
-        if self.environment == INSPECTOR.name:
-            lock = json.loads((INSPECTOR / "package-lock.json").read_text("utf-8"))
+        if self.environment == NPM.name:
+            lock = json.loads((NPM / "package-lock.json").read_text("utf-8"))
             return str(lock["packages"][f"node_modules/{self.package}"]["version"])
         lock_file = (
             REQUIREMENTS / f"{self.environment}.lock"
@@ -47,9 +47,10 @@ class Client:
 
 CLIENTS = (
     Client("curl"),
-    Client("MCP Inspector", "@modelcontextprotocol/inspector", "inspector", signs_in=True),
+    Client("MCP Inspector", "@modelcontextprotocol/inspector", "npm", signs_in=True),
     Client("MCP SDK for Python", "mcp", "mcp", signs_in=True, protocol="2026-07-28"),
     Client("MCP SDK for Python, of 2025", "mcp", "mcp-2025", protocol="2025-06-18"),
+    Client("MCP SDK for TypeScript", "@modelcontextprotocol/client", "npm"),
     Client("Strands Agents", "strands-agents"),
     Client("LangChain's MCP adapters", "langchain-mcp-adapters", "langchain"),
     Client("AWS CLI", "awscli"),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from uv import find_uv_bin
 
-from tests.clients.clients import INSPECTOR, REQUIREMENTS, ROOT
+from tests.clients.clients import NPM, REQUIREMENTS, ROOT
 
 CACHE = ROOT / ".cache" / "clients"
 
@@ -26,8 +26,8 @@ def installed(name: str) -> Path:
 
     Raises `CalledProcessError`, with what was printed, where something can't be installed.
     """
-    if name == INSPECTOR.name:
-        return _kept(name, INSPECTOR / "package-lock.json", _install_inspector)
+    if name == NPM.name:
+        return _kept(name, NPM / "package-lock.json", _install_npm)
     return _kept(name, REQUIREMENTS / f"{name}.lock", _install_python)
 
 
@@ -52,11 +52,11 @@ def _install_python(folder: Path, lock_file: Path) -> None:
     _run([uv, "pip", "install", "--python", str(folder / "bin" / "python"), *options])
 
 
-def _install_inspector(folder: Path, lock_file: Path) -> None:
+def _install_npm(folder: Path, lock_file: Path) -> None:
     folder.mkdir()
     for path in (lock_file, lock_file.with_name("package.json")):
         shutil.copy(path, folder)
-    # The CLI needs no built binary, so no package's script is run.
+    # Neither needs a built binary, so no package's script is run.
     _run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder)
 
 

@@ -16,12 +16,17 @@ class Block:
     text: str
 
 
+def sections() -> dict[str, str]:
+    """What stands below each heading."""
+    parts = re.split(r"^##+ (.+)$", PAGE, flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
 def blocks() -> list[Block]:
     """All fenced blocks of the page, in their order."""
-    sections = re.split(r"^##+ (.+)$", PAGE, flags=re.MULTILINE)[1:]
     return [
         Block(heading, language, text)
-        for heading, section in zip(sections[::2], sections[1::2], strict=True)
+        for heading, section in sections().items()
         for language, text in re.findall(
             r"^```(\w*)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL
         )
@@ -29,6 +34,6 @@ def blocks() -> list[Block]:
 
 
 def table() -> dict[str, list[str]]:
-    """The table at the top: what a client asks and how it signs in, by the client's name."""
-    rows = re.findall(r"^\| \[(.+?)\]\(#.*?\) \| (.+?) \| (.+?) \|$", PAGE, re.MULTILINE)
+    """The table at the top by clients' names: link, what it asks, how it signs in."""
+    rows = re.findall(r"^\| \[(.+?)\]\((.+?)\) \| (.+?) \| (.+?) \|$", PAGE, re.MULTILINE)
     return {name: rest for name, *rest in rows}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from stackroom_local.state import Instance
-from tests.clients.clients import CLIENTS, INSPECTOR, ROOT, Client
+from tests.clients.clients import CLIENTS, NPM, ROOT, Client
 from tests.clients.environments import installed
 from tests.clients.page import BEFORE, Block, blocks
 from tests.gateway.browser import a_browser
@@ -75,7 +75,11 @@ def shell(instance: Instance, checkout: Path) -> dict[str, str]:
 
 
 def command(block: Block) -> list[str]:
-    programs = {"bash": ["bash", "-euo", "pipefail", "-c"], "python": ["python", "-c"]}
+    programs = {
+        "bash": ["bash", "-euo", "pipefail", "-c"],
+        "js": ["node", "--input-type=module", "-e"],
+        "python": ["python", "-c"],
+    }
     return [*programs[block.language], block.text]
 
 
@@ -136,7 +140,7 @@ def at_hand(
 ) -> dict[str, str]:
     """The environment of the page's shell with the client installed in it."""
     folder = environments[client.environment].result() if client.environment else ROOT / ".venv"
-    if client.environment == INSPECTOR.name and not (checkout / "node_modules").exists():
+    if client.environment == NPM.name and not (checkout / "node_modules").exists():
         (checkout / "node_modules").symlink_to(folder / "node_modules")
     return {
         **shell,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.clients import CLIENTS, INSPECTOR, REQUIREMENTS, Client
-from tests.clients.page import BEFORE, PAGE, blocks, table
+from tests.clients.clients import CLIENTS, NPM, REQUIREMENTS, Client
+from tests.clients.page import BEFORE, blocks, sections, table
 
 
 def test_every_client_has_its_blocks_and_no_block_is_nobodys() -> None:
@@ -18,37 +18,42 @@ def test_every_client_has_its_blocks_and_no_block_is_nobodys() -> None:
 
 
 def test_the_table_says_which_clients_there_are_and_which_sign_in_by_themselves() -> None:
-    signs_in = {name: how.endswith(", or OAuth by itself") for name, (_, how) in table().items()}
+    signs_in = {name: row[-1].endswith(", or OAuth by itself") for name, row in table().items()}
 
     assert list(signs_in.items()) == [(client.name, client.signs_in) for client in CLIENTS]
 
 
+def test_each_row_leads_to_its_section() -> None:
+    for name, (link, *_) in table().items():
+        # How GitHub makes a heading a link's end.
+        assert link == "#" + re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-")
+
+
 def test_every_block_is_of_a_language_that_is_run() -> None:
-    assert {block.language for block in blocks()} == {"bash", "python"}
+    assert {block.language for block in blocks()} == {"bash", "js", "python"}
 
 
 @pytest.mark.parametrize(
     "pinned", [each for each in CLIENTS if each.package and each.environment], ids=lambda c: c.name
 )
 def test_what_is_installed_is_what_the_page_says(pinned: Client) -> None:
-    [section] = re.findall(
-        rf"^### {re.escape(pinned.name)}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL
-    )
-
-    if pinned.environment == INSPECTOR.name:
-        named = [block.text for block in blocks() if block.heading == pinned.name]
-        assert all(f"npx --yes {pinned.package}@{pinned.version} " in text for text in named)
+    said = re.findall(r"(?:pip install|npm install|npx --yes) ([^`\n]+)", sections()[pinned.name])
+    if pinned.environment == NPM.name:
+        wanted = {f"{pinned.package}@{pinned.version}"}
     else:
-        asked = re.findall(r"`pip install ([^`]+)`", section)[0].replace('"', "").split()
-        wanted = (REQUIREMENTS / f"{pinned.environment}.in").read_text("utf-8").splitlines()
-        assert asked
-        assert set(asked) <= set(wanted)
-        assert pinned.package in {re.split(r"[=<>]", each)[0].replace(".", "-") for each in asked}
+        wanted = {*(REQUIREMENTS / f"{pinned.environment}.in").read_text("utf-8").splitlines()}
+
+    asked = {word for line in said for word in line.split(" --cli")[0].split()}
+
+    assert asked <= wanted
+    assert pinned.package in {
+        re.split("[=<>]|(?<=.)@", each)[0].replace(".", "-") for each in asked
+    }
 
 
 @pytest.mark.parametrize(
     "lock",
-    [*sorted(REQUIREMENTS.glob("*.lock")), INSPECTOR / "package-lock.json"],
+    [*sorted(REQUIREMENTS.glob("*.lock")), NPM / "package-lock.json"],
     ids=lambda path: path.name,
 )
 def test_no_lock_says_where_its_packages_come_from(lock: Path) -> None:
