@@ -19,7 +19,8 @@ Made by `make docs` from src/stackroom_local/simulator/rules and the tests in te
 say which rules they hold. Sources: *model* is the botocore service model, *quotas* the AWS General
 Reference page "Amazon Bedrock endpoints and quotas", *guide* the Bedrock, S3 Vectors or OpenSearch
 Serverless user guide, *observed* what users of the real service reported, *assumed* our choice
-where nothing says.
+where nothing says. What is assumed of the gateway and of signing in stands in
+[sign-in.md](sign-in.md#what-of-this-is-assumed).
 
 """
 _MANAGED = """

@@ -46,7 +46,14 @@ class SignIn(Construct):
             auth_flows=cognito.AuthFlow(user_srp=True, admin_user_password=True),
             o_auth=cognito.OAuthSettings(
                 flows=cognito.OAuthFlows(authorization_code_grant=True),
-                scopes=[cognito.OAuthScope.OPENID],
+                # A client that is told no scope asks for all that the issuer's discovery lists,
+                # which is these, and is refused where the app client hasn't each.
+                scopes=[
+                    cognito.OAuthScope.OPENID,
+                    cognito.OAuthScope.EMAIL,
+                    cognito.OAuthScope.PHONE,
+                    cognito.OAuthScope.PROFILE,
+                ],
                 callback_urls=list(deployment.callback_urls),
             ),
             generate_secret=False,

@@ -43,7 +43,7 @@ def test_metadata_is_the_same_wherever_a_client_looks(gateway: RunningGateway) -
         "registration_endpoint": f"{issuer}/register",
         "revocation_endpoint": f"{issuer}/revoke",
         "jwks_uri": f"{issuer}/.well-known/jwks.json",
-        "scopes_supported": ["openid"],
+        "scopes_supported": ["openid", "email", "phone", "profile"],
         "response_types_supported": ["code"],
         "grant_types_supported": ["authorization_code", "refresh_token"],
         "code_challenge_methods_supported": ["S256"],
@@ -83,6 +83,23 @@ def test_a_sign_in_gives_tokens_of_the_picked_user_that_the_gateway_takes(flow: 
     assert told["cognito:groups"] == ["staff", "research"]
     seen = flow.gateway.echo(token=tokens["access_token"], query="hi")
     assert seen["custom"]["bedrockAgentCorePropagatedHeaders"]["x-session-id"] == told["origin_jti"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [(None, "openid"), ("", "openid"), ("openid email", "openid email"), (" openid ", "openid")],
+)
+def test_a_token_has_the_scopes_that_were_asked_for(
+    flow: Flow, asked: str | None, given: str
+) -> None:
+    with a_browser() as browser:
+        code = browser.sign_in(flow.link(scope=asked), "alice")["code"]
+
+    tokens = flow.exchange(code).json()
+
+    assert tokens["scope"] == given
+    assert claims(tokens)["scope"] == given
+    assert claims(flow.refresh(tokens["refresh_token"]).json())["scope"] == given
 
 
 def test_a_client_is_sent_back_with_its_state_as_it_was(flow: Flow) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,12 +11,19 @@ from typing import Any
 
 import pytest
 
+from infra.callback_urls import OF_LOGIN
 from stackroom_local.gateway.issuer import CLIENT_ID
-from tests.gateway import node
+from stackroom_local.gateway.refusals import FORGED, MALFORMED, OF_ANOTHER_CLIENT, PROBLEMS
+from tests.clients.clients import CLIENTS, NPM
+from tests.clients.environments import installed
 from tests.gateway.browser import a_browser, query
 from tests.gateway.flow import Flow
-from tests.gateway.serving import TOOL, RunningGateway
+from tests.gateway.serving import ROOT, TOOL, RunningGateway
 
+GUIDE = (ROOT / "docs" / "sign-in.md").read_text("utf-8")
+_SCRIPT = Path(__file__).with_name("typescript-client.mjs")
+_PACKAGE = "@modelcontextprotocol/inspector"
+_VERSION = next(client.version for client in CLIENTS if client.package == _PACKAGE)
 _LINK = re.compile(r"Please navigate to: (http\S+)")
 
 
@@ -28,19 +36,28 @@ def terminal() -> Iterator[int]:
     os.close(ours)
 
 
-def inspect(gateway: RunningGateway, home: Path, terminal: int, *, user: str) -> dict[str, Any]:
+# Any port, so that two may run at once.
+_CALLBACK = ("--callback-url", "http://127.0.0.1:0/oauth/callback")
+_ECHO = ("--method", "tools/call", "--tool-name", TOOL, "--tool-arg", "query=hi")
+
+
+def inspect(
+    home: Path, terminal: int, *arguments: str, user: str
+) -> tuple[list[str], dict[str, Any]]:
     """
-    What the Inspector's command line makes of one call; `links` tells where it sent the person, who
-    signs in as `user` each time.
+    Where the Inspector's command line sent the person, who signs in as `user` each time, and what
+    it printed.
     """
-    command = [
-        *(str(node.installed() / "node_modules" / ".bin" / "mcp-inspector"), "--cli", gateway.url),
-        *("--transport", "http", "--callback-url", "http://127.0.0.1:0/oauth/callback"),
-        *("--method", "tools/call", "--tool-name", TOOL, "--tool-arg", "query=hi"),
-    ]
+    command = [str(installed(NPM.name) / "node_modules" / ".bin" / "mcp-inspector"), *arguments]
     with subprocess.Popen(
         command,
-        env=node.environment(home),
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "NO_COLOR": "1",
+            "MCP_AUTO_OPEN_ENABLED": "false",
+            "MCP_INSPECTOR_SECRET_STORE": "file",  # not the keychain of whoever runs the tests
+        },
         stdin=terminal,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -58,13 +75,13 @@ def inspect(gateway: RunningGateway, home: Path, terminal: int, *, user: str) ->
                     assert browser.http.get(back.headers["location"]).status_code == 200
         answer = inspector.stdout.read()
     assert inspector.returncode == 0, "".join(told) + answer
-    return {"links": links, "seen": json.loads(json.loads(answer)["content"][0]["text"])}
+    return links, json.loads(answer)
 
 
 def typescript(gateway: RunningGateway, **given: Any) -> dict[str, Any]:
     run = subprocess.run(
-        ["node", "typescript-client.mjs"],
-        cwd=node.installed(),
+        ["node", "--input-type=module", "--eval", _SCRIPT.read_text("utf-8")],
+        cwd=installed(NPM.name),  # where it finds what it imports
         input=json.dumps({"url": gateway.url, "tool": TOOL, **given}),
         env={"PATH": os.environ["PATH"]},
         capture_output=True,
@@ -80,16 +97,51 @@ def headers(seen: dict[str, Any]) -> dict[str, str]:
     return dict(seen["custom"]["bedrockAgentCorePropagatedHeaders"])
 
 
+def echoed(answer: dict[str, Any]) -> dict[str, str]:
+    return headers(json.loads(answer["content"][0]["text"]))
+
+
+@pytest.mark.parametrize("told", [(), ("--client-id", CLIENT_ID)])
 def test_the_inspector_signs_in_by_itself_and_stays_signed_in(
+    gateway: RunningGateway, tmp_path: Path, terminal: int, told: tuple[str, ...]
+) -> None:
+    arguments = ("--cli", gateway.url, *_CALLBACK, *_ECHO, *told)
+
+    links, first = inspect(tmp_path, terminal, *arguments, user="dave")
+    no_links, second = inspect(tmp_path, terminal, *arguments, user="erin")
+
+    assert len(links) == 1
+    assert no_links == []
+    assert echoed(first)["x-user-sub"] == "dave"
+    assert echoed(second) == echoed(first)
+
+
+def test_the_inspector_signs_in_as_the_guide_has_it(
     gateway: RunningGateway, tmp_path: Path, terminal: int
 ) -> None:
-    first = inspect(gateway, tmp_path, terminal, user="dave")
-    second = inspect(gateway, tmp_path, terminal, user="erin")
+    pinned = f"npx --yes {_PACKAGE}@{_VERSION} "
+    [line] = re.findall(rf"^{pinned}(--cli .*[^\\\n])$", GUIDE, re.MULTILINE)
+    arguments = shlex.split(line.replace("$STACKROOM_MCP_URL", gateway.url))
 
-    assert len(first["links"]) == 1
-    assert second["links"] == []
-    assert headers(first["seen"])["x-user-sub"] == "dave"
-    assert headers(second["seen"]) == headers(first["seen"])
+    links, answer = inspect(tmp_path, terminal, *arguments, *_CALLBACK, user="dave")
+
+    assert len(links) == 1
+    assert [tool["name"] for tool in answer["tools"]] == [TOOL]
+
+
+def test_the_guide_names_what_is_told_of_a_token_and_where_clients_listen() -> None:
+    told = set(
+        re.findall(r"^\| (?:the access token|\.\.\.) ([^|,]+?)(?:, .*)? \|", GUIDE, re.MULTILINE)
+    )
+
+    assert told == {
+        *PROBLEMS.values(),
+        FORGED,
+        MALFORMED.partition(":")[0],
+        "was issued to a client that this gateway doesn't allow",
+    }
+    assert "was issued to a client that this gateway doesn't allow" in OF_ANOTHER_CLIENT
+    assert f"`{OF_LOGIN}`" in GUIDE
 
 
 def test_a_client_of_the_typescript_sdk_knows_by_itself_where_to_send_the_person(

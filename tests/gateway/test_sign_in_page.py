@@ -151,3 +151,16 @@ def test_what_a_client_sends_is_text_to_the_page(flow: Flow, changes: dict[str, 
 
     assert "<script>alert" not in page.text
     assert "onerror='" not in page.text
+
+
+def test_an_address_that_was_registered_is_text_to_the_page(flow: Flow) -> None:
+    uri = "com.example:<script>alert(1)</script>"
+    url = f"{flow.gateway.base}/issuer/register"
+    httpx2.post(url, json={"redirect_uris": [uri]}, timeout=120).raise_for_status()
+
+    with a_browser() as browser:
+        page = browser.http.get(flow.link(redirect_uri=uri), follow_redirects=True)
+
+    assert page.status_code == 200
+    assert "<script>" not in page.text
+    assert "&lt;script&gt;" in page.text

@@ -50,7 +50,7 @@ def test_people_sign_in_by_code_and_a_program_without_a_secret_finds_where(
 
     assert client["AllowedOAuthFlows"] == ["code"]
     assert client["AllowedOAuthFlowsUserPoolClient"] is True
-    assert client["AllowedOAuthScopes"] == ["openid"]
+    assert client["AllowedOAuthScopes"] == ["openid", "email", "phone", "profile"]
     assert client["CallbackURLs"] == ["http://localhost:8976/callback"]
     assert client["GenerateSecret"] is False
     assert client["EnableTokenRevocation"] is True

@@ -28,7 +28,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
 from stackroom_local.gateway.issuer import Issuer
 from stackroom_local.gateway.public_client import (
-    SCOPES,
+    DEFAULT_SCOPES,
     PublicClient,
     become_public,
     redirects_to_keep,
@@ -107,7 +107,7 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refresh, Access
         params = asked.params
         code = Code(
             code=secrets.token_urlsafe(32),
-            scopes=params.scopes or list(SCOPES),
+            scopes=params.scopes or list(DEFAULT_SCOPES),
             expires_at=time.time() + _CODE_SECONDS,
             client_id=asked.client_id,
             code_challenge=params.code_challenge,
@@ -186,6 +186,7 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refresh, Access
             groups=session.groups,
             session=session.id,
             client_id=session.client_id,
+            scopes=session.scopes,
             lifetime_seconds=self.access_token_seconds,
             signed_in_at=session.signed_in_at,
         )

@@ -52,6 +52,7 @@ class Issuer:
         groups: Sequence[str] = (),
         session: str | None = None,
         client_id: str = CLIENT_ID,
+        scopes: Sequence[str] = ("openid",),
         lifetime_seconds: float = ACCESS_TOKEN_SECONDS,
         signed_in_at: int | None = None,
     ) -> str:
@@ -68,7 +69,7 @@ class Issuer:
             "username": user,
             "client_id": client_id,
             "token_use": "access",
-            "scope": "openid",
+            "scope": " ".join(scopes),
             "auth_time": now if signed_in_at is None else signed_in_at,
             "iat": now,
             "exp": int(now + lifetime_seconds),

@@ -17,7 +17,9 @@ from pydantic import AnyUrl
 
 from stackroom_local.gateway.redirects import is_loopback, may_be_registered
 
-SCOPES = ("openid",)
+# As the app client on AWS has them (infra/sign_in.py); what isn't asked for is the first alone.
+SCOPES = ("openid", "email", "phone", "profile")
+DEFAULT_SCOPES = SCOPES[:1]
 _NO_SECRET = "none"  # noqa: S105 - how a public client authenticates: RFC 7591, 2
 
 

@@ -16,10 +16,10 @@ OF_ANOTHER_CLIENT = (
     "the access token was issued to a client that this gateway doesn't allow, or is an ID token, "
     f"which names no client. {_HINT}"
 )
-_MALFORMED = "is malformed: it is no JSON Web Token"
+MALFORMED = "is malformed: it is no JSON Web Token"
 _OF_ANOTHER_ISSUER = "comes from another issuer"
-_FORGED = "isn't signed by this issuer"
-_PROBLEMS: Mapping[type[jwt.PyJWTError], str] = {
+FORGED = "isn't signed by this issuer"
+PROBLEMS: Mapping[type[jwt.PyJWTError], str] = {
     jwt.ExpiredSignatureError: "has expired",
     jwt.ImmatureSignatureError: "is not valid yet",
     jwt.InvalidIssuerError: _OF_ANOTHER_ISSUER,
@@ -37,7 +37,7 @@ def _problem(token: str, error: Exception, issuer: Issuer) -> str:
         return f"lacks the claim {error.claim}"
     if isinstance(error, jwt.InvalidSignatureError):
         return _signature_problem(token, issuer)
-    return next((told for kind, told in _PROBLEMS.items() if isinstance(error, kind)), _MALFORMED)
+    return next((told for kind, told in PROBLEMS.items() if isinstance(error, kind)), MALFORMED)
 
 
 def _signature_problem(token: str, issuer: Issuer) -> str:
@@ -45,9 +45,9 @@ def _signature_problem(token: str, issuer: Issuer) -> str:
     try:
         unverified = jwt.decode_complete(token, options={"verify_signature": False})
     except (jwt.PyJWTError, RecursionError):  # the payload, which nobody has read so far
-        return _MALFORMED
+        return MALFORMED
     if unverified["payload"].get("iss") != issuer.url:
         return _OF_ANOTHER_ISSUER
     if unverified["header"].get("kid") != issuer.key_id:
-        return f"{_FORGED}: it names a key that the issuer hasn't, maybe one of before --fresh"
-    return f"{_FORGED}: its signature doesn't fit"
+        return f"{FORGED}: it names a key that the issuer hasn't, maybe one of before --fresh"
+    return f"{FORGED}: its signature doesn't fit"

@@ -33,7 +33,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from stackroom_local.gateway.authorization import PAGE_PATH, AuthorizationServer
 from stackroom_local.gateway.issuer import ALGORITHM, Issuer
-from stackroom_local.gateway.public_client import SCOPES
+from stackroom_local.gateway.public_client import DEFAULT_SCOPES, SCOPES
 from stackroom_local.gateway.sign_in_page import SignInPage
 
 RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource"
@@ -41,7 +41,7 @@ _UNKEPT = {"Cache-Control": "no-store"}
 _MAX_BODY = 64 * 1024  # many times of what any of these requests needs
 
 _REGISTRATION = ClientRegistrationOptions(
-    enabled=True, valid_scopes=list(SCOPES), default_scopes=list(SCOPES)
+    enabled=True, valid_scopes=list(SCOPES), default_scopes=list(DEFAULT_SCOPES)
 )
 
 # What is wrapped around an address that clients call, to let pages of other origins call it, too.
@@ -147,7 +147,7 @@ class _ProtectedResource:
         resource = ProtectedResourceMetadata(
             resource=AnyHttpUrl(f"http://{Request(scope).url.netloc}{self.path}"),
             authorization_servers=[AnyHttpUrl(self.issuer.url)],
-            scopes_supported=list(SCOPES),
+            scopes_supported=list(DEFAULT_SCOPES),
         )
         document = {
             **resource.model_dump(mode="json", exclude_none=True),
