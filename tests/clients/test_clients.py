@@ -64,8 +64,9 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def shell(instance: Instance, checkout: Path) -> dict[str, str]:
     """The environment of a shell in which the page's first lines have been typed."""
+    nobodys = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     environment = {
-        **os.environ,
+        **nobodys,
         "HOME": str(checkout / "home"),
         "STACKROOM_STATE_DIR": str(instance.state_dir),
     }
@@ -146,6 +147,7 @@ def at_hand(
         **shell,
         "PATH": f"{folder / 'bin'}{os.pathsep}{shell['PATH']}",
         "npm_config_offline": "true",  # what is not pinned isn't fetched
+        "npm_config_update_notifier": "false",
     }
 
 
