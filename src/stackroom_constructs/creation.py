@@ -38,6 +38,9 @@ class KnowledgeBaseCreation:
     `{file}.metadata.json` of at most 10 KB, of which an S3 Vectors index takes 1 KB.
     https://docs.aws.amazon.com/bedrock/latest/userguide/knowledge-base-ds.html
 
+    The knowledge base has the tag `mcp-multirag-kb`, by which AWS Labs' MCP server finds it; a
+    stack takes it away with `Tags.of(construct).remove("mcp-multirag-kb")`.
+
     bucket: where the documents are; in the same account and region. If it has a KMS key, the role
         may decrypt with it.
     prefix: which keys are read, at most 300 characters. In the role's rights `*`, `?` and `${`

@@ -8,8 +8,7 @@ from stackroom_constructs.creation import KnowledgeBaseCreation
 from stackroom_constructs.ingestion import in_cloudformation
 
 _Kb = bedrock.CfnKnowledgeBase
-# By which awslabs.bedrock-kb-retrieval-mcp-server finds the knowledge bases that it may search; a
-# stack says otherwise with `Tags.of(construct).remove("mcp-multirag-kb")`.
+# By which awslabs.bedrock-kb-retrieval-mcp-server finds the knowledge bases that it may search:
 # https://awslabs.github.io/mcp/servers/bedrock-kb-retrieval-mcp-server
 _FOUND_BY_MCP_SERVER = {"mcp-multirag-kb": "true"}
 

@@ -147,14 +147,24 @@ def test_what_is_not_there_has_no_tags(world: World, make: Make) -> None:
     assert read["Code"] == written["Code"] == elsewhere["Code"] == expected
 
 
-def test_another_bucket_of_the_name_has_no_tags_of_the_one_before(world: World) -> None:
-    first = vector_bucket(world, {"team": "birds"})
-    name = first.arn.rpartition("/")[2]
-    world.s3vectors.delete_vector_bucket(vectorBucketName=name)
+def test_another_bucket_or_index_of_the_name_has_no_tags_of_the_one_before(world: World) -> None:
+    first = vector_index(world, {"team": "birds"})
+    bucket_arn, _, index = first.arn.partition("/index/")
+    bucket = bucket_arn.rpartition("/")[2]
+    world.s3vectors.tag_resource(resourceArn=bucket_arn, tags={"team": "birds"})
+    world.s3vectors.delete_index(indexArn=first.arn)
+    world.s3vectors.delete_vector_bucket(vectorBucketName=bucket)
 
-    world.s3vectors.create_vector_bucket(vectorBucketName=name)
+    world.s3vectors.create_vector_bucket(vectorBucketName=bucket)
+    world.s3vectors.create_index(
+        vectorBucketName=bucket,
+        indexName=index,
+        dataType="float32",
+        dimension=4,
+        distanceMetric="cosine",
+    )
 
-    assert first.listed() == {}
+    assert first.listed() == first.listed(bucket_arn) == {}
 
 
 def test_tags_of_sessions_are_refused_under_their_own_service_s_name(world: World) -> None:

@@ -38,7 +38,7 @@ class Guardrails:
                 self._admit(parameters["name"])
                 made = new_guardrail_id()
                 self._insert(made, DRAFT, parameters["name"], kept)
-                self.tags.give(self.arns.guardrail(made), parameters.get("tags"))
+                self.tags.put(self.arns.guardrail(made), parameters.get("tags"))
                 self.tokens.remember("CreateGuardrail", token, made)
         row = self._row(made, DRAFT)
         return {**self._draft(row), "createdAt": moment(row["created_at"])}

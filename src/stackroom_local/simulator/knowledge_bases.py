@@ -45,7 +45,7 @@ class KnowledgeBases:
             if made is None:
                 self._admit(parameters)
                 made = self._insert(parameters)
-                self.tags.give(self.arns.knowledge_base(made), parameters.get("tags"))
+                self.tags.put(self.arns.knowledge_base(made), parameters.get("tags"))
                 self.tokens.remember("CreateKnowledgeBase", token, made)
                 self._activate_later(made)
             return {"knowledgeBase": self._described(knowledge_base(self.store, made))}
@@ -105,7 +105,8 @@ class KnowledgeBases:
     def resume(self) -> None:
         """After a restart, whatever was being created is ready, and what was to go is gone."""
         self.store.write("UPDATE knowledge_bases SET status = 'ACTIVE' WHERE status = 'CREATING'")
-        self.store.write("DELETE FROM knowledge_bases WHERE status = 'DELETING'")
+        for row in self.store.rows("SELECT id FROM knowledge_bases WHERE status = 'DELETING'"):
+            self._forget(row["id"])
 
     def _forget(self, knowledge_base_id: str) -> None:
         with self.store.transaction():

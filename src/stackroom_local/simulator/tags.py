@@ -16,14 +16,9 @@ class Tags:
     store: Store
     most: Rule
 
-    def give(self, arn: str, tags: Mapping[str, str] | Pairs | None) -> None:
-        """To a resource that is made; raises ServiceError, and the caller's transaction is off."""
-        self.forget(arn)
-        self.put(arn, tags or {})
-
-    def put(self, arn: str, tags: Mapping[str, str] | Pairs) -> None:
+    def put(self, arn: str, tags: Mapping[str, str] | Pairs | None) -> None:
         """Add tags, or give new values: rule tags.changed; raises ServiceError."""
-        added = by_key(tags)
+        added = by_key(tags or {})
         for key in added:
             if key.lower().startswith("aws:"):
                 raise TAG_RESERVED.broken(key=key)

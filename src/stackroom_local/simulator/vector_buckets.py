@@ -34,7 +34,7 @@ class VectorBuckets:
                 raise VECTOR_BUCKET_TAKEN.broken()
             created_at = self.clock.now().isoformat()
             self.store.insert("vector_buckets", {"name": name, "created_at": created_at})
-            self.tags.give(self.arns.vector_bucket(name), parameters.get("tags"))
+            self.tags.put(self.arns.vector_bucket(name), parameters.get("tags"))
         return {"vectorBucketArn": self.arns.vector_bucket(name)}
 
     def get(self, parameters: Parameters) -> Parameters:

@@ -64,7 +64,7 @@ class VectorIndexes:
             store.insert("vector_indexes", row)
             if asked:
                 self._add(self.row(parameters), asked)
-            self.buckets.tags.give(arn, parameters.get("tags"))
+            self.buckets.tags.put(arn, parameters.get("tags"))
         return {"indexArn": arn}
 
     def get(self, parameters: Parameters) -> Parameters:

@@ -78,7 +78,7 @@ class Collections:
             if self.store.row("SELECT 1 FROM collections WHERE name = ?", row["name"]):
                 raise ServiceError("ConflictException", f"Collection {row['name']} already exists")
             self.store.insert("collections", row)
-            self.tags.give(self._arn(row["id"]), parameters.get("tags"))
+            self.tags.put(self._arn(row["id"]), parameters.get("tags"))
         return {"createCollectionDetail": {**row, "arn": self._arn(row["id"]), "status": "ACTIVE"}}
 
     def _get(self, parameters: Parameters) -> Parameters:
