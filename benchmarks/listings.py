@@ -72,7 +72,7 @@ def _counted(instance: Instance, asked: Counter[str]) -> UseCases:
 
     def client(service: str) -> Any:
         if service != "dynamodb":
-            return product.client(service)
+            return product.site.client(service)
         made = session.client("dynamodb", endpoint_url=instance.aws_endpoint)
         made.meta.events.register("before-call.dynamodb", count)
         return made

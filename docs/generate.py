@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from docs.cli import CLI, cli
 from docs.fidelity import FIDELITY, fidelity
 from stackroom_local.cli.verbs import EXIT_CODES, FAILS_WHEN
 
@@ -183,6 +184,7 @@ def main(assembly: Path) -> None:
         text = text.replace(f"<!-- {name} -->{old}<!-- /", f"<!-- {name} -->\n{table}\n<!-- /")
     README.write_text(text, "utf-8")
     FIDELITY.write_text(fidelity(), "utf-8")
+    CLI.write_text(cli(), "utf-8")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ Stackroom is up.
 
 Next (docs/deploy.md explains each line):
 
+  stackroom deployments add {Project} --outputs {path}
+  stackroom --deployment {Project} doctor
   export STACKROOM_BUCKET={BucketName} STACKROOM_MCP_URL={McpUrl}
   export STACKROOM_USER_POOL={UserPoolId} STACKROOM_CLIENT={ClientId}
   aws cognito-idp admin-create-user --user-pool-id $STACKROOM_USER_POOL --username alice \\
@@ -31,11 +33,12 @@ Next (docs/deploy.md explains each line):
 """
 
 
-def report(outputs: Mapping[str, Mapping[str, str]]) -> str:
-    """`outputs` as the CDK writes them: values by name, by stack."""
+def report(outputs: Mapping[str, Mapping[str, str]], path: str = "cdk.out/outputs.json") -> str:
+    """`outputs` as the CDK writes them into `path`: values by name, by stack."""
     merged = {name: value for stack in outputs.values() for name, value in stack.items()}
-    return _TEXT.format_map(merged)
+    [project] = [each.removesuffix("-data") for each in outputs if each.endswith("data")]
+    return _TEXT.format_map({**merged, "Project": project, "path": path})
 
 
 if __name__ == "__main__":
-    sys.stdout.write(report(json.loads(Path(sys.argv[1]).read_text("utf-8"))))
+    sys.stdout.write(report(json.loads(Path(sys.argv[1]).read_text("utf-8")), sys.argv[1]))

@@ -8,6 +8,10 @@ one if it is due. Without `when_due` a round is gone on with, or begun, at once.
 Whoever knows that what was under way has ended, as after a power cut, says since when:
 {"action": "reconcile", "idle_before": "2026-02-03T10:30:00Z"}. That invocation begins at the start,
 and leaves nothing of what is older to the next.
+
+An operator's `stackroom reconcile` wants to be told what was found: {"listed": true}. And with
+"dry_run": true nothing is mended, and no bookmark moved: what is left to compare is told in
+`resume`, which the next invocation is handed.
 """
 
 from collections import Counter
@@ -25,6 +29,7 @@ from functions.reconciler.search_indexes import report_search_indexes
 from stackroom.audits.discrepancies import Discrepancy, Kind
 from stackroom.audits.pace import ACCOUNT_A_SECOND, DEFAULT_A_SECOND
 from stackroom.audits.reconciliation import Reconciliation
+from stackroom.audits.rounds import HeldBookmark, Rounds
 from stackroom.aws.reconciliation import reconciliation_of
 from stackroom.aws.session import client
 from stackroom.aws.settings import Pool, Settings
@@ -36,6 +41,9 @@ metrics = metrics_for("reconciler")
 # Milliseconds. Nothing is begun with less; a piece that takes longer is cut off, and the next
 # invocation has all of its time for it.
 _ENOUGH = 60_000
+# Of those that one answer lists: some 300 bytes each, and an answer has room for 6 MB [AWS Lambda
+# quotas: "Invocation payload"].
+_MOST_LISTED = 5_000
 
 
 class ReconcilerSettings(Settings):
@@ -48,9 +56,19 @@ class ReconcilerSettings(Settings):
     reconciler_requests_a_second: float = Field(DEFAULT_A_SECOND, gt=0, lt=ACCOUNT_A_SECOND)
 
 
+class Resume(BaseModel):
+    """How far a dry run has come: what its bookmark and its round would say."""
+
+    cursor: str | None = None
+    round: str | None = None
+
+
 class Request(BaseModel):
     idle_before: AwareDatetime | None = None
     when_due: bool = False
+    listed: bool = False
+    dry_run: bool = False
+    resume: Resume = Resume()
 
 
 @cache
@@ -71,31 +89,72 @@ def reconciliation(idle_before: datetime | None) -> Reconciliation:
     )
 
 
+def rehearsal(resume: Resume) -> tuple[Reconciliation, Callable[[], Resume]]:
+    """A reconciliation that only tells; and where the next invocation goes on."""
+    bookmark, kept = HeldBookmark(resume.cursor), HeldBookmark(resume.round)
+    rehearsing = reconciliation_of(
+        use_cases(),
+        bookmark=bookmark,
+        rounds=Rounds(kept=kept),
+        dry_run=True,
+        a_second=use_cases().deployment.settings.need("reconciler_requests_a_second"),
+    )
+    return rehearsing, lambda: Resume(cursor=bookmark.read(), round=kept.read())
+
+
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     report_search_indexes(use_cases().deployment)
     request = Request.model_validate(event)
-    reconciling = reconciliation(request.idle_before)
+    if request.dry_run:
+        reconciling, resume = rehearsal(request.resume)
+    else:
+        reconciling, resume = reconciliation(request.idle_before), Resume
 
     def has_time() -> bool:
         return context.get_remaining_time_in_millis() >= _ENOUGH
 
-    counts = told(found(reconciling, has_time, when_due=request.when_due))
+    listed: list[dict[str, str]] = []
+    discrepancies = found(reconciling, has_time, when_due=request.when_due)
+    counts = told(_listing(discrepancies, listed) if request.listed else discrepancies)
     finished = reconciling.is_over
     latest = reconciling.rounds.latest()
 
-    count(counts)
+    if not request.dry_run:
+        count(counts)
     logger.info(
         "reconciled",
         finished=finished,
+        dry_run=request.dry_run,
         found=counts.total(),
         by_kind=counts,
         round_began=latest.began if latest is not None else None,
         round_ended=latest.ended if latest is not None else None,
         read=latest.read if latest is not None else {},
     )
-    return {"finished": finished, "found": dict(counts)}
+    answer: dict[str, Any] = {"finished": finished, "found": dict(counts)}
+    if request.listed:
+        answer["listed"] = listed
+    if request.dry_run:
+        answer["resume"] = resume().model_dump()
+    return answer
+
+
+def _listing(
+    discrepancies: Iterable[Discrepancy], listed: list[dict[str, str]]
+) -> Iterator[Discrepancy]:
+    for each in discrepancies:
+        if len(listed) < _MOST_LISTED:
+            listed.append(
+                {
+                    "kind": each.kind,
+                    "what": each.what,
+                    "remedy": each.remedy,
+                    "outcome": each.outcome,
+                }
+            )
+        yield each
 
 
 def found(

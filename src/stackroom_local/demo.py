@@ -21,8 +21,9 @@ from rich.markup import escape
 from stackroom.model import DocumentStatus
 from stackroom_local import agent_scene
 from stackroom_local.calling import command
+from stackroom_local.cli.answers import DemoAnswer
 from stackroom_local.cli.asking import print_passages, search
-from stackroom_local.cli.console import Console, console, stopwatch
+from stackroom_local.cli.console import Console, Output, stopwatch
 from stackroom_local.cli.documents import put, settle
 from stackroom_local.dropping import Dropped, File, NotDropped, find
 from stackroom_local.problems import DemoFailed
@@ -85,9 +86,9 @@ class _Timings:
         self.parts[part] = time.monotonic() - started
 
 
-def run(*, speed: float) -> None:
+def run(*, speed: float, told: Output) -> None:
     """Raises `DemoFailed` if something is not as it should be."""
-    out = console()
+    out = told.people
     questions = Questions.model_validate_json(part("examples/questions.json").read_bytes())
     directory = Path(tempfile.mkdtemp(prefix="stackroom-demo-"))
     timings = _Timings()
@@ -98,6 +99,7 @@ def run(*, speed: float) -> None:
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     _report(out, timings)
+    told.answer(DemoAnswer(seconds=timings.parts))
 
 
 def _show(

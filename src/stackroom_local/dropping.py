@@ -10,8 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import Document, DocumentStatus
-from stackroom_local.clients import client
-from stackroom_local.state import Instance
+from stackroom_local.sites.site import Site
 
 _UPLOADERS = 8
 _OVER = {DocumentStatus.INDEXED, DocumentStatus.FAILED}
@@ -81,21 +80,21 @@ def find(paths: Iterable[Path]) -> Found:
 
 
 def drop(
-    instance: Instance,
+    site: Site,
     files: Iterable[File],
     *,
     prefix: str,
     on_put: Callable[[File], None],
 ) -> Iterator[Dropped | NotDropped]:
     """Puts every file under `prefix`; one that can't be put does not keep the others back."""
-    s3 = client("s3", instance.aws_endpoint)
+    s3 = site.client("s3")
 
     def put(file: File) -> Dropped | NotDropped:
         key = prefix + file.name
         at = datetime.now(UTC)
         try:
             with file.path.open("rb") as body:
-                answer = s3.put_object(Bucket=instance.bucket, Key=key, Body=body)
+                answer = s3.put_object(Bucket=site.bucket, Key=key, Body=body)
         except (OSError, BotoCoreError, ClientError) as error:
             return NotDropped(key, str(error))
         except UnicodeEncodeError:

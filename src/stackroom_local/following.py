@@ -19,7 +19,7 @@ from stackroom.model import Catalog, Document
 from stackroom_local.changes import Changes, Key
 from stackroom_local.product import Product
 from stackroom_local.records import NO_CATALOG, CatalogListing, listed
-from stackroom_local.state import Instance, StateDirectory
+from stackroom_local.sites.site import Site
 
 _Partitions = dict[str, dict[str, Document]]  # by catalog_id, then sk
 _NO_CATALOGS = unplaced_partition("")
@@ -67,7 +67,7 @@ class _Table:
     def _changes(self) -> Changes:
         return Changes(
             dynamodb=self._client,
-            streams=self.product.client("dynamodbstreams"),
+            streams=self.product.site.client("dynamodbstreams"),
             table=self._name,
         )
 
@@ -104,20 +104,20 @@ class _Table:
 
     @property
     def _name(self) -> str:
-        return self.product.instance.catalog_table
+        return self.product.site.catalog_table
 
 
 @dataclass
 class Following:
     """Of one user, or of everybody; `look` as often as you like."""
 
-    instance: Instance
+    site: Site
     user_id: str | None = None
     _table: _Table = field(init=False)
     _listings: list[CatalogListing] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        self._table = _Table(Product(self.instance))
+        self._table = _Table(Product(self.site))
 
     def look(self) -> list[CatalogListing]:
         """
@@ -125,10 +125,10 @@ class Following:
 
         Raises `NotUp` once nothing is served any more.
         """
-        serving = StateDirectory(self.instance.state_dir).instance()
-        if serving.children != self.instance.children:
+        serving = self.site.now()
+        if serving != self.site:
             # A server that was started anew knows nothing of an earlier one's stream.
-            self.instance, self._table = serving, _Table(Product(serving))
+            self.site, self._table = serving, _Table(Product(serving))
         try:
             self._table.catch_up()
             found = self._table.listings(self.user_id)

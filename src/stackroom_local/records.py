@@ -18,7 +18,7 @@ from stackroom.ingestion.standing import QueuePosition
 from stackroom.keys import unplaced_partition
 from stackroom.model import Catalog, Document, Receipt
 from stackroom_local.product import Product
-from stackroom_local.state import Instance
+from stackroom_local.sites.site import Site
 
 NO_CATALOG = "(no catalog)"
 UNREADABLE = "a record of it is none that Stackroom writes; `stackroom reconcile` names it"
@@ -66,7 +66,7 @@ def _unlisted(seen: CatalogEstimate) -> int:
 
 @dataclass(frozen=True)
 class Records:
-    instance: Instance
+    site: Site
 
     def listings(self, user_id: str | None = None) -> list[CatalogListing]:
         """By user and name; of one user, or of everybody."""
@@ -92,7 +92,7 @@ class Records:
         # A scan: the table's keys serve questions about one user, and a laptop's table is small.
         owners = scan(
             self._stores.catalogs.client,
-            TableName=self.instance.catalog_table,
+            TableName=self.site.catalog_table,
             FilterExpression="sk = :metadata OR begins_with(catalog_id, :rejected)",
             ExpressionAttributeValues=to_item({":metadata": METADATA, ":rejected": _REJECTED}),
         )
@@ -108,7 +108,7 @@ class Records:
         """Everybody's, also of whoever has no catalog any more."""
         found = scan(
             self._stores.receipts.client,
-            TableName=self.instance.control_table,
+            TableName=self.site.control_table,
             FilterExpression="begins_with(pk, :receipts)",
             ExpressionAttributeValues=to_item({":receipts": RECEIPTS}),
             ConsistentRead=True,
@@ -140,7 +140,7 @@ class Records:
 
     @cached_property
     def _looking(self) -> UseCases:
-        return Product(self.instance).looking
+        return Product(self.site).looking
 
     @property
     def _stores(self) -> Deployment:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from stackroom_local.endpoints import endpoint_variables
 from stackroom_local.processes import HOST
 from stackroom_local.simulator.model_endpoint import API_KEY
 from stackroom_local.state import (
@@ -13,7 +14,6 @@ from stackroom_local.state import (
     SECRET_KEY,
     Ports,
     StateDirectory,
-    endpoint_variables,
 )
 
 # The key of a model's endpoint is for the simulator alone, and no function's to read.

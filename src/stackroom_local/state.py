@@ -13,10 +13,12 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from stackroom_local import locks
+from stackroom_local.endpoints import endpoint_variables
 from stackroom_local.problems import AlreadyUp, NotOurs, NotUp
 
 ACCOUNT = "000000000000"  # ministack's default account, which its root-like test/test keys act in
@@ -57,6 +59,34 @@ class Instance(BaseModel):
     control_table: str
     state_dir: Path
 
+    @property
+    def project(self) -> str:
+        return self.control_table.removesuffix("-kb-control")
+
+    @property
+    def issuer(self) -> str:
+        return self.mcp_url.removesuffix("/mcp")
+
+    @property
+    def client_id(self) -> str:
+        return "stackroom-local"
+
+    @property
+    def told(self) -> str:
+        return f"the local mode of {self.state_dir}"
+
+    def client(self, service: str) -> Any:
+        """With the keys of `stackroom env --operator`."""
+        # Imported here because boto3 takes longer to import than the verbs that don't need it.
+        from stackroom_local.clients import client  # noqa: PLC0415 - see above
+
+        specific = endpoint_variables(self.aws_endpoint, self.simulator_endpoint)
+        variable = "AWS_ENDPOINT_URL_" + service.replace("-", "_").upper()
+        return client(service, specific.get(variable, self.aws_endpoint))
+
+    def now(self) -> "Instance":
+        return StateDirectory(self.state_dir).instance()
+
     def environment(self) -> dict[str, str]:
         """The variables with which the AWS CLI and any SDK talk to this instance, as its root."""
         return {
@@ -69,25 +99,6 @@ class Instance(BaseModel):
             "STACKROOM_MCP_URL": self.mcp_url,
             "STACKROOM_STATE_DIR": str(self.state_dir),
         }
-
-
-def endpoint_variables(aws: str, simulator: str) -> dict[str, str]:
-    """
-    Which server answers for which service, in the names that boto3 and the AWS CLI honour.
-
-    SQS is named for programs that are told of it alone, and look for no AWS_ENDPOINT_URL. Version 1
-    of the AWS CLI honours neither for SQS: it asks AWS unless --endpoint-url is given
-    [awscli/customizations/overridesslcommonname.py].
-    """
-    return {
-        "AWS_ENDPOINT_URL": aws,
-        "AWS_ENDPOINT_URL_BEDROCK": simulator,
-        "AWS_ENDPOINT_URL_BEDROCK_AGENT": simulator,
-        "AWS_ENDPOINT_URL_BEDROCK_AGENT_RUNTIME": simulator,
-        "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": simulator,
-        "AWS_ENDPOINT_URL_S3VECTORS": simulator,
-        "AWS_ENDPOINT_URL_SQS": aws,
-    }
 
 
 # Everything that the local mode writes into its directory, but for the lock.

@@ -20,8 +20,8 @@ import stackroom_agents.batch_handler as function
 from examples.agent.scripted import Call, Script, ScriptedModel
 from stackroom_agents import registry
 from stackroom_agents.batch import composition
+from stackroom_local.endpoints import endpoint_variables
 from stackroom_local.simulator.server import Configuration, Simulator
-from stackroom_local.state import endpoint_variables
 from tests.agents.models import Asked, PlayedModel, Said
 from tests.attack.wire import Answer
 from tests.lambda_context import Context

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from docs.cli import CLI, cli
 from docs.fidelity import FIDELITY, fidelity
 from docs.generate import README, ROOT, configuration, exit_codes, section
 from stackroom_local.cli import app
+from stackroom_local.cli.answers import ANSWERS
 from stackroom_local.cli.verbs import FAILS_WHEN, VERBS
 
 TEXT = README.read_text("utf-8")
@@ -23,7 +25,25 @@ def test_the_table_of_variables_is_that_of_the_functions(monkeypatch: pytest.Mon
 
 def test_the_table_of_exit_codes_has_every_verb() -> None:
     assert section(TEXT, "exit-codes") == exit_codes(), "run: make docs"
-    assert list(FAILS_WHEN) == [verb.__name__ for verb in VERBS]
+    assert list(FAILS_WHEN) == list(VERBS)
+
+
+def test_the_page_of_the_command_line_is_that_of_its_verbs_and_answers() -> None:
+    assert CLI.read_text("utf-8") == cli(), "run: make docs"
+    assert {each.partition(" --")[0] for each in ANSWERS} == set(VERBS)
+
+
+def test_every_verb_says_what_it_needs_and_takes_json(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for typed, listed in VERBS.items():
+        monkeypatch.setattr(sys, "argv", ["stackroom", *typed.split(), "--help"])
+        with pytest.raises(SystemExit):
+            app()
+
+        told = " ".join(capsys.readouterr().out.split())
+        assert listed.need in told, typed
+        assert "--json" in told, typed
 
 
 def test_the_page_of_rules_is_that_of_the_simulator() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from stackroom.model import DataSourceType, DocumentStatus
+from stackroom_local.cli.console import output
 from stackroom_local.cli.documents import status
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
@@ -156,7 +157,7 @@ def test_what_is_indexed_in_a_large_catalog_does_not_seem_to_wait(
 ) -> None:
     monkeypatch.setattr("stackroom.ingestion.estimates.PAGE", 10)
 
-    status(instance.state_dir, user="host", watch=False)
+    status(instance, user="host", watch=False, told=output(False))
 
     printed = capsys.readouterr().out
     assert "and 30 more, most of them indexed" in printed

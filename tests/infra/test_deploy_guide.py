@@ -7,6 +7,7 @@ from infra.bundling import ROOT
 from infra.gateway import KNOWLEDGE
 from infra.outputs import report
 from infra.tool_target import tools
+from stackroom_local.sites.outputs import NAMES, STACKS
 from tests.infra.assembly import Assembly
 
 GUIDE = (ROOT / "docs" / "deploy.md").read_text("utf-8")
@@ -61,3 +62,9 @@ def test_the_guide_asks_a_tool_that_there_is() -> None:
     names = {f"{KNOWLEDGE}___{tool['name']}" for tool in tools(KNOWLEDGE)}
 
     assert set(re.findall(rf"{KNOWLEDGE}___\w+", GUIDE)) == names
+
+
+def test_every_output_that_the_command_line_reads_is_one_of_the_stacks(assembly: Assembly) -> None:
+    told = {name for stack in STACKS for name in assembly.outputs(stack)}
+
+    assert set(NAMES.values()) <= told

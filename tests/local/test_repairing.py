@@ -8,7 +8,7 @@ from rich.console import Console
 
 from stackroom.audits.discrepancies import Discrepancy, Kind, Outcome, Step
 from stackroom.audits.reconciliation import AuditStage, Reconciliation
-from stackroom.audits.rounds import Rounds, Tally
+from stackroom.audits.rounds import HeldBookmark, Rounds, Tally
 from stackroom.errors import StoreUnavailable
 from stackroom_local.cli import repairing
 
@@ -39,13 +39,13 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def found_with(failures: int, out: StringIO) -> Iterator[str]:
-    bookmark = repairing._OwnBookmark()
+    bookmark = HeldBookmark()
     audits = {stage: Disturbed(failures) for stage in AuditStage}
     reconciliation = Reconciliation(
         audits=audits,
         between=[],
         bookmark=bookmark,
-        rounds=Rounds(kept=repairing._OwnBookmark()),
+        rounds=Rounds(kept=HeldBookmark()),
         tally=Tally(),
     )
     found = repairing._to_the_end(reconciliation, bookmark, Console(file=out))

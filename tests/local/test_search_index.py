@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from stackroom.ports.search_index import Readiness
-from stackroom_local.cli.checkup import _search_index
+from stackroom_local.cli.checkup import _remedies
+from stackroom_local.cli.health import search_index
 from stackroom_local.clients import client
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.cloudformation import CloudFormation
 from stackroom_local.problems import DeploymentFailed
-from stackroom_local.product import Product
 from stackroom_local.state import Instance
 from tests.local.running import local_mode, stackroom
 
@@ -194,7 +194,7 @@ def test_doctor_says_what_each_state_means(
         state_dir=tmp_path,
     )
 
-    result = _search_index("docs-1", readiness, Product(instance))
+    result = search_index("docs-1", readiness, instance.project, _remedies(instance))
 
     assert result.good is good
     assert re.search(f"^index docs-1 .*{told}", result.text)

@@ -5,8 +5,9 @@ from pathlib import Path
 import boto3
 import pytest
 
+from stackroom_local.endpoints import endpoint_variables
 from stackroom_local.servers import Servers
-from stackroom_local.state import Ports, StateDirectory, endpoint_variables
+from stackroom_local.state import Ports, StateDirectory
 
 
 @pytest.fixture

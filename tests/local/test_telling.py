@@ -9,7 +9,7 @@ from rich.console import Console, RenderableType
 from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage
 from stackroom.ingestion.standing import QueuePosition
 from stackroom.model import Document, DocumentStatus, Receipt
-from stackroom_local.cli.removing import told
+from stackroom_local.cli.receipting import receipts_told as told
 from stackroom_local.cli.telling import overview
 from stackroom_local.records import NO_CATALOG, CatalogListing
 

@@ -17,10 +17,11 @@ from typing import Any
 
 import pytest
 
+from stackroom_local.endpoints import endpoint_variables
 from stackroom_local.recording import VARIABLE
 from stackroom_local.simulator import script_orders
 from stackroom_local.simulator.server import Configuration, Simulator
-from stackroom_local.state import ACCOUNT, REGION, endpoint_variables
+from stackroom_local.state import ACCOUNT, REGION
 from tests.infra.assembly import Assembly
 from tests.permissions.agent_stack import (
     ANSWERS,

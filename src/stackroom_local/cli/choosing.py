@@ -34,7 +34,7 @@ class Choosing:
         return cls(
             catalogs=product.stores.catalogs,
             documents=product.stores.documents,
-            bucket=product.instance.bucket,
+            bucket=product.site.bucket,
         )
 
     def catalog(self, user: str | None, catalog: str) -> Catalog:

@@ -3,15 +3,18 @@
 import os
 import sys
 from collections.abc import Iterable
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from stackroom.errors import StackroomError
-from stackroom_local.cli.foreign import lines, one_line
+from stackroom_local.cli.failing import refused, tell
+from stackroom_local.cli.foreign import one_line
 from stackroom_local.cli.usage import WrongUsage
-from stackroom_local.cli.verbs import VERBS
+from stackroom_local.cli.verbs import VERBS, Need
+from stackroom_local.cli.verbs.options import named_deployment
 
 
 class Verb(TyperCommand):
@@ -24,23 +27,75 @@ class Verb(TyperCommand):
         return super().invoke(ctx)
 
 
-commands = typer.Typer(
+class LocalVerb(Verb):
+    """Refuses a deployment, too."""
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        if named_deployment.get() is not None:
+            raise WrongUsage(
+                f"{self.name} works on no deployment; leave --deployment out, and "
+                "STACKROOM_DEPLOYMENT unset"
+            )
+        return super().invoke(ctx)
+
+
+_app = partial(
+    typer.Typer,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_show_locals=False,  # they would print environments and tokens
-    help="Drop a file into S3 and it becomes searchable by agents. All of it on this machine.",
 )
-for verb in VERBS:
-    commands.command(cls=Verb)(verb)
+commands = _app(help="Drop a file into S3 and it becomes searchable by agents: here, or on AWS.")
+groups = {"deployments": _app(help="Which deployments on AWS this machine knows.")}
+for group, within in groups.items():
+    commands.add_typer(within, name=group)
+for typed, listed in VERBS.items():
+    of, _, name = typed.rpartition(" ")
+    (groups[of] if of else commands).command(
+        name,
+        cls=LocalVerb if listed.need in (Need.LOCAL, Need.APART) else Verb,
+        epilog=listed.need,
+    )(listed.verb)
+
+
+@commands.callback()
+def stackroom(
+    deployment: Annotated[
+        str | None,
+        typer.Option(
+            "--deployment",
+            metavar="NAME",
+            envvar="STACKROOM_DEPLOYMENT",
+            help="Work on this deployment (stackroom deployments list), not on the local mode.",
+        ),
+    ] = None,
+) -> None:
+    """Drop a file into S3 and it becomes searchable by agents: here, or on AWS."""
+    named_deployment.set(deployment)
 
 
 def run() -> None:
-    """Our own errors are their text and an exit code, without a traceback."""
+    """Errors are their text and an exit code, without a traceback."""
+    is_json = "--json" in sys.argv[1:]
     try:
+        if is_json:
+            # Else click would write of a wrong command line, in lines of its own.
+            sys.exit(commands(standalone_mode=False) or 0)
         commands()
     except StackroomError as error:
-        print(f"stackroom: {lines(str(error))}", file=sys.stderr)  # noqa: T201 - a command line
+        tell(refused(error) or str(error), type(error).__name__, is_json=is_json)
         sys.exit(2 if isinstance(error, WrongUsage) else 1)
+    except typer.TyperException as error:
+        tell(error.format_message(), type(error).__name__, is_json=is_json)
+        sys.exit(error.exit_code)
+    except typer.Abort:
+        tell("stopped: it was not confirmed", "Abort", is_json=is_json)
+        sys.exit(1)
+    except Exception as error:
+        if (told := refused(error)) is None:
+            raise
+        tell(told, type(error).__name__, is_json=is_json)
+        sys.exit(1)
 
 
 def _texts(given: object) -> Iterable[str]:

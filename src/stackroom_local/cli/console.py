@@ -3,12 +3,14 @@
 import sys
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import rich.console
+from pydantic import BaseModel
 from rich.console import ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from stackroom_local.cli.foreign import lines
+from stackroom_local.cli.foreign import in_json, lines
 
 _PIPE_WIDTH = 200
 
@@ -23,9 +25,41 @@ class Console(rich.console.Console):
             yield segment if segment.control else Segment(lines(segment.text), segment.style)
 
 
-def console() -> Console:
-    width = None if sys.stdout.isatty() else _PIPE_WIDTH
-    return Console(highlight=False, soft_wrap=width is not None, width=width)
+def console(*, is_quiet: bool = False) -> Console:
+    width = None if sys.stdout.isatty() and not is_quiet else _PIPE_WIDTH
+    return Console(
+        highlight=False,
+        soft_wrap=width is not None,
+        width=width,
+        quiet=is_quiet,
+        force_terminal=False if is_quiet else None,
+    )
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a verb says: to people as it goes, or to a program in one JSON document."""
+
+    people: Console
+    is_json: bool
+
+    def answer(self, answer: BaseModel) -> None:
+        """The document, where JSON was asked for; people were told already."""
+        if self.is_json:
+            self.tell(answer.model_dump_json(indent=2))
+
+    def line(self, answer: BaseModel) -> None:
+        """One of many documents, each a line."""
+        if self.is_json:
+            self.tell(answer.model_dump_json())
+
+    def tell(self, text: str) -> None:
+        print(in_json(text), flush=True)  # noqa: T201 - for programs, which want it bare
+
+
+def output(as_json: bool) -> Output:
+    """Where JSON is asked for, standard output has nothing else."""
+    return Output(console(is_quiet=as_json), as_json)
 
 
 def stopwatch(out: Console) -> Callable[[str], None]:

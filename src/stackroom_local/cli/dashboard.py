@@ -1,11 +1,9 @@
 """dashboard: the figures of the deployed CloudWatch dashboard, for people and for programs."""
 
-import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -14,11 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from stackroom_local.board_readings import Reading, Readings
-from stackroom_local.cli.console import console
+from stackroom_local.cli.answers import DashboardAnswer, LineTold, WidgetTold
+from stackroom_local.cli.console import Output
 from stackroom_local.cli.foreign import one_line
 from stackroom_local.problems import LocalModeError
-from stackroom_local.product import Product
-from stackroom_local.state import StateDirectory
+from stackroom_local.sites.site import Site
 from stackroom_local.widgets import Board, board
 
 _PAUSE = 5.0  # seconds, between looks
@@ -46,32 +44,29 @@ class Shown:
     alarms: Mapping[str, str | None]  # states by name; None for one that there is not
     widgets: tuple[tuple[str, tuple[Reading, ...]], ...]  # a title, and its lines
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "dashboard": self.name,
-            "start": self.start.isoformat(),
-            "end": self.end.isoformat(),
-            "alarms": dict(self.alarms),
-            "widgets": [
-                {"title": title, "lines": [_told(each) for each in lines]}
+    def answer(self) -> DashboardAnswer:
+        return DashboardAnswer(
+            dashboard=self.name,
+            start=self.start,
+            end=self.end,
+            alarms=dict(self.alarms),
+            widgets=[
+                WidgetTold(title=title, lines=[_told(each) for each in lines])
                 for title, lines in self.widgets
             ],
-        }
+        )
 
 
-def dashboard(state_dir: Path, *, hours: float | None, watch: bool, as_json: bool) -> None:
-    product = Product(StateDirectory(state_dir).instance())
-    cloudwatch = product.client("cloudwatch")
-    out = console()
-    if as_json:
-        print(json.dumps(read(cloudwatch, product.project, hours).as_json(), indent=2))  # noqa: T201 - for a program
-        return
+def dashboard(site: Site, *, hours: float | None, watch: bool, told: Output) -> None:
+    cloudwatch, out = site.client("cloudwatch"), told.people
     if not watch:
-        out.print(drawn(read(cloudwatch, product.project, hours)))
+        shown = read(cloudwatch, site.project, hours)
+        out.print(drawn(shown))
+        told.answer(shown.answer())
         return
     with Live(console=out, auto_refresh=False, vertical_overflow="visible") as live:
         while True:
-            live.update(drawn(read(cloudwatch, product.project, hours)), refresh=True)
+            live.update(drawn(read(cloudwatch, site.project, hours)), refresh=True)
             time.sleep(_PAUSE)
 
 
@@ -168,9 +163,9 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
 
 
-def _told(reading: Reading) -> dict[str, Any]:
-    return {
-        "label": reading.label,
-        "points": [[time.isoformat(), value] for time, value in reading.series.items()],
-        "trouble": reading.trouble or None,
-    }
+def _told(reading: Reading) -> LineTold:
+    return LineTold(
+        label=reading.label,
+        points=list(reading.series.items()),
+        trouble=reading.trouble or None,
+    )

@@ -13,9 +13,9 @@ from stackroom.errors import ValidationError
 from stackroom.keys import NO_USER, Unplaced, locate
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.asking import checked
-from stackroom_local.cli.console import Console, console
+from stackroom_local.cli.console import Console, Output
 from stackroom_local.cli.foreign import one_line
-from stackroom_local.cli.telling import overview
+from stackroom_local.cli.telling import drop_answer, overview, status_answer
 from stackroom_local.cli.watching import Watch
 from stackroom_local.dropping import Dropped, File, Found, NotDropped, find
 from stackroom_local.dropping import drop as drop_files
@@ -23,8 +23,9 @@ from stackroom_local.following import Following
 from stackroom_local.problems import LocalModeError
 from stackroom_local.product import Product
 from stackroom_local.records import CatalogListing, Records
-from stackroom_local.state import Instance, StateDirectory
-from stackroom_local.waiting import objects, told, waiting
+from stackroom_local.sites.site import Site
+from stackroom_local.waiting import objects, waiting
+from stackroom_local.waiting import told as told_waiting
 
 
 class SomeFailed(LocalModeError):
@@ -32,28 +33,31 @@ class SomeFailed(LocalModeError):
         super().__init__(f"{count} of {of} files did not become searchable; see above")
 
 
-def drop(state_dir: Path, paths: list[Path], *, user: str, catalog: str, wait: bool) -> None:
-    instance = StateDirectory(state_dir).instance()
-    out = console()
-    prefix = _prefix(instance, user, catalog)
-    found = _found(paths)
+def drop(
+    site: Site, paths: list[Path], *, user: str, catalog: str, wait: bool, told: Output
+) -> None:
+    out = told.people
+    prefix = _prefix(site, user, catalog)
+    found = found_at(paths)
     started = time.monotonic()
-    outcomes = put(instance, found.files, prefix=prefix, out=out)
+    outcomes = put(site, found.files, prefix=prefix, out=out)
     _tell(out, found, outcomes)
     out.print(
         f"dropped {sum(isinstance(each, Dropped) for each in outcomes)} of {len(outcomes)} files "
         f"into {prefix} in {time.monotonic() - started:.1f} s"
     )
     bad = sum(isinstance(each, NotDropped) for each in outcomes)
+    settled: list[Document] = []
     if wait:
         dropped = [each for each in outcomes if isinstance(each, Dropped)]
-        settled = settle(instance, dropped, out=out, user=user)
+        settled = settle(site, dropped, out=out, user=user)
         bad += sum(each.status is DocumentStatus.FAILED for each in settled)
+    told.answer(drop_answer(prefix, found, outcomes, settled))
     if bad:
         raise SomeFailed(bad, len(outcomes))
 
 
-def _prefix(instance: Instance, user: str, catalog: str) -> str:
+def _prefix(site: Site, user: str, catalog: str) -> str:
     """
     Of the catalog of that name, wherever it lies: a tool names a prefix by the catalog's id. Raises
     ValidationError before anything is uploaded to where it would be rejected.
@@ -63,30 +67,31 @@ def _prefix(instance: Instance, user: str, catalog: str) -> str:
         raise ValidationError(f"--user {user!r} --catalog {catalog!r}: {location.reason}")
     if location.prefix != f"{user}/{catalog}/":
         raise ValidationError(f"--catalog {catalog!r} must not contain '/'")
-    there = Product(instance).stores.catalogs.get(location.catalog_id)
+    there = Product(site).stores.catalogs.get(location.catalog_id)
     return location.prefix if there is None else there.s3_prefix
 
 
-def status(state_dir: Path, *, user: str | None, watch: bool) -> None:
-    instance = StateDirectory(state_dir).instance()
-    out = console()
+def status(site: Site, *, user: str | None, watch: bool, told: Output) -> None:
+    out = told.people
     if user not in (None, NO_USER):
         checked(user)
     if not watch:
         # In this order, so that what is recorded meanwhile is told of by one of them at least.
-        records = Records(instance)
+        records = Records(site)
         waits = waiting(
-            list(objects(Product(instance).stores.inventory, user)), records.documents(user)
+            list(objects(Product(site).stores.inventory, user)), records.documents(user)
         )
         listings = records.listings(user)
         if not (out.is_terminal and _is_under_way(listings)):
-            out.print(overview(listings, speed=instance.speed))
+            out.print(overview(listings, speed=site.speed))
             shown = {each.s3_key for listing in listings for each in listing.documents}
-            if left := [key for key in waits if key not in shown]:
-                out.print(Text(told(left)))
+            left = [key for key in waits if key not in shown]
+            if left:
+                out.print(Text(told_waiting(left)))
+            told.answer(status_answer(listings, left))
             return
-    following = Following(instance, user)
-    with Watch.of(out, speed=instance.speed) as watching:
+    following = Following(site, user)
+    with Watch.of(out, speed=site.speed, lines=told if told.is_json else None) as watching:
         while watch or _is_under_way(listings):
             listings = following.look()
             watching.show(listings)
@@ -100,7 +105,7 @@ def _is_under_way(listings: Iterable[CatalogListing]) -> bool:
 
 
 def put(
-    instance: Instance, files: tuple[File, ...], *, prefix: str, out: Console
+    site: Site, files: tuple[File, ...], *, prefix: str, out: Console
 ) -> list[Dropped | NotDropped]:
     """Uploads them, with a bar on a terminal."""
     columns = (TextColumn("uploading"), BarColumn(), DownloadColumn())
@@ -110,11 +115,11 @@ def put(
         def advance(file: File) -> None:
             progress.advance(bar, file.path.stat().st_size)
 
-        return list(drop_files(instance, files, prefix=prefix, on_put=advance))
+        return list(drop_files(site, files, prefix=prefix, on_put=advance))
 
 
 def settle(
-    instance: Instance,
+    site: Site,
     dropped: list[Dropped],
     *,
     out: Console,
@@ -127,8 +132,8 @@ def settle(
     Raises `TimeoutError` naming those that were neither within `seconds`.
     """
     started = time.monotonic()
-    following = Following(instance, user)
-    with Watch.of(out, speed=instance.speed, every_document=False) as watching:
+    following = Following(site, user)
+    with Watch.of(out, speed=site.speed, every_document=False) as watching:
         while True:
             listings = _only(following.look(), dropped)
             watching.show(listings)
@@ -143,7 +148,7 @@ def settle(
     return list(settled.values())
 
 
-def _found(paths: list[Path]) -> Found:
+def found_at(paths: list[Path]) -> Found:
     try:
         found = find(paths)
     except FileNotFoundError as error:

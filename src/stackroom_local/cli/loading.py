@@ -18,8 +18,9 @@ from stackroom.aws.pgvector.documents import Documents
 from stackroom.aws.pgvector.schema import create
 from stackroom.aws.pgvector.tables import Tables
 from stackroom.errors import KnowledgeBaseNotFound, SearchRefused, ValidationError
+from stackroom_local.cli.answers import LoadAnswer
 from stackroom_local.cli.asking import checked
-from stackroom_local.cli.console import Console, console
+from stackroom_local.cli.console import Console, Output
 from stackroom_local.cli.foreign import one_line
 from stackroom_local.dropping import File, find
 from stackroom_local.loading import Loaded, Loading, NotLoaded, Outcome, Unchanged
@@ -60,8 +61,8 @@ class Way:
     source: str | None = None
 
 
-def load(folder: Path, target: Target, way: Way) -> None:
-    out = console()
+def load(folder: Path, target: Target, way: Way, *, told: Output) -> None:
+    out = told.people
     if target.user is not None:
         checked(target.user)
     if not target.knowledge_base_id.strip():
@@ -92,8 +93,19 @@ def load(folder: Path, target: Target, way: Way) -> None:
         outcomes = _loaded(out, loading, files)
     finally:
         connections.close()
+    told.answer(_answer(outcomes))
     if bad := sum(isinstance(each, NotLoaded) for each in outcomes):
         raise SomeNotLoaded(bad, len(outcomes))
+
+
+def _answer(outcomes: Sequence[Outcome]) -> LoadAnswer:
+    loaded = [each for each in outcomes if isinstance(each, Loaded)]
+    return LoadAnswer(
+        loaded=[each.name for each in loaded],
+        unchanged=[each.name for each in outcomes if isinstance(each, Unchanged)],
+        not_loaded={each.name: each.reason for each in outcomes if isinstance(each, NotLoaded)},
+        passages=sum(each.chunks for each in loaded),
+    )
 
 
 def _begin(documents: Documents, target: Target) -> None:

@@ -1,98 +1,91 @@
-"""delete and receipts: removals asked for, waited for, and proven."""
+"""delete: removals asked for, waited for, and proven."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from pathlib import Path
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.text import Text
 
 from stackroom.errors import ValidationError
 from stackroom.keys import is_unplaced
 from stackroom.model import Catalog, CatalogStatus, Receipt
-from stackroom_local.cli.asking import checked
+from stackroom_local.cli.answers import DeleteAnswer
 from stackroom_local.cli.choosing import Choosing
-from stackroom_local.cli.console import console
+from stackroom_local.cli.console import Output
 from stackroom_local.cli.foreign import one_line
+from stackroom_local.cli.receipting import receipts_told
 from stackroom_local.product import Product
-from stackroom_local.records import Records
-from stackroom_local.state import StateDirectory
+from stackroom_local.sites.removals import removals_of
+from stackroom_local.sites.site import Site
 
 _MOST_SHOWN = 20
 _REFRESH_SECONDS = 0.2
 
 
 def delete(
-    state_dir: Path,
+    site: Site,
     targets: list[str],
     *,
     user: str | None,
     catalog: str | None,
     yes: bool,
     wait: bool,
+    told: Output,
 ) -> None:
-    product = Product(StateDirectory(state_dir).instance())
+    product = Product(site)
     if targets:
-        _delete_documents(product, targets, user=user, catalog=catalog, wait=wait)
+        answer = _delete_documents(
+            product, targets, user=user, catalog=catalog, wait=wait, out=told.people
+        )
     elif catalog is not None:
         chosen = Choosing.among(product).catalog(user, catalog)
-        _delete_catalog(product, chosen, yes=yes, wait=wait)
+        answer = _delete_catalog(product, chosen, yes=yes, wait=wait, out=told.people)
     else:
         raise ValidationError("name what to delete: keys, or --user and --catalog for all of it")
-
-
-def receipts(state_dir: Path, receipt_id: str | None, *, user: str | None) -> None:
-    instance = StateDirectory(state_dir).instance()
-    if user is None:
-        found = Records(instance).receipts()
-    else:
-        found = list(Product(instance).stores.receipts.of_user(checked(user)))
-    if receipt_id is not None:
-        found = [each for each in found if each.receipt_id == receipt_id]
-        if not found:
-            of = f" of {user!r}" if user is not None else ""
-            raise ValidationError(
-                f"there is no receipt {receipt_id!r}{of}; see: stackroom receipts"
-            )
-    found.sort(key=lambda each: each.receipt_id, reverse=True)
-    console().print(told(found) if found else "no receipts: nothing was deleted yet")
+    told.answer(answer)
 
 
 def _delete_documents(
-    product: Product, targets: list[str], *, user: str | None, catalog: str | None, wait: bool
-) -> None:
-    out = console()
+    product: Product,
+    targets: list[str],
+    *,
+    user: str | None,
+    catalog: str | None,
+    wait: bool,
+    out: Console,
+) -> DeleteAnswer:
     documents = Choosing.among(product).chosen(targets, user=user, catalog=catalog)
-    deletions = product.use_cases.deletions
-    asked = []
+    deletions = removals_of(product)
+    asked: list[Receipt] = []
+    removed: list[str] = []
     for document in documents:
         if is_unplaced(document.catalog_id):
             deletions.delete_unplaced(document.s3_key)
             out.print(escape(f"{one_line(document.s3_key)} is gone; it belonged to no catalog"))
+            removed.append(document.s3_key)
             continue
         owner = document.s3_key.partition("/")[0]
         asked.append(deletions.delete_document(owner, document.catalog_id, document.document_id))
-    if not asked:
-        return
-    if wait:
-        asked = _closed(product, asked, out)
-    out.print(told(asked))
-    _tell_of_open(out, asked)
+    if asked:
+        if wait:
+            asked = _closed(product, asked, out)
+        out.print(receipts_told(asked))
+        _tell_of_open(out, asked)
+    return DeleteAnswer(receipts=asked, removed=removed)
 
 
-def _delete_catalog(product: Product, catalog: Catalog, *, yes: bool, wait: bool) -> None:
-    out = console()
+def _delete_catalog(
+    product: Product, catalog: Catalog, *, yes: bool, wait: bool, out: Console
+) -> DeleteAnswer:
     count = catalog.document_count
     documents = "document" if count == 1 else f"{count} documents"
     what = f"{catalog.user_id}/{catalog.name} and its {documents}"
     if not yes:
         typer.confirm(f"Delete {what}?", abort=True, err=True)
-    deletions = product.use_cases.deletions
+    deletions = removals_of(product)
     deletion = deletions.delete_catalog(catalog.user_id, catalog.catalog_id)
     while not deletion.is_asked_for:
         out.print("… goes on: not every document is asked for yet")
@@ -102,7 +95,7 @@ def _delete_catalog(product: Product, catalog: Catalog, *, yes: bool, wait: bool
         asked = _closed(product, asked, out)
         _wait_until_gone(product, catalog, out)
     if 0 < len(asked) <= _MOST_SHOWN:
-        out.print(told(asked))
+        out.print(receipts_told(asked))
     closed = sum(not each.is_open for each in asked)
     out.print(
         escape(
@@ -111,11 +104,16 @@ def _delete_catalog(product: Product, catalog: Catalog, *, yes: bool, wait: bool
         )
     )
     _tell_of_open(out, asked)
-    out.print(escape(f"{catalog.user_id}/{catalog.name} {_outcome(product, catalog)}"))
-
-
-def _outcome(product: Product, catalog: Catalog) -> str:
     now = product.stores.catalogs.get(catalog.catalog_id)
+    out.print(escape(f"{catalog.user_id}/{catalog.name} {_outcome(now)}"))
+    return DeleteAnswer(
+        receipts=asked,
+        catalog=catalog.catalog_id,
+        catalog_status=now.status if now is not None else None,
+    )
+
+
+def _outcome(now: Catalog | None) -> str:
     if now is None:
         return "is gone"
     if now.status is CatalogStatus.DELETING:
@@ -158,35 +156,6 @@ def _bar(out: Console, text: str, total: int) -> Iterator[Callable[[int], None]]
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
         bar = progress.add_task("", total=total)
         yield lambda done: progress.update(bar, completed=done)
-
-
-def told(found: Sequence[Receipt]) -> Text:
-    """Two lines for each receipt, the second with its times in UTC."""
-    return Text("\n").join(map(_lines, found))
-
-
-def _lines(receipt: Receipt) -> Text:
-    before = receipt.searchable_before
-    found = f"searchable before {_time(before)}" if before else "never found by a search"
-    asked = f"asked {_time(receipt.asked_at)}"
-    return Text.assemble(
-        f"{receipt.receipt_id}  ",
-        (one_line(receipt.s3_key or receipt.filename), "bold"),
-        f"\n    {found}  {asked}  ",
-        _end(receipt),
-    )
-
-
-def _end(receipt: Receipt) -> Text:
-    if receipt.unsearchable_since is not None:
-        return Text(f"unsearchable since {_time(receipt.unsearchable_since)}", style="green")
-    if receipt.superseded_at is not None:
-        return Text(f"dropped again {_time(receipt.superseded_at)}", style="yellow")
-    return Text("being removed", style="magenta")
-
-
-def _time(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def _tell_of_open(out: Console, asked: Sequence[Receipt]) -> None:

@@ -2,9 +2,8 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
-from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
@@ -13,16 +12,20 @@ from rich.text import Text
 
 from stackroom.audits.discrepancies import Discrepancy, Kind, Outcome
 from stackroom.audits.reconciliation import AuditStage, Reconciliation
-from stackroom.audits.rounds import Rounds
+from stackroom.audits.rounds import HeldBookmark, Rounds
 from stackroom.aws.reconciliation import reconciliation_of
 from stackroom.errors import Unavailable
 from stackroom.ports.inventory import Bookmark
 from stackroom.retries import random_pauses
-from stackroom_local.cli.console import console
+from stackroom_local.cli.answers import DiscrepancyTold, ReconcileAnswer
+from stackroom_local.cli.console import Output
 from stackroom_local.cli.foreign import one_line
 from stackroom_local.problems import LocalModeError
 from stackroom_local.product import Product
-from stackroom_local.state import Instance, StateDirectory
+from stackroom_local.sites.aws import AwsSite
+from stackroom_local.sites.reconciler import of_function
+from stackroom_local.sites.site import Site
+from stackroom_local.state import Instance
 
 # What changed less long ago is left alone, since its event may be under way: a second here, up to
 # two minutes on AWS.
@@ -38,27 +41,15 @@ _SUMS = {
 }
 
 
-class _OwnBookmark:
-    """A bookmark for one reconciliation from start to end, which nobody goes on with later."""
-
-    def __init__(self) -> None:
-        self._cursor: str | None = None
-
-    def read(self) -> str | None:
-        return self._cursor
-
-    def keep(self, cursor: str | None) -> None:
-        self._cursor = cursor
-
-
-def reconcile(state_dir: Path, *, dry_run: bool) -> None:
-    instance = StateDirectory(state_dir).instance()
-    out = console()
-    found = _compared(instance, out, dry_run=dry_run)
+def reconcile(site: Site, *, dry_run: bool, told: Output) -> None:
+    out = told.people
+    found = _compared(site, out, dry_run=dry_run)
     _sum_up(out, found, dry_run=dry_run)
-    if any(each.kind is Kind.ORPHAN_DATA_SOURCE for each in found):
-        keys = f"stackroom env --operator --state-dir {shlex.quote(str(instance.state_dir))}"
+    is_orphan = any(each.kind is Kind.ORPHAN_DATA_SOURCE for each in found)
+    if is_orphan and isinstance(site, Instance):
+        keys = f"stackroom env --operator --state-dir {shlex.quote(str(site.state_dir))}"
         out.print(f'the AWS CLI, .venv/bin/aws, comes here after: eval "$(.venv/bin/{keys})"')
+    told.answer(_answer(found, dry_run=dry_run))
     if bad := list(_bad(found, dry_run=dry_run)):
         raise LocalModeError(f"{', '.join(bad)}; see above")
 
@@ -73,10 +64,19 @@ def _bad(found: Sequence[Discrepancy], *, dry_run: bool) -> Iterator[str]:
         yield f"{len(found) - len(compared)} could not be compared"
 
 
-def _compared(instance: Instance, out: Console, *, dry_run: bool) -> list[Discrepancy]:
+def _answer(found: Sequence[Discrepancy], *, dry_run: bool) -> ReconcileAnswer:
+    discrepancies = [
+        DiscrepancyTold(kind=each.kind, what=each.what, remedy=each.remedy, outcome=each.outcome)
+        for each in found
+    ]
+    return ReconcileAnswer(dry_run=dry_run, discrepancies=discrepancies)
+
+
+def _compared(site: Site, out: Console, *, dry_run: bool) -> list[Discrepancy]:
     """Tells each discrepancy as it is found."""
-    found = []
-    bookmark, rounds = _OwnBookmark(), Rounds(kept=_OwnBookmark())
+    if isinstance(site, AwsSite):
+        return _told(of_function(site, dry_run=dry_run), out, dry_run=dry_run)
+    bookmark, rounds = HeldBookmark(), Rounds(kept=HeldBookmark())
     columns = (TextColumn("comparing {task.description}"), BarColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
         bar = progress.add_task("", total=len(AuditStage))
@@ -86,10 +86,17 @@ def _compared(instance: Instance, out: Console, *, dry_run: bool) -> list[Discre
             told = f"{stage} ({read} read)" if read is not None else stage
             progress.update(bar, description=told, completed=list(AuditStage).index(stage))
 
-        reconciliation = _reconciliation(instance, bookmark, rounds, dry_run=dry_run, on_step=show)
-        for each in _to_the_end(reconciliation, bookmark, out):
-            out.print(_line(each, dry_run=dry_run))
-            found.append(each)
+        reconciliation = _reconciliation(site, bookmark, rounds, dry_run=dry_run, on_step=show)
+        return _told(_to_the_end(reconciliation, bookmark, out), out, dry_run=dry_run)
+
+
+def _told(
+    discrepancies: Iterable[Discrepancy], out: Console, *, dry_run: bool
+) -> list[Discrepancy]:
+    found = []
+    for each in discrepancies:
+        out.print(_line(each, dry_run=dry_run))
+        found.append(each)
     return found
 
 
@@ -112,7 +119,7 @@ def _to_the_end(
 
 
 def _reconciliation(
-    instance: Instance,
+    site: Site,
     bookmark: Bookmark,
     rounds: Rounds,
     *,
@@ -120,7 +127,7 @@ def _reconciliation(
     on_step: Callable[[AuditStage], None],
 ) -> Reconciliation:
     return reconciliation_of(
-        Product(instance).use_cases,
+        Product(site).use_cases,
         bookmark=bookmark,
         rounds=rounds,
         dry_run=dry_run,

@@ -10,7 +10,8 @@ from pathlib import Path
 from rich.console import Console
 
 from stackroom_local.calling import command
-from stackroom_local.cli.console import console, stopwatch
+from stackroom_local.cli.answers import DoneAnswer, ServingAnswer, VariablesAnswer
+from stackroom_local.cli.console import Output, stopwatch
 from stackroom_local.problems import NotUp, StillStopping
 from stackroom_local.project import part
 from stackroom_local.state import Instance, Ports, StateDirectory, default_state_dir
@@ -28,9 +29,10 @@ def up(
     context: Mapping[str, str],
     faults: str,
     allowed_origins: Sequence[str],
+    told: Output,
 ) -> None:
     """`context` is CDK context, over that of cdk.json."""
-    out = console()
+    out = told.people
     announce = stopwatch(out)
     started = time.monotonic()
     state = StateDirectory(state_dir)
@@ -49,12 +51,21 @@ def up(
         try:
             with mode.running() as instance:
                 _welcome(out, instance, time.monotonic() - started)
+                told.answer(
+                    ServingAnswer(
+                        aws_endpoint=instance.aws_endpoint,
+                        simulator_endpoint=instance.simulator_endpoint,
+                        mcp_url=instance.mcp_url,
+                        bucket=instance.bucket,
+                        state_dir=str(instance.state_dir),
+                    )
+                )
                 mode.watch()
         except Stopped:
             announce("stopped; what was ingested is kept")
 
 
-def down(state_dir: Path) -> None:
+def down(state_dir: Path, *, told: Output) -> None:
     state = StateDirectory(state_dir)
     pid = state.holder()
     if pid is None:
@@ -65,13 +76,18 @@ def down(state_dir: Path) -> None:
         time.sleep(0.05)
     if state.holder() == pid:
         raise StillStopping(pid, _DOWN_SECONDS)
-    console().print("down; what was ingested is kept")
+    told.people.print("down; what was ingested is kept")
+    told.answer(DoneAnswer())
 
 
-def env(state_dir: Path, *, user: str | None) -> None:
+def env(state_dir: Path, *, user: str | None, told: Output) -> None:
     """`user` is None for the operator."""
     instance = StateDirectory(state_dir).instance()
-    for name, value in {**instance.environment(), **_keys(instance, user)}.items():
+    variables = {**instance.environment(), **_keys(instance, user)}
+    told.answer(VariablesAnswer(variables=variables))
+    if told.is_json:
+        return
+    for name, value in variables.items():
         print(f"export {name}={shlex.quote(value)}")  # noqa: T201 - for a shell to evaluate
 
 

@@ -12,9 +12,17 @@ from stackroom.ingestion.estimates import DocumentStage, in_words
 from stackroom.ingestion.standing import QueuePosition
 from stackroom.keys import NO_USER
 from stackroom.model import Document, DocumentStatus
+from stackroom_local.cli.answers import (
+    DocumentTold,
+    DropAnswer,
+    FileTold,
+    StatusAnswer,
+    Trouble,
+)
 from stackroom_local.cli.console import size
 from stackroom_local.cli.foreign import one_line
-from stackroom_local.records import CatalogListing
+from stackroom_local.dropping import Dropped, Found, NotDropped
+from stackroom_local.records import NO_CATALOG, CatalogListing
 
 STYLES = {
     DocumentStatus.UPLOADING: "dim",
@@ -60,6 +68,63 @@ def overview(listings: Iterable[CatalogListing], *, speed: float) -> RenderableT
         return Text("no documents yet")
     total = ", ".join(f"{counts[each]} {each}" for each in DocumentStatus if counts[each])
     return Group(table, *notes, *([Text(total, style="dim")] if total else ()))
+
+
+def status_answer(listings: Iterable[CatalogListing], waiting: list[str]) -> StatusAnswer:
+    """The same for a program; `waiting` are keys of uploads that no record tells of."""
+    found = list(listings)
+    return StatusAnswer(
+        documents=[document_told(each, one) for each in found for one in each.documents],
+        unlisted=sum(each.unlisted for each in found),
+        waiting=waiting,
+        troubles=[
+            Trouble(user_id=each.user_id, catalog=each.name, reason=each.trouble)
+            for each in found
+            if each.trouble is not None
+        ],
+    )
+
+
+def document_told(listing: CatalogListing, document: Document) -> DocumentTold:
+    estimate = listing.estimates.get(document.document_id)
+    is_open = estimate is not None and estimate.so_far_seconds is not None
+    return DocumentTold.of(
+        document,
+        None if listing.name == NO_CATALOG else listing.name,
+        stage=str(estimate.stage) if estimate is not None and is_open else None,
+        eta_seconds=estimate.eta_seconds if estimate is not None and is_open else None,
+    )
+
+
+def drop_answer(
+    prefix: str, found: Found, outcomes: list[Dropped | NotDropped], settled: list[Document]
+) -> DropAnswer:
+    records = {each.s3_key: each for each in settled}
+    files = []
+    for each in outcomes:
+        if isinstance(each, NotDropped):
+            files.append(
+                FileTold(
+                    filename=each.key.removeprefix(prefix),
+                    key=each.key,
+                    dropped=False,
+                    reason=each.reason,
+                )
+            )
+            continue
+        now = records.get(each.key)
+        files.append(
+            FileTold(
+                filename=each.key.removeprefix(prefix),
+                key=each.key,
+                dropped=True,
+                version_id=each.version_id,
+                reason=now.status_reason if now is not None else None,
+                status=now.status if now is not None else None,
+            )
+        )
+    left_out = [str(path) for path in found.left_out]
+    return DropAnswer(prefix=prefix, files=files, left_out=left_out)
 
 
 def _cells(listing: CatalogListing, document: Document, speed: float) -> list[RenderableType]:

@@ -13,8 +13,9 @@ from rich.live import Live
 from rich.text import Text
 
 from stackroom.model import Document, DocumentStatus
-from stackroom_local.cli.console import Console
+from stackroom_local.cli.console import Console, Output
 from stackroom_local.cli.foreign import one_line
+from stackroom_local.cli.json_lines import EachAsJson
 from stackroom_local.cli.window import composed, told
 from stackroom_local.records import CatalogListing
 
@@ -42,8 +43,17 @@ class Watch:
     _listings: Sequence[CatalogListing] = field(default=(), init=False)
 
     @classmethod
-    def of(cls, out: Console, *, speed: float, every_document: bool = True) -> Self:
+    def of(
+        cls,
+        out: Console,
+        *,
+        speed: float,
+        every_document: bool = True,
+        lines: Output | None = None,
+    ) -> Self:
         """In a pipe a line for every document's change, or for every change of the totals."""
+        if lines is not None:
+            return cls(out, EachAsJson(lines))
         if out.is_terminal:
             return cls(out, Window(out, speed))
         return cls(out, EachChange(out) if every_document else EachTotal(out))

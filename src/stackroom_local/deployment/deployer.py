@@ -17,9 +17,10 @@ from stackroom_local.deployment.invocation_rights import InvocationRights
 from stackroom_local.deployment.knowledge import Simulator
 from stackroom_local.deployment.localisation import localised
 from stackroom_local.deployment.stand_ins import IN_GATEWAY, IN_SIMULATOR, made_by_stand_in
+from stackroom_local.endpoints import endpoint_variables
 from stackroom_local.gateway.configuration import GatewayConfiguration
 from stackroom_local.project import task_root
-from stackroom_local.state import ACCOUNT, REGION, endpoint_variables
+from stackroom_local.state import ACCOUNT, REGION
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,18 @@ from typing import Annotated
 
 import typer
 
-from stackroom_local.cli.verbs.options import CatalogId, CatalogName, SomeUser, StateDir, User
+from stackroom_local.cli.verbs.options import (
+    CatalogId,
+    CatalogName,
+    Everybody,
+    Json,
+    Owner,
+    SomeUser,
+    StateDir,
+    User,
+    is_ones_own,
+    site_of,
+)
 
 
 def _named(path: str) -> Path:
@@ -22,18 +33,27 @@ def drop(
             metavar="PATHS", parser=_named, help="Files, or folders with all below them."
         ),
     ],
+    *,
     state_dir: StateDir,
-    user: User,
     catalog: CatalogName,
+    user: Owner = None,
     wait: Annotated[bool, typer.Option("--wait", help="Until each is indexed or failed.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Put files into the bucket, as `aws s3 cp` would; folders keep their structure."""
-    from stackroom_local.cli import documents
+    from stackroom_local.cli import documents, sending
+    from stackroom_local.cli.console import output
+    from stackroom_local.cli.persons import Person
 
-    documents.drop(state_dir, paths, user=user, catalog=catalog, wait=wait)
+    site, told = site_of(state_dir), output(as_json)
+    if user is None:
+        sending.drop(Person.at(site), paths, catalog=catalog, wait=wait, told=told)
+    else:
+        documents.drop(site, paths, user=user, catalog=catalog, wait=wait, told=told)
 
 
 def status(
+    *,
     state_dir: StateDir,
     user: SomeUser = None,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Keep showing.")] = False,
@@ -43,18 +63,25 @@ def status(
             "--pool", help="The knowledge bases: their catalogs, who is at work and who waits."
         ),
     ] = False,
+    everybody: Everybody = False,
+    as_json: Json = False,
 ) -> None:
     """
     Show documents and how far they have come; on a terminal, until all have settled.
 
     Of a catalog of 200 and more, those that are open or failed.
     """
-    from stackroom_local.cli import documents, pooling
+    from stackroom_local.cli import documents, persons, pooling
+    from stackroom_local.cli.console import output
+    from stackroom_local.cli.persons import Person
 
+    site, told = site_of(state_dir), output(as_json)
     if pool:
-        pooling.pool(state_dir)
+        pooling.pool(site, told=told)
+    elif is_ones_own(user, everybody=everybody):
+        persons.status(Person.at(site), watch=watch, told=told)
     else:
-        documents.status(state_dir, user=user, watch=watch)
+        documents.status(site, user=user, watch=watch, told=told)
 
 
 def delete(
@@ -75,22 +102,55 @@ def delete(
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Until no search finds it any more.")
     ] = True,
+    as_json: Json = False,
 ) -> None:
     """Remove documents, or a catalog, from the bucket and the index; prints the receipts."""
-    from stackroom_local.cli import removing
+    from stackroom_local.cli import persons, removing
+    from stackroom_local.cli.console import output
+    from stackroom_local.cli.persons import Person
 
-    removing.delete(state_dir, targets or [], user=user, catalog=catalog, yes=yes, wait=wait)
+    site, told = site_of(state_dir), output(as_json)
+    if is_ones_own(user):
+        person = Person.at(site)
+        persons.delete(person, targets or [], catalog=catalog, yes=yes, wait=wait, told=told)
+        return
+    removing.delete(
+        site,
+        targets or [],
+        user=user,
+        catalog=catalog,
+        yes=yes,
+        wait=wait,
+        told=told,
+    )
 
 
 def receipts(
     state_dir: StateDir,
     receipt_id: Annotated[str | None, typer.Argument(help="Only this one.")] = None,
     user: SomeUser = None,
+    as_json: Json = False,
 ) -> None:
     """Show what was deleted: searchable before, asked for, and not searchable since."""
-    from stackroom_local.cli import removing
+    from stackroom_local.cli import receipting
+    from stackroom_local.cli.console import output
 
-    removing.receipts(state_dir, receipt_id, user=user)
+    receipting.receipts(site_of(state_dir), receipt_id, user=user, told=output(as_json))
+
+
+def catalogs(
+    state_dir: StateDir, user: SomeUser = None, everybody: Everybody = False, as_json: Json = False
+) -> None:
+    """List catalogs: how many documents they have, and whether they are ready."""
+    from stackroom_local.cli import cataloguing, persons
+    from stackroom_local.cli.console import output
+    from stackroom_local.cli.persons import Person
+
+    site, told = site_of(state_dir), output(as_json)
+    if is_ones_own(user, everybody=everybody):
+        persons.catalogs(Person.at(site), told=told)
+    else:
+        cataloguing.catalogs(site, user=user, told=told)
 
 
 def retry(
@@ -103,11 +163,14 @@ def retry(
         ),
     ] = None,
     catalog: CatalogId = None,
+    as_json: Json = False,
 ) -> None:
     """Have what failed tried again, as it lies there."""
     from stackroom_local.cli import retrying
+    from stackroom_local.cli.console import output
 
-    retrying.retry(state_dir, targets or [], user=user, catalog=catalog)
+    site = site_of(state_dir)
+    retrying.retry(site, targets or [], user=user, catalog=catalog, told=output(as_json))
 
 
 def reconcile(
@@ -115,8 +178,10 @@ def reconcile(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only tell what would be mended.")
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Compare bucket, records and index, and mend what they tell differently."""
     from stackroom_local.cli import repairing
+    from stackroom_local.cli.console import output
 
-    repairing.reconcile(state_dir, dry_run=dry_run)
+    repairing.reconcile(site_of(state_dir), dry_run=dry_run, told=output(as_json))

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from stackroom_local.cli.verbs.options import StateDir
+from stackroom_local.cli.verbs.options import Json, StateDir, site_of
 
 
 def dashboard(
@@ -16,13 +16,12 @@ def dashboard(
         ),
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Keep showing.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="For programs: every value, with its time.")
-    ] = False,
+    as_json: Json = False,
 ) -> None:
     """Show what the deployed CloudWatch dashboard shows: alarms, and the lines of each widget."""
     if watch and as_json:
         raise typer.BadParameter("--json prints once; leave out --watch, or --json")
     from stackroom_local.cli import dashboard as shown
+    from stackroom_local.cli.console import output
 
-    shown.dashboard(state_dir, hours=hours, watch=watch, as_json=as_json)
+    shown.dashboard(site_of(state_dir), hours=hours, watch=watch, told=output(as_json))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from stackroom_local.cli.verbs.options import Speed, StateDir
+from stackroom_local.cli.verbs.options import Json, Speed, StateDir, named_deployment
 
 
 def _checked(faults: str) -> str:
@@ -98,6 +98,7 @@ def up(
             "http://localhost:6274; again for more.",
         ),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """
     Serve until Ctrl-C; what was ingested is there again at the next start.
@@ -108,6 +109,7 @@ def up(
     """
     _check_model()
     from stackroom_local.cli import serving
+    from stackroom_local.cli.console import output
 
     chosen = dict(each.split("=", 1) for each in context or ())
     if sharing:
@@ -124,14 +126,16 @@ def up(
         context=chosen,
         faults=faults,
         allowed_origins=allow_origin or (),
+        told=output(as_json),
     )
 
 
-def down(state_dir: StateDir) -> None:
+def down(state_dir: StateDir, as_json: Json = False) -> None:
     """Stop what is up, wherever it was started."""
     from stackroom_local.cli import serving
+    from stackroom_local.cli.console import output
 
-    serving.down(state_dir)
+    serving.down(state_dir, told=output(as_json))
 
 
 def env(
@@ -142,6 +146,7 @@ def env(
     operator: Annotated[
         bool, typer.Option("--operator", help="With root's keys, which may do anything.")
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Print exports for a shell: eval "$(stackroom env --user alice)"."""
     if operator == (user is not None):
@@ -149,21 +154,30 @@ def env(
             "say whose keys: --user alice for a user's own, or --operator for root's"
         )
     from stackroom_local.cli import serving
+    from stackroom_local.cli.console import output
 
-    serving.env(state_dir, user=user)
+    serving.env(state_dir, user=user, told=output(as_json))
 
 
-def doctor(state_dir: StateDir) -> None:
+def doctor(state_dir: StateDir, as_json: Json = False) -> None:
     """Look for what could keep it from working here, and say what to do about it."""
-    from stackroom_local.cli import checkup
+    from stackroom_local.cli.console import output
 
-    checkup.doctor(state_dir)
+    told, name = output(as_json), named_deployment.get()
+    if name is None:
+        from stackroom_local.cli import checkup
+
+        checkup.doctor(state_dir, told=told)
+    else:
+        from stackroom_local.cli import deployed_checkup
+        from stackroom_local.sites.known import Deployments
+
+        deployed_checkup.doctor(Deployments().named(name), told=told)
 
 
-def demo(
-    speed: Speed = 20.0,
-) -> None:
+def demo(speed: Speed = 20.0, as_json: Json = False) -> None:
     """Show it all: start, drop the examples of two users, ask as an agent, stop."""
     from stackroom_local import demo as demonstration
+    from stackroom_local.cli.console import output
 
-    demonstration.run(speed=speed)
+    demonstration.run(speed=speed, told=output(as_json))

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from stackroom_local.cli.verbs.options import Json
+
 
 def load(
     folder: Annotated[Path, typer.Argument(help="A folder, with all below it.")],
@@ -48,6 +50,7 @@ def load(
         str | None,
         typer.Option(metavar="URI", help="Where the folder lies, for whoever is shown a passage."),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Put a folder's documents into PostgreSQL with pgvector; those that are there are replaced."""
     if shared == (user is not None):
@@ -55,6 +58,7 @@ def load(
     if not create_tables and (reader or language != "english"):
         raise typer.BadParameter("--reader and --language are for --create-tables")
     from stackroom_local.cli import loading
+    from stackroom_local.cli.console import output
 
     target = loading.Target(
         url=to,
@@ -74,4 +78,4 @@ def load(
         overlap_percentage=overlap,
         source=source,
     )
-    loading.load(folder, target, way)
+    loading.load(folder, target, way, told=output(as_json))

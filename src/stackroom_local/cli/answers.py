@@ -1,0 +1,284 @@
+"""
+What the verbs answer with --json: the keys that programs may count on, held to docs/cli.md.
+
+A key is never renamed and never changes its meaning; later versions may add some. Times are ISO
+8601 in UTC, sizes bytes.
+
+Over 200 lines: each answer is a few, and they are read as one list.
+"""
+
+from datetime import datetime
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
+
+_PERSON = "null where a signed-in person asks"
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ErrorTold(Answer):
+    type: Annotated[str, Field(description="what kind of error it is: a name of our own")]
+    message: Annotated[str, Field(description="a sentence for people, with what to do")]
+
+
+class Failed(Answer):
+    """On standard error, of any verb that failed; its own answer may stand on standard output."""
+
+    error: ErrorTold
+
+
+class DocumentTold(Answer):
+    user_id: str
+    catalog: Annotated[str | None, Field(description="its name; null of what belongs to none")]
+    document_id: str
+    filename: str
+    key: Annotated[str | None, Field(description=f"in the bucket; {_PERSON}")]
+    size: Annotated[int, Field(description="rounded where a signed-in person asks")]
+    status: DocumentStatus
+    status_reason: Annotated[str | None, Field(description="why it failed")]
+    stage: Annotated[str | None, Field(description="how far it is, until it has settled")] = None
+    eta_seconds: Annotated[int | None, Field(description="AWS's; null if nobody knows")] = None
+    uploaded_at: datetime
+    updated_at: Annotated[datetime | None, Field(description=_PERSON)]
+    indexed_at: Annotated[datetime | None, Field(description=_PERSON)]
+
+    @classmethod
+    def of(cls, document: Document, catalog: str | None, **told: Any) -> Self:
+        return cls(
+            user_id=document.s3_key.partition("/")[0],
+            catalog=catalog,
+            document_id=document.document_id,
+            filename=document.filename,
+            key=document.s3_key,
+            size=document.size,
+            status=document.status,
+            status_reason=document.status_reason,
+            uploaded_at=document.uploaded_at,
+            updated_at=document.updated_at,
+            indexed_at=document.indexed_at,
+            **told,
+        )
+
+
+class Trouble(Answer):
+    user_id: str
+    catalog: str
+    reason: str
+
+
+class StatusAnswer(Answer):
+    documents: list[DocumentTold]
+    unlisted: Annotated[int, Field(description="documents of large catalogs, most of them indexed")]
+    waiting: Annotated[list[str], Field(description="keys of uploads that wait to be taken up")]
+    troubles: Annotated[list[Trouble], Field(description="catalogs whose records can't be read")]
+
+
+class Changed(Answer):
+    """Of `--watch`: a line for each document at first, and then for each change of one."""
+
+    document: DocumentTold
+    gone: Annotated[bool, Field(description="whether it has no record any more")] = False
+
+
+class KnowledgeBaseTold(Answer):
+    knowledge_base_id: str
+    own_sources: Annotated[list[str], Field(description="catalogs with a data source of their own")]
+    own_sources_taken: int
+    own_sources_most: int
+    shared: Annotated[list[str], Field(description="catalogs on the shared data source")]
+    running: Annotated[list[str], Field(description="whose runs are at work")]
+    waiting: Annotated[list[str], Field(description="whose runs wait, the oldest first")]
+
+
+class PoolAnswer(Answer):
+    knowledge_bases: list[KnowledgeBaseTold]
+
+
+class FileTold(Answer):
+    filename: Annotated[str, Field(description="within the catalog")]
+    key: Annotated[str | None, Field(description=f"in the bucket; {_PERSON}")]
+    dropped: bool
+    version_id: str | None = None
+    reason: Annotated[str | None, Field(description="why it was not dropped, or failed")] = None
+    status: Annotated[DocumentStatus | None, Field(description="with --wait: indexed, failed")] = (
+        None
+    )
+
+
+class DropAnswer(Answer):
+    prefix: Annotated[str | None, Field(description=f"in the bucket; {_PERSON}")]
+    files: list[FileTold]
+    left_out: Annotated[list[str], Field(description="hidden files, and sidecars")]
+
+
+class ReceiptsAnswer(Answer):
+    receipts: Annotated[list[Receipt], Field(description="the newest first")]
+
+
+class DeleteAnswer(Answer):
+    receipts: Annotated[list[Receipt], Field(description="of what was asked for")]
+    removed: Annotated[list[str], Field(description="keys of what belonged to no catalog")] = []
+    catalog: Annotated[str | None, Field(description="its id, if all of it was meant")] = None
+    catalog_status: Annotated[
+        CatalogStatus | None, Field(description="of that catalog; null once it is gone")
+    ] = None
+
+
+class NotAgain(Answer):
+    key: str
+    reason: str
+
+
+class RetryAnswer(Answer):
+    again: Annotated[list[str], Field(description="keys of what is tried again")]
+    refused: list[NotAgain]
+
+
+class DiscrepancyTold(Answer):
+    kind: str
+    what: str
+    remedy: Annotated[str, Field(description="what was done about it, or would be")]
+    outcome: str
+
+
+class ReconcileAnswer(Answer):
+    dry_run: bool
+    discrepancies: list[DiscrepancyTold]
+
+
+class CatalogTold(Answer):
+    user_id: str
+    catalog_id: str
+    name: str
+    status: CatalogStatus
+    document_count: int
+    total_bytes: Annotated[int, Field(description="rounded where a signed-in person asks")]
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, catalog: Catalog) -> Self:
+        return cls.model_validate({name: getattr(catalog, name) for name in cls.model_fields})
+
+
+class CatalogsAnswer(Answer):
+    catalogs: list[CatalogTold]
+
+
+class TokenAnswer(Answer):
+    access_token: str
+    user_id: str
+    expires_at: datetime
+
+
+class WhoamiAnswer(Answer):
+    user_id: str
+    prefix: Annotated[str, Field(description="s3://bucket/user/")]
+
+
+class CheckTold(Answer):
+    good: bool
+    text: str
+
+
+class DoctorAnswer(Answer):
+    checks: list[CheckTold]
+
+
+class VariablesAnswer(Answer):
+    """Of `env`: what a shell would export, secrets among it."""
+
+    variables: dict[str, str]
+
+
+class ServingAnswer(Answer):
+    """Of `up`, once it serves; it then goes on until Ctrl-C."""
+
+    aws_endpoint: str
+    simulator_endpoint: str
+    mcp_url: str
+    bucket: str
+    state_dir: str
+
+
+class DoneAnswer(Answer):
+    """Of a verb that has nothing else to tell."""
+
+    done: bool = True
+
+
+class DemoAnswer(Answer):
+    seconds: Annotated[dict[str, float], Field(description="what each part of it took")]
+
+
+class LineTold(Answer):
+    label: str
+    points: list[tuple[datetime, float]]
+    trouble: Annotated[str | None, Field(description="why it has no points, if that is known")]
+
+
+class WidgetTold(Answer):
+    title: str
+    lines: list[LineTold]
+
+
+class DashboardAnswer(Answer):
+    dashboard: str
+    start: datetime
+    end: datetime
+    alarms: Annotated[dict[str, str | None], Field(description="states; null of one not made here")]
+    widgets: list[WidgetTold]
+
+
+class LoadAnswer(Answer):
+    loaded: Annotated[list[str], Field(description="names of files")]
+    unchanged: list[str]
+    not_loaded: dict[str, str]
+    passages: int
+
+
+class DeploymentTold(Answer):
+    name: str
+    project: str
+    region: str
+    bucket: str
+    mcp_url: str
+    issuer: str
+    client_id: str
+
+
+class DeploymentsAnswer(Answer):
+    deployments: list[DeploymentTold]
+
+
+# By what is typed; None where it is the retrieve tool's own answer.
+ANSWERS: dict[str, type[Answer] | None] = {
+    "up": ServingAnswer,
+    "down": DoneAnswer,
+    "env": VariablesAnswer,
+    "doctor": DoctorAnswer,
+    "drop": DropAnswer,
+    "status": StatusAnswer,
+    "status --pool": PoolAnswer,
+    "delete": DeleteAnswer,
+    "catalogs": CatalogsAnswer,
+    "receipts": ReceiptsAnswer,
+    "retry": RetryAnswer,
+    "reconcile": ReconcileAnswer,
+    "dashboard": DashboardAnswer,
+    "ask": None,
+    "retrieve": None,
+    "login": TokenAnswer,
+    "logout": DoneAnswer,
+    "token": TokenAnswer,
+    "whoami": WhoamiAnswer,
+    "load": LoadAnswer,
+    "demo": DemoAnswer,
+    "deployments add": DeploymentTold,
+    "deployments list": DeploymentsAnswer,
+    "deployments remove": DoneAnswer,
+}

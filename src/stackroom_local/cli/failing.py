@@ -1,0 +1,25 @@
+"""How a verb's failure is told: a line for people, or a JSON document, on standard error."""
+
+import sys
+
+from stackroom_local.cli.foreign import in_json, lines
+
+
+def tell(message: str, kind: str, *, is_json: bool) -> None:
+    """`kind` is the error's name; people are spared it."""
+    if is_json:
+        from stackroom_local.cli.answers import ErrorTold, Failed  # noqa: PLC0415 - where wanted
+
+        failed = Failed(error=ErrorTold(type=kind, message=message))
+        print(in_json(failed.model_dump_json(indent=2)), file=sys.stderr)  # noqa: T201 - see above
+    else:
+        print(f"stackroom: {lines(message)}", file=sys.stderr)  # noqa: T201 - a command line
+
+
+def refused(error: BaseException) -> str | None:
+    """What AWS refused, as a sentence; None of all else."""
+    if "botocore" not in sys.modules:  # to import it takes longer than most verbs
+        return None
+    from stackroom_local.sites.refusals import sentence  # noqa: PLC0415 - see above
+
+    return sentence(error)

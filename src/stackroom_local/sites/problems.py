@@ -1,0 +1,84 @@
+"""
+What keeps a verb from working on a deployment; each message says what to do about it.
+
+SiteError
+├── UnknownDeployment   nobody added one of that name
+├── OtherOutputs        the stacks' outputs are not those that this version reads
+├── NotDeployed         there are no stacks of that project in that region
+├── NotKept             the file of deployments, or of tokens, can't be written or read
+├── SignInNeeded        nobody is signed in, or not any more
+├── SignInFailed        the browser came back without a code, or the code was refused
+├── NotTakenUp          an object's event has not come, or never will
+├── NotAnOperators      something that only the owner may do, by a tool
+└── ToolRefused         a tool or function of the deployment refused what it was asked
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from stackroom.errors import StackroomError
+
+
+class SiteError(StackroomError):
+    """`str()` of it is one line for the person at the keyboard."""
+
+
+class UnknownDeployment(SiteError):
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        names = ", ".join(map(repr, sorted(known)))
+        there = f"there is {names}" if names else "none was added yet"
+        super().__init__(
+            f"no deployment {name!r} is known, {there}; add it with: "
+            f"stackroom deployments add {name} --outputs cdk.out/outputs.json"
+        )
+
+
+class OtherOutputs(SiteError):
+    def __init__(self, where: str, why: str) -> None:
+        super().__init__(
+            f"{where} is of another version of Stackroom, or of something else: {why}; "
+            "deploy this version with `make deploy`, then add the deployment again"
+        )
+
+
+class NotDeployed(SiteError):
+    def __init__(self, stack: str, region: str) -> None:
+        super().__init__(
+            f"there is no stack {stack!r} in {region}; name the project with --project and its "
+            "region with --region, and use credentials of the account that it is deployed in"
+        )
+
+
+class NotKept(SiteError):
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(
+            f"{path}: {why}; make room or mend it, or name another folder with STACKROOM_CONFIG"
+        )
+
+
+class SignInNeeded(SiteError):
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"{why}; sign in with: stackroom --deployment {name} login")
+
+
+class SignInFailed(SiteError):
+    def __init__(self, why: str) -> None:
+        super().__init__(f"nobody was signed in: {why}")
+
+
+class NotTakenUp(SiteError):
+    def __init__(self, key: str, why: str) -> None:
+        super().__init__(f"{key!r}: {why}; see: stackroom status, stackroom receipts")
+
+
+class NotAnOperators(SiteError):
+    def __init__(self, user_id: str, catalog_id: str) -> None:
+        super().__init__(
+            f"a whole catalog is deleted by its owner, with all versions of its files: {user_id!r} "
+            f"signs in, and then: stackroom delete --catalog {catalog_id}; an operator deletes "
+            "documents, by their keys"
+        )
+
+
+class ToolRefused(SiteError):
+    pass

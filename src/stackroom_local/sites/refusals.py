@@ -1,0 +1,97 @@
+"""
+What AWS refused an operator, in a sentence that says what to do.
+
+Our own errors carry AWS's as their cause. Codes: [AWS General Reference: Common Errors; S3 API
+reference: ErrorResponses].
+"""
+
+import re
+from collections.abc import Iterator
+
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionError,  # noqa: A004 - botocore's own, base of its connection errors
+    CredentialRetrievalError,
+    NoCredentialsError,
+    NoRegionError,
+    PartialCredentialsError,
+    ProfileNotFound,
+    SSOError,
+    TokenRetrievalError,
+)
+
+from stackroom.aws.translation import code_of, message_of
+
+_DENIED = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403", "Forbidden"}
+_EXPIRED = {"ExpiredToken", "ExpiredTokenException", "RequestExpired"}
+_UNKNOWN = {
+    "InvalidAccessKeyId",
+    "InvalidClientTokenId",
+    "UnrecognizedClientException",
+    "SignatureDoesNotMatch",
+    "InvalidSignatureException",
+    "AuthFailure",
+}
+# What a region says of a bucket, table or function that is in another one, or nowhere.
+_ABSENT = {"NoSuchBucket", "ResourceNotFoundException", "PermanentRedirect", "404"}
+_ACTION = re.compile(r"not authorized to perform: (?P<action>[\w-]+:\w+)")
+
+_GET = "get credentials as for the AWS CLI (aws configure sso, AWS_PROFILE), and try again"
+_NONE = f"there are no AWS credentials, and this needs an operator's: {_GET}"
+_STALE = "your AWS credentials have expired; sign in to AWS again (aws sso login), and try again"
+
+
+def sentence(error: BaseException) -> str | None:
+    """None of what is no refusal of AWS's."""
+    for each in _causes(error):
+        if isinstance(each, ClientError):
+            return _of_service(each)
+        if isinstance(each, BotoCoreError):
+            return _of_client(each)
+    return None
+
+
+def _of_service(error: ClientError) -> str | None:
+    code, operation = code_of(error), error.operation_name
+    if code in _EXPIRED:
+        return _STALE
+    if code in _UNKNOWN:
+        return f"AWS does not know your credentials ({code}): {_GET}"
+    if code in _DENIED:
+        found = _ACTION.search(message_of(error))
+        action = found["action"] if found else operation
+        return (
+            f"your AWS credentials don't allow {action}; use an operator's (AWS_PROFILE), or have "
+            "it allowed to these"
+        )
+    if code in _ABSENT:
+        return (
+            f"{operation} was answered {code}: your credentials are of another account or the "
+            "deployment of another region, or it is gone; see: stackroom deployments list, aws sts "
+            "get-caller-identity"
+        )
+    return None
+
+
+def _of_client(error: BotoCoreError) -> str | None:
+    match error:
+        case NoCredentialsError() | PartialCredentialsError():
+            return _NONE
+        case ProfileNotFound():
+            return f"{error}: set AWS_PROFILE to one of `aws configure list-profiles`"
+        case TokenRetrievalError() | SSOError() | CredentialRetrievalError():
+            return _STALE
+        case NoRegionError():
+            return "no region is named: --region, or AWS_REGION"
+        case ConnectionError():
+            return f"AWS does not answer ({error}); is the region right, and is there a network?"
+        case _:
+            return None
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__

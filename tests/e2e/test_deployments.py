@@ -1,0 +1,332 @@
+"""
+The verbs on a deployment: the local cloud as if it were AWS, known by its stacks' outputs alone.
+
+An operator is an IAM user with a key of their own; a person is who signs in, and has none.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stackroom_local.processes import free_ports
+from stackroom_local.state import Instance
+from tests.e2e.people import Person
+from tests.local.running import STACKROOM, stackroom
+
+ROOT = Path(__file__).parents[2]
+ANYTHING = {"Effect": "Allow", "Action": "*", "Resource": "*"}
+LOOKING = {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}
+
+
+@dataclass(frozen=True)
+class Shell:
+    """A shell on a machine that knows nothing of the local mode but where AWS answers."""
+
+    environment: Mapping[str, str]
+
+    def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [STACKROOM, *arguments],
+            cwd=ROOT,
+            env={**self.environment, **variables},
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+
+    def says(self, *arguments: str) -> Any:
+        """The JSON answer of a verb that did what it was asked."""
+        done = self.run("--deployment", "here", *arguments, "--json")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads(done.stdout)
+
+    def refuses(self, *arguments: str, **variables: str) -> str:
+        """Why a verb failed, in a line."""
+        done = self.run("--deployment", "here", *arguments, **variables)
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert done.stderr.count("\n") == 1, done.stderr
+        return done.stderr
+
+
+@contextmanager
+def keys_of(aws: Callable[[str], Any], name: str, *statements: object) -> Iterator[dict[str, str]]:
+    """An IAM user with these rights, as the variables of a shell."""
+    iam = aws("iam")
+    iam.create_user(UserName=name)
+    policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
+    iam.put_user_policy(UserName=name, PolicyName="rights", PolicyDocument=policy)
+    key = iam.create_access_key(UserName=name)["AccessKey"]
+    try:
+        yield {
+            "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
+            "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
+        }
+    finally:
+        iam.delete_access_key(UserName=name, AccessKeyId=key["AccessKeyId"])
+        iam.delete_user_policy(UserName=name, PolicyName="rights")
+        iam.delete_user(UserName=name)
+
+
+@pytest.fixture(scope="module")
+def outputs(instance: Instance, aws: Callable[[str], Any]) -> dict[str, dict[str, str]]:
+    """As `cdk deploy` would write them, with the hosts that stand for AWS's here."""
+    found = {
+        stack: {
+            each["OutputKey"]: each["OutputValue"]
+            for each in aws("cloudformation").describe_stacks(StackName=stack)["Stacks"][0][
+                "Outputs"
+            ]
+        }
+        for stack in ("stackroom-data", "stackroom-gateway")
+    }
+    found["stackroom-gateway"] |= {
+        "McpUrl": instance.mcp_url,
+        "IssuerUrl": instance.issuer,
+        "ClientId": instance.client_id,
+    }
+    return found
+
+
+@pytest.fixture(scope="module")
+def nobody(
+    instance: Instance,
+    outputs: dict[str, dict[str, str]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Shell:
+    """Without credentials, who has added the deployment."""
+    home = tmp_path_factory.mktemp("elsewhere")
+    (home / "outputs.json").write_text(json.dumps(outputs))
+    endpoints = {
+        name: value
+        for name, value in instance.environment().items()
+        if name.startswith("AWS_ENDPOINT_URL")
+    }
+    shell = Shell(
+        {
+            **endpoints,
+            "AWS_ENDPOINT_URL_SQS": instance.aws_endpoint,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "STACKROOM_CONFIG": str(home / "config"),
+        }
+    )
+    added = shell.run("deployments", "add", "here", "--outputs", str(home / "outputs.json"))
+    assert added.returncode == 0, added.stderr
+    return shell
+
+
+@pytest.fixture(scope="module")
+def operator(nobody: Shell, aws: Callable[[str], Any]) -> Iterator[Shell]:
+    with keys_of(aws, "an-operator", ANYTHING) as keys:
+        yield Shell({**nobody.environment, **keys})
+
+
+@pytest.fixture(scope="module")
+def person(nobody: Shell) -> Shell:
+    """Nina, signed in in a browser."""
+    browser = f"{sys.executable} -m tests.sites.browser %s"
+    shell = Shell({**nobody.environment, "BROWSER": browser, "STACKROOM_TEST_USER": "nina"})
+    answer = shell.says("login", "--port", str(free_ports(1)))
+    assert answer["user_id"] == "nina"
+    return shell
+
+
+@pytest.fixture(scope="module")
+def nina(instance: Instance) -> Person:
+    """Who has a document that is found, and one that failed."""
+    person = Person(instance, "nina")
+    person.settle(
+        person.put_all({"tides/ebb.txt": "At Saltwick the ebb begins at four.", "tides/a.exe": "x"})
+    )
+    return person
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("status", "-u", "nina"),
+        ("status", "--pool"),
+        ("catalogs", "-u", "nina"),
+        ("receipts", "-u", "nina"),
+        ("receipts",),
+        ("reconcile", "--dry-run"),
+    ],
+    ids=" ".join,
+)
+def test_a_verb_answers_an_operator_of_a_deployment_as_it_does_here(
+    nina: Person, operator: Shell, verb: tuple[str, ...]
+) -> None:
+    here = stackroom(*verb, "--json", state_dir=nina.instance.state_dir)
+
+    there = operator.says(*verb)
+
+    assert here.returncode == 0, here.stderr
+    assert there == json.loads(here.stdout)
+
+
+def test_everybodys_catalogs_are_the_same_from_both_sides(nina: Person, operator: Shell) -> None:
+    here = stackroom("catalogs", "--json", state_dir=nina.instance.state_dir)
+
+    there = operator.says("catalogs", "--everybody")
+
+    assert there == json.loads(here.stdout)
+    assert "nina" in {each["user_id"] for each in there["catalogs"]}
+
+
+def test_the_stacks_themselves_tell_what_is_deployed(operator: Shell, instance: Instance) -> None:
+    added = operator.run(
+        *("deployments", "add", "asked", "--project", "stackroom", "--region", "us-east-1"),
+        "--json",
+    )
+
+    assert added.returncode == 0, added.stderr
+    told = json.loads(added.stdout)
+    assert (told["bucket"], told["project"]) == (instance.bucket, "stackroom")
+
+
+def test_what_an_operator_drops_retries_and_deletes_is_as_here(
+    nina: Person, operator: Shell, tmp_path: Path
+) -> None:
+    folder = tmp_path / "charts"
+    folder.mkdir()
+    (folder / "reef.txt").write_text("The reef of Saltwick is called the Comb.")
+    (folder / "b.exe").write_text("x")
+    drop = ("drop", str(folder), "-u", "nina", "-c", "charts", "--wait", "--json")
+
+    there = operator.run("--deployment", "here", *drop)
+    here = stackroom(*drop, state_dir=nina.instance.state_dir)
+    retried = operator.run("--deployment", "here", "retry", "-u", "nina", "nina/charts/b.exe")
+    deleted = operator.says("delete", "nina/charts/reef.txt", "-u", "nina")
+
+    assert (there.returncode, here.returncode) == (1, 1)
+    assert outcomes(there.stdout) == outcomes(here.stdout)
+    assert outcomes(there.stdout)["reef.txt"] == ("indexed", None)
+    assert "1 of 1 are not tried again" in retried.stderr
+    assert [each["unsearchable_since"] is not None for each in deleted["receipts"]] == [True]
+    assert nina.record("charts/reef.txt") is None
+
+
+def outcomes(printed: str) -> dict[str, tuple[str, str | None]]:
+    files = json.loads(printed)["files"]
+    return {each["filename"]: (each["status"], each["reason"]) for each in files}
+
+
+def test_a_reconciliation_is_the_work_of_the_deployed_function(operator: Shell) -> None:
+    assert operator.says("reconcile")["dry_run"] is False
+
+
+def test_doctor_finds_a_deployment_well(operator: Shell) -> None:
+    checks = operator.says("doctor")["checks"]
+
+    assert all(each["good"] for each in checks), checks
+    assert any("an-operator" in each["text"] for each in checks)
+
+
+def test_a_person_asks_as_who_signed_in(nina: Person, person: Shell) -> None:
+    question = ("When does the ebb begin at Saltwick?", "-c", "tides")
+
+    there = person.says("ask", *question)
+    here = stackroom("ask", *question, "-u", "nina", "--json", state_dir=nina.instance.state_dir)
+
+    assert there["results"] == json.loads(here.stdout)["results"]
+    assert "at four" in there["results"][0]["content"]
+    assert person.says("whoami")["prefix"] == f"s3://{nina.instance.bucket}/nina/"
+
+
+def test_a_person_drops_sees_and_deletes_without_credentials(
+    nina: Person, person: Shell, tmp_path: Path
+) -> None:
+    (tmp_path / "wreck.txt").write_text("The wreck of the Esk lies off Saltwick Nab.")
+
+    dropped = person.says("drop", str(tmp_path / "wreck.txt"), "-c", "wrecks", "--wait")
+    seen = person.says("status")["documents"]
+    catalogs = [each["name"] for each in person.says("catalogs")["catalogs"]]
+    person.says("delete", "wreck.txt", "-c", "wrecks")
+    person.says("delete", "-c", "wrecks", "--yes")
+
+    assert [each["status"] for each in dropped["files"]] == ["indexed"]
+    assert ("wrecks", "wreck.txt", "indexed") in {
+        (each["catalog"], each["filename"], each["status"]) for each in seen
+    }
+    assert "wrecks" in catalogs
+    assert "wrecks" not in [each["name"] for each in person.says("catalogs")["catalogs"]]
+
+
+def test_a_token_that_has_expired_is_renewed(nina: Person, person: Shell) -> None:
+    kept = Path(person.environment["STACKROOM_CONFIG"], "sign-ins", "here.json")
+    before = json.loads(kept.read_text())
+    kept.write_text(json.dumps({**before, "expires_at": time.time() - 1}))
+
+    token = person.says("token")["access_token"]
+
+    assert token != before["access_token"]
+    assert person.says("whoami", "--token", token)["user_id"] == "nina"
+
+
+def test_a_sign_in_that_has_expired_says_how_to_get_another(nina: Person, person: Shell) -> None:
+    kept = Path(person.environment["STACKROOM_CONFIG"], "sign-ins", "here.json")
+    before = kept.read_text()
+    gone = {"expires_at": time.time() - 1, "refresh_token": "no such token"}
+    kept.write_text(json.dumps({**json.loads(before), **gone}))
+
+    told = person.refuses("ask", "why?")
+    kept.write_text(before)
+
+    assert "your sign-in has expired" in told
+    assert "sign in with: stackroom --deployment here login" in told
+
+
+def test_whoever_lacks_a_right_is_told_which(
+    nina: Person, nobody: Shell, aws: Callable[[str], Any]
+) -> None:
+    with keys_of(aws, "a-looker", LOOKING) as keys:
+        told = nobody.refuses("status", "-u", "nina", **keys)
+
+    assert "your AWS credentials don't allow dynamodb:" in told
+    assert "use an operator's (AWS_PROFILE)" in told
+
+
+def test_whoever_has_no_credentials_or_is_not_signed_in_is_told_so(nobody: Shell) -> None:
+    alone = Shell({**nobody.environment, "STACKROOM_CONFIG": f"{nobody.environment['HOME']}/new"})
+    outputs = f"{nobody.environment['HOME']}/outputs.json"
+    alone.run("deployments", "add", "here", "--outputs", outputs)
+
+    assert "there are no AWS credentials" in alone.refuses("status", "-u", "nina")
+    assert "nobody is signed in to deployment 'here'" in alone.refuses("ask", "why?")
+
+
+def test_what_is_of_the_local_mode_alone_says_so(nobody: Shell) -> None:
+    for verb in (("up",), ("down",), ("env", "--operator"), ("demo",)):
+        done = nobody.run("--deployment", "here", *verb)
+
+        assert done.returncode == 2
+        assert f"{verb[0]} works on no deployment" in done.stderr
+
+
+def test_an_unknown_deployment_is_told_with_those_there_are(nobody: Shell) -> None:
+    done = nobody.run("status", STACKROOM_DEPLOYMENT="nowhere")
+
+    assert done.returncode == 1
+    assert "no deployment 'nowhere' is known, there is " in done.stderr
+    assert "'here'; add it with: stackroom deployments add nowhere" in done.stderr
+
+
+def test_a_failure_is_json_too_where_json_is_asked_for(nobody: Shell) -> None:
+    failed = nobody.run("--deployment", "nowhere", "status", "--json")
+    wrong = nobody.run("--deployment", "here", "status", "--nonsense", "--json")
+
+    assert (failed.returncode, wrong.returncode) == (1, 2)
+    assert (failed.stdout, wrong.stdout) == ("", "")
+    assert json.loads(failed.stderr)["error"]["type"] == "UnknownDeployment"
+    assert "--nonsense" in json.loads(wrong.stderr)["error"]["message"]

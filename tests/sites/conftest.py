@@ -1,0 +1,42 @@
+"""The command line with a folder of its own for deployments."""
+
+from pathlib import Path
+
+import pytest
+
+from stackroom_local.sites.aws import AwsSite
+from stackroom_local.sites.known import Deployments
+
+OUTPUTS = {
+    "docs-data": {
+        "BucketName": "docs-kb-docs-123456789012-eu-west-1",
+        "CatalogTableName": "docs-kb-catalog",
+        "ControlTableName": "docs-kb-control",
+        "UserPoolId": "eu-west-1_abc",
+    },
+    "docs-gateway": {
+        "McpUrl": "https://gateway.example/mcp",
+        "IssuerUrl": "https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_abc",
+        "ClientId": "client",
+    },
+}
+
+
+@pytest.fixture
+def site() -> AwsSite:
+    return AwsSite(
+        name="prod",
+        project="docs",
+        region="eu-west-1",
+        bucket="docs-kb-docs-123456789012-eu-west-1",
+        catalog_table="docs-kb-catalog",
+        control_table="docs-kb-control",
+        mcp_url="https://gateway.example/mcp",
+        issuer="https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_abc",
+        client_id="client",
+    )
+
+
+@pytest.fixture
+def deployments(tmp_path: Path) -> Deployments:
+    return Deployments(tmp_path / "config")

@@ -1,0 +1,97 @@
+"""The file of deployments: kept whole or not at all, for its owner alone."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from stackroom_local.sites.aws import AwsSite
+from stackroom_local.sites.known import Deployments, config_folder, write
+from stackroom_local.sites.problems import NotKept, UnknownDeployment
+
+
+def test_what_is_kept_is_there_for_the_next_one(deployments: Deployments, site: AwsSite) -> None:
+    deployments.keep(site)
+
+    assert Deployments(deployments.folder).named("prod") == site
+
+
+def test_one_of_the_same_name_takes_its_place(deployments: Deployments, site: AwsSite) -> None:
+    moved = site.model_copy(update={"mcp_url": "https://another.example/mcp"})
+
+    deployments.keep(site)
+    deployments.keep(moved)
+
+    assert deployments.all() == [moved]
+
+
+def test_an_unknown_deployment_is_told_with_those_that_are_known(
+    deployments: Deployments, site: AwsSite
+) -> None:
+    deployments.keep(site)
+
+    with pytest.raises(UnknownDeployment, match=r"'prdo' is known, there is 'prod'; add it with"):
+        deployments.named("prdo")
+
+
+def test_what_is_forgotten_takes_the_sign_in_with_it(
+    deployments: Deployments, site: AwsSite
+) -> None:
+    deployments.keep(site)
+    write(deployments.sign_in_of("prod"), b"{}")
+
+    deployments.forget("prod")
+
+    assert (deployments.all(), deployments.sign_in_of("prod").exists()) == ([], False)
+
+
+def test_files_are_their_owners_alone(deployments: Deployments, site: AwsSite) -> None:
+    deployments.keep(site)
+    write(deployments.sign_in_of("prod"), b"{}")
+
+    modes = {stat.S_IMODE(each.stat().st_mode) for each in deployments.folder.rglob("*.json")}
+
+    assert modes == {0o600}
+
+
+def test_a_full_disk_leaves_what_was_there(
+    deployments: Deployments, site: AwsSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployments.keep(site)
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(NotKept, match="No space left on device; make room"):
+        deployments.keep(site.model_copy(update={"name": "other"}))
+
+    assert deployments.all() == [site]
+    assert [each.name for each in deployments.folder.iterdir()] == ["deployments.json"]
+
+
+def test_a_folder_that_is_a_file_is_told_with_what_to_do(tmp_path: Path, site: AwsSite) -> None:
+    (tmp_path / "config").write_text("not a folder")
+
+    with pytest.raises(NotKept, match="name another folder with STACKROOM_CONFIG"):
+        Deployments(tmp_path / "config").keep(site)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"version": 2, "deployments": []}', "{"])
+def test_a_file_of_somebody_elses_is_not_written_over(
+    deployments: Deployments, site: AwsSite, text: str
+) -> None:
+    write(deployments.folder / "deployments.json", text.encode())
+
+    with pytest.raises(NotKept, match="none that this version of stackroom writes"):
+        deployments.keep(site)
+
+    assert (deployments.folder / "deployments.json").read_text() == text
+
+
+def test_the_folder_is_the_one_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STACKROOM_CONFIG", "/somewhere/else")
+
+    assert config_folder() == Path("/somewhere/else")

@@ -1,0 +1,72 @@
+"""A deployment is known by the outputs of its stacks, and by no others."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stackroom.errors import ValidationError
+from stackroom_local.sites.aws import AwsSite
+from stackroom_local.sites.outputs import NAMES, of_file
+from stackroom_local.sites.problems import OtherOutputs
+from tests.sites.conftest import OUTPUTS
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "outputs.json"
+
+
+def test_a_file_of_outputs_tells_all_of_a_deployment(path: Path, site: AwsSite) -> None:
+    path.write_text(json.dumps(OUTPUTS))
+
+    assert of_file("prod", path) == site
+
+
+@pytest.mark.parametrize("missing", NAMES.values())
+def test_outputs_of_another_version_are_told_by_what_they_lack(path: Path, missing: str) -> None:
+    others = {
+        stack: {name: value for name, value in outputs.items() if name != missing}
+        for stack, outputs in OUTPUTS.items()
+    }
+    path.write_text(json.dumps(others))
+
+    with pytest.raises(OtherOutputs, match=f"without {missing}; deploy this version with"):
+        of_file("prod", path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"a": 1}', '{"a": {"b": 1}}'])
+def test_a_file_of_something_else_is_told(path: Path, text: str) -> None:
+    path.write_text(text)
+
+    with pytest.raises(OtherOutputs, match="is no JSON of outputs"):
+        of_file("prod", path)
+
+
+def test_a_bucket_that_no_deployment_names_so_is_told(path: Path) -> None:
+    others = {**OUTPUTS, "docs-data": {**OUTPUTS["docs-data"], "BucketName": "mine"}}
+    path.write_text(json.dumps(others))
+
+    with pytest.raises(OtherOutputs, match='BucketName is "mine"'):
+        of_file("prod", path)
+
+
+def test_a_url_that_is_none_is_told(path: Path) -> None:
+    others = {**OUTPUTS, "docs-gateway": {**OUTPUTS["docs-gateway"], "McpUrl": "gateway"}}
+    path.write_text(json.dumps(others))
+
+    with pytest.raises(OtherOutputs, match="McpUrl"):
+        of_file("prod", path)
+
+
+def test_no_file_is_told_with_who_writes_it(tmp_path: Path) -> None:
+    with pytest.raises(ValidationError, match=r"`make deploy` writes cdk\.out"):
+        of_file("prod", tmp_path / "nothing.json")
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../x", "-x", "x" * 65])
+def test_a_name_that_can_name_no_file_is_refused(path: Path, name: str) -> None:
+    path.write_text(json.dumps(OUTPUTS))
+
+    with pytest.raises(ValidationError, match="can't name a deployment"):
+        of_file(name, path)
