@@ -297,3 +297,39 @@ def test_every_look_tells_which_indexes_can_be_searched_by_words(
     assert by_state.dimensions == {"service": "reconciler", "state": state}
     told = [(each["index"], each["state"]) for each in printed.lines("search index not ready")]
     assert told == ([] if state == "active" else [(arn, state)])
+
+
+def test_whoever_asks_is_told_what_was_found(world: None, later: None, printed: Printed) -> None:
+    put(KEY)
+
+    answer = reconcile(listed=True)
+
+    assert [(each["kind"], each["what"], each["outcome"]) for each in answer["listed"]] == [
+        ("object_without_record", KEY, "mended")
+    ]
+
+
+def test_a_dry_run_tells_all_and_changes_nothing(
+    world: None, later: None, printed: Printed
+) -> None:
+    put(KEY)
+    bookmark = DynamoBookmark(client=session.client("dynamodb"), table=CONTROL_TABLE)
+
+    rehearsed = reconcile(listed=True, dry_run=True)
+    mended = reconcile(listed=True)
+
+    assert [each["outcome"] for each in rehearsed["listed"]] == ["left"]
+    assert (rehearsed["finished"], bookmark.read(), executions()) == (True, None, 1)
+    assert [each["outcome"] for each in mended["listed"]] == ["mended"]
+
+
+def test_a_dry_run_goes_on_where_its_time_ran_out(
+    world: None, later: None, printed: Printed
+) -> None:
+    put(KEY)
+
+    first = reconcile(Hurried(pieces=1), listed=True, dry_run=True)
+    second = reconcile(listed=True, dry_run=True, resume=first["resume"])
+
+    assert (first["finished"], second["finished"]) == (False, True)
+    assert len(first["listed"]) + len(second["listed"]) == 1
