@@ -114,7 +114,7 @@ def test_our_own_client_asks_to_sign_in_when_the_token_is_refused(
 ) -> None:
     token = "garbage" if client_id is None else issuer.mint("alice", client_id=client_id)
 
-    with pytest.raises(SignInRequired, match=f"the gateway answered {status}"):
+    with pytest.raises(SignInRequired, match=f"the gateway answered {status}: the access token "):
         call_tool(gateway.url, token, TOOL, {"query": "hi"})
 
 

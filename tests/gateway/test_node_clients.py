@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from infra.callback_urls import OF_LOGIN
 from stackroom_local.gateway.issuer import CLIENT_ID
 from stackroom_local.gateway.refusals import FORGED, MALFORMED, OF_ANOTHER_CLIENT, PROBLEMS
 from tests.clients.clients import CLIENTS, NPM
 from tests.clients.environments import installed
 from tests.gateway.browser import a_browser, query
-from tests.gateway.flow import Flow
+from tests.gateway.flow import CALLBACK, Flow
 from tests.gateway.serving import ROOT, TOOL, RunningGateway
 
 GUIDE = (ROOT / "docs" / "sign-in.md").read_text("utf-8")
@@ -141,7 +140,7 @@ def test_the_guide_names_what_is_told_of_a_token_and_where_clients_listen() -> N
         "was issued to a client that this gateway doesn't allow",
     }
     assert "was issued to a client that this gateway doesn't allow" in OF_ANOTHER_CLIENT
-    assert f"`{OF_LOGIN}`" in GUIDE
+    assert f"`{CALLBACK}`" in GUIDE
 
 
 def test_a_client_of_the_typescript_sdk_knows_by_itself_where_to_send_the_person(

@@ -1,7 +1,6 @@
 """What the authorization server keeps: bounded, its owner's alone, and never a token."""
 
 import errno
-import json
 import logging
 import stat
 from pathlib import Path
@@ -122,20 +121,22 @@ def test_of_a_file_that_cannot_be_read_everybody_signs_in_again(
     assert sign_ins.session(sign_ins.begin(a_session()))
 
 
-def test_a_full_disk_leaves_what_was_kept_and_no_litter(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_on_a_full_disk_people_sign_in_until_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     sign_ins = opened(tmp_path)
-    sign_ins.begin(a_session())
-    kept = (tmp_path / "sign-ins.json").read_text()
+    before = sign_ins.begin(a_session())
 
     def full(*_paths: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("os.replace", full)
-    with pytest.raises(OSError, match="No space left"):
-        sign_ins.begin(a_session("s-2"))
+    with monkeypatch.context() as patched, caplog.at_level(logging.WARNING):
+        patched.setattr("os.replace", full)
+        after = sign_ins.begin(a_session("s-2"))
 
-    (file,) = tmp_path.iterdir()
-    assert file.read_text() == kept
-    assert len(json.loads(kept)["sessions"]) == 1
+    assert sign_ins.session(after)
+    assert "can't be written (No space left on device); make room" in caplog.text
+    (_kept,) = tmp_path.iterdir()  # and no draft beside it
+    again = opened(tmp_path)
+    assert again.session(before)
+    assert again.session(after) is None

@@ -139,16 +139,20 @@ class SignIns:
         self._write()
 
     def _write(self) -> None:
-        """As a whole or not at all; `mkstemp` makes it its owner's alone."""
-        descriptor, draft = tempfile.mkstemp(dir=self.path.parent)
+        """
+        As a whole or not at all; `mkstemp` makes it its owner's alone. Where the disk takes no more
+        it holds until the next start what is known here.
+        """
+        draft = ""
         try:
+            descriptor, draft = tempfile.mkstemp(dir=self.path.parent)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(self._kept.model_dump_json(indent=1))
             os.replace(draft, self.path)
-        except OSError:
+        except OSError as error:
+            logger.warning("%s can't be written (%s); make room for it", self.path, error.strerror)
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(draft)
-            raise
 
 
 def _sha256(token: str) -> str:
