@@ -49,15 +49,7 @@ class Dashboard:
 
     def _is_it_keeping_up(self) -> list[cloudwatch.IWidget]:
         queues = [queue.name for queue in self.pipeline.queues]
-        # Whoever settles a document counts it: `ingest` by direct calls, `status_poller` by jobs.
-        delays = [
-            found(
-                "UploadToIndexedSeconds",
-                statistic=statistic,
-                label=f"${{PROP('Dim.service')}}, {statistic}",
-            )
-            for statistic in ("p50", "p90", "Maximum")
-        ]
+        delays = [_delay(statistic) for statistic in ("p50", "p90", "Maximum")]
         return [
             _graph("From upload to searchable (s)", delays),
             _graph("Documents settled, by outcome", [found("DocumentsSettled", "outcome")]),
@@ -189,6 +181,12 @@ def _answered(statistic: str) -> cloudwatch.MathExpression:
         where='outcome="success"',
         label="${PROP('Dim.tool')}",
     )
+
+
+def _delay(statistic: str) -> cloudwatch.MathExpression:
+    """Whoever settles a document counts it: `ingest` by direct calls, else `status_poller`."""
+    label = f"${{PROP('Dim.service')}}, {statistic}"
+    return found("UploadToIndexedSeconds", statistic=statistic, label=label)
 
 
 def _seen(name: str) -> cloudwatch.Metric:

@@ -81,6 +81,7 @@ def test_the_environment_sends_each_service_to_its_server(state: StateDirectory)
     environment = an_instance(state, pid=1).environment()
 
     assert environment["AWS_ENDPOINT_URL"] == "http://127.0.0.1:4566"
+    assert environment.pop("AWS_ENDPOINT_URL_SQS") == "http://127.0.0.1:4566"
     assert {value for name, value in environment.items() if "_URL_" in name} == {
         "http://127.0.0.1:4567"
     }
