@@ -49,13 +49,11 @@ class Dashboard:
 
     def _is_it_keeping_up(self) -> list[cloudwatch.IWidget]:
         queues = [queue.name for queue in self.pipeline.queues]
-        delays = [_delay(statistic) for statistic in ("p50", "p90", "Maximum")]
         return [
-            _graph("From upload to searchable (s)", delays),
+            _graph("From upload to searchable (s)", [*map(_delay, ("p50", "p90", "Maximum"))]),
             _graph("Documents settled, by outcome", [found("DocumentsSettled", "outcome")]),
             _graph(
-                "Bedrock polled, and how often it was busy",
-                [found("Polls"), found("BusyAnswers")],
+                "Bedrock polled, and how often it was busy", [found("Polls"), found("BusyAnswers")]
             ),
             _graph(
                 "Messages waiting",
