@@ -106,7 +106,7 @@ class GatewayStack(cdk.Stack):
         self._print()
 
     def _gateway(self) -> agentcore.Gateway:
-        versions = ["2025-06-18", "2025-11-25", "2026-07-28"]
+        versions = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
         gateway = agentcore.Gateway(
             self,
             "Gateway",

@@ -69,7 +69,7 @@ def test_the_gateway_speaks_the_three_versions(assembly: Assembly) -> None:
     gateway = assembly.one("gateway", "AWS::BedrockAgentCore::Gateway").properties
 
     assert gateway["ProtocolConfiguration"]["Mcp"] == {
-        "SupportedVersions": ["2025-06-18", "2025-11-25", "2026-07-28"]
+        "SupportedVersions": ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
     }
 
 
