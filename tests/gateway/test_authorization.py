@@ -377,6 +377,7 @@ def test_a_body_that_is_none_is_the_callers_mistake(
     response = httpx2.post(url, content=body, headers={"Content-Type": content_type}, timeout=120)
 
     assert 400 <= response.status_code < 500
+    assert "Traceback" not in (gateway.data_dir / "gateway.log").read_text()
 
 
 @pytest.mark.processes

@@ -39,6 +39,7 @@ from stackroom_local.gateway.sign_in_page import SignInPage
 RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource"
 _UNKEPT = {"Cache-Control": "no-store"}
 _MAX_BODY = 64 * 1024  # many times of what any of these requests needs
+_FORM = "application/x-www-form-urlencoded"
 
 _REGISTRATION = ClientRegistrationOptions(
     enabled=True, valid_scopes=list(SCOPES), default_scopes=list(DEFAULT_SCOPES)
@@ -55,11 +56,11 @@ def browser_routes(server: AuthorizationServer) -> list[Route]:
     return [
         Route(
             path + AUTHORIZATION_PATH,
-            _limited(AuthorizationHandler(server).handle),
+            _limited(_of_forms(AuthorizationHandler(server).handle)),
             methods=["GET", "POST"],
         ),
         Route(path + PAGE_PATH, page.show, methods=["GET"]),
-        Route(path + PAGE_PATH, _limited(page.answer), methods=["POST"]),
+        Route(path + PAGE_PATH, _limited(_of_forms(page.answer)), methods=["POST"]),
     ]
 
 
@@ -69,9 +70,9 @@ def client_routes(
     """What clients call themselves; `resource_path` is the gateway's."""
     path = urlsplit(server.issuer.url).path
     posted = {
-        TOKEN_PATH: TokenHandler(server, ClientAuthenticator(server)).handle,
+        TOKEN_PATH: _of_forms(TokenHandler(server, ClientAuthenticator(server)).handle),
         REGISTRATION_PATH: RegistrationHandler(server, _REGISTRATION).handle,
-        REVOCATION_PATH: _Revocation(server).handle,
+        REVOCATION_PATH: _of_forms(_Revocation(server).handle),
     }
     metadata = JSONResponse(_metadata(server.issuer))
     resource = _ProtectedResource(server.issuer, resource_path)
@@ -114,7 +115,27 @@ class _Revocation:
         return Response(headers=_UNKEPT)  # the same for a token that nobody knows: section 2.2
 
 
-def _limited(handle: Callable[[Request], Awaitable[Response]]) -> ASGIApp:
+Handle = Callable[[Request], Awaitable[Response]]
+
+
+def _of_forms(handle: Handle) -> Handle:
+    """
+    RFC 6749 knows forms in one encoding (3.1, 3.2). The SDK and Starlette parse another, too, and
+    take one that is broken for a fault of theirs.
+    """
+
+    async def checked(request: Request) -> Response:
+        given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if request.method == "POST" and given != _FORM:
+            told = f"the request's Content-Type must be {_FORM}"
+            problem = {"error": "invalid_request", "error_description": told}
+            return JSONResponse(problem, status_code=HTTPStatus.BAD_REQUEST, headers=_UNKEPT)
+        return await handle(request)
+
+    return checked
+
+
+def _limited(handle: Handle) -> ASGIApp:
     return RequestBodyLimitMiddleware(request_response(handle), _MAX_BODY)
 
 
