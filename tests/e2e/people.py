@@ -18,6 +18,7 @@ from stackroom_local.dropping import Dropped
 from stackroom_local.gateway.client import call_tool
 from stackroom_local.product import Product
 from stackroom_local.records import Records
+from stackroom_local.simulator.rules import SEARCHABLE_LAG
 from stackroom_local.state import Instance
 
 PATIENCE = 300.0  # of a very busy machine; an idle one takes a thirtieth
@@ -64,7 +65,10 @@ class Person:
         return self.records().get(f"{self.name}/{path}")
 
     def settle(self, dropped: Iterable[Dropped]) -> None:
-        """Returns once every one of them is indexed or failed in the version that was put."""
+        """
+        Returns once every one of them is indexed or failed in the version that was put, and what
+        is indexed can be found too, which is a moment later.
+        """
         dropped = list(dropped)
 
         def unsettled() -> list[str]:
@@ -79,6 +83,7 @@ class Person:
         while left := unsettled():
             assert time.monotonic() < deadline, f"not settled within {PATIENCE:g} s: {left}"
             time.sleep(0.1)
+        self._until_searchable()
 
     def await_status(self, path: str, status: DocumentStatus) -> Document:
         def reached() -> Document | None:
@@ -86,6 +91,7 @@ class Person:
             return record if record and record.status is status else None
 
         document = eventually(reached, f"{path} is {status}")
+        self._until_searchable()
         assert document is not None, "eventually() returns what is truthy"
         return document
 
@@ -167,6 +173,10 @@ class Person:
             for page in pages
             for each in page["documentDetails"]
         )
+
+    def _until_searchable(self) -> None:
+        """Bedrock's passages are found some seconds after their document reads INDEXED."""
+        time.sleep(SEARCHABLE_LAG.value / self.instance.speed)
 
     @property
     def _bedrock(self) -> Any:

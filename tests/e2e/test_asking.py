@@ -276,7 +276,7 @@ def test_a_shared_document_opens_no_catalog_and_no_other_document(
 
     assert named["error"] == f"Catalog '{HERS}' not found"
     assert (asked, pretended) == ([], [])
-    assert "treasure.txt" in alice.files_found(QUESTION)
+    assert alice.files_found(QUESTION, filter={"filename": "treasure.txt"}) == ["treasure.txt"]
 
 
 def test_the_command_line_asks_as_a_member_of_groups(instance: Instance) -> None:

@@ -13,7 +13,7 @@ from tests.e2e.people import Person, eventually
 from tests.e2e.traffic import await_rest, handled
 from tests.files import encrypted_pdf, pdf, truncated_pdf
 
-CATALOG = "notes"
+CATALOG = "household"
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ def before(bob: Person) -> Before:
     )
     bob.settle(dropped)
     # so that what is missing later was there
-    assert {"spoilt.pdf", "spoilt.txt", "removed.txt"} <= set(bob.files_found("who comes when?"))
+    assert {"spoilt.pdf", "spoilt.txt", "removed.txt"} <= set(files_found(bob, "who comes when?"))
     ids = {key.removeprefix("bob/"): record.document_id for key, record in bob.records().items()}
-    return Before(ids, bob.files_found("where is what, and who comes when?"))
+    return Before(ids, files_found(bob, "where is what, and who comes when?"))
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,12 @@ def after(bob: Person, before: Before, aws: Callable[[str], Any]) -> Before:
     bob.await_absence(f"{CATALOG}/removed.txt")
     await_rest(aws)
     ids = {key.removeprefix("bob/"): record.document_id for key, record in bob.records().items()}
-    return Before(ids, bob.files_found("where is what, and who comes when?"))
+    return Before(ids, files_found(bob, "where is what, and who comes when?"))
+
+
+def files_found(bob: Person, question: str) -> list[str]:
+    """In this catalog alone: the best of all that he has could leave one of these no place."""
+    return bob.files_found(question, catalog_id=bob.catalog(CATALOG).catalog_id)
 
 
 def test_a_changed_file_is_one_document_with_its_new_passages_only(
@@ -148,7 +153,7 @@ def test_a_bad_version_over_an_indexed_one_takes_its_passages_away(
     assert record is not None
     assert record.status is DocumentStatus.FAILED
     assert reason in (record.status_reason or "")
-    assert name not in bob.files_found(question)
+    assert bob.files_found(question, filter={"filename": name}) == []
 
 
 def test_the_same_file_again_changes_nothing_and_is_not_ingested_anew(
@@ -165,4 +170,4 @@ def test_the_same_file_again_changes_nothing_and_is_not_ingested_anew(
     assert [each["outcome"] for each in told] == ["unchanged"]
     assert bob.ingestions(CATALOG) == ingestions
     assert bob.record(f"{CATALOG}/changed.txt") == record
-    assert bob.files_found("Where is the key to the cellar?").count("changed.txt") == 1
+    assert files_found(bob, "Where is the key to the cellar?").count("changed.txt") == 1

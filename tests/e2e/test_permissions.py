@@ -45,7 +45,8 @@ def frank(instance: Instance) -> Person:
 def test_no_function_does_what_its_role_forbids(instance: Instance, alice: Person) -> None:
     """In all that was done here so far, and in this."""
     alice.settle([alice.put("research/granted.txt", "The right to roam is granted to walkers.")])
-    assert "granted.txt" in alice.files_found("Is the right to roam granted to walkers?")
+    of_it = {"filename": "granted.txt"}
+    assert alice.files_found("Who is granted the right?", filter=of_it) == ["granted.txt"]
     roles_granted = roles(Assembly(synthesis.assembly()))
     names = names_of(instance)
 
