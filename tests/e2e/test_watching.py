@@ -8,8 +8,9 @@ import signal
 import struct
 import termios
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fcntl import ioctl
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from stackroom.model import Document, DocumentStatus
 from stackroom_local.clients import client
 from stackroom_local.following import Following
 from stackroom_local.state import Instance
-from tests.e2e.people import Person, eventually
+from tests.e2e.people import PATIENCE, Person, eventually
 from tests.local.running import STACKROOM
 
 # Files of no known type fail at once and need no ingestion.
@@ -135,7 +136,11 @@ def in_a_terminal(instance: Instance, *command: str, size: tuple[int, int]) -> l
         shown = eventually(lambda: _window(terminal), "a window with totals")
     finally:
         os.kill(pid, signal.SIGINT)
+        deaf = Timer(PATIENCE, os.kill, (pid, signal.SIGKILL))
+        deaf.start()
+        _read_to_the_end(terminal)  # or what it writes last would find no room, and it would wait
         _, status = os.waitpid(pid, 0)
+        deaf.cancel()
         os.close(terminal)
     assert os.waitstatus_to_exitcode(status) == 130, "as of any command that Ctrl-C ends"
     return shown
@@ -150,3 +155,10 @@ def _window(terminal: int) -> list[str]:
         written += os.read(terminal, 65_536)
     plain = re.sub(r"\x1b\[[?\d;]*[a-zA-Z]", "", written.decode())
     return [line.strip("\r") for line in plain.splitlines()]
+
+
+def _read_to_the_end(terminal: int) -> None:
+    """Linux answers EIO once nobody has the other side open."""
+    with suppress(OSError):
+        while os.read(terminal, 65_536):
+            pass
