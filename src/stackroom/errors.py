@@ -33,6 +33,13 @@ StackroomError
 │   ├── ValidationError         an argument of a tool call is wrong
 │   ├── KnowledgeBaseNotFound   not a knowledge base or catalog of this caller
 │   ├── NoResults               the documents have no answer to the question
+│   ├── AgentNotFound           the user has no agent of that id
+│   ├── AgentLimitReached       the user already has as many agents as allowed
+│   ├── ToolNotFound            the agent has no tool of that id
+│   ├── ToolNameTaken           another tool of the agent is called that
+│   ├── ToolLimitReached        the agent already has as many tools as allowed
+│   ├── KnowledgeBaseLinked     the agent has a tool for that knowledge base
+│   ├── NotKnowledgeBaseTool    a tool of another type, which has no knowledge base to ask
 │   ├── AnswerNotJson           an agent was to answer JSON, and didn't on two attempts
 │   ├── AgentUnfinished         an agent reached a bound before it had an answer
 │   └── ModelRefused            a model takes no such request, and why
@@ -235,6 +242,41 @@ class KnowledgeBaseNotFound(Rejected):
 class NoResults(Rejected):
     def __init__(self) -> None:
         super().__init__("No relevant information found for your query")
+
+
+class AgentNotFound(Rejected):
+    def __init__(self) -> None:
+        super().__init__("Agent not found")
+
+
+class AgentLimitReached(Rejected):
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"Maximum agent limit ({limit}) reached")
+
+
+class ToolNotFound(Rejected):
+    def __init__(self) -> None:
+        super().__init__("Tool not found")
+
+
+class ToolNameTaken(Rejected):
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The agent has a tool named '{name}' already")
+
+
+class ToolLimitReached(Rejected):
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"Maximum tool limit ({limit}) reached")
+
+
+class KnowledgeBaseLinked(Rejected):
+    def __init__(self) -> None:
+        super().__init__("KB already linked")
+
+
+class NotKnowledgeBaseTool(Rejected):
+    def __init__(self) -> None:
+        super().__init__("Not a KB tool")
 
 
 class AnswerNotJson(Rejected):

@@ -1,0 +1,106 @@
+"""A user's agents: made, listed, changed, removed. Somebody else's is as unknown as none."""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, StringConstraints
+
+from stackroom.agent import Agent
+from stackroom.clock import utc_now
+from stackroom.errors import AgentLimitReached, AgentNotFound
+from stackroom.gateway.plain_text import Line, Text
+from stackroom.model import Record
+from stackroom.ports.agents import AgentBook
+from stackroom.retries import random_pauses, retried
+
+MOST_AGENTS = 100  # of a user, as with catalogs; two made at the same moment may be one more
+LONGEST_PROMPT = 20_000  # characters, so that an agent with all its tools fits an item of 400 kB
+_TRIES = 20  # ten people who add ten tools to one agent at once get there
+_pause = random_pauses(0.05, 1.0)
+
+Name = Annotated[Line, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+Description = Annotated[Text, Field(max_length=500)]
+# "[Pattern: (arn:...)|...]{1,2048}" [API reference: Converse, modelId]
+Model = Annotated[Line, StringConstraints(strip_whitespace=True, min_length=1, max_length=2048)]
+Prompt = Annotated[Text, Field(max_length=LONGEST_PROMPT)]
+
+
+class AgentDefinition(Record):
+    """What a user says of a new agent."""
+
+    model_config = ConfigDict(strict=True)
+
+    name: Name
+    description: Description = ""
+    model: Model
+    system_prompt: Prompt = ""
+
+
+class AgentChanges(Record):
+    """What a user changes of an agent; what is not named stays."""
+
+    model_config = ConfigDict(strict=True)
+
+    name: Name | None = None
+    description: Description | None = None
+    model: Model | None = None
+    system_prompt: Prompt | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agents:
+    book: AgentBook
+    now: Callable[[], datetime] = utc_now
+
+    def of_user(self, user_id: str) -> list[Agent]:
+        """By name."""
+        found = self.book.of_user(user_id)
+        return sorted(found, key=lambda each: (each.name.casefold(), each.id))
+
+    def get(self, user_id: str, agent_id: str) -> Agent:
+        """Raises AgentNotFound."""
+        agent = self.book.get(user_id, agent_id)
+        if agent is None:
+            raise AgentNotFound
+        return agent
+
+    def create(self, user_id: str, definition: AgentDefinition) -> Agent:
+        """Raises AgentLimitReached."""
+        if sum(1 for _ in self.book.of_user(user_id)) >= MOST_AGENTS:
+            raise AgentLimitReached(MOST_AGENTS)
+        now = self.now()
+        return self.book.save(
+            Agent(
+                id=f"agent-{secrets.token_hex(12)}",
+                user_id=user_id,
+                created_at=now,
+                updated_at=now,
+                **definition.model_dump(),
+            )
+        )
+
+    def edit(self, user_id: str, agent_id: str, changes: AgentChanges) -> Agent:
+        """Raises AgentNotFound."""
+        wanted = changes.model_dump(exclude_none=True)
+        return self.changed(user_id, agent_id, lambda agent: agent.model_copy(update=wanted))
+
+    def remove(self, user_id: str, agent_id: str) -> None:
+        """Raises AgentNotFound."""
+        if not self.book.remove(user_id, agent_id):
+            raise AgentNotFound
+
+    def changed(self, user_id: str, agent_id: str, change: Callable[[Agent], Agent]) -> Agent:
+        """
+        The agent as `change` makes it of what stands there now, however many others change it.
+
+        Raises AgentNotFound, what `change` raises, and RecordChanged where others never cease.
+        """
+
+        def once() -> Agent:
+            found = self.get(user_id, agent_id)
+            return self.book.save(change(found).model_copy(update={"updated_at": self.now()}))
+
+        return retried(once, tries=_TRIES, pause=_pause)

@@ -1,0 +1,59 @@
+"""The knowledge bases that a user's agents may ask: their catalogs, and what everybody may read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stackroom.model import Catalog, CatalogStatus
+from stackroom.ports.catalogs import Catalogs
+
+MOST_LISTED = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class AvailableKnowledgeBase:
+    """`document_count` is None where the store can't tell; so is `chunk_count`."""
+
+    id: str
+    name: str
+    description: str
+    document_count: int | None = None
+    chunk_count: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AvailableKnowledgeBases:
+    """`shared` are those of the deployment, the same for everybody."""
+
+    catalogs: Catalogs
+    shared: Sequence[AvailableKnowledgeBase] = ()
+
+    def of_user(
+        self, user_id: str, *, limit: int = MOST_LISTED, offset: int = 0
+    ) -> list[AvailableKnowledgeBase]:
+        """The user's own by name, and then the shared ones."""
+        own = [
+            _of_catalog(each)
+            for each in self.catalogs.of_user(user_id)
+            if each.status is not CatalogStatus.DELETING
+        ]
+        own.sort(key=lambda each: (each.name.casefold(), each.id))
+        return [*own, *self.shared][offset : offset + limit]
+
+    def find(self, user_id: str, knowledge_base_id: str) -> AvailableKnowledgeBase | None:
+        """None for what is gone, going, or somebody else's."""
+        for each in self.shared:
+            if each.id == knowledge_base_id:
+                return each
+        catalog = self.catalogs.get(knowledge_base_id)
+        if catalog is None or catalog.user_id != user_id:
+            return None
+        return None if catalog.status is CatalogStatus.DELETING else _of_catalog(catalog)
+
+
+def _of_catalog(catalog: Catalog) -> AvailableKnowledgeBase:
+    return AvailableKnowledgeBase(
+        id=catalog.catalog_id,
+        name=catalog.name,
+        description=catalog.description,
+        document_count=catalog.document_count,
+    )

@@ -1,0 +1,166 @@
+"""A knowledge base as a tool of an agent: linked, asked otherwise from now on, taken away."""
+
+import secrets
+import string
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from stackroom.agent import (
+    DEFAULT_LEAST_SCORE,
+    DEFAULT_RESULTS,
+    Agent,
+    AgentTool,
+    KnowledgeBaseLink,
+    LeastScore,
+    LinkedTool,
+    TopK,
+)
+from stackroom.agents.agents import Agents
+from stackroom.agents.available import AvailableKnowledgeBases
+from stackroom.agents.tool_names import name_problem
+from stackroom.clock import utc_now
+from stackroom.errors import (
+    KnowledgeBaseLinked,
+    KnowledgeBaseNotFound,
+    NotKnowledgeBaseTool,
+    ToolLimitReached,
+    ToolNameTaken,
+    ToolNotFound,
+)
+from stackroom.gateway.plain_text import Line, Text
+from stackroom.model import Record
+
+MOST_TOOLS = 100  # of an agent: some 60 kB of its item
+_BASE_36 = string.digits + string.ascii_lowercase
+
+
+def _tool_name(name: str) -> str:
+    if problem := name_problem(name):
+        raise ValueError(problem)
+    return name
+
+
+ToolName = Annotated[Line, AfterValidator(_tool_name)]
+ToolDescription = Annotated[Text, Field(min_length=1, max_length=500)]
+_WIRE = ConfigDict(alias_generator=to_camel, validate_by_name=True, strict=True)
+
+
+class NewLink(Record):
+    model_config = _WIRE
+
+    knowledge_base_id: Line = Field(min_length=1, max_length=100)
+    tool_name: ToolName
+    tool_description: ToolDescription
+    default_top_k: TopK = DEFAULT_RESULTS
+    default_min_score: LeastScore = DEFAULT_LEAST_SCORE
+
+
+class LinkChanges(Record):
+    """What is not named stays."""
+
+    model_config = _WIRE
+
+    tool_name: ToolName | None = None
+    tool_description: ToolDescription | None = None
+    default_top_k: TopK | None = None
+    default_min_score: LeastScore | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Links:
+    agents: Agents
+    available: AvailableKnowledgeBases
+    now: Callable[[], datetime] = utc_now
+
+    def link(self, user_id: str, agent_id: str, wanted: NewLink) -> LinkedTool:
+        """
+        Raises AgentNotFound, KnowledgeBaseNotFound, KnowledgeBaseLinked, ToolNameTaken or
+        ToolLimitReached.
+        """
+        self.agents.get(user_id, agent_id)
+        found = self.available.find(user_id, wanted.knowledge_base_id)
+        if found is None:
+            raise KnowledgeBaseNotFound("Knowledge base")
+        tool = LinkedTool(
+            id=self._tool_id(),
+            name=wanted.tool_name,
+            description=wanted.tool_description,
+            config=KnowledgeBaseLink(
+                knowledge_base_id=found.id,
+                knowledge_base_name=found.name,
+                default_top_k=wanted.default_top_k,
+                default_min_score=wanted.default_min_score,
+            ),
+        )
+        self.agents.changed(user_id, agent_id, lambda agent: _with(agent, tool))
+        return tool
+
+    def change(self, user_id: str, agent_id: str, tool_id: str, changes: LinkChanges) -> LinkedTool:
+        """Raises AgentNotFound, ToolNotFound, NotKnowledgeBaseTool or ToolNameTaken."""
+
+        def change(agent: Agent) -> Agent:
+            changed = _changed(_linked(agent, tool_id), changes)
+            _require_free(agent, changed)
+            return agent.with_tools(
+                tuple(changed if each.id == tool_id else each for each in agent.available_tools)
+            )
+
+        return _linked(self.agents.changed(user_id, agent_id, change), tool_id)
+
+    def remove(self, user_id: str, agent_id: str, tool_id: str) -> None:
+        """A tool of any type. Raises AgentNotFound or ToolNotFound."""
+
+        def change(agent: Agent) -> Agent:
+            if agent.tool(tool_id) is None:
+                raise ToolNotFound
+            return agent.with_tools(
+                tuple(each for each in agent.available_tools if each.id != tool_id)
+            )
+
+        self.agents.changed(user_id, agent_id, change)
+
+    def _tool_id(self) -> str:
+        """`tool_kb_{epoch ms}_{7 base36}`, by contract."""
+        milliseconds = int(self.now().timestamp() * 1000)
+        return f"tool_kb_{milliseconds}_" + "".join(secrets.choice(_BASE_36) for _ in range(7))
+
+
+def _with(agent: Agent, tool: LinkedTool) -> Agent:
+    linked = (each for each in agent.available_tools if isinstance(each, LinkedTool))
+    if any(each.config.knowledge_base_id == tool.config.knowledge_base_id for each in linked):
+        raise KnowledgeBaseLinked
+    _require_free(agent, tool)
+    if len(agent.available_tools) >= MOST_TOOLS:
+        raise ToolLimitReached(MOST_TOOLS)
+    return agent.with_tools((*agent.available_tools, tool))
+
+
+def _require_free(agent: Agent, tool: AgentTool) -> None:
+    """A model calls a tool by its name."""
+    if any(each.name == tool.name and each.id != tool.id for each in agent.available_tools):
+        raise ToolNameTaken(tool.name)
+
+
+def _linked(agent: Agent, tool_id: str) -> LinkedTool:
+    found = agent.tool(tool_id)
+    if found is None:
+        raise ToolNotFound
+    if not isinstance(found, LinkedTool):
+        raise NotKnowledgeBaseTool
+    return found
+
+
+def _changed(tool: LinkedTool, changes: LinkChanges) -> LinkedTool:
+    named = {"name": changes.tool_name, "description": changes.tool_description}
+    asked = changes.model_dump(include={"default_top_k", "default_min_score"}, exclude_none=True)
+    return tool.model_copy(
+        update={
+            **{name: each for name, each in named.items() if each is not None},
+            "config": tool.config.model_copy(update=asked),
+        }
+    )

@@ -1,0 +1,34 @@
+"""What a tool that asks a knowledge base is called: by its name, in letters that models take."""
+
+import re
+from collections.abc import Collection
+
+from anyascii import anyascii
+
+# Converse takes names of [a-zA-Z0-9_-]{1,64} [API reference: ToolSpecification].
+LONGEST = 64
+_PREFIX = "search_"
+_ALLOWED = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+def tool_name_of(knowledge_base: str, *, taken: Collection[str] = ()) -> str:
+    """Of a knowledge base of that name: `search_` and the name; a number follows if it is taken."""
+    lowered = re.sub(r"\s+", "_", knowledge_base.strip().lower())
+    name = _PREFIX + re.sub(r"[^a-z0-9_-]", "", anyascii(lowered).lower().replace(" ", "_"))
+    return unique(name[:LONGEST], taken=taken)
+
+
+def unique(name: str, *, taken: Collection[str]) -> str:
+    """The name, with the least number behind it, from 2 on, that nobody has."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name[: LONGEST - len(str(number)) - 1]}_{number}"
+    return free
+
+
+def name_problem(name: str) -> str | None:
+    """Why no tool can be called that."""
+    if _ALLOWED.fullmatch(name):
+        return None
+    return f"has 1 to {LONGEST} of the letters a-z and A-Z, digits, '_' and '-'"

@@ -1,0 +1,252 @@
+"""Users' agents, and knowledge bases as their tools."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+
+from stackroom.agent import Agent, KnowledgeBaseLink, OtherTool
+from stackroom.agents.agents import MOST_AGENTS, AgentChanges, AgentDefinition, Agents
+from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
+from stackroom.agents.links import MOST_TOOLS, LinkChanges, Links, NewLink
+from stackroom.agents.tool_names import tool_name_of
+from stackroom.errors import (
+    AgentLimitReached,
+    AgentNotFound,
+    KnowledgeBaseLinked,
+    KnowledgeBaseNotFound,
+    NotKnowledgeBaseTool,
+    ToolLimitReached,
+    ToolNameTaken,
+    ToolNotFound,
+)
+from stackroom.model import Catalog, CatalogStatus
+from tests.fakes.agents import FakeAgents
+from tests.fakes.pipeline import FakeCatalogs
+from tests.records import NOW
+
+DEFINITION = AgentDefinition(name="Planner", model="amazon.nova-lite-v1:0")
+SHARED = AvailableKnowledgeBase(id="KBSHARED01", name="Handbook", description="Everybody's")
+
+
+@dataclass
+class House:
+    """Of alice, with a catalog, and of bob, with another."""
+
+    book: FakeAgents = field(default_factory=FakeAgents)
+    catalogs: FakeCatalogs = field(default_factory=FakeCatalogs)
+
+    def __post_init__(self) -> None:
+        self.catalog("alice", "cat-plans", "Plans")
+        self.catalog("bob", "cat-letters", "Letters")
+
+    @property
+    def agents(self) -> Agents:
+        return Agents(book=self.book, now=lambda: NOW)
+
+    @property
+    def links(self) -> Links:
+        available = AvailableKnowledgeBases(catalogs=self.catalogs, shared=(SHARED,))
+        return Links(agents=self.agents, available=available, now=lambda: NOW)
+
+    def catalog(
+        self, user: str, id_: str, name: str, status: CatalogStatus = CatalogStatus.READY
+    ) -> None:
+        self.catalogs.open(
+            Catalog(
+                catalog_id=id_,
+                user_id=user,
+                name=name,
+                s3_prefix=f"{user}/{id_}/",
+                status=status,
+                document_count=3,
+                created_at=NOW,
+                updated_at=NOW,
+            )
+        )
+
+
+@pytest.fixture
+def house() -> House:
+    return House()
+
+
+@pytest.fixture
+def agent(house: House) -> Agent:
+    return house.agents.create("alice", DEFINITION)
+
+
+def a_link(knowledge_base_id: str = "cat-plans", name: str = "search_plans") -> NewLink:
+    return NewLink(
+        knowledge_base_id=knowledge_base_id, tool_name=name, tool_description="Search plans"
+    )
+
+
+def test_a_linked_tool_is_what_the_contract_says(house: House, agent: Agent) -> None:
+    tool = house.links.link("alice", agent.id, a_link())
+
+    assert house.agents.get("alice", agent.id).available_tools == (tool,)
+    wire = tool.wire()
+    assert re.fullmatch(rf"tool_kb_{int(NOW.timestamp() * 1000)}_[0-9a-z]{{7}}", wire["id"])
+    assert wire["type"] == "knowledge_base"
+    assert wire["config"] == {
+        "knowledgeBaseId": "cat-plans",
+        "knowledgeBaseName": "Plans",
+        "defaultTopK": 5,
+        "defaultMinScore": 0.7,
+    }
+    assert wire["schema"]["required"] == ["query"]
+    top_k, min_score = (wire["schema"]["properties"][name] for name in ("topK", "minScore"))
+    assert (top_k["default"], top_k["minimum"], top_k["maximum"]) == (5, 1, 20)
+    assert (min_score["default"], min_score["minimum"], min_score["maximum"]) == (0.7, 0, 1)
+
+
+def test_what_the_deployment_shares_can_be_linked(house: House, agent: Agent) -> None:
+    tool = house.links.link("alice", agent.id, a_link(SHARED.id))
+
+    assert tool.config.knowledge_base_name == "Handbook"
+
+
+@pytest.mark.parametrize("knowledge_base_id", ["cat-letters", "cat-none", "cat-going"])
+def test_anothers_none_and_one_that_goes_are_not_found(
+    house: House, agent: Agent, knowledge_base_id: str
+) -> None:
+    house.catalog("alice", "cat-going", "Going", CatalogStatus.DELETING)
+
+    with pytest.raises(KnowledgeBaseNotFound):
+        house.links.link("alice", agent.id, a_link(knowledge_base_id))
+    with pytest.raises(AgentNotFound):
+        house.links.link("bob", agent.id, a_link("cat-letters"))
+    assert house.agents.get("alice", agent.id) == agent
+
+
+def test_a_knowledge_base_is_linked_once_and_a_name_used_once(house: House, agent: Agent) -> None:
+    house.links.link("alice", agent.id, a_link())
+
+    with pytest.raises(KnowledgeBaseLinked, match=r"^KB already linked$"):
+        house.links.link("alice", agent.id, a_link(name="search_plans_2"))
+    with pytest.raises(ToolNameTaken):
+        house.links.link("alice", agent.id, a_link(SHARED.id))
+
+
+def test_only_what_is_named_is_changed(house: House, agent: Agent) -> None:
+    tool = house.links.link("alice", agent.id, a_link())
+
+    changed = house.links.change("alice", agent.id, tool.id, LinkChanges(default_top_k=12))
+
+    assert changed.config.default_top_k == 12
+    expected = tool.model_copy(
+        update={"config": tool.config.model_copy(update={"default_top_k": 12})}
+    )
+    assert changed == expected
+    assert house.agents.get("alice", agent.id).available_tools == (expected,)
+
+
+def test_a_tool_of_another_type_is_not_changed_but_removed(house: House, agent: Agent) -> None:
+    other = OtherTool(id="t2", name="clock", description="The time", type="http")
+    house.agents.changed("alice", agent.id, lambda each: each.with_tools((other,)))
+
+    with pytest.raises(NotKnowledgeBaseTool, match=r"^Not a KB tool$"):
+        house.links.change("alice", agent.id, "t2", LinkChanges(default_top_k=1))
+    with pytest.raises(ToolNotFound):
+        house.links.change("alice", agent.id, "t3", LinkChanges(default_top_k=1))
+    house.links.remove("alice", agent.id, "t2")
+    with pytest.raises(ToolNotFound):
+        house.links.remove("alice", agent.id, "t2")
+
+    assert house.agents.get("alice", agent.id).available_tools == ()
+
+
+def test_ten_people_add_ten_tools(house: House, agent: Agent) -> None:
+    for number in range(10):
+        house.catalog("alice", f"cat-{number}", f"Catalog {number}")
+
+    with ThreadPoolExecutor(10) as people:
+        list(
+            people.map(
+                lambda n: house.links.link("alice", agent.id, a_link(f"cat-{n}", f"search_{n}")),
+                range(10),
+            )
+        )
+
+    tools = house.agents.get("alice", agent.id).available_tools
+    assert {each.name for each in tools} == {f"search_{number}" for number in range(10)}
+
+
+def test_an_agent_has_so_many_tools_and_a_user_so_many_agents(house: House, agent: Agent) -> None:
+    full = tuple(
+        OtherTool(id=f"t{n}", name=f"n{n}", description="", type="http") for n in range(MOST_TOOLS)
+    )
+    house.agents.changed("alice", agent.id, lambda each: each.with_tools(full))
+    for _ in range(MOST_AGENTS - 1):
+        house.agents.create("alice", DEFINITION)
+
+    with pytest.raises(ToolLimitReached):
+        house.links.link("alice", agent.id, a_link())
+    with pytest.raises(AgentLimitReached):
+        house.agents.create("alice", DEFINITION)
+    assert house.agents.create("bob", DEFINITION).user_id == "bob"
+
+
+def test_an_agent_is_edited_and_removed_by_its_user_alone(house: House, agent: Agent) -> None:
+    later = Agents(book=house.book, now=lambda: NOW + timedelta(hours=1))
+    changes = AgentChanges(description="Plans things", system_prompt="")
+
+    with pytest.raises(AgentNotFound):
+        later.edit("bob", agent.id, changes)
+    with pytest.raises(AgentNotFound):
+        later.remove("bob", agent.id)
+    edited = later.edit("alice", agent.id, changes)
+
+    assert (edited.name, edited.description, edited.version) == ("Planner", "Plans things", 2)
+    assert edited.updated_at == NOW + timedelta(hours=1)
+    later.remove("alice", agent.id)
+    with pytest.raises(AgentNotFound):
+        later.get("alice", agent.id)
+
+
+def test_what_is_available_is_ones_own_and_what_is_shared(house: House) -> None:
+    house.catalog("alice", "cat-art", "art")
+    available = house.links.available
+
+    assert [each.name for each in available.of_user("alice")] == ["art", "Plans", "Handbook"]
+    assert [each.name for each in available.of_user("alice", limit=1, offset=1)] == ["Plans"]
+    [plans] = [each for each in available.of_user("alice") if each.name == "Plans"]
+    assert (plans.document_count, plans.chunk_count) == (3, None)
+
+
+@pytest.mark.parametrize(
+    ("knowledge_base", "name"),
+    [
+        ("R&D: Pläne!", "search_rd_plane"),
+        ("  My\tnotes  2026 ", "search_my_notes_2026"),
+        ("研究", "search_yanjiu"),
+        ("!!!", "search_"),
+        ("x" * 100, "search_" + "x" * 57),
+    ],
+)
+def test_a_tool_is_named_for_its_knowledge_base(knowledge_base: str, name: str) -> None:
+    assert tool_name_of(knowledge_base) == name
+
+
+def test_a_taken_name_gets_a_number_and_stays_short_enough() -> None:
+    long = "search_" + "x" * 57
+
+    assert tool_name_of("Plans", taken={"search_plans", "search_plans_2"}) == "search_plans_3"
+    assert tool_name_of("x" * 80, taken={long}) == long[:62] + "_2"
+
+
+@pytest.mark.parametrize("wrong", ["", "has space", "é", "x" * 65, "a\n"])
+def test_a_name_that_no_model_takes_is_refused(wrong: str) -> None:
+    with pytest.raises(ValueError, match=r"tool_name|toolName"):
+        a_link(name=wrong)
+
+
+def test_a_link_keeps_its_wire_form() -> None:
+    told = {"knowledgeBaseId": "cat-1", "knowledgeBaseName": "N", "defaultTopK": 20}
+
+    assert KnowledgeBaseLink.model_validate(told).default_top_k == 20
+    with pytest.raises(ValueError, match="defaultTopK"):
+        KnowledgeBaseLink.model_validate({**told, "defaultTopK": 21})
