@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from stackroom.agent import DEFAULT_LEAST_SCORE
 from stackroom.model import Catalog, CatalogStatus
 from stackroom.ports.catalogs import Catalogs
 
@@ -11,28 +12,36 @@ MOST_LISTED = 100
 
 @dataclass(frozen=True, kw_only=True)
 class AvailableKnowledgeBase:
-    """`document_count` is None where the store can't tell; so is `chunk_count`."""
+    """
+    `document_count` is None where the store can't tell; so is `chunk_count`. `least_score` is what
+    a tool leaves out passages below, unless its user says otherwise.
+    """
 
     id: str
     name: str
     description: str
+    least_score: float = DEFAULT_LEAST_SCORE
     document_count: int | None = None
     chunk_count: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class AvailableKnowledgeBases:
-    """`shared` are those of the deployment, the same for everybody."""
+    """
+    `shared` are those of the deployment, the same for everybody. `least_score` is that of all
+    catalogs, the one that was measured for their embedding model if any was.
+    """
 
     catalogs: Catalogs
     shared: Sequence[AvailableKnowledgeBase] = ()
+    least_score: float = DEFAULT_LEAST_SCORE
 
     def of_user(
         self, user_id: str, *, limit: int = MOST_LISTED, offset: int = 0
     ) -> list[AvailableKnowledgeBase]:
         """The user's own by name, and then the shared ones."""
         own = [
-            _of_catalog(each)
+            self._of_catalog(each)
             for each in self.catalogs.of_user(user_id)
             if each.status is not CatalogStatus.DELETING
         ]
@@ -47,13 +56,13 @@ class AvailableKnowledgeBases:
         catalog = self.catalogs.get(knowledge_base_id)
         if catalog is None or catalog.user_id != user_id:
             return None
-        return None if catalog.status is CatalogStatus.DELETING else _of_catalog(catalog)
+        return None if catalog.status is CatalogStatus.DELETING else self._of_catalog(catalog)
 
-
-def _of_catalog(catalog: Catalog) -> AvailableKnowledgeBase:
-    return AvailableKnowledgeBase(
-        id=catalog.catalog_id,
-        name=catalog.name,
-        description=catalog.description,
-        document_count=catalog.document_count,
-    )
+    def _of_catalog(self, catalog: Catalog) -> AvailableKnowledgeBase:
+        return AvailableKnowledgeBase(
+            id=catalog.catalog_id,
+            name=catalog.name,
+            description=catalog.description,
+            least_score=self.least_score,
+            document_count=catalog.document_count,
+        )

@@ -11,7 +11,6 @@ from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from stackroom.agent import (
-    DEFAULT_LEAST_SCORE,
     DEFAULT_RESULTS,
     Agent,
     AgentTool,
@@ -57,7 +56,7 @@ class NewLink(Record):
     tool_name: ToolName
     tool_description: ToolDescription
     default_top_k: TopK = DEFAULT_RESULTS
-    default_min_score: LeastScore = DEFAULT_LEAST_SCORE
+    default_min_score: LeastScore | None = None  # that of the knowledge base
 
 
 class LinkChanges(Record):
@@ -94,7 +93,11 @@ class Links:
                 knowledge_base_id=found.id,
                 knowledge_base_name=found.name,
                 default_top_k=wanted.default_top_k,
-                default_min_score=wanted.default_min_score,
+                default_min_score=(
+                    found.least_score
+                    if wanted.default_min_score is None
+                    else wanted.default_min_score
+                ),
             ),
         )
         self.agents.changed(user_id, agent_id, lambda agent: _with(agent, tool))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from stackroom.audits.rounds import Rounds
     from stackroom.aws.admission import DynamoAdmissionBook
+    from stackroom.aws.agents import DynamoAgents
     from stackroom.aws.bookmark import DynamoBookmark
     from stackroom.aws.books import DynamoBooks
     from stackroom.aws.bucket import S3DocumentBucket
@@ -125,6 +126,12 @@ class Deployment:
         from stackroom.aws.selections import DynamoSelections
 
         return DynamoSelections(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def agents(self) -> DynamoAgents:
+        from stackroom.aws.agents import DynamoAgents
+
+        return DynamoAgents(client=self._dynamodb, table=self._control_table)
 
     @cached_property
     def inspections(self) -> DynamoInspections:

@@ -20,6 +20,9 @@ from stackroom.aws.run_use_cases import RunUseCases
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from stackroom.agents.agents import Agents
+    from stackroom.agents.available import AvailableKnowledgeBases
+    from stackroom.agents.links import Links
     from stackroom.aws.settings import Settings
     from stackroom.catalogs.creation import Creation
     from stackroom.catalogs.fetching import Fetching
@@ -193,6 +196,30 @@ class UseCases(RunUseCases):
             catalogs=self.deployment.catalogs,
             documents=self.deployment.documents,
             transfers=self.deployment.transfers,
+        )
+
+    @cached_property
+    def agents(self) -> Agents:
+        from stackroom.agents.agents import Agents
+
+        return Agents(book=self.deployment.agents)
+
+    @cached_property
+    def agent_links(self) -> Links:
+        from stackroom.agents.links import Links
+
+        return Links(agents=self.agents, available=self.available_knowledge_bases)
+
+    @cached_property
+    def available_knowledge_bases(self) -> AvailableKnowledgeBases:
+        from stackroom.agents.available import AvailableKnowledgeBases
+        from stackroom.aws.shared_knowledge_bases import least_score_of, shared_of
+
+        settings = self.deployment.settings
+        return AvailableKnowledgeBases(
+            catalogs=self.deployment.catalogs,
+            shared=shared_of(settings.need("knowledge_bases_config")),
+            least_score=least_score_of(settings),
         )
 
     @cached_property
