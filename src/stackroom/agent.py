@@ -12,8 +12,11 @@ MOST_RESULTS = 20
 DEFAULT_RESULTS = 5
 DEFAULT_LEAST_SCORE = 0.7
 
-TopK = Annotated[int, Field(ge=1, le=MOST_RESULTS)]
-LeastScore = Annotated[float, Field(ge=0, le=1)]
+# Descriptions say what is allowed, for whoever gave something else.
+TopK = Annotated[
+    int, Field(ge=1, le=MOST_RESULTS, description=f"a whole number from 1 to {MOST_RESULTS}")
+]
+LeastScore = Annotated[float, Field(ge=0, le=1, description="a number from 0 to 1")]
 
 
 class KnowledgeBaseLink(Record):

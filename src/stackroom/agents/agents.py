@@ -21,11 +21,26 @@ LONGEST_PROMPT = 20_000  # characters, so that an agent with all its tools fits 
 _TRIES = 20  # ten people who add ten tools to one agent at once get there
 _pause = random_pauses(0.05, 1.0)
 
-Name = Annotated[Line, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
-Description = Annotated[Text, Field(max_length=500)]
+_ONE_LINE = "without line breaks and control characters"
+Name = Annotated[
+    Line,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
+    Field(description=f"1 to 100 characters, {_ONE_LINE}"),
+]
+Description = Annotated[Text, Field(max_length=500, description="at most 500 characters")]
 # "[Pattern: (arn:...)|...]{1,2048}" [API reference: Converse, modelId]
-Model = Annotated[Line, StringConstraints(strip_whitespace=True, min_length=1, max_length=2048)]
-Prompt = Annotated[Text, Field(max_length=LONGEST_PROMPT)]
+Model = Annotated[
+    Line,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=2048),
+    Field(
+        description="the id of a model or inference profile of Bedrock, as Converse takes it, such"
+        " as amazon.nova-lite-v1:0"
+    ),
+]
+Prompt = Annotated[
+    Text,
+    Field(max_length=LONGEST_PROMPT, description=f"at most {LONGEST_PROMPT:,} characters"),
+]
 
 
 class AgentDefinition(Record):

@@ -21,7 +21,7 @@ from stackroom.agent import (
 )
 from stackroom.agents.agents import Agents
 from stackroom.agents.available import AvailableKnowledgeBases
-from stackroom.agents.tool_names import name_problem
+from stackroom.agents.tool_names import ALLOWED, is_tool_name
 from stackroom.clock import utc_now
 from stackroom.errors import (
     KnowledgeBaseLinked,
@@ -39,20 +39,24 @@ _BASE_36 = string.digits + string.ascii_lowercase
 
 
 def _tool_name(name: str) -> str:
-    if problem := name_problem(name):
-        raise ValueError(problem)
+    if not is_tool_name(name):
+        raise ValueError(ALLOWED)
     return name
 
 
-ToolName = Annotated[Line, AfterValidator(_tool_name)]
-ToolDescription = Annotated[Text, Field(min_length=1, max_length=500)]
+ToolName = Annotated[Line, AfterValidator(_tool_name), Field(description=ALLOWED)]
+ToolDescription = Annotated[
+    Text, Field(min_length=1, max_length=500, description="1 to 500 characters")
+]
 _WIRE = ConfigDict(alias_generator=to_camel, validate_by_name=True, strict=True)
 
 
 class NewLink(Record):
     model_config = _WIRE
 
-    knowledge_base_id: Line = Field(min_length=1, max_length=100)
+    knowledge_base_id: Line = Field(
+        min_length=1, max_length=100, description="the id of a knowledge base"
+    )
     tool_name: ToolName
     tool_description: ToolDescription
     default_top_k: TopK = DEFAULT_RESULTS

@@ -7,8 +7,9 @@ from anyascii import anyascii
 
 # Converse takes names of [a-zA-Z0-9_-]{1,64} [API reference: ToolSpecification].
 LONGEST = 64
+ALLOWED = f"1 to {LONGEST} of the letters a-z and A-Z, digits, '_' and '-'"
 _PREFIX = "search_"
-_ALLOWED = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_FORM = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def tool_name_of(knowledge_base: str, *, taken: Collection[str] = ()) -> str:
@@ -27,8 +28,5 @@ def unique(name: str, *, taken: Collection[str]) -> str:
     return free
 
 
-def name_problem(name: str) -> str | None:
-    """Why no tool can be called that."""
-    if _ALLOWED.fullmatch(name):
-        return None
-    return f"has 1 to {LONGEST} of the letters a-z and A-Z, digits, '_' and '-'"
+def is_tool_name(name: str) -> bool:
+    return _FORM.fullmatch(name) is not None
