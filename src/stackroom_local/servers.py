@@ -1,4 +1,4 @@
-"""The three servers of the local mode: how each is started and how one knows that it answers."""
+"""The four servers of the local mode: how each is started and how one knows that it answers."""
 
 import sys
 from collections.abc import Mapping
@@ -46,6 +46,10 @@ class Servers:
     @property
     def agents(self) -> str:
         return f"http://{HOST}:{self.ports.gateway}"
+
+    @property
+    def console_url(self) -> str:
+        return f"http://{HOST}:{self.ports.console}"
 
     def ministack(self) -> Server:
         """S3, DynamoDB, SQS, EventBridge, Lambda, Step Functions, IAM, CloudFormation."""
@@ -98,6 +102,21 @@ class Servers:
             options,
             {**endpoint_variables(self.aws, self.bedrock), **_WITHOUT_KEY},
             health=f"{self.agents}/.well-known/openid-configuration",
+        )
+
+    def console(self, function: str) -> Server:
+        """The pages in the browser, with what is deployed for this function."""
+        options = {
+            "--port": str(self.ports.console),
+            "--function": function,
+            "--issuer": self.agents,
+            "--data-dir": str(self.state / "console"),
+        }
+        return _server(
+            "stackroom_local.console",
+            options,
+            {**endpoint_variables(self.aws, self.bedrock), **_WITHOUT_KEY},
+            health=f"{self.console_url}/sign-in",
         )
 
 

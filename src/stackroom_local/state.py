@@ -6,6 +6,7 @@ What is served from a state directory, for the verbs that run in another process
       instance.json   where it serves, who serves     keys.json  users' S3 keys, for `stackroom env`
       ministack/ s3/  what ministack persists        simulator/  the knowledge bases
       gateway/        the local issuer's key          logs/       one file per child
+      console/        the key of the console's cookies
 """
 
 import contextlib
@@ -28,7 +29,7 @@ SECRET_KEY = "test"  # noqa: S105 - whoever may use this machine may know it
 
 
 class Ports(BaseModel):
-    """Three in a row: what the user was told is the first one."""
+    """Four in a row: what the user was told is the first one."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -42,6 +43,20 @@ class Ports(BaseModel):
     def gateway(self) -> int:
         return self.aws + 2
 
+    @property
+    def console(self) -> int:
+        return self.aws + 3
+
+    @property
+    def by_name(self) -> dict[str, int]:
+        """With the name of whoever serves there, as a sentence has it."""
+        return {
+            "ministack": self.aws,
+            "the simulator": self.simulator,
+            "the gateway": self.gateway,
+            "the console": self.console,
+        }
+
 
 class Instance(BaseModel):
     """A running local mode: endpoints, names, and the processes that serve it."""
@@ -54,6 +69,7 @@ class Instance(BaseModel):
     aws_endpoint: str
     simulator_endpoint: str
     mcp_url: str
+    console_url: str
     bucket: str
     catalog_table: str
     control_table: str
@@ -105,6 +121,7 @@ class Instance(BaseModel):
 _OURS = frozenset(
     {
         "aws-config",
+        "console",
         "gateway",
         "gateway.json",
         "instance.json",

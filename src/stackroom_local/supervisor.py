@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # What EventBridge invokes on a schedule, by handler. Each is invoked at every start, too: nothing
 # of before can be under way then, so what the last stop interrupted goes on at once.
 _SWEEPER, _SWEEP = "functions.ingest.handler.handler", {"action": "sweep", "thorough": True}
+_CATALOG_TOOLS = "functions.catalog_tools.handler.handler"
 _RECONCILER = "functions.reconciler.handler.handler"
 _PORT_FREE_SECONDS = 10.0
 
@@ -90,9 +91,12 @@ class LocalMode:
             self.announce("synthesising the templates (once per change of infra/)")
         deployed = self._deploy(synthesis.assembly(self.context))
         (self.state / "gateway.json").write_text(deployed.gateway.model_dump_json(indent=2))
+        console = self._servers.console(deployed.functions[_CATALOG_TOOLS])
         self._spawn(self._servers.gateway())
+        self._spawn(console)
         self._catch_up(deployed, since=started_at)
         self._wait_for(self._servers.gateway())
+        self._wait_for(console)
         if self.faults:
             self._disturb()
         instance = self._instance(deployed)
@@ -100,13 +104,8 @@ class LocalMode:
         return instance
 
     def _require_ports(self) -> None:
-        needed = {
-            "ministack": self.ports.aws,
-            "the simulator": self.ports.simulator,
-            "the gateway": self.ports.gateway,
-        }
         patience = _PORT_FREE_SECONDS if self.left_behind else 0.0
-        for name, port in needed.items():
+        for name, port in self.ports.by_name.items():
             require_free(port, name, patience=patience)
 
     def _spawn(self, server: Server) -> None:
@@ -166,6 +165,7 @@ class LocalMode:
             aws_endpoint=self._servers.aws,
             simulator_endpoint=self._servers.bedrock,
             mcp_url=f"{self._servers.agents}/mcp",
+            console_url=self._servers.console_url,
             bucket=deployed.outputs["BucketName"],
             catalog_table=deployed.outputs["CatalogTableName"],
             control_table=deployed.outputs["ControlTableName"],
@@ -179,7 +179,7 @@ class LocalMode:
         """
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        for name in ("gateway", "ministack", "simulator"):
+        for name in ("console", "gateway", "ministack", "simulator"):
             if child := self._children.pop(name, None):
                 child.ask_to_stop()
                 child.end()

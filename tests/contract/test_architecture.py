@@ -10,13 +10,13 @@ ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 PICTURE = TEXT.split("```mermaid")[1].split("```")[0]
 DRAWN = set(re.findall(r"^ +(\w+)(?:\[.*?\])? --> (\w+)", PICTURE, re.MULTILINE))
-OUTSIDE = {"functions", "stackroom_agents", "stackroom_local"}
+OUTSIDE = {"functions", "stackroom_agents", "stackroom_console", "stackroom_local"}
 SHARED = {path.stem for path in (ROOT / "src" / "stackroom").glob("*.py")} | {"ports"}
 PACKAGES = {
     path.name for path in (ROOT / "src" / "stackroom").iterdir() if (path / "__init__.py").exists()
 } - SHARED
 # Where a file of the tables may lie.
-HOMES = ("", "src/stackroom", "src/stackroom_local")
+HOMES = ("", "src", "src/stackroom", "src/stackroom_local")
 
 
 def imports_between_packages() -> set[tuple[str, str]]:

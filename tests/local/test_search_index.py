@@ -188,6 +188,7 @@ def test_doctor_says_what_each_state_means(
         aws_endpoint="http://127.0.0.1:9",
         simulator_endpoint="http://127.0.0.1:9",
         mcp_url="http://127.0.0.1:9/mcp",
+        console_url="http://127.0.0.1:4569",
         bucket="docs",
         catalog_table="docs-kb-catalog",
         control_table="docs-kb-control",

@@ -19,6 +19,7 @@ def an_instance(state: StateDirectory, pid: int) -> Instance:
         aws_endpoint="http://127.0.0.1:4566",
         simulator_endpoint="http://127.0.0.1:4567",
         mcp_url="http://127.0.0.1:4568/mcp",
+        console_url="http://127.0.0.1:4569",
         bucket="stackroom's bucket",
         catalog_table="catalogs",
         control_table="control",

@@ -9,6 +9,7 @@ https://docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-po
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 import jwt
@@ -20,6 +21,7 @@ ALGORITHM = "RS256"  # Cognito signs with nothing else; a list would invite algo
 _USE = "access"  # an ID token says "id"
 _REQUIRED = ("exp", "iss", "sub", "client_id", "token_use")
 _SESSION = "origin_jti"
+_SIGNED_IN = "auth_time"
 _CLOCK_SKEW_SECONDS = 5
 
 _MALFORMED = "it is malformed"
@@ -40,6 +42,15 @@ class SigningKeys(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AccessToken:
+    """What a token says; `signed_in_at` is None where the issuer doesn't tell it."""
+
+    caller: Caller
+    expires_at: datetime
+    signed_in_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class TokenVerifier:
     keys: SigningKeys
     issuer: str
@@ -47,7 +58,13 @@ class TokenVerifier:
 
     def verify(self, token: str) -> Caller:
         """
-        The user a token speaks for.
+        The user a token speaks for. Raises what `read` raises.
+        """
+        return self.read(token).caller
+
+    def read(self, token: str) -> AccessToken:
+        """
+        What a token of one of our users says.
 
         Raises `TokenRefused` naming the check that failed, and `IssuerUnavailable` when the keys
         can't be fetched.
@@ -63,7 +80,12 @@ class TokenVerifier:
             raise TokenRefused("it names no user")
         if not is_user_id(user_id):
             raise TokenRefused("its subject can't name a folder")
-        return Caller(user_id=user_id, groups=_groups(claims), session_id=_session(claims))
+        caller = Caller(user_id=user_id, groups=_groups(claims), session_id=_session(claims))
+        return AccessToken(
+            caller=caller,
+            expires_at=datetime.fromtimestamp(int(claims["exp"]), UTC),
+            signed_in_at=_signed_in_at(claims),
+        )
 
     def _claims(self, token: str) -> dict[str, Any]:
         try:
@@ -99,6 +121,16 @@ def _session(claims: Mapping[str, Any]) -> str | None:
     if not isinstance(session, str) or not is_session_id(session):
         raise TokenRefused("its session can't be carried")
     return session
+
+
+def _signed_in_at(claims: Mapping[str, Any]) -> datetime | None:
+    """A refresh, or a sign-in that the issuer's own session makes silent, doesn't change it."""
+    seconds = claims.get(_SIGNED_IN)
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, int):
+        raise TokenRefused("its auth_time is no number of seconds")
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 def _problem(error: jwt.PyJWTError) -> str:

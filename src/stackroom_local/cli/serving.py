@@ -120,9 +120,10 @@ def _welcome(out: Console, instance: Instance, seconds: float) -> None:
 [bold]Stackroom is up[/bold] after {seconds:.1f} s, AWS's delays {instance.speed:g} times shorter. \
 Ctrl-C stops it; what was ingested is kept.
 
-  S3    {instance.aws_endpoint}   bucket {instance.bucket}
-  MCP   {instance.mcp_url}   eleven tools, see docs/tools.md
-  logs  {instance.state_dir / "logs"}
+  console  {instance.console_url}/   in a browser: sign in as anyone
+  S3       {instance.aws_endpoint}   bucket {instance.bucket}
+  MCP      {instance.mcp_url}   eleven tools, see docs/tools.md
+  logs     {instance.state_dir / "logs"}
 
 In another shell:
 

@@ -1,0 +1,61 @@
+"""What the app is made of, here as on AWS."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from stackroom.aws.use_cases import UseCases
+from stackroom.clock import utc_now
+from stackroom.gateway.tokens import TokenVerifier
+from stackroom.ports.sign_outs import SignOuts
+from stackroom_console.issuer import Issuer
+from stackroom_console.sealing import Seal
+
+OPERATORS = "operators"  # the group whose members see what operators see
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Console:
+    """
+    `url` is where browsers find it, without a path. `uploads` is the origin that files are posted
+    to. AWS's time passes at `speed`, which is 1 but in the local mode.
+    """
+
+    url: str
+    services: UseCases
+    verifier: TokenVerifier
+    issuer: Issuer
+    seal: Seal
+    sign_outs: SignOuts
+    uploads: str
+    speed: float = 1.0
+    now: Callable[[], datetime] = field(default=utc_now)
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK
+        if not (parts.scheme == "https" or is_local) or parts.path or not parts.hostname:
+            raise ValueError(
+                f"the console's URL is {self.url!r}. Allowed: https://HOST, or http:// and this"
+                " machine, without a path"
+            )
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.url).netloc
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether cookies travel by TLS alone; on this machine nothing else can read them."""
+        return self.url.startswith("https://")
+
+    def cookie(self, name: str) -> str:
+        """
+        The name of a cookie. `__Host-` lets no other host of the domain set it [RFC 6265bis
+        4.1.3.2]; without TLS there is none such, and cookies don't tell ports apart.
+        """
+        if self.is_secure:
+            return f"__Host-{name}"
+        return f"{name}-{urlsplit(self.url).port or 80}"

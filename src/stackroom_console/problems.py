@@ -1,0 +1,154 @@
+"""What a person or a program is told when something goes wrong: what happened, and what to do."""
+
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from starlette.exceptions import HTTPException
+
+from stackroom import errors
+from stackroom.catalog_tools.refusals import retry_after
+from stackroom_console.bodies import BodyRefused
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """`message` is what happened, `advice` what to do; neither tells how we are made."""
+
+    status: int
+    code: str
+    message: str
+    advice: str = ""
+    retry_after: int | None = None
+
+    @property
+    def title(self) -> str:
+        return HTTPStatus(self.status).phrase
+
+
+class Refused(Exception):
+    """Raised by what stands before a page, with what is to be told."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+NOT_FOUND = Problem(
+    status=404,
+    code="NOT_FOUND",
+    message="Not found",
+    advice="It may have been deleted, or the address has a mistake in it.",
+)
+NOT_SIGNED_IN = Problem(
+    status=401,
+    code="NOT_SIGNED_IN",
+    message="You aren't signed in, or your session is over.",
+    advice="Sign in, and do it again.",
+)
+NOT_OWN_CHANGE = Problem(
+    status=403,
+    code="CSRF_TOKEN_INVALID",
+    message="Nothing was changed: the request didn't come from a current page of the console.",
+    advice="Open the page anew, and do it again.",
+)
+FOR_OPERATORS = Problem(
+    status=403,
+    code="FORBIDDEN",
+    message="This is for operators.",
+    advice="Ask whoever runs Stackroom to take you into the group of operators.",
+)
+_UNAVAILABLE = Problem(
+    status=503,
+    code="UNAVAILABLE",
+    message="The service can't answer at the moment.",
+    advice="Try again in a few seconds. What was saved before is kept.",
+)
+_BROKEN = Problem(
+    status=500,
+    code="INTERNAL_ERROR",
+    message="Something went wrong on our side.",
+    advice="Try again. If it stays, tell whoever runs Stackroom when it happened.",
+)
+_BUSY = "Too much is being asked of the service at the moment."
+
+# Status and advice by kind; the message is the error's own, which is meant for its caller.
+_STATUSES: Mapping[type[errors.StackroomError], tuple[int, str]] = {
+    errors.CatalogNotFound: (404, "It may have been deleted. Catalogs lists what there is."),
+    errors.DocumentNotFound: (404, "It may have been deleted. Its catalog lists what there is."),
+    errors.KnowledgeBaseNotFound: (404, ""),
+    errors.AgentNotFound: (404, "It may have been deleted."),
+    errors.ToolNotFound: (404, "It may have been deleted."),
+    errors.CatalogDeleting: (409, "Wait until it is gone, or use another catalog."),
+    errors.CatalogNameTaken: (409, "Choose another name, or use the catalog that is there."),
+    errors.CatalogNameInvalid: (400, "Allowed: 1 to 100 letters, digits, spaces and hyphens."),
+    errors.CatalogLimitReached: (409, "Delete a catalog; each holds any number of documents."),
+    errors.DocumentExists: (409, "Replace it, or give the file another name."),
+    errors.FileTypeUnsupported: (400, ""),
+    errors.FileTooLarge: (400, "Divide the file, and upload its parts."),
+    errors.CatalogEmpty: (409, "Add documents, and wait until they are indexed."),
+    errors.NoResults: (404, "Ask in other words, or in all catalogs."),
+    errors.MissingIdentity: (401, "Sign in, and do it again."),
+    errors.TokenRefused: (401, "Sign in again."),
+    errors.Rejected: (400, ""),
+}
+_OWN_WORDS: Mapping[type[errors.StackroomError], str] = {
+    errors.DocumentExists: "There is a file of that name already.",
+    errors.CatalogNameInvalid: "A catalog can't be called that.",
+    errors.CatalogEmpty: "Nothing in the catalog is indexed yet.",
+    errors.NoResults: "No document answers the question.",
+    errors.MissingIdentity: "You aren't signed in.",
+}
+
+
+def problem_of(error: Exception) -> Problem:
+    """
+    What can't be put down to the request is our fault, whatever it is, and logged here.
+
+    That is also what `Rejected` an error of our own making would be told as: its words are its
+    caller's business, by stackroom.errors.
+    """
+    match error:
+        case Refused():
+            return error.problem
+        case BodyRefused():
+            return Problem(status=error.status, code="BAD_REQUEST", message=str(error))
+        case HTTPException():
+            return _of_http(error)
+        case errors.Rejected():
+            return _of_rejected(error)
+    logger.error("a request failed", exc_info=error)
+    seconds = retry_after(error)
+    if isinstance(error, errors.KnowledgeBaseThrottled | errors.Throttled):
+        told = "a few seconds" if seconds is None else errors.told_seconds(seconds)
+        return Problem(
+            status=503,
+            code="THROTTLED",
+            message=_BUSY,
+            advice=f"Try again in {told}.",
+            retry_after=seconds,
+        )
+    return _UNAVAILABLE if isinstance(error, errors.StackroomError) else _BROKEN
+
+
+def _of_rejected(error: errors.Rejected) -> Problem:
+    kind = next(each for each in type(error).__mro__ if each in _STATUSES)
+    status, advice = _STATUSES[kind]
+    message = _OWN_WORDS.get(kind, str(error))
+    return Problem(status=status, code=_code(type(error)), message=message, advice=advice)
+
+
+def _of_http(error: HTTPException) -> Problem:
+    if error.status_code == 404:
+        return NOT_FOUND
+    phrase = HTTPStatus(error.status_code).phrase
+    code = phrase.upper().replace(" ", "_")
+    return Problem(status=error.status_code, code=code, message=f"{phrase}.")
+
+
+def _code(kind: type[Exception]) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).upper()

@@ -1,0 +1,67 @@
+"""A request as pages and API see it: who asks, and what with; all checks are behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from stackroom.errors import MissingIdentity, ValidationError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request as HttpRequest
+
+    from stackroom.aws.use_cases import UseCases
+    from stackroom.identity import Caller
+    from stackroom_console.console import Console
+    from stackroom_console.sealing import Session
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """`form` is that of a page, `json` that of the API; `session` is None with a bearer token."""
+
+    console: Console
+    http: HttpRequest
+    known: Caller | None = None
+    session: Session | None = None
+    form: Mapping[str, str] = field(default_factory=dict)
+    json: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def caller(self) -> Caller:
+        """Raises MissingIdentity where anyone may ask, and nobody has signed in."""
+        if self.known is None:
+            raise MissingIdentity
+        return self.known
+
+    @property
+    def user_id(self) -> str:
+        return self.caller.user_id
+
+    @property
+    def services(self) -> UseCases:
+        return self.console.services
+
+    @property
+    def path(self) -> Mapping[str, str]:
+        return self.http.path_params
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        return self.http.query_params
+
+    @property
+    def is_htmx(self) -> bool:
+        """Whether a part of a page is asked for; going back in history asks for a whole one."""
+        headers = self.http.headers
+        return headers.get("hx-request") == "true" and "hx-history-restore-request" not in headers
+
+    def number(self, name: str, *, least: int, most: int, default: int) -> int:
+        """Of the form. Raises ValidationError that names the field and the range."""
+        text = self.form.get(name, "").strip()
+        if not text:
+            return default
+        if not text.isascii() or not text.isdigit() or not least <= int(text[:9]) <= most:
+            raise ValidationError(f"{name}: Allowed: a whole number from {least} to {most}")
+        return int(text)

@@ -1,0 +1,138 @@
+"""One request to one endpoint: every check, then the answer, and whatever goes wrong told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request as HttpRequest
+from starlette.responses import RedirectResponse, Response
+
+from stackroom_console import rendering
+from stackroom_console.bodies import body_of, parsed
+from stackroom_console.console import OPERATORS, Console
+from stackroom_console.endpoint import Audience, Endpoint, Kind
+from stackroom_console.own_paths import signing_in
+from stackroom_console.problems import (
+    FOR_OPERATORS,
+    NOT_OWN_CHANGE,
+    NOT_SIGNED_IN,
+    Problem,
+    Refused,
+    problem_of,
+)
+from stackroom_console.recognition import (
+    CSRF_FIELD,
+    CSRF_HEADER,
+    Recognised,
+    Standing,
+    is_own_change,
+    recognised,
+)
+from stackroom_console.request import Request
+
+NOTHING: Mapping[str, Any] = {}
+_API = "/api/"
+_OWN_SITES = ("same-origin", "none")  # "none": typed into the address bar
+
+
+@dataclass(frozen=True)
+class Served:
+    """An endpoint of the console, as Starlette is to call it."""
+
+    console: Console
+    endpoint: Endpoint
+
+    async def answer(self, http: HttpRequest) -> Response:
+        who = Recognised()
+        try:
+            who = await run_in_threadpool(self._recognised, http)
+            self._require(who)
+            request = self._request(http, who, await self._parsed(http, who))
+            return await run_in_threadpool(self.endpoint.answer, request)
+        except Exception as error:  # whatever it is, the browser is told, and nothing of how
+            problem = problem_of(error)
+        if problem is NOT_SIGNED_IN and self.endpoint.kind is Kind.PAGE:
+            return self._to_sign_in(http, who)
+        return answer_to(self._request(http, who), problem, kind=self.endpoint.kind)
+
+    def _recognised(self, http: HttpRequest) -> Recognised:
+        return recognised(self.console, http, with_token=self.endpoint.kind is Kind.API)
+
+    def _require(self, who: Recognised) -> None:
+        if self.endpoint.audience is Audience.ANYONE:
+            return
+        if who.caller is None:
+            raise Refused(NOT_SIGNED_IN)
+        if self.endpoint.audience is Audience.OPERATORS and OPERATORS not in who.caller.groups:
+            raise Refused(FOR_OPERATORS)
+
+    async def _parsed(self, http: HttpRequest, who: Recognised) -> Mapping[str, Any]:
+        """Raises Refused for a change that no page of ours has asked for."""
+        if not self.endpoint.changes:
+            return {}
+        body = await body_of(http, self.endpoint.max_body)
+        fields = dict(parsed(body, http, self.endpoint))
+        in_form = fields.pop(CSRF_FIELD, None) if self.endpoint.kind is Kind.PAGE else None
+        self._require_own_change(http, who, http.headers.get(CSRF_HEADER) or in_form)
+        return fields
+
+    def _require_own_change(self, http: HttpRequest, who: Recognised, given: str | None) -> None:
+        if who.caller is not None and who.session is None:
+            return  # no browser sends a bearer token of itself
+        # Browsers say of each request where it comes from [W3C Fetch Metadata].
+        is_foreign = http.headers.get("sec-fetch-site", "same-origin") not in _OWN_SITES
+        if is_foreign or who.session is None or not is_own_change(who.session, given):
+            raise Refused(NOT_OWN_CHANGE)
+
+    def _request(
+        self, http: HttpRequest, who: Recognised, given: Mapping[str, Any] = NOTHING
+    ) -> Request:
+        is_page = self.endpoint.kind is Kind.PAGE
+        return Request(
+            console=self.console,
+            http=http,
+            known=who.caller,
+            session=who.session,
+            form=given if is_page else NOTHING,
+            json=NOTHING if is_page else given,
+        )
+
+    def _to_sign_in(self, http: HttpRequest, who: Recognised) -> Response:
+        """Silently where the session has merely run out; what was under way is told as undone."""
+        is_htmx = http.headers.get("hx-request") == "true"
+        page = urlsplit(http.headers.get("hx-current-url", "")) if is_htmx else http.url
+        where = f"{page.path}?{page.query}" if page.query else page.path
+        target = signing_in(
+            where,
+            begin=who.standing is not Standing.NONE and not self.endpoint.changes,
+            ask_again=who.standing is Standing.SIGNED_OUT,
+        )
+        if is_htmx:
+            return Response(status_code=401, headers={"HX-Redirect": target})
+        return RedirectResponse(target, status_code=303)
+
+
+def answer_to(request: Request, problem: Problem, *, kind: Kind) -> Response:
+    """An error's answer, in the form that whoever asks can read."""
+    if kind is Kind.API:
+        return rendering.told_program(problem)
+    return rendering.told(request, problem)
+
+
+@dataclass(frozen=True)
+class Unserved:
+    """What no endpoint answers: no such path, or not by this method."""
+
+    console: Console
+
+    async def __call__(self, http: HttpRequest, error: Exception) -> Response:
+        kind = Kind.API if http.url.path.startswith(_API) else Kind.PAGE
+        # Whoever it is: a page that isn't there is the same for all, and asks no store.
+        request = Request(console=self.console, http=http)
+        response = answer_to(request, problem_of(error), kind=kind)
+        response.headers.update(getattr(error, "headers", None) or {})  # Allow, with 405
+        return response

@@ -1,0 +1,49 @@
+/* What every page needs: dialogs, and problems told where they belong. */
+"use strict";
+
+(() => {
+  const dialogs = () => document.getElementById("dialog");
+
+  /* A dialog that htmx has fetched opens; the browser moves the focus in, and back when it closes. */
+  document.addEventListener("htmx:afterSwap", (event) => {
+    const place = dialogs();
+    if (event.detail.target !== place) return;
+    const dialog = place.querySelector("dialog");
+    if (!dialog || dialog.open) return;
+    dialog.addEventListener("close", () => { place.replaceChildren(); }, { once: true });
+    dialog.showModal();
+  });
+
+  document.addEventListener("click", (event) => {
+    const closes = event.target.closest("[data-closes]");
+    const dialog = closes && closes.closest("dialog");
+    if (!dialog || dialog.classList.contains("page")) return;
+    event.preventDefault();
+    dialog.close();
+  });
+
+  /* An error goes into the dialog or form that asked, and nothing that was typed is lost. */
+  const placeOf = (element) => {
+    const near = element.closest("dialog, [data-own-problems]");
+    return (near && near.querySelector("[data-problems]")) || document.getElementById("problems");
+  };
+
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.detail.requestConfig.verb !== "get") placeOf(event.detail.elt).replaceChildren();
+  });
+
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { xhr } = event.detail;
+    if (xhr.status < 400 || xhr.getResponseHeader("HX-Redirect")) return;
+    event.detail.shouldSwap = true;
+    event.detail.swapOverride = "innerHTML";
+    event.detail.target = placeOf(event.detail.elt);
+  });
+
+  document.addEventListener("htmx:sendError", (event) => {
+    const told = document.createElement("p");
+    told.className = "problem";
+    told.textContent = "The console can't be reached. Nothing was lost here: try again in a moment.";
+    placeOf(event.detail.elt).replaceChildren(told);
+  });
+})();

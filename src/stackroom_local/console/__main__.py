@@ -1,0 +1,50 @@
+"""`python -m stackroom_local.console --port P --function NAME ...` serves until SIGTERM."""
+
+import argparse
+import json
+from pathlib import Path
+
+import uvicorn
+
+from stackroom.aws.session import client
+from stackroom_console.app import console_app
+from stackroom_console.composition import ConsoleSettings, console_of
+from stackroom_local.console.seal_key import seal_key
+from stackroom_local.gateway.issuer import CLIENT_ID
+from stackroom_local.patience import PatientProtocol
+from stackroom_local.processes import HOST
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m stackroom_local.console", description=__doc__)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--function", required=True, help="whose environment it takes")
+    parser.add_argument("--issuer", required=True, help="where users sign in")
+    parser.add_argument("--data-dir", type=Path, required=True, help="the key of its cookies")
+    arguments = parser.parse_args()
+
+    deployed = client("lambda").get_function_configuration(FunctionName=arguments.function)
+    settings = ConsoleSettings.from_env(
+        {
+            **deployed["Environment"]["Variables"],
+            "CONSOLE_URL": f"http://{HOST}:{arguments.port}",
+            "CONSOLE_CLIENT_ID": CLIENT_ID,
+            "IDENTITY_ISSUER": arguments.issuer,
+            "IDENTITY_JWKS_URL": f"{arguments.issuer}/.well-known/jwks.json",
+            "IDENTITY_CLIENT_IDS": json.dumps([CLIENT_ID]),
+        }
+    )
+    console = console_of(settings, client, seal_keys=[seal_key(arguments.data_dir)])
+    uvicorn.run(
+        console_app(console),
+        host=HOST,
+        port=arguments.port,
+        http=PatientProtocol,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=2,  # a stuck request must not keep the local mode from ending
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""A person's browser at the console: keeps cookies, and follows no redirect unless told to."""
+
+import re
+from dataclasses import dataclass
+from html import unescape
+from typing import Any
+
+import httpx2
+from starlette.testclient import TestClient
+
+from tests.console.provider import Provider
+
+URL = "https://console.test"
+SESSION = "__Host-stackroom"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Browser:
+    client: TestClient
+    provider: Provider
+
+    def get(self, path: str, **headers: str) -> httpx2.Response:
+        return self.client.get(path, headers=headers, follow_redirects=False)
+
+    def part(self, path: str) -> httpx2.Response:
+        """As htmx asks for it."""
+        return self.get(path, **{"HX-Request": "true"})
+
+    def post(self, path: str, **form: str) -> httpx2.Response:
+        """A form of one of our pages."""
+        return self.send(path, {"csrf_token": self.csrf, **form})
+
+    def send(self, path: str, form: dict[str, str], **headers: str) -> httpx2.Response:
+        """Any form, from anywhere."""
+        return self.client.post(path, data=form, headers=headers, follow_redirects=False)
+
+    def call(self, method: str, path: str, body: Any = None) -> httpx2.Response:
+        """The API, by a script of our page."""
+        headers = {"X-CSRF-Token": self.csrf}
+        return self.client.request(
+            method, path, json={} if body is None else body, headers=headers, follow_redirects=False
+        )
+
+    def sign_in(
+        self, user: str = "alice", *groups: str, return_to: str = "/catalogs"
+    ) -> httpx2.Response:
+        begun = self.client.get(
+            "/sign-in/begin", params={"return_to": return_to}, follow_redirects=False
+        )
+        return self.get(self.provider.sign_in(begun.headers["location"], user, *groups))
+
+    @property
+    def csrf(self) -> str:
+        [token] = re.findall(r'name="csrf-token" content="([^"]*)"', self.get("/catalogs").text)
+        return unescape(token)
+
+    @property
+    def session(self) -> str | None:
+        return self.client.cookies.get(SESSION)

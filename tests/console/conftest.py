@@ -1,0 +1,82 @@
+"""The console over the real use cases, with the stores and the knowledge base in the process."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from cryptography.fernet import Fernet
+from starlette.testclient import TestClient
+
+from stackroom.aws import session
+from stackroom.aws.sign_outs import DynamoSignOuts
+from stackroom.aws.use_cases import UseCases
+from stackroom.gateway.tokens import TokenVerifier
+from stackroom_console.app import console_app
+from stackroom_console.composition import ConsoleSettings, uploads_origin
+from stackroom_console.console import Console
+from stackroom_console.issuer import Issuer
+from stackroom_console.sealing import Seal
+from tests.aws.stores import CONTROL_TABLE
+from tests.console.browser import URL, Browser
+from tests.console.provider import CLIENT, ISSUER, Provider
+from tests.functions.conftest import clients, environment, pipeline, printed
+from tests.functions.pipeline import Pipeline
+from tests.functions.test_catalog_tools import MODEL
+
+__all__ = ["clients", "environment", "pipeline", "printed"]
+
+NewBrowser = Callable[[], Browser]
+
+
+@pytest.fixture
+def provider() -> Provider:
+    return Provider()
+
+
+@pytest.fixture
+def console(
+    pipeline: Pipeline, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Console]:
+    monkeypatch.setenv("ANSWER_MODEL_ARN", MODEL)
+    for name, value in {
+        "CONSOLE_URL": URL,
+        "CONSOLE_CLIENT_ID": CLIENT,
+        "IDENTITY_ISSUER": ISSUER,
+        "IDENTITY_JWKS_URL": f"{ISSUER}/jwks.json",
+        "IDENTITY_CLIENT_IDS": f'["{CLIENT}"]',
+    }.items():
+        monkeypatch.setenv(name, value)
+    services = UseCases.of(ConsoleSettings.from_env(), session.client)
+    with pipeline.bedrock.answering(session.client("writing")):
+        yield Console(
+            url=URL,
+            services=services,
+            verifier=TokenVerifier(keys=provider, issuer=ISSUER, client_ids=(CLIENT,)),
+            issuer=Issuer(
+                url=ISSUER, client_id=CLIENT, keys=provider, transport=provider.transport
+            ),
+            seal=Seal([Fernet.generate_key()]),
+            sign_outs=DynamoSignOuts(client=session.client("dynamodb"), table=CONTROL_TABLE),
+            uploads=uploads_origin(services.deployment.transfers),
+        )
+
+
+@pytest.fixture
+def new_browser(console: Console, provider: Provider) -> NewBrowser:
+    """Another person's, or the same person's on another machine."""
+    app = console_app(console)
+
+    def made() -> Browser:
+        return Browser(client=TestClient(app, base_url=URL), provider=provider)
+
+    return made
+
+
+@pytest.fixture
+def browser(new_browser: NewBrowser) -> Browser:
+    return new_browser()
+
+
+@pytest.fixture
+def alice(browser: Browser) -> Browser:
+    browser.sign_in("alice")
+    return browser
