@@ -51,6 +51,13 @@ def redirect(request: Request, path: str) -> Response:
     return RedirectResponse(path, status_code=303)
 
 
+def done(request: Request, path: str) -> Response:
+    """Something was changed on the page that asked: htmx looks anew, a form comes back to it."""
+    if request.is_htmx:
+        return Response(status_code=204, headers={"HX-Trigger": "changed"})
+    return RedirectResponse(path, status_code=303)
+
+
 def told(request: Request, problem: Problem) -> Response:
     """For a person: a page, or where htmx asked for a part, that alone."""
     template = "parts/problem.html" if request.is_htmx else "problem.html"
@@ -70,6 +77,11 @@ def told_program(problem: Problem) -> Response:
 def plain(text: str) -> str:
     """On one line, with U+FFFD for what nobody sees or what turns the line around."""
     return "".join(each if is_plain(each) else "\N{REPLACEMENT CHARACTER}" for each in text)
+
+
+def plain_text(text: str) -> str:
+    """The same of a text that may have several lines."""
+    return "\n".join(map(plain, text.splitlines()))
 
 
 def _later(response: Response, problem: Problem) -> Response:
@@ -114,6 +126,7 @@ def _environment() -> Environment:
         "iso": iso,
         "minute": minute,
         "plain": plain,
+        "plain_text": plain_text,
         "size": size,
     }
     return environment

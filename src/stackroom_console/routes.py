@@ -1,7 +1,10 @@
 """Every way of calling the console, one line each; the tests of access are made from this table."""
 
-from stackroom_console.endpoint import Audience, Endpoint
-from stackroom_console.pages import catalogs, sign_in
+from stackroom_console.endpoint import Audience, Endpoint, Kind
+from stackroom_console.pages import catalog, catalogs, documents, receipts, sign_in
+
+_CATALOG = "/catalogs/{catalog_id}"
+_DOCUMENT = f"{_CATALOG}/documents/{{document_id}}"
 
 ROUTES: tuple[Endpoint, ...] = (
     Endpoint(method="GET", path="/", answer=sign_in.front, audience=Audience.ANYONE),
@@ -12,5 +15,18 @@ ROUTES: tuple[Endpoint, ...] = (
     Endpoint(method="POST", path="/sign-out/everywhere", answer=sign_in.sign_out_everywhere),
     Endpoint(method="GET", path="/catalogs", answer=catalogs.page),
     Endpoint(method="GET", path="/catalogs/new", answer=catalogs.creation),
+    Endpoint(method="GET", path="/catalogs/part", answer=catalogs.part),
     Endpoint(method="POST", path="/catalogs", answer=catalogs.create),
+    Endpoint(method="GET", path=_CATALOG, answer=catalog.page),
+    Endpoint(method="GET", path=f"{_CATALOG}/part", answer=catalog.part),
+    Endpoint(method="GET", path=f"{_CATALOG}/delete", answer=catalogs.deletion),
+    Endpoint(method="POST", path=f"{_CATALOG}/delete", answer=catalogs.delete),
+    Endpoint(method="POST", path=f"{_CATALOG}/retry", answer=catalog.retry_failed),
+    Endpoint(method="POST", path=f"{_CATALOG}/uploads", answer=documents.upload, kind=Kind.API),
+    Endpoint(method="GET", path=f"{_DOCUMENT}/file", answer=documents.open_file),
+    Endpoint(method="POST", path=f"{_DOCUMENT}/retry", answer=documents.retry),
+    Endpoint(method="GET", path=f"{_DOCUMENT}/delete", answer=documents.deletion),
+    Endpoint(method="POST", path=f"{_DOCUMENT}/delete", answer=documents.delete),
+    Endpoint(method="GET", path="/receipts/{receipt_id}", answer=receipts.page),
+    Endpoint(method="GET", path="/receipts/{receipt_id}/part", answer=receipts.part),
 )

@@ -72,17 +72,21 @@ class S3Transfers:
         )
         return UploadForm(url=made["url"], fields=made["fields"])
 
-    def link(self, key: str, *, filename: str, seconds: int) -> str:
+    def link(self, key: str, *, filename: str, seconds: int, shown_as: str | None = None) -> str:
         # RFC 6266: the name twice, the second for whoever reads UTF-8; it breaks out of neither.
         plain = "".join(each if _is_harmless(each) else "_" for each in filename)
         encoded = quote(filename, safe="")
-        disposition = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}"
+        how = "attachment" if shown_as is None else "inline"
+        disposition = f"{how}; filename=\"{plain}\"; filename*=UTF-8''{encoded}"
+        # Whatever type the object was written with, a browser shows it as this one alone.
+        as_type = {} if shown_as is None else {"ResponseContentType": shown_as}
         return self.client.generate_presigned_url(
             "get_object",
             Params={
                 "Bucket": self.bucket,
                 "Key": key,
                 "ResponseContentDisposition": disposition,
+                **as_type,
             },
             ExpiresIn=seconds,
         )

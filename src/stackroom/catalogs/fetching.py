@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from stackroom.errors import DocumentNotFound
+from stackroom.formats import content_type_of, extension_of
 from stackroom.model import Document
 from stackroom.ownership import in_use
 from stackroom.ports.catalogs import Catalogs
@@ -11,6 +12,7 @@ from stackroom.ports.documents import Documents
 from stackroom.ports.transfers import Transfers
 
 LINK_SECONDS = 900  # contract
+_SHOWN = {"pdf"}  # by browsers themselves, at a page; no type that could run a script
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,12 +27,24 @@ class Fetching:
     documents: Documents
     transfers: Transfers
 
-    def link(self, user_id: str, catalog_id: str, document_id: str) -> DownloadLink:
-        """Raises CatalogNotFound, CatalogDeleting or DocumentNotFound."""
+    def link(
+        self, user_id: str, catalog_id: str, document_id: str, *, to_show: bool = False
+    ) -> DownloadLink:
+        """
+        To save the file, or for a browser to show it, if it is of a type that may be shown.
+
+        Raises CatalogNotFound, CatalogDeleting or DocumentNotFound.
+        """
         in_use(self.catalogs, user_id, catalog_id)
         document = self.documents.get(catalog_id, document_id)
         if document is None or not document.is_counted:
             raise DocumentNotFound(document_id)
         name = PurePosixPath(document.filename).name
-        url = self.transfers.link(document.s3_key, filename=name, seconds=LINK_SECONDS)
+        is_shown = to_show and extension_of(name) in _SHOWN
+        url = self.transfers.link(
+            document.s3_key,
+            filename=name,
+            seconds=LINK_SECONDS,
+            shown_as=content_type_of(name) if is_shown else None,
+        )
         return DownloadLink(document=document, url=url)

@@ -7,7 +7,8 @@ from datetime import datetime
 from stackroom.catalogs.read_ahead import read_ahead
 from stackroom.clock import utc_now
 from stackroom.counting import Counts, counts_in, settled_status
-from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate, Estimates
+from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate, Estimates, in_words
+from stackroom.ingestion.standing import QueuePosition
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ownership import owned
 from stackroom.ports.catalogs import Catalogs
@@ -23,7 +24,8 @@ class CatalogProgress:
     Of the documents that count; one that was indexed a moment ago, and may not be found yet, is
     still `indexing`. `unready` are all but the indexed ones, with those that are to come by a link;
     of a large catalog the first of them, with none that are to come, and `more` counts the rest.
-    `eta_seconds` is None where nobody knows, 0 if all is settled.
+    `eta_seconds` is None where nobody knows, 0 if all is settled; `queue_position` is None unless
+    the catalog's run waits.
     """
 
     catalog: Catalog
@@ -35,10 +37,17 @@ class CatalogProgress:
     unready: tuple[DocumentEstimate, ...]
     eta_seconds: int | None
     more: int = 0
+    queue_position: QueuePosition | None = None
 
     @property
     def total(self) -> int:
         return self.indexed + self.indexing + self.pending + self.failed
+
+    def remaining(self, speed: float) -> str:
+        """In words, where AWS's time passes at `speed`; empty where there is nothing to tell."""
+        if not self.eta_seconds:
+            return ""
+        return f"about {in_words(max(1, self.eta_seconds / speed))} to go"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +84,7 @@ class Progress:
             failed=catalog.failed_count,
             unready=unready,
             eta_seconds=estimate.eta_seconds,
+            queue_position=estimate.queue_position,
             more=max(0, catalog.waiting_count + catalog.failed_count - len(unready)),
         )
 
@@ -90,6 +100,7 @@ class Progress:
             failed=statuses.count(DocumentStatus.FAILED),
             unready=tuple(each for each in documents if self._is_unready(each.document)),
             eta_seconds=estimate.eta_seconds,
+            queue_position=estimate.queue_position,
         )
 
     def _is_unready(self, document: Document) -> bool:

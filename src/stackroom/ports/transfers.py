@@ -46,6 +46,9 @@ class Transfers(Protocol):
         """
         ...
 
-    def link(self, key: str, *, filename: str, seconds: int) -> str:
-        """What lets whoever has it read the object, to be saved under this name. Asks nobody."""
+    def link(self, key: str, *, filename: str, seconds: int, shown_as: str | None = None) -> str:
+        """
+        What lets whoever has it read the object, to be saved under this name; or to be shown by a
+        browser, as of this content type. Asks nobody.
+        """
         ...

@@ -1,11 +1,12 @@
 """Signing in at the provider, and signing out here or everywhere."""
 
 import secrets
+from contextlib import suppress
 from datetime import timedelta
 
 from starlette.responses import RedirectResponse, Response
 
-from stackroom.errors import TokenRefused
+from stackroom.errors import IssuerUnavailable, TokenRefused
 from stackroom_console.own_paths import HOME, own_path, signing_in
 from stackroom_console.problems import Problem, Refused
 from stackroom_console.recognition import SESSION, is_signed_out
@@ -29,9 +30,7 @@ def page(request: Request) -> Response:
         "sign_in.html",
         begin=signing_in(return_to, begin=True),
         is_out="out" in request.query,
-        elsewhere=request.console.issuer.sign_out_url(request.console.url)
-        if "out" in request.query
-        else None,
+        elsewhere=_elsewhere(request) if "out" in request.query else None,
     )
 
 
@@ -89,6 +88,13 @@ def sign_out(request: Request) -> Response:
 def sign_out_everywhere(request: Request) -> Response:
     request.console.sign_outs.keep(request.user_id, request.console.now())
     return sign_out(request)
+
+
+def _elsewhere(request: Request) -> str | None:
+    """Where the provider's own session ends; whoever is out here is out, even if it is down."""
+    with suppress(IssuerUnavailable):
+        return request.console.issuer.sign_out_url(request.console.url)
+    return None
 
 
 def _session(request: Request, token: str) -> Session:

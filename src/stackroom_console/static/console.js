@@ -40,6 +40,26 @@
     event.detail.target = placeOf(event.detail.elt);
   });
 
+  /* What is watched is looked at again after a failure, at once after a change, and only if seen. */
+  const look = () => {
+    const watch = document.querySelector("[data-watch]");
+    if (watch && !document.hidden) htmx.trigger(watch, "look");
+  };
+  document.addEventListener("changed", look);
+  document.addEventListener("visibilitychange", look);
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (document.hidden && event.detail.elt.matches("[data-watch]")) event.preventDefault();
+  });
+  for (const name of ["htmx:responseError", "htmx:sendError"]) {
+    document.addEventListener(name, (event) => {
+      if (event.detail.elt.matches("[data-watch]")) setTimeout(look, 10000);
+    });
+  }
+  document.addEventListener("htmx:afterRequest", (event) => {
+    const isWatch = event.detail.elt.matches("[data-watch]");
+    if (isWatch && event.detail.successful) document.getElementById("problems").replaceChildren();
+  });
+
   document.addEventListener("htmx:sendError", (event) => {
     const told = document.createElement("p");
     told.className = "problem";

@@ -1,0 +1,51 @@
+"""The ids in addresses: what can't be one of ours is as unknown as one that never was."""
+
+import re
+
+from stackroom.errors import CatalogNotFound, DocumentNotFound
+from stackroom_console.problems import NOT_FOUND, Refused
+from stackroom_console.request import Request
+
+_CATALOG = re.compile(r"cat-[0-9a-f]{24}")
+_DOCUMENT = re.compile(r"doc-[0-9a-f]{24}")
+_RECEIPT = re.compile(r"rcpt-[0-9TZ.]{10,40}-[0-9a-f]{8}")
+_LONGEST_TOLD = 40
+
+
+def catalog_id(request: Request) -> str:
+    """Raises CatalogNotFound."""
+    given = request.path["catalog_id"]
+    if not _CATALOG.fullmatch(given):
+        raise CatalogNotFound(given[:_LONGEST_TOLD])
+    return given
+
+
+def document_id(request: Request) -> str:
+    """Raises DocumentNotFound."""
+    given = request.path["document_id"]
+    if not _DOCUMENT.fullmatch(given):
+        raise DocumentNotFound(given[:_LONGEST_TOLD])
+    return given
+
+
+def receipt_id(request: Request) -> str:
+    given = request.path["receipt_id"]
+    if not _RECEIPT.fullmatch(given):
+        raise Refused(NOT_FOUND)
+    return given
+
+
+def after_catalog(request: Request) -> str | None:
+    """The catalog after which a page of a list goes on."""
+    return _after(request, _CATALOG)
+
+
+def after_document(request: Request) -> str | None:
+    return _after(request, _DOCUMENT)
+
+
+def _after(request: Request, form: re.Pattern[str]) -> str | None:
+    given = request.query.get("after")
+    if given is not None and not form.fullmatch(given):
+        raise Refused(NOT_FOUND)
+    return given
