@@ -1,9 +1,12 @@
 """From settings to the console, for its function and for the local mode."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
+from pydantic import BeforeValidator
+
+from stackroom.aws.linked_settings import AnyLinkedSettings, linked_settings
 from stackroom.aws.settings import (
     AdmissionSettings,
     AnswerSettings,
@@ -37,6 +40,10 @@ class ConsoleSettings(AdmissionSettings, AnswerSettings, FittingSettings, Search
     retrieve_first_page: int = 1
     retrieve_sharing: str = "off"
 
+    # Those that everybody's agents may be linked to.
+    knowledge_bases_config: Annotated[
+        tuple[AnyLinkedSettings, ...], BeforeValidator(linked_settings)
+    ] = ()
     console_url: str
     console_client_id: str
     identity_issuer: str

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stackroom_console.request import Request
 
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
+Answer = Callable[["Request"], "Response"]
 MAX_BODY = 64 * 1024  # bytes; files never come this way, they go to S3
 
 
@@ -39,7 +40,7 @@ class Endpoint:
 
     method: Method
     path: str
-    answer: Callable[[Request], Response]
+    answer: Answer
     audience: Audience = Audience.SIGNED_IN
     kind: Kind = Kind.PAGE
     max_body: int = MAX_BODY

@@ -25,6 +25,7 @@ STATIC = HERE / "static"
 NAVIGATION: tuple[tuple[str, str, bool], ...] = (
     ("Catalogs", "/catalogs", False),
     ("Ask", "/ask", False),
+    ("Agents", "/agents", False),
 )
 
 
@@ -66,8 +67,9 @@ def told(request: Request, problem: Problem) -> Response:
 
 
 def told_program(problem: Problem) -> Response:
-    message = " ".join(filter(None, (problem.message, problem.advice)))
-    error = {"code": problem.code, "message": message}
+    error = {"code": problem.code, "message": problem.message}
+    if problem.advice:
+        error["advice"] = problem.advice  # apart: some messages are exact, by contract
     response = JSONResponse({"success": False, "error": error}, status_code=problem.status)
     if problem.status == 401:
         response.headers["WWW-Authenticate"] = "Bearer"

@@ -1,5 +1,6 @@
 """Every way of calling the console, one line each; the tests of access are made from this table."""
 
+from stackroom_console.agent_routes import AGENT_ROUTES
 from stackroom_console.endpoint import Audience, Endpoint, Kind
 from stackroom_console.pages import catalog, catalogs, documents, receipts, sign_in
 
@@ -29,4 +30,5 @@ ROUTES: tuple[Endpoint, ...] = (
     Endpoint(method="POST", path=f"{_DOCUMENT}/delete", answer=documents.delete),
     Endpoint(method="GET", path="/receipts/{receipt_id}", answer=receipts.page),
     Endpoint(method="GET", path="/receipts/{receipt_id}/part", answer=receipts.part),
+    *AGENT_ROUTES,
 )

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, ConfigDict, Field
 
-from stackroom.agent import Agent
+from stackroom.agent import Agent, AgentTool
 from stackroom.clock import utc_now
 from stackroom.errors import AgentLimitReached, AgentNotFound
 from stackroom.gateway.plain_text import Line, Text
@@ -24,14 +24,16 @@ _pause = random_pauses(0.05, 1.0)
 _ONE_LINE = "without line breaks and control characters"
 Name = Annotated[
     Line,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
+    AfterValidator(str.strip),
+    Field(min_length=1, max_length=100),
     Field(description=f"1 to 100 characters, {_ONE_LINE}"),
 ]
 Description = Annotated[Text, Field(max_length=500, description="at most 500 characters")]
 # "[Pattern: (arn:...)|...]{1,2048}" [API reference: Converse, modelId]
 Model = Annotated[
     Line,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=2048),
+    AfterValidator(str.strip),
+    Field(min_length=1, max_length=2048),
     Field(
         description="the id of a model or inference profile of Bedrock, as Converse takes it, such"
         " as amazon.nova-lite-v1:0"
@@ -82,7 +84,9 @@ class Agents:
             raise AgentNotFound
         return agent
 
-    def create(self, user_id: str, definition: AgentDefinition) -> Agent:
+    def create(
+        self, user_id: str, definition: AgentDefinition, tools: tuple[AgentTool, ...] = ()
+    ) -> Agent:
         """Raises AgentLimitReached."""
         if sum(1 for _ in self.book.of_user(user_id)) >= MOST_AGENTS:
             raise AgentLimitReached(MOST_AGENTS)
@@ -93,6 +97,7 @@ class Agents:
                 user_id=user_id,
                 created_at=now,
                 updated_at=now,
+                available_tools=tools,
                 **definition.model_dump(),
             )
         )

@@ -20,8 +20,8 @@ from stackroom.agent import (
     TopK,
 )
 from stackroom.agents.agents import Agents
-from stackroom.agents.available import AvailableKnowledgeBases
-from stackroom.agents.tool_names import ALLOWED, is_tool_name
+from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
+from stackroom.agents.tool_names import ALLOWED, is_tool_name, tool_name_of
 from stackroom.clock import utc_now
 from stackroom.errors import (
     KnowledgeBaseLinked,
@@ -80,15 +80,33 @@ class Links:
     available: AvailableKnowledgeBases
     now: Callable[[], datetime] = utc_now
 
+    def offered(self, user_id: str, agent_id: str, knowledge_base_id: str) -> NewLink:
+        """
+        What is added where the user says nothing else.
+
+        Raises AgentNotFound or KnowledgeBaseNotFound.
+        """
+        agent = self.agents.get(user_id, agent_id)
+        found = self._found(user_id, knowledge_base_id)
+        taken = {each.name for each in agent.available_tools}
+        return NewLink(
+            knowledge_base_id=found.id,
+            tool_name=tool_name_of(found.name, taken=taken),
+            tool_description=f"Search {found.name[:400]} knowledge base",
+            default_min_score=found.least_score,
+        )
+
+    def is_gone(self, user_id: str, tool: LinkedTool) -> bool:
+        """Whether the knowledge base that it asks is no more, or was never this user's."""
+        return self.available.find(user_id, tool.config.knowledge_base_id) is None
+
     def link(self, user_id: str, agent_id: str, wanted: NewLink) -> LinkedTool:
         """
         Raises AgentNotFound, KnowledgeBaseNotFound, KnowledgeBaseLinked, ToolNameTaken or
         ToolLimitReached.
         """
         self.agents.get(user_id, agent_id)
-        found = self.available.find(user_id, wanted.knowledge_base_id)
-        if found is None:
-            raise KnowledgeBaseNotFound("Knowledge base")
+        found = self._found(user_id, wanted.knowledge_base_id)
         tool = LinkedTool(
             id=self._tool_id(),
             name=wanted.tool_name,
@@ -130,6 +148,12 @@ class Links:
             )
 
         self.agents.changed(user_id, agent_id, change)
+
+    def _found(self, user_id: str, knowledge_base_id: str) -> AvailableKnowledgeBase:
+        found = self.available.find(user_id, knowledge_base_id)
+        if found is None:
+            raise KnowledgeBaseNotFound("Knowledge base")
+        return found
 
     def _tool_id(self) -> str:
         """`tool_kb_{epoch ms}_{7 base36}`, by contract."""

@@ -1,0 +1,98 @@
+"""An agent as a file: to be kept, handed on, and made anew somewhere else."""
+
+import json
+from typing import Annotated, Any, Literal
+
+import pydantic
+from pydantic import ConfigDict, Field, StringConstraints
+
+from stackroom.agent import Agent, AgentTool, KnowledgeBaseLink, LinkedTool, OtherTool
+from stackroom.agents.agents import AgentDefinition
+from stackroom.agents.links import MOST_TOOLS, ToolDescription, ToolName
+from stackroom.agents.tool_names import unique
+from stackroom.errors import ValidationError
+from stackroom.gateway.plain_text import Line, Text
+from stackroom.model import Record
+
+FORMAT = "stackroom-agent"
+LARGEST = 200 * 1024  # characters; with it an agent fits DynamoDB's 400 kB in any script
+_Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,100}$")]
+
+
+class _Linked(Record):
+    """The schema that such a tool was exported with follows from the rest."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: _Id
+    name: ToolName
+    description: ToolDescription
+    type: Literal["knowledge_base"]
+    config: KnowledgeBaseLink
+
+    def tool(self) -> AgentTool:
+        return LinkedTool(**dict(self))
+
+
+class _Other(Record):
+    id: _Id
+    name: Line = Field(min_length=1, max_length=100)
+    description: Text = Field(default="", max_length=500)
+    type: Line = Field(min_length=1, max_length=100)
+    parameters: dict[str, Any] = Field(alias="schema", default_factory=dict)
+    config: dict[str, Any] = Field(default_factory=dict)
+
+    def tool(self) -> AgentTool:
+        return OtherTool.model_validate(self.model_dump(by_alias=True))
+
+
+class _Exported(AgentDefinition):
+    available_tools: tuple[_Linked | _Other, ...] = Field(default=(), max_length=MOST_TOOLS)
+
+
+class _File(Record):
+    format: Literal["stackroom-agent"]
+    version: Literal[1]
+    agent: _Exported
+
+
+def exported(agent: Agent) -> dict[str, Any]:
+    """Without whose it is; what its tools ask is named by id, and told by none of the documents."""
+    told = agent.model_dump(include={"name", "description", "model", "system_prompt"})
+    tools = [each.wire() for each in agent.available_tools]
+    return {"format": FORMAT, "version": 1, "agent": {**told, "available_tools": tools}}
+
+
+def imported(text: str) -> tuple[AgentDefinition, tuple[AgentTool, ...]]:
+    """Raises ValidationError, which names what of the file is wrong."""
+    if len(text) > LARGEST:
+        raise ValidationError(f"the file is larger than {LARGEST // 1024} KB")
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValidationError("the file is no JSON; export an agent to see how one looks") from None
+    try:
+        # As JSON again, in which a list is a tuple to a strict model.
+        told = _File.model_validate_json(json.dumps(given)).agent
+    except pydantic.ValidationError as error:
+        raise ValidationError(f"the file is no agent of ours: {_problem(error)}") from None
+    definition = AgentDefinition(**told.model_dump(exclude={"available_tools"}))
+    return definition, _told_apart([each.tool() for each in told.available_tools])
+
+
+def _problem(error: pydantic.ValidationError) -> str:
+    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    place = ".".join(str(each)[:40] for each in first["loc"]) or "the whole"
+    return f"{place}: {first['msg']}"
+
+
+def _told_apart(tools: list[AgentTool]) -> tuple[AgentTool, ...]:
+    """A model knows tools by their names, and an address by their ids. Raises ValidationError."""
+    ids = [each.id for each in tools]
+    if len(set(ids)) < len(ids):
+        raise ValidationError("the file is no agent of ours: two of its tools have the same id")
+    named: dict[str, AgentTool] = {}
+    for each in tools:
+        name = unique(each.name, taken=named)
+        named[name] = each.model_copy(update={"name": name})
+    return tuple(named.values())

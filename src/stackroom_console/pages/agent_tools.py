@@ -1,0 +1,97 @@
+"""The dialogs in which knowledge bases are linked to an agent, asked otherwise, and taken away."""
+
+from starlette.responses import Response
+
+from stackroom.agents.links import LinkChanges, NewLink
+from stackroom.errors import ToolNotFound
+from stackroom_console.api.parsing import parse
+from stackroom_console.rendering import redirect, render
+from stackroom_console.request import Request
+
+# The form's fields, by the names of the API.
+_FIELDS = {
+    "tool_name": "toolName",
+    "tool_description": "toolDescription",
+    "top_k": "defaultTopK",
+    "min_score": "defaultMinScore",
+}
+
+
+def choice(request: Request) -> Response:
+    """View kb-list."""
+    services = request.services
+    agent = services.agents.get(request.user_id, request.path["agent_id"])
+    found = services.available_knowledge_bases.of_user(request.user_id)
+    return render(request, "knowledge_bases.html", agent=agent, knowledge_bases=found)
+
+
+def configuration(request: Request) -> Response:
+    """View configure."""
+    services = request.services
+    agent = services.agents.get(request.user_id, request.path["agent_id"])
+    offered = services.agent_links.offered(
+        request.user_id, agent.id, request.path["knowledge_base_id"]
+    )
+    return render(request, "knowledge_base_link.html", agent=agent, offered=offered)
+
+
+def quick_add(request: Request) -> Response:
+    links, agent_id = request.services.agent_links, request.path["agent_id"]
+    chosen = request.form.get("knowledge_base_id", "")
+    links.link(request.user_id, agent_id, links.offered(request.user_id, agent_id, chosen))
+    return redirect(request, f"/agents/{agent_id}")
+
+
+def add(request: Request) -> Response:
+    agent_id = request.path["agent_id"]
+    named = {"knowledgeBaseId": request.path["knowledge_base_id"]}
+    wanted = parse(NewLink, {**named, **_given(request)})
+    request.services.agent_links.link(request.user_id, agent_id, wanted)
+    return redirect(request, f"/agents/{agent_id}")
+
+
+def editing(request: Request) -> Response:
+    return _dialog(request, "tool_edit.html")
+
+
+def edit(request: Request) -> Response:
+    agent_id, tool_id = request.path["agent_id"], request.path["tool_id"]
+    changes = parse(LinkChanges, _given(request))
+    request.services.agent_links.change(request.user_id, agent_id, tool_id, changes)
+    return redirect(request, f"/agents/{agent_id}")
+
+
+def removal(request: Request) -> Response:
+    return _dialog(request, "tool_delete.html")
+
+
+def remove(request: Request) -> Response:
+    agent_id = request.path["agent_id"]
+    request.services.agent_links.remove(request.user_id, agent_id, request.path["tool_id"])
+    return redirect(request, f"/agents/{agent_id}")
+
+
+def _dialog(request: Request, template: str) -> Response:
+    agent = request.services.agents.get(request.user_id, request.path["agent_id"])
+    tool = agent.tool(request.path["tool_id"])
+    if tool is None:
+        raise ToolNotFound
+    return render(request, template, agent=agent, tool=tool)
+
+
+def _given(request: Request) -> dict[str, object]:
+    """Numbers where a number was typed; what else was typed is told of as wrong."""
+    return {
+        wire: _number(request.form[name]) if wire.startswith("default") else request.form[name]
+        for name, wire in _FIELDS.items()
+        if name in request.form
+    }
+
+
+def _number(text: str) -> object:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,116 @@
+"""A user's agents: listed, made, changed, removed, exported and imported."""
+
+import json
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from stackroom.agent import Agent, LinkedTool, OtherTool
+from stackroom.agents.agents import AgentChanges, AgentDefinition
+from stackroom.agents.exchange import exported, imported
+from stackroom.agents.tool_names import tool_name_of
+from stackroom.catalog_tools.front_end import tools_config
+from stackroom_console.api.parsing import parse
+from stackroom_console.rendering import redirect, render
+from stackroom_console.request import Request
+
+_FIELDS = ("name", "description", "model", "system_prompt")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """A tool as the builder shows it; `is_gone` if what it asks is no more."""
+
+    tool: LinkedTool | OtherTool
+    is_gone: bool
+
+    @property
+    def is_linked(self) -> bool:
+        return isinstance(self.tool, LinkedTool)
+
+
+def page(request: Request) -> Response:
+    return render(request, "agents.html", agents=request.services.agents.of_user(request.user_id))
+
+
+def blank(request: Request) -> Response:
+    return render(request, "agent.html", agent=None, cards=(), model=_usual_model(request))
+
+
+def create(request: Request) -> Response:
+    definition = parse(AgentDefinition, _fields(request))
+    agent = request.services.agents.create(request.user_id, definition)
+    return redirect(request, path_of(agent))
+
+
+def builder(request: Request) -> Response:
+    agent = request.services.agents.get(request.user_id, request.path["agent_id"])
+    cards = [_card(request, each) for each in agent.available_tools]
+    return render(request, "agent.html", agent=agent, cards=cards, model=agent.model)
+
+
+def save(request: Request) -> Response:
+    changes = parse(AgentChanges, _fields(request))
+    agent = request.services.agents.edit(request.user_id, request.path["agent_id"], changes)
+    return redirect(request, path_of(agent))
+
+
+def removal(request: Request) -> Response:
+    agent = request.services.agents.get(request.user_id, request.path["agent_id"])
+    return render(request, "agent_delete.html", agent=agent)
+
+
+def remove(request: Request) -> Response:
+    request.services.agents.remove(request.user_id, request.path["agent_id"])
+    return redirect(request, "/agents")
+
+
+def export(request: Request) -> Response:
+    agent = request.services.agents.get(request.user_id, request.path["agent_id"])
+    text = json.dumps(exported(agent), indent=2, ensure_ascii=False) + "\n"
+    return _file(text, f"{tool_name_of(agent.name).removeprefix('search_') or 'agent'}.json")
+
+
+def import_dialog(request: Request) -> Response:
+    return render(request, "agent_import.html")
+
+
+def import_agent(request: Request) -> Response:
+    definition, tools = imported(request.form.get("agent", ""))
+    agent = request.services.agents.create(request.user_id, definition, tools)
+    return redirect(request, path_of(agent))
+
+
+def tools_configuration(_request: Request) -> Response:
+    """For a chat front end: how it shows the gateway's catalog tools."""
+    return _file(tools_config(), "tools-config.json")
+
+
+def path_of(agent: Agent) -> str:
+    return f"/agents/{agent.id}"
+
+
+def _card(request: Request, tool: LinkedTool | OtherTool) -> Card:
+    links = request.services.agent_links
+    is_gone = isinstance(tool, LinkedTool) and links.is_gone(request.user_id, tool)
+    return Card(tool=tool, is_gone=is_gone)
+
+
+def _fields(request: Request) -> dict[str, str]:
+    """Browsers end a line with CR LF [HTML: form submission], and nobody types that."""
+    given = {name: request.form[name] for name in _FIELDS if name in request.form}
+    return {name: text.replace("\r\n", "\n") for name, text in given.items()}
+
+
+def _usual_model(request: Request) -> str:
+    """The one that answers in this deployment; of its ARN the id, as Converse takes it."""
+    arn: str = request.services.deployment.settings.need("answer_model_arn")
+    return arn.rpartition("/")[2]
+
+
+def _file(text: str, name: str) -> Response:
+    return Response(
+        text,
+        media_type="application/json",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )

@@ -1,0 +1,202 @@
+"""The agent builder and its dialogs, as a browser without scripts or with htmx uses them."""
+
+import json
+
+import pytest
+
+from stackroom.model import CatalogStatus
+from stackroom_console.console import Console
+from tests.console.browser import Browser
+from tests.console.conftest import NewBrowser
+
+HOSTILE = "<script>alert(1)</script>\"'"
+
+
+def make(browser: Browser, name: str = "Planner", **more: str) -> str:
+    answer = browser.post("/agents", name=name, model="amazon.nova-lite-v1:0", **more)
+    assert answer.status_code == 303, answer.text
+    return str(answer.headers["location"])
+
+
+@pytest.fixture
+def catalog(console: Console) -> str:
+    return console.services.creation.create("alice", "Plans").catalog_id
+
+
+def test_an_agent_is_made_and_its_edit_survives_a_reload(alice: Browser) -> None:
+    path = make(alice, description="Plans things")
+
+    saved = alice.post(
+        path, name="Chef", description="", model="m", system_prompt="Be brief.\r\nCite."
+    )
+
+    assert saved.headers["location"] == path
+    shown = alice.get(path).text
+    assert "Chef" in shown
+    assert "Be brief.\nCite.</textarea>" in shown
+    assert "Plans things" not in shown
+    assert "Chef" in alice.get("/agents").text
+
+
+def test_until_it_is_saved_no_knowledge_base_can_be_added(alice: Browser) -> None:
+    shown = alice.get("/agents/new").text
+
+    assert '<button id="add-knowledge-base" type="button" disabled' in shown
+
+
+def test_quick_add_gives_the_defaults_and_a_second_one_is_told_in_the_dialog(
+    alice: Browser, catalog: str
+) -> None:
+    path = make(alice)
+
+    first = alice.post(f"{path}/knowledge-bases", knowledge_base_id=catalog)
+    second = alice.client.post(
+        f"{path}/knowledge-bases",
+        data={"csrf_token": alice.csrf, "knowledge_base_id": catalog},
+        headers={"HX-Request": "true"},
+    )
+
+    assert first.headers["location"] == path
+    assert second.status_code == 400
+    assert "KB already linked" in second.text
+    assert "<html" not in second.text
+    shown = alice.get(path).text
+    assert shown.count("data-tool=") == 1
+    for told in (
+        "search_plans",
+        "Search Plans knowledge base",
+        "• Top 5 results",
+        "Min score: 0.7",
+    ):
+        assert told in shown
+
+
+def test_configure_is_prefilled_and_adds_what_was_typed(alice: Browser, catalog: str) -> None:
+    path = make(alice)
+    dialog = alice.part(f"{path}/knowledge-bases/{catalog}").text
+
+    added = alice.post(
+        f"{path}/knowledge-bases/{catalog}",
+        tool_name="my_plans",
+        tool_description="What is planned",
+        top_k="12",
+        min_score="0.25",
+    )
+
+    assert 'value="search_plans"' in dialog
+    assert "<html" not in dialog
+    assert added.headers["location"] == path
+    shown = alice.get(path).text
+    for told in ("my_plans", "What is planned", "• Top 12 results", "Min score: 0.25"):
+        assert told in shown
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "told"),
+    [
+        ("top_k", "21", "defaultTopK: Allowed: a whole number from 1 to 20"),
+        ("top_k", "many", "defaultTopK: Allowed: a whole number from 1 to 20"),
+        ("min_score", "1.1", "defaultMinScore: Allowed: a number from 0 to 1"),
+        ("min_score", "nan", "defaultMinScore: Allowed: a number from 0 to 1"),
+        ("tool_name", "", "toolName: Allowed: "),
+        ("tool_description", "", "toolDescription: Allowed: "),
+    ],
+)
+def test_what_is_wrong_is_named_and_nothing_is_added(
+    alice: Browser, catalog: str, field: str, typed: str, told: str
+) -> None:
+    path = make(alice)
+    typed_in = {"tool_name": "a", "tool_description": "b", "top_k": "5", "min_score": "0.5"}
+
+    answer = alice.post(f"{path}/knowledge-bases/{catalog}", **{**typed_in, field: typed})
+
+    assert answer.status_code == 400
+    assert told in answer.text
+    assert "data-tool=" not in alice.get(path).text
+
+
+def test_a_tool_is_edited_and_removed(alice: Browser, catalog: str) -> None:
+    path = make(alice)
+    alice.post(f"{path}/knowledge-bases", knowledge_base_id=catalog)
+    tool = alice.get(f"/api{path}").json()["data"]["agent"]["available_tools"][0]["id"]
+
+    dialog = alice.part(f"{path}/tools/{tool}/edit").text
+    alice.post(f"{path}/tools/{tool}/edit", tool_name="renamed", top_k="3")
+    edited = alice.get(path).text
+    alice.post(f"{path}/tools/{tool}/delete")
+
+    assert 'value="search_plans"' in dialog
+    assert "renamed" in edited
+    assert "• Top 3 results • Min score: 0.7" in edited
+    assert "data-tool=" not in alice.get(path).text
+
+
+def test_a_card_warns_of_a_knowledge_base_that_is_gone(
+    alice: Browser, console: Console, catalog: str
+) -> None:
+    path = make(alice)
+    alice.post(f"{path}/knowledge-bases", knowledge_base_id=catalog)
+    kept = console.services.deployment.catalogs.get(catalog)
+    assert kept is not None
+    assert "Knowledge base not found" not in alice.get(path).text
+
+    console.services.deletions.delete_catalog("alice", catalog)
+
+    going = console.services.deployment.catalogs.get(catalog)
+    assert going is None or going.status is CatalogStatus.DELETING
+    shown = alice.get(path).text
+    assert "Knowledge base not found" in shown
+    assert 'class="card gone"' in shown
+
+
+def test_another_sees_and_changes_none_of_it(
+    alice: Browser, new_browser: NewBrowser, catalog: str
+) -> None:
+    path = make(alice)
+    alice.post(f"{path}/knowledge-bases", knowledge_base_id=catalog)
+    bob = new_browser()
+    bob.sign_in("bob")
+    before = alice.get(f"/api{path}").json()
+
+    assert "Planner" not in bob.get("/agents").text
+    for asked in ("", "/export", "/delete", "/knowledge-bases", f"/knowledge-bases/{catalog}"):
+        assert bob.get(path + asked).status_code == 404
+    for posted in ("", "/delete", f"/knowledge-bases/{catalog}"):
+        fields = {"name": "x", "model": "m", "tool_name": "a", "tool_description": "b"}
+        wanted = fields if not posted else {each: fields[each] for each in list(fields)[2:]}
+        assert bob.post(path + posted, **wanted).status_code == 404
+    assert alice.get(f"/api{path}").json() == before
+
+
+def test_an_agent_is_exported_and_imported_by_another(
+    alice: Browser, new_browser: NewBrowser, catalog: str
+) -> None:
+    path = make(alice, name="Plänner", system_prompt="Cite.")
+    alice.post(f"{path}/knowledge-bases", knowledge_base_id=catalog)
+    bob = new_browser()
+    bob.sign_in("bob")
+
+    exported = alice.get(f"{path}/export")
+    imported = bob.post("/agents/import", agent=exported.text)
+
+    assert exported.headers["content-disposition"] == 'attachment; filename="planner.json"'
+    assert json.loads(exported.text)["agent"]["name"] == "Plänner"
+    shown = bob.get(imported.headers["location"]).text
+    assert "Plänner" in shown
+    assert "Knowledge base not found" in shown
+    refused = bob.post("/agents/import", agent="{}")
+    assert (refused.status_code, "the file is no agent of ours" in refused.text) == (400, True)
+
+
+def test_what_people_write_is_shown_as_text(alice: Browser) -> None:
+    path = make(alice, name=HOSTILE, description=HOSTILE, system_prompt=f"</textarea>{HOSTILE}")
+
+    for page in (path, "/agents", f"{path}/delete", f"{path}/knowledge-bases"):
+        assert "<script>alert" not in alice.get(page).text
+
+
+def test_the_tools_configuration_is_the_one_of_the_gateways_tools(alice: Browser) -> None:
+    told = alice.get("/tools-config.json").json()
+
+    assert told["id"] == "knowledge_base_tools"
+    assert len(told["tools"]) == 10
