@@ -40,6 +40,8 @@ StackroomError
 │   ├── ToolLimitReached        the agent already has as many tools as allowed
 │   ├── KnowledgeBaseLinked     the agent has a tool for that knowledge base
 │   ├── NotKnowledgeBaseTool    a tool of another type, which has no knowledge base to ask
+│   ├── AgentRunNotFound        the user has no run of that id; the oldest are forgotten
+│   ├── AgentRunLimitReached    as many of the user's runs as allowed are not over yet
 │   ├── AnswerNotJson           an agent was to answer JSON, and didn't on two attempts
 │   ├── AgentUnfinished         an agent reached a bound before it had an answer
 │   └── ModelRefused            a model takes no such request, and why
@@ -279,6 +281,18 @@ class NotKnowledgeBaseTool(Rejected):
         super().__init__("Not a KB tool")
 
 
+class AgentRunNotFound(Rejected):
+    def __init__(self) -> None:
+        super().__init__("Run not found")
+
+
+class AgentRunLimitReached(Rejected):
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"{limit} of your runs are not over yet. Wait for one of them, or cancel it"
+        )
+
+
 class AnswerNotJson(Rejected):
     """`problem` is told to the model, too, and holds nothing of what it wrote."""
 
@@ -290,6 +304,7 @@ class AnswerNotJson(Rejected):
 class AgentUnfinished(Rejected):
     def __init__(self, why: str) -> None:
         super().__init__(f"the agent has no answer: {why}")
+        self.why = why
 
 
 class ModelRefused(Rejected):
@@ -297,6 +312,7 @@ class ModelRefused(Rejected):
 
     def __init__(self, code: str, why: str) -> None:
         super().__init__(f"the model takes no such request ({code}): {why}")
+        self.why = why
 
 
 class Unavailable(StackroomError):
@@ -335,6 +351,7 @@ class ServiceRefused(StackroomError):
             f"{operation} answered {code}: the credentials or rights of the program that asked are"
             " at fault"
         )
+        self.code = code
 
 
 class SearchRefused(StackroomError):

@@ -21,7 +21,7 @@ from stackroom.agent import (
 )
 from stackroom.agents.agents import Agents
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
-from stackroom.agents.tool_names import ALLOWED, is_tool_name, tool_name_of
+from stackroom.agents.tool_names import ALLOWED, alike, is_tool_name, tool_name_of
 from stackroom.clock import utc_now
 from stackroom.errors import (
     KnowledgeBaseLinked,
@@ -172,8 +172,9 @@ def _with(agent: Agent, tool: LinkedTool) -> Agent:
 
 
 def _require_free(agent: Agent, tool: AgentTool) -> None:
-    """A model calls a tool by its name."""
-    if any(each.name == tool.name and each.id != tool.id for each in agent.available_tools):
+    """A model calls a tool by its name; Strands takes no two that differ by `-` and `_` alone."""
+    others = (each for each in agent.available_tools if each.id != tool.id)
+    if any(alike(each.name) == alike(tool.name) for each in others):
         raise ToolNameTaken(tool.name)
 
 

@@ -20,9 +20,9 @@ def tool_name_of(knowledge_base: str, *, taken: Collection[str] = ()) -> str:
 
 
 def unique(name: str, *, taken: Collection[str]) -> str:
-    """The name, with the least number behind it, from 2 on, that nobody has."""
-    number, free = 1, name
-    while free in taken:
+    """The name, with the least number behind it, from 2 on, that nobody has, nor one like it."""
+    number, free, known = 1, name, {alike(each) for each in taken}
+    while alike(free) in known:
         number += 1
         free = f"{name[: LONGEST - len(str(number)) - 1]}_{number}"
     return free
@@ -30,3 +30,8 @@ def unique(name: str, *, taken: Collection[str]) -> str:
 
 def is_tool_name(name: str) -> bool:
     return _FORM.fullmatch(name) is not None
+
+
+def alike(name: str) -> str:
+    """Names of one agent's tools must differ in this."""
+    return name.replace("-", "_")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from stackroom.audits.rounds import Rounds
     from stackroom.aws.admission import DynamoAdmissionBook
+    from stackroom.aws.agent_runs import DynamoAgentRuns, SqsAgentRunQueue
     from stackroom.aws.agents import DynamoAgents
     from stackroom.aws.bookmark import DynamoBookmark
     from stackroom.aws.books import DynamoBooks
@@ -132,6 +133,20 @@ class Deployment:
         from stackroom.aws.agents import DynamoAgents
 
         return DynamoAgents(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def agent_runs(self) -> DynamoAgentRuns:
+        from stackroom.aws.agent_runs import DynamoAgentRuns
+
+        return DynamoAgentRuns(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def agent_run_queue(self) -> SqsAgentRunQueue:
+        from stackroom.aws.agent_runs import SqsAgentRunQueue
+
+        return SqsAgentRunQueue(
+            client=self.client("sqs"), url=self.settings.need("agent_runs_queue_url")
+        )
 
     @cached_property
     def inspections(self) -> DynamoInspections:

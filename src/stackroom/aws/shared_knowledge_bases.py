@@ -1,14 +1,32 @@
 """What everybody's agents may be linked to, and from which score on a catalog's passages answer."""
 
 from collections.abc import Iterable
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, InstanceOf
 
 from stackroom.agent import DEFAULT_LEAST_SCORE
 from stackroom.agents.available import AvailableKnowledgeBase
-from stackroom.aws.linked_entries import LinkedSettings
-from stackroom.aws.linked_settings import AnyLinkedSettings
+from stackroom.aws.linked_entries import LinkedSettings, ToolsOwnSettings
+from stackroom.aws.linked_settings import AnyLinkedSettings, linked_settings
 from stackroom.aws.settings import Settings
 from stackroom.ports.retrieval import Search
 from stackroom.retrieval.calibrations import CALIBRATIONS
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return linked_settings(value) if value.strip() else ()
+
+
+class SharedSettings(Settings):
+    """KNOWLEDGE_BASES_CONFIG, if there is one."""
+
+    knowledge_bases_config: Annotated[
+        tuple[InstanceOf[LinkedSettings] | InstanceOf[ToolsOwnSettings], ...],
+        BeforeValidator(_read),
+    ] = ()
 
 
 def shared_of(configured: Iterable[AnyLinkedSettings]) -> tuple[AvailableKnowledgeBase, ...]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from stackroom.agents.agents import Agents
     from stackroom.agents.available import AvailableKnowledgeBases
     from stackroom.agents.links import Links
+    from stackroom.agents.runner import Runner
+    from stackroom.agents.runs import Runs as AgentRuns
     from stackroom.aws.settings import Settings
     from stackroom.catalogs.creation import Creation
     from stackroom.catalogs.fetching import Fetching
@@ -31,9 +33,11 @@ if TYPE_CHECKING:
     from stackroom.catalogs.selection import Selection
     from stackroom.catalogs.sending import Sending
     from stackroom.deletions.deletions import Deletions
+    from stackroom.gateway.access import AccessLog
     from stackroom.ingestion.estimates import Estimates
     from stackroom.ingestion.retry import Retrying
     from stackroom.inspection.inspection import Inspection
+    from stackroom.ports.agent_runs import Conversations
     from stackroom.retrieval.cited import CatalogAnswers
     from stackroom.retrieval.embeddings import CacheTally
     from stackroom.retrieval.index_setup import IndexSetup
@@ -209,6 +213,39 @@ class UseCases(RunUseCases):
         from stackroom.agents.links import Links
 
         return Links(agents=self.agents, available=self.available_knowledge_bases)
+
+    @cached_property
+    def agent_runs(self) -> AgentRuns:
+        """Of users' agents; `runs` are those of ingestions."""
+        from stackroom.agents.runs import Runs as AgentRuns
+
+        return AgentRuns(
+            agents=self.agents,
+            book=self.deployment.agent_runs,
+            queue=self.deployment.agent_run_queue,
+        )
+
+    def agent_runner(self, conversations: Conversations, *, log: AccessLog) -> Runner:
+        from stackroom.agents.asking import Asking
+        from stackroom.agents.runner import Runner
+        from stackroom.aws.linked import linked_retrieval
+
+        settings = self.deployment.settings
+        return Runner(
+            agents=self.deployment.agents,
+            book=self.deployment.agent_runs,
+            asking=Asking(
+                available=self.available_knowledge_bases,
+                retrieval=self.retrieval,
+                shared=linked_retrieval(
+                    settings.need("knowledge_bases_config"),
+                    self.deployment.client,
+                    budget=self.retrieval.budget,
+                ),
+                log=log,
+            ),
+            conversations=conversations,
+        )
 
     @cached_property
     def available_knowledge_bases(self) -> AvailableKnowledgeBases:

@@ -19,7 +19,7 @@ TURNS = 25  # of the model; the agents that anybody has shown us take less than 
 TOOL_CALLS = 100  # a turn may have several
 # Told, sent and logged within it. A function with less left doesn't begin.
 RESERVE_SECONDS = 5.0
-_GRACE_SECONDS = 0.5  # for what listens to the signal
+GRACE_SECONDS = 0.5  # for what listens to the signal
 
 _Answer = TypeVar("_Answer")
 
@@ -51,17 +51,19 @@ def within(deadline: Deadline, work: Callable[[threading.Event], _Answer]) -> _A
     seconds = deadline.seconds
     if not seconds:
         raise AgentUnfinished("its function has no time left")
-    running = _Running(work)
+    running = Running(work)
     running.start()
     running.join(seconds)
     if running.is_alive():
         running.stop.set()
-        running.join(_GRACE_SECONDS)
+        running.join(GRACE_SECONDS)
         raise AgentUnfinished(f"it had {seconds:.0f} seconds, and its function has no more")
     return running.answer()
 
 
-class _Running(threading.Thread, Generic[_Answer]):
+class Running(threading.Thread, Generic[_Answer]):
+    """Work that may be left behind: `stop` asks it to end, and `answer` is for when it has."""
+
     def __init__(self, work: Callable[[threading.Event], _Answer]) -> None:
         super().__init__(daemon=True, name="agent")
         self.stop = threading.Event()

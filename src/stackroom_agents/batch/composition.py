@@ -7,6 +7,7 @@ from typing import Any
 from strands.models import Model
 from strands.models.bedrock import BedrockModel
 
+from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.objects import S3Objects, SqsAnswers
 from stackroom.aws.session import of_agents
 from stackroom.errors import AgentMisconfigured, ObjectRefused
@@ -72,9 +73,12 @@ def batch_agent(
     return BatchAgent(settings=settings, turns=turns)
 
 
-def bedrock_model(model_id: str) -> Model:
+def bedrock_model(model_id: str, guardrail: Guardrail | None = None) -> Model:
     """Not streamed: an event's answer is wanted as a whole."""
-    return BedrockModel(**of_agents(), model_id=model_id, streaming=False)
+    guarded: dict[str, Any] = {}
+    if guardrail is not None:
+        guarded = {"guardrail_id": guardrail.id, "guardrail_version": guardrail.version}
+    return BedrockModel(**of_agents(), model_id=model_id, streaming=False, **guarded)
 
 
 def _prompt(settings: BatchSettings, objects: Objects) -> bytes:

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from strands import Agent
 from strands.agent import AgentResult
 from strands.models import Model
+from strands.types.content import Message
 from strands.types.exceptions import (
     ContextWindowOverflowException,
     EventLoopException,
@@ -31,7 +32,7 @@ from stackroom_agents.identity import caller_of
 _OPERATION = "Converse"
 # Of these the text is the answer, be it a guardrail's or a filter's word [StopReason in the API
 # model of bedrock-runtime].
-_ENDS = frozenset({"end_turn", "stop_sequence", "guardrail_intervened", "content_filtered"})
+ENDS = frozenset({"end_turn", "stop_sequence", "guardrail_intervened", "content_filtered"})
 _AGAIN = (
     "Your answer was no JSON: {problem}. Answer again, with JSON alone: one object or one array,"
     " and nothing before or after it."
@@ -95,11 +96,11 @@ def _said(agent: Agent, content: list[Any], task: Task, calls: ToolCalls) -> str
             cancel_signal=calls.stop,
         )
     except Exception as error:
-        _raise_anew(error)
+        raise_anew(error)
     return _text(result, calls)
 
 
-def _raise_anew(error: Exception) -> NoReturn:
+def raise_anew(error: Exception) -> NoReturn:
     """What Strands raised of a model, in our words; all else as it was."""
     while isinstance(error, EventLoopException):  # from the second turn on
         error = error.original_exception
@@ -120,18 +121,18 @@ def _text(result: AgentResult, calls: ToolCalls) -> str:
         raise AgentUnfinished(f"it called tools more than {TOOL_CALLS} times")
     if result.stop_reason == "limit_turns":
         raise AgentUnfinished(f"the model took more than {TURNS} turns")
-    if result.stop_reason not in _ENDS:
+    if result.stop_reason not in ENDS:
         raise AgentUnfinished(f"the model stopped with {result.stop_reason}")
-    text = "\n".join(_texts(result))
+    text = "\n".join(texts(result.message))
     if not text.strip():
         raise AgentUnfinished(f"the model said nothing ({result.stop_reason})")
     return text
 
 
-def _texts(result: AgentResult) -> list[str]:
+def texts(message: Message) -> list[str]:
     """Of its blocks of text, and of those with citations; a model may tell its reasoning beside."""
     found = []
-    for block in result.message["content"]:
+    for block in message["content"]:
         if "text" in block:
             found.append(block["text"])
         elif "citationsContent" in block:

@@ -1,0 +1,99 @@
+"""
+Carrying out a run: once, however often it is handed on.
+
+Whoever takes it says until when they have it. One whose runner is gone is not taken by another, for
+its model has been paid once: from then on it counts as failed, to whoever reads it.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from stackroom.agent import Agent, LinkedTool
+from stackroom.agent_run import AgentRun, RunState
+from stackroom.agents.asking import Asking
+from stackroom.agents.bounds import MOST_SECONDS, SECONDS_TO_END
+from stackroom.agents.course import Course
+from stackroom.agents.endings import AGENT_GONE, BROKE, reason_of
+from stackroom.clock import utc_now
+from stackroom.deadlines import Deadline
+from stackroom.errors import RecordChanged, StackroomError
+from stackroom.ports.agent_runs import AgentRunBook, Brief, Conversations
+from stackroom.ports.agents import AgentBook
+from stackroom.retries import random_pauses, retried
+
+logger = logging.getLogger(__name__)
+
+_TRIES = 8
+_pause = random_pauses(0.05, 0.5)
+_END = tuple[RunState, str | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runner:
+    agents: AgentBook
+    book: AgentRunBook
+    asking: Asking
+    conversations: Conversations
+    now: Callable[[], datetime] = utc_now
+
+    def carry_out(
+        self, user_id: str, run_id: str, *, seconds: float = MOST_SECONDS
+    ) -> AgentRun | None:
+        """
+        The run as it ended; None if it was over, gone, or somebody else's before it was begun.
+
+        It has at most so many seconds, and SECONDS_TO_END beside. Raises StoreUnavailable if that
+        can't be written down.
+        """
+        seconds = min(seconds, MOST_SECONDS)
+        taken = self._taken(user_id, run_id, seconds)
+        if taken is None:
+            return None
+        course = Course(
+            taken,
+            book=self.book,
+            asking=self.asking,
+            deadline=Deadline.after(seconds),
+            now=self.now,
+        )
+        state, reason = self._held(taken, course)
+        return course.close(state, reason)
+
+    def _taken(self, user_id: str, run_id: str, seconds: float) -> AgentRun | None:
+        def once() -> AgentRun | None:
+            there, now = self.book.get(user_id, run_id), self.now()
+            if there is None or there.seen_at(now).state is not RunState.ACCEPTED:
+                return None
+            until = now + timedelta(seconds=seconds + SECONDS_TO_END)
+            return self.book.save(there.begun(now, until=until))
+
+        return retried(once, tries=_TRIES, pause=_pause, after=RecordChanged)
+
+    def _held(self, run: AgentRun, course: Course) -> _END:
+        agent = None
+        try:
+            agent = self.agents.get(run.user_id, run.agent_id)
+            if agent is None:
+                return RunState.FAILED, AGENT_GONE
+            self.conversations.hold(_brief(agent, run), course)
+        except StackroomError as error:
+            logger.warning("run failed", extra={"error_type": type(error).__name__})
+            model = agent.model if agent is not None else ""
+            return course.over or (RunState.FAILED, reason_of(error, model))
+        except Exception as error:
+            # Its words may be the user's, or the model's.
+            logger.error("run broke", extra={"error_type": type(error).__name__})
+            return course.over or (RunState.FAILED, BROKE)
+        return course.over or (RunState.SUCCEEDED, None)
+
+
+def _brief(agent: Agent, run: AgentRun) -> Brief:
+    """Tools of other types nobody here carries out, so the model isn't told of them."""
+    return Brief(
+        model=agent.model,
+        system_prompt=agent.system_prompt,
+        tools=[each for each in agent.available_tools if isinstance(each, LinkedTool)],
+        message=run.message,
+    )

@@ -1,0 +1,529 @@
+"""A user's questions to their agents: accepted, carried out once, called off, bounded."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from stackroom.agent import LinkedTool, OtherTool
+from stackroom.agent_run import LONGEST_WAIT, AgentRun, ModelStep, RunState, ToolStep
+from stackroom.agents.agents import AgentDefinition, Agents
+from stackroom.agents.bounds import (
+    LONGEST_MESSAGE,
+    MOST_AT_ONCE,
+    MOST_SECONDS,
+    MOST_TOKENS,
+    MOST_TOOL_CALLS,
+    MOST_TURNS,
+    SECONDS_TO_END,
+)
+from stackroom.agents.runner import Runner
+from stackroom.agents.runs import MOST_LISTED, NewRun, Runs
+from stackroom.errors import (
+    AgentNotFound,
+    AgentRunLimitReached,
+    AgentRunNotFound,
+    AgentUnfinished,
+    ModelRefused,
+    ModelThrottled,
+    ModelUnavailable,
+    ServiceRefused,
+    StackroomError,
+    StoreUnavailable,
+)
+from stackroom.ports.agent_runs import Brief, Listener, ModelTurn
+from tests.fakes.agent_runs import FakeAgentRunQueue, FakeAgentRuns, FakeConversations
+from tests.fakes.agents import FakeAgents
+from tests.fakes.clock import FakeClock
+from tests.unit.test_linked_tools import Shelves, a_tool, hold
+
+MODEL = "amazon.nova-lite-v1:0"
+QUESTION = NewRun(message="How many days of leave?")
+Play = Callable[[Brief, Listener], None]
+
+
+def turn(text: str = "", *, tokens: int = 10, is_last: bool = False) -> ModelTurn:
+    return ModelTurn(text=text, input_tokens=tokens, output_tokens=1, seconds=0.5, is_last=is_last)
+
+
+@dataclass
+class Office:
+    """Of alice, with an agent that is linked to her catalog."""
+
+    clock: FakeClock = field(default_factory=FakeClock)
+    shelves: Shelves = field(default_factory=Shelves)
+    book: FakeAgentRuns = field(default_factory=FakeAgentRuns)
+    queue: FakeAgentRunQueue = field(default_factory=FakeAgentRunQueue)
+    agents_book: FakeAgents = field(default_factory=FakeAgents)
+    talk: FakeConversations = field(default_factory=FakeConversations)
+    agent_id: str = ""
+
+    def __post_init__(self) -> None:
+        self.agent_id = self.agent(a_tool(), OtherTool(id="t", name="x", description="", type="y"))
+
+    @property
+    def agents(self) -> Agents:
+        return Agents(book=self.agents_book, now=self.clock)
+
+    @property
+    def runs(self) -> Runs:
+        return Runs(agents=self.agents, book=self.book, queue=self.queue, now=self.clock)
+
+    @property
+    def runner(self) -> Runner:
+        return Runner(
+            agents=self.agents_book,
+            book=self.book,
+            asking=self.shelves.asking,
+            conversations=self.talk,
+            now=self.clock,
+        )
+
+    def agent(self, *tools: LinkedTool | OtherTool) -> str:
+        definition = AgentDefinition(name="Planner", model=MODEL, system_prompt="Be brief.")
+        made = self.agents.create("alice", definition)
+        return self.agents.changed("alice", made.id, lambda each: each.with_tools(tools)).id
+
+    def start(self, **more: Any) -> AgentRun:
+        return self.runs.start("alice", self.agent_id, QUESTION, **more)
+
+    def carried_out(self, play: Play, **more: Any) -> AgentRun:
+        self.talk.play = play
+        run = self.start(**more)
+        ended = self.runner.carry_out("alice", run.id)
+        assert ended is not None
+        assert ended == self.runs.get("alice", run.id)
+        return ended
+
+
+@pytest.fixture
+def office() -> Office:
+    return Office()
+
+
+def searching(brief: Brief, listener: Listener) -> None:
+    listener.said(turn("I look it up."))
+    found = listener.call(brief.tools[0], {"query": "leave", "topK": 99})
+    listener.said(turn(f"By the plans: {found['results'][0]['content']}", is_last=True))
+
+
+def test_a_question_is_accepted_and_handed_on_by_its_ids_alone(office: Office) -> None:
+    run = office.start(groups=("hr",))
+
+    assert (run.state, run.message, run.groups) == ("accepted", QUESTION.message, ("hr",))
+    assert office.queue.put_in == [("alice", run.id)]
+    assert office.runs.get("alice", run.id) == run
+    assert office.runs.of_agent("alice", office.agent_id) == [run]
+
+
+def test_another_user_finds_neither_run_nor_agent(office: Office) -> None:
+    run = office.start()
+
+    for ask in (office.runs.get, office.runs.cancel):
+        with pytest.raises(AgentRunNotFound):
+            ask("bob", run.id)
+    with pytest.raises(AgentNotFound):
+        office.runs.of_agent("bob", office.agent_id)
+    with pytest.raises(AgentNotFound):
+        office.runs.start("bob", office.agent_id, QUESTION)
+    assert office.runner.carry_out("bob", run.id) is None
+    assert office.runs.get("alice", run.id) == run
+
+
+@pytest.mark.parametrize(
+    "message", ["", " \n ", "x" * (LONGEST_MESSAGE + 1), "a\u202eb", "a\x00b", 7, None]
+)
+def test_a_message_has_some_text_and_nothing_that_nobody_sees(message: object) -> None:
+    with pytest.raises(ValidationError, match="message"):
+        NewRun.model_validate({"message": message})
+
+
+def test_so_many_are_at_work_at_once_and_one_that_is_over_makes_room(office: Office) -> None:
+    runs = [office.start() for _ in range(MOST_AT_ONCE)]
+
+    with pytest.raises(AgentRunLimitReached, match="5 of your runs are not over yet"):
+        office.start()
+    office.runs.cancel("alice", runs[0].id)
+    office.start()
+    office.clock.pass_by(LONGEST_WAIT.total_seconds())
+    office.start()
+
+    assert len(office.queue.put_in) == MOST_AT_ONCE + 2
+
+
+def test_a_run_that_can_not_be_handed_on_has_failed_and_its_user_is_told(office: Office) -> None:
+    office.queue.is_down = True
+
+    with pytest.raises(StoreUnavailable):
+        office.start()
+
+    [run] = office.runs.of_agent("alice", office.agent_id)
+    assert (run.state, run.reason) == ("failed", "The run could not be handed on. Start it again.")
+
+
+def test_a_run_is_kept_step_by_step_and_ends_with_an_answer(office: Office) -> None:
+    office.shelves.pool.put("30 days", filename="leave.pdf", page=4, score=0.9)
+    states: list[tuple[str, int]] = []
+
+    def watched(brief: Brief, listener: Listener) -> None:
+        searching(brief, listener)
+        seen = office.runs.of_agent("alice", office.agent_id)[0]
+        states.append((seen.state, len(seen.steps)))
+
+    run = office.carried_out(watched)
+
+    assert states == [("running", 3)]
+    [brief] = office.talk.briefs
+    assert (brief.model, brief.system_prompt, brief.message) == (
+        MODEL,
+        "Be brief.",
+        QUESTION.message,
+    )
+    assert [each.name for each in brief.tools] == ["search_plans"]
+    first, found, last = run.steps
+    assert isinstance(first, ModelStep)
+    assert isinstance(found, ToolStep)
+    assert isinstance(last, ModelStep)
+    assert (first.text, first.input_tokens, first.seconds) == ("I look it up.", 10, 0.5)
+    assert (found.query, found.tool_name, found.is_success) == ("leave", "search_plans", True)
+    assert found.told == "Found 1 relevant chunks (0 omitted due to size)"
+    assert found.notices == ("topK was 99; allowed: 1 to 20; 20 was used",)
+    assert [(each.content, each.source["page"]) for each in found.passages] == [("30 days", 4)]
+    assert (run.state, run.answer) == (RunState.SUCCEEDED, "By the plans: 30 days")
+    assert (run.input_tokens, run.output_tokens, run.tool_calls) == (20, 2, 1)
+
+
+def test_its_user_is_shown_nothing_of_ours(office: Office) -> None:
+    office.shelves.pool.put("30 days", score=0.9)
+
+    wire = office.carried_out(searching, groups=("hr",)).wire()
+
+    assert set(wire) == {
+        *("id", "agentId", "message", "state", "reason", "isCancelAsked", "steps", "answer"),
+        *("inputTokens", "outputTokens", "toolCalls", "createdAt", "begunAt", "endedAt"),
+    }
+    assert wire["steps"][1]["knowledgeBaseName"] == "Plans"
+
+
+def test_the_users_groups_open_what_the_deployment_shares(office: Office) -> None:
+    tool = a_tool("HANDBOOK01")
+    office.agent_id = office.agent(tool)
+    hold(office.shelves, "30 days", 0.9, "hr")
+
+    run = office.carried_out(searching, groups=("hr",))
+
+    assert run.answer == "By the plans: 30 days"
+
+
+def test_a_catalog_that_went_meanwhile_is_told_and_the_agent_goes_on(office: Office) -> None:
+    def play(brief: Brief, listener: Listener) -> None:
+        office.shelves.catalogs.mark_deleting("cat-1", at=office.clock())
+        told = listener.call(brief.tools[0], {"query": "leave"})
+        listener.said(turn(told["message"], is_last=True))
+
+    run = office.carried_out(play)
+
+    [found, _] = run.steps
+    assert isinstance(found, ToolStep)
+    assert not found.is_success
+    assert run.answer == found.told == "Knowledge base not found. It may have been deleted."
+
+
+def test_a_search_that_breaks_is_told_without_what_it_said(
+    office: Office, caplog: pytest.LogCaptureFixture
+) -> None:
+    office.shelves.pool.failure = RuntimeError("secret")  # type: ignore[assignment] # of no port
+
+    def play(brief: Brief, listener: Listener) -> None:
+        listener.call(brief.tools[0], {"query": "leave"})
+        listener.said(turn("I can't tell.", is_last=True))
+
+    run = office.carried_out(play)
+
+    assert run.answer == "I can't tell."
+    assert "secret" not in caplog.text + run.model_dump_json()
+
+
+def test_a_run_that_is_handed_on_twice_is_carried_out_once(office: Office) -> None:
+    run = office.start()
+    runner = office.runner
+    again: list[object] = []
+
+    def play(_: Brief, listener: Listener) -> None:
+        again.append(runner.carry_out("alice", run.id))
+        listener.said(turn("Thirty.", is_last=True))
+
+    office.talk.play = play
+    ended = runner.carry_out("alice", run.id)
+    later = runner.carry_out("alice", run.id)
+
+    assert ended is not None
+    assert ended.answer == "Thirty."
+    assert (again, later, len(office.talk.briefs)) == ([None], None, 1)
+
+
+def test_two_runners_that_take_it_at_the_same_moment_carry_it_out_once(office: Office) -> None:
+    run, runner = office.start(), office.runner
+    together = threading.Barrier(4)
+
+    def play(_: Brief, listener: Listener) -> None:
+        listener.said(turn("Thirty.", is_last=True))
+
+    def take() -> None:
+        together.wait()
+        runner.carry_out("alice", run.id)
+
+    office.talk.play = play
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+    assert len(office.talk.briefs) == 1
+    assert office.runs.get("alice", run.id).answer == "Thirty."
+
+
+class Killed(BaseException):
+    """As when a process ends: nobody writes anything any more."""
+
+
+def test_one_whose_runner_died_has_failed_once_its_time_is_over(office: Office) -> None:
+    def play(_: Brief, listener: Listener) -> None:
+        listener.said(turn("I look it up."))
+        raise Killed
+
+    office.talk.play = play
+    run = office.start()
+    with pytest.raises(Killed):
+        office.runner.carry_out("alice", run.id)
+    meanwhile = office.runs.get("alice", run.id)
+    office.clock.pass_by(MOST_SECONDS + SECONDS_TO_END)
+
+    seen = office.runs.get("alice", run.id)
+
+    assert (meanwhile.state, len(meanwhile.steps)) == ("running", 1)
+    assert (seen.state, len(seen.steps)) == ("failed", 1)
+    assert seen.reason is not None
+    assert "what carried it out is gone" in seen.reason
+    assert seen.ended_at == meanwhile.until
+    assert office.runner.carry_out("alice", run.id) is None
+    assert office.runs.of_agent("alice", office.agent_id) == [seen]
+
+
+def test_a_runner_that_comes_back_too_late_changes_nothing(office: Office) -> None:
+    def play(_: Brief, listener: Listener) -> None:
+        office.clock.pass_by(MOST_SECONDS + SECONDS_TO_END)
+        listener.said(turn("Thirty.", is_last=True))
+
+    run = office.carried_out(play)
+
+    kept = office.book.get("alice", run.id)
+    assert kept is not None
+    assert (kept.state, kept.steps) == ("running", ())
+    assert office.runs.get("alice", run.id).state is RunState.FAILED
+
+
+def test_one_that_nobody_began_has_failed_after_a_while_and_is_not_begun(office: Office) -> None:
+    run = office.start()
+    office.clock.pass_by(LONGEST_WAIT.total_seconds())
+
+    assert office.runner.carry_out("alice", run.id) is None
+
+    seen = office.runs.get("alice", run.id)
+    assert (seen.state, seen.ended_at) == ("failed", run.created_at + LONGEST_WAIT)
+    assert seen.reason == "Nobody took up the run within 15 minutes. Start it again."
+    assert office.talk.briefs == []
+
+
+def test_one_that_nobody_has_begun_is_cancelled_at_once(office: Office) -> None:
+    run = office.start()
+
+    assert office.runs.cancel("alice", run.id).state is RunState.CANCELLED
+
+    assert office.runner.carry_out("alice", run.id) is None
+    assert office.runs.cancel("alice", run.id).state is RunState.CANCELLED
+    assert office.talk.briefs == []
+
+
+def test_one_at_work_ends_at_its_next_step_and_searches_no_more(office: Office) -> None:
+    heard: list[object] = []
+
+    def play(brief: Brief, listener: Listener) -> None:
+        heard.append(listener.is_called_off())
+        [run] = office.runs.of_agent("alice", office.agent_id)
+        heard.append(office.runs.cancel("alice", run.id).state)
+        listener.said(turn("I look it up."))
+        heard.append(listener.is_called_off())
+        heard.append(listener.call(brief.tools[0], {"query": "leave"})["message"])
+
+    run = office.carried_out(play)
+
+    assert heard == [False, RunState.RUNNING, True, "The run is over; no more is searched."]
+    assert (run.state, run.reason, run.tool_calls) == (RunState.CANCELLED, None, 0)
+    assert len(run.steps) == 1
+    assert office.shelves.pool.filters == []
+
+
+def test_one_that_is_called_off_between_steps_hears_of_it_when_it_asks(office: Office) -> None:
+    heard: list[bool] = []
+
+    def play(_: Brief, listener: Listener) -> None:
+        [run] = office.runs.of_agent("alice", office.agent_id)
+        office.runs.cancel("alice", run.id)
+        heard.append(listener.is_called_off())
+
+    assert office.carried_out(play).state is RunState.CANCELLED
+    assert heard == [True]
+
+
+def test_one_that_is_over_stays_as_it_ended(office: Office) -> None:
+    office.shelves.pool.put("30 days", score=0.9)
+    run = office.carried_out(searching)
+
+    assert office.runs.cancel("alice", run.id) == run
+
+
+def _tokens(_: Brief, listener: Listener) -> None:
+    listener.said(turn("I look it up.", tokens=MOST_TOKENS))
+
+
+def _calls(brief: Brief, listener: Listener) -> None:
+    for _ in range(MOST_TOOL_CALLS + 1):
+        listener.call(brief.tools[0], {"query": "leave"})
+
+
+def _turns(_: Brief, listener: Listener) -> None:
+    for _number in range(MOST_TURNS):
+        listener.said(turn("On it goes."))
+
+
+@pytest.mark.parametrize(
+    ("play", "reason"),
+    [
+        (_tokens, "It took 250,001 tokens, and a run has 250,000"),
+        (_calls, "It asked its knowledge bases 20 times"),
+        (_turns, "The model took 25 turns"),
+    ],
+)
+def test_a_run_has_so_much_and_no_more(office: Office, play: Play, reason: str) -> None:
+    heard: list[bool] = []
+
+    def heard_of(brief: Brief, listener: Listener) -> None:
+        play(brief, listener)
+        heard.append(listener.is_called_off())
+        listener.said(turn("Nobody hears this.", is_last=True))
+
+    run = office.carried_out(heard_of)
+
+    assert heard == [True]
+    assert run.state is RunState.OUT_OF_BUDGET
+    assert run.reason == (f"{reason}; that is all that a run is given. Ask for less at a time.")
+    assert "Nobody hears this." not in run.model_dump_json()
+    assert run.tool_calls <= MOST_TOOL_CALLS
+
+
+def test_an_answer_that_took_the_last_of_it_is_an_answer(office: Office) -> None:
+    def play(_: Brief, listener: Listener) -> None:
+        listener.said(turn("Thirty.", tokens=MOST_TOKENS, is_last=True))
+
+    assert office.carried_out(play).answer == "Thirty."
+
+
+def test_a_run_has_so_many_seconds(office: Office) -> None:
+    def play(_: Brief, listener: Listener) -> None:
+        while not listener.is_called_off():
+            time.sleep(0.001)
+
+    office.talk.play = play
+    started = office.start()
+
+    run = office.runner.carry_out("alice", started.id, seconds=0.01)
+
+    assert run is not None
+    assert run.state is RunState.OUT_OF_BUDGET
+    assert run.reason is not None
+    assert run.reason.startswith("Its time was over;")
+    assert run.begun_at is not None
+    assert run.until == run.begun_at + timedelta(seconds=0.01 + SECONDS_TO_END)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ModelThrottled("Converse"), f"The model '{MODEL}' has too much to do."),
+        (ModelUnavailable("Converse", "500"), f"The model '{MODEL}' did not answer."),
+        (
+            ModelRefused("ValidationException", "The provided model identifier is invalid."),
+            f"The model '{MODEL}' did not take the request: The provided model identifier is",
+        ),
+        (
+            ServiceRefused("Converse", "AccessDeniedException"),
+            f"The model '{MODEL}' can't be used here (AccessDeniedException). Choose another",
+        ),
+        (AgentUnfinished("it said nothing"), "The agent has no answer: it said nothing."),
+        (StoreUnavailable("PutItem", "500"), "A store did not answer."),
+        (StackroomError("secret"), "Something broke that nobody expected;"),
+        (RuntimeError("secret"), "Something broke that nobody expected;"),
+    ],
+)
+def test_a_failure_is_told_in_a_sentence_with_what_to_do(
+    office: Office, caplog: pytest.LogCaptureFixture, *, error: Exception, reason: str
+) -> None:
+    def play(_: Brief, listener: Listener) -> None:
+        listener.said(turn("I look it up."))
+        raise error
+
+    run = office.carried_out(play)
+
+    assert run.state is RunState.FAILED
+    assert run.reason is not None
+    assert run.reason.startswith(reason)
+    assert run.reason.endswith(".")
+    assert len(run.steps) == 1
+    assert "secret" not in run.reason + caplog.text
+
+
+def test_an_agent_that_was_deleted_meanwhile_answers_nothing(office: Office) -> None:
+    run = office.start()
+    office.agents.remove("alice", office.agent_id)
+
+    ended = office.runner.carry_out("alice", run.id)
+
+    assert ended is not None
+    assert (ended.state, ended.reason) == (
+        "failed",
+        "The agent was deleted before it could answer.",
+    )
+
+
+def test_a_store_that_fails_for_a_moment_loses_no_step(office: Office) -> None:
+    office.shelves.pool.put("30 days", score=0.9)
+
+    def play(brief: Brief, listener: Listener) -> None:
+        office.book.outages = 2
+        searching(brief, listener)
+
+    assert len(office.carried_out(play).steps) == 3
+
+
+def test_the_latest_are_listed_and_those_of_another_agent_are_not(office: Office) -> None:
+    def play(_: Brief, listener: Listener) -> None:
+        listener.said(turn("Thirty.", is_last=True))
+
+    first, *others = [office.agent_id, *(office.agent() for _ in range(1))]
+    ids = []
+    for _ in range(MOST_LISTED + 1):
+        office.clock.pass_by(1)
+        ids.append(office.carried_out(play).id)
+    [office.agent_id] = others
+    office.carried_out(play)
+
+    listed = [each.id for each in office.runs.of_agent("alice", first)]
+
+    assert listed == ids[:0:-1]

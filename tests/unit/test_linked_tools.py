@@ -1,0 +1,329 @@
+"""What a linked tool asks for its user, and what it answers a model."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from stackroom.agent import KnowledgeBaseLink, LinkedTool
+from stackroom.agents.asking import Asking
+from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
+from stackroom.agents.tool_answers import asked_of, success
+from stackroom.deadlines import NO_DEADLINE
+from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.gateway.access import Access
+from stackroom.identity import Caller
+from stackroom.model import Catalog, CatalogStatus, DataSource
+from stackroom.ports.retrieval import Passage
+from stackroom.retrieval.budget import Budget
+from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.retrieval.results import Answer
+from stackroom.retrieval.search import Retrieval
+from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.pipeline import FakeCatalogs
+from tests.fakes.place_maps import FakePlaceMaps
+from tests.records import NOW
+
+ALICE = Caller("alice")
+GONE = {
+    "success": False,
+    "error": True,
+    "message": "Knowledge base not found. It may have been deleted.",
+}
+
+
+@dataclass
+class Shelves:
+    """Alice's catalog cat-1, Bob's cat-2, and a handbook for everyone that some groups may read."""
+
+    pool: FakeKnowledgeBase = field(default_factory=FakeKnowledgeBase)
+    handbook: FakeKnowledgeBase = field(default_factory=FakeKnowledgeBase)
+    catalogs: FakeCatalogs = field(default_factory=FakeCatalogs)
+    budget: Budget = field(default_factory=Budget)
+    least_of_handbook: float | None = None
+    lines: list[Access] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for user, key in (("alice", "cat-1"), ("bob", "cat-2")):
+            self.catalogs.open(
+                Catalog(
+                    catalog_id=key,
+                    user_id=user,
+                    name=key,
+                    s3_prefix=f"{user}/{key}/",
+                    created_at=NOW,
+                    updated_at=NOW,
+                )
+            )
+            source = DataSource(knowledge_base_id="KB1", data_source_id=f"DS-{key}")
+            self.catalogs.place(key, source)
+
+    @property
+    def asking(self) -> Asking:
+        shared = LinkedKnowledgeBase(
+            knowledge_base_id="HANDBOOK01",
+            knowledge_base=self.handbook,
+            min_score=self.least_of_handbook,
+            groups_in="allowed_groups",
+        )
+        available = AvailableKnowledgeBase(id="HANDBOOK01", name="Handbook", description="Rules")
+        return Asking(
+            available=AvailableKnowledgeBases(catalogs=self.catalogs, shared=(available,)),
+            retrieval=Retrieval(
+                pool={"KB1": self.pool},
+                catalogs=self.catalogs,
+                place_maps=FakePlaceMaps(),
+                budget=self.budget,
+            ),
+            shared=LinkedRetrieval(linked=(shared,)),
+            log=self.log,
+        )
+
+    def log(self, access: Access) -> None:
+        self.lines.append(access)
+
+    def ask(
+        self, given: object, key: str = "cat-1", caller: Caller = ALICE, **config: Any
+    ) -> dict[str, Any]:
+        tool = a_tool(key, **config)
+        return self.asking.answer(tool, given, caller, deadline=NO_DEADLINE)
+
+
+def a_tool(key: str = "cat-1", **config: Any) -> LinkedTool:
+    return LinkedTool(
+        id="tool_kb_1_abcdefg",
+        name="search_plans",
+        description="Search Plans knowledge base",
+        config=KnowledgeBaseLink(
+            knowledge_base_id=key, knowledge_base_name="Plans", **{"default_min_score": 0, **config}
+        ),
+    )
+
+
+@pytest.fixture
+def shelves() -> Shelves:
+    return Shelves()
+
+
+def test_the_answer_is_as_the_contract_has_it(shelves: Shelves) -> None:
+    shelves.pool.put(
+        "Leave is 30 days.", filename="leave.pdf", page=4, score=0.9, attributes={"year": 2026}
+    )
+
+    answer = shelves.ask({"query": "leave"})
+
+    [result] = answer.pop("results")
+    assert answer == {
+        "success": True,
+        "query": "leave",
+        "knowledgeBaseName": "Plans",
+        "resultCount": 1,
+        "summary": "Found 1 relevant chunks (0 omitted due to size)",
+        "metadata": {"totalTokensUsed": 5, "cached": False},
+    }
+    source = result.pop("source")
+    assert result == {
+        "rank": 1,
+        "content": "Leave is 30 days.",
+        "chunkIndex": None,
+        "similarity": 0.9,
+        "metadata": {"year": 2026},
+    }
+    assert (source["filename"], source["page"]) == ("leave.pdf", 4)
+    assert (source["document_id"], source["catalog_id"]) == ("doc-leave.pdf", "cat-1")
+
+
+def test_a_model_that_says_nothing_gets_what_the_tool_says(shelves: Shelves) -> None:
+    for number in range(9):
+        shelves.pool.put(f"leave {number}", filename=f"{number}.txt", score=number / 10)
+
+    answer = shelves.ask({"query": "leave"}, default_top_k=3, default_min_score=0.65)
+
+    assert [each["similarity"] for each in answer["results"]] == [0.8, 0.7]
+    assert [each["rank"] for each in answer["results"]] == [1, 2]
+    fewer = shelves.ask({"query": "leave"}, default_top_k=1)
+    assert fewer["resultCount"] == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "count", "told"),
+    [
+        ({"topK": 50}, 20, "topK was 50; allowed: 1 to 20; 20 was used"),
+        ({"topK": -3}, 1, "topK was -3; allowed: 1 to 20; 1 was used"),
+        ({"topK": 1e400}, 20, "topK was inf; allowed: 1 to 20; 20 was used"),
+        ({"topK": "many"}, 5, "topK was no number; allowed: 1 to 20; 5 was used"),
+        ({"topK": True}, 5, "topK was no number; allowed: 1 to 20; 5 was used"),
+        ({"topK": [3]}, 5, "topK was no number; allowed: 1 to 20; 5 was used"),
+        ({"minScore": float("nan")}, 5, "minScore was no number; allowed: 0 to 1; 0.0 was used"),
+        ({"minScore": -1}, 5, "minScore was -1; allowed: 0 to 1; 0 was used"),
+        ({"minScore": 70}, 0, "minScore was 70; allowed: 0 to 1; 1 was used"),
+    ],
+)
+def test_numbers_beyond_the_limits_are_brought_within_and_that_is_told(
+    shelves: Shelves, given: dict[str, Any], count: int, told: str
+) -> None:
+    for number in range(30):
+        shelves.pool.put(f"leave {number}", filename=f"{number}.txt", score=0.5)
+
+    answer = shelves.ask({"query": "leave", **given})
+
+    assert answer["resultCount"] == count
+    assert answer["metadata"]["notices"] == [told]
+
+
+@pytest.mark.parametrize("given", [{"topK": 2.0}, {"topK": "2"}, {"topK": 2.9}])
+def test_a_number_however_a_model_writes_it_is_one(shelves: Shelves, given: dict[str, Any]) -> None:
+    for number in range(5):
+        shelves.pool.put(f"leave {number}", filename=f"{number}.txt", score=0.5)
+
+    answer = shelves.ask({"query": "leave", **given})
+
+    assert answer["resultCount"] == 2
+    assert "notices" not in answer["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({}, "query: Field required"),
+        ({"query": "  "}, "query: is empty"),
+        ({"query": "x" * 1001}, "query: "),
+        ({"query": 7}, "query: "),
+        ("leave", "the arguments must be an object"),
+        ({"query": "leave", "user_id": "bob"}, "user_id: no such argument. Allowed: query, topK"),
+        ({"query": "leave", "catalog_id": "cat-2"}, "catalog_id: no such argument."),
+    ],
+)
+def test_what_can_not_be_asked_is_told_to_the_model(
+    shelves: Shelves, given: object, problem: str
+) -> None:
+    answer = shelves.ask(given)
+
+    assert (answer["success"], answer["error"]) == (False, True)
+    assert answer["message"].startswith(problem)
+    assert shelves.pool.filters == []
+
+
+def test_a_catalog_that_is_gone_going_or_anothers_is_told_of_in_the_same_words(
+    shelves: Shelves,
+) -> None:
+    shelves.pool.put("leave", user_id="bob", catalog_id="cat-2", score=0.9)
+
+    never, anothers = shelves.ask({"query": "leave"}, "cat-9"), shelves.ask({"query": "x"}, "cat-2")
+    shelves.catalogs.mark_deleting("cat-1", at=NOW)
+    going = shelves.ask({"query": "leave"})
+
+    assert shelves.catalogs.kept["cat-1"].status is CatalogStatus.DELETING
+    assert [never, anothers, going] == [GONE, GONE, GONE]
+    assert shelves.pool.filters == []
+
+
+def test_of_a_shared_pool_a_user_sees_the_own_catalog_alone(shelves: Shelves) -> None:
+    shelves.pool.put("leave of alice", catalog_id="cat-1", score=0.5)
+    shelves.pool.put("leave of alice elsewhere", catalog_id="cat-3", score=0.9)
+    shelves.pool.put("leave of bob", user_id="bob", catalog_id="cat-2", score=0.9)
+
+    answer = shelves.ask({"query": "leave"})
+
+    assert [each["content"] for each in answer["results"]] == ["leave of alice"]
+
+
+def test_what_does_not_fit_is_counted(shelves: Shelves) -> None:
+    for number in range(20):
+        shelves.pool.put(f"{number} " + "leave " * 400, filename=f"{number}.txt", score=0.9)
+
+    answer = shelves.ask({"query": "leave", "topK": 20})
+
+    count = answer["resultCount"]
+    assert 0 < count < 20
+    assert answer["summary"] == (
+        f"Found {count} relevant chunks ({20 - count} omitted due to size)"
+    )
+    assert answer["metadata"]["totalTokensUsed"] <= Budget().max_tokens
+
+
+def test_a_store_that_does_not_answer_is_told_and_the_agent_lives_on(shelves: Shelves) -> None:
+    shelves.pool.failure = KnowledgeBaseThrottled("Retrieve")
+
+    answer = shelves.ask({"query": "leave"})
+
+    assert (answer["success"], answer["error"]) == (False, True)
+    assert "try again" in answer["message"]
+
+
+def hold(shelves: Shelves, text: str, score: float, *groups: str) -> None:
+    passage = Passage(
+        text=text, score=score, uri=f"s3://x/{text}", attributes={"allowed_groups": list(groups)}
+    )
+    shelves.handbook.passages.append(passage)
+
+
+def test_what_the_deployment_shares_is_searched_for_the_callers_groups(shelves: Shelves) -> None:
+    hold(shelves, "leave for all of hr", 0.9, "hr")
+    hold(shelves, "leave of the board", 0.8, "board")
+
+    hr = shelves.ask({"query": "leave"}, "HANDBOOK01", Caller("alice", ("hr",)))
+    nobody = shelves.ask({"query": "leave"}, "HANDBOOK01", Caller("alice"))
+
+    assert [each["content"] for each in hr["results"]] == ["leave for all of hr"]
+    assert nobody["results"] == []
+
+
+def test_the_tools_limits_hold_for_what_is_shared_too_and_never_below_the_deployments(
+    shelves: Shelves,
+) -> None:
+    for number in range(9):
+        hold(shelves, f"leave {number}", number / 10, "hr")
+    hr = Caller("alice", ("hr",))
+
+    two = shelves.ask({"query": "leave", "topK": 2}, "HANDBOOK01", hr)
+    good = shelves.ask({"query": "leave", "topK": 9, "minScore": 0.65}, "HANDBOOK01", hr)
+    shelves.least_of_handbook = 0.75
+    shown = shelves.ask({"query": "leave", "topK": 9, "minScore": 0.1}, "HANDBOOK01", hr)
+
+    assert [each["similarity"] for each in two["results"]] == [0.8, 0.7]
+    assert [each["similarity"] for each in good["results"]] == [0.8, 0.7]
+    assert [each["similarity"] for each in shown["results"]] == [0.8]
+
+
+def test_every_call_leaves_a_line_without_its_text(shelves: Shelves) -> None:
+    shelves.pool.put("Leave is 30 days.", filename="leave.pdf", score=0.9)
+
+    shelves.ask({"query": "leave"})
+    shelves.ask({"query": "secret"}, "cat-9")
+    shelves.ask({"question": "secret"})
+
+    assert [each.outcome for each in shelves.lines] == [
+        "success",
+        "KnowledgeBaseNotFound",
+        "ValidationError",
+    ]
+    assert shelves.lines[0].document_ids == ("doc-leave.pdf",)
+    assert [each.catalog_id for each in shelves.lines] == ["cat-1", "cat-9", "cat-1"]
+    assert "secret" not in str(shelves.lines)
+
+
+@pytest.mark.parametrize(("kept", "told"), [(True, True), (False, False), (None, False)])
+def test_it_says_whether_the_questions_vector_was_there(*, kept: bool | None, told: bool) -> None:
+    tool = a_tool()
+    answer = Answer(
+        results=(),
+        omitted=0,
+        withheld=0,
+        tokens=0,
+        milliseconds=1,
+        knowledge_bases=("KB1",),
+        guardrail_action="INTERVENED",
+        is_embedding_cached=kept,
+        best_score_below=0.25,
+        failures={"KB1": "was throttled"},
+    )
+
+    metadata = success(tool, asked_of(tool, {"query": "leave"}), answer)["metadata"]
+
+    assert metadata["cached"] is told
+    assert metadata["notices"] == [
+        "nothing answers the question; the best score was 0.25",
+        "a guardrail stepped in; what it kept back is not shown",
+        "a part of the knowledge base did not answer; ask again for all of it",
+    ]
