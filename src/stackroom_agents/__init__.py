@@ -8,6 +8,7 @@ the function of an agent that answers events.
 - prompt: what a system prompt says of them
 - observability: what is written down of searches, and what is not
 - batch_handler, batch: an agent on events, one at a time or from a queue
+- conversations: runs of users' agents, talked through with a model
 - identity: who is asking, from the invocation state
 - services, configuration: the use cases behind the tools; from the environment, or a project
 - settings: what the environment says of knowledge bases

@@ -1,0 +1,136 @@
+"""
+SQS: a user asked an agent something; carry the run out, and write down its steps as they come.
+
+What becomes of a run stands in its record alone. Of texts nothing is logged.
+"""
+
+import logging
+from functools import cache, lru_cache
+from typing import Any, Literal
+
+from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from pydantic import BaseModel, ConfigDict, ValidationError
+from strands.models import Model
+
+from functions import access_log
+from functions.batch import handle_each, response
+from functions.observability import logger_for, metrics_for, report_embeddings
+from stackroom.agent_run import AgentRun, ModelStep
+from stackroom.agents.bounds import MOST_SECONDS, SECONDS_TO_END
+from stackroom.agents.runner import Runner
+from stackroom.aws.session import client
+from stackroom.aws.settings import FittingSettings, GuardrailSettings, Pool, SearchSettings
+from stackroom.aws.shared_knowledge_bases import SharedSettings
+from stackroom.aws.use_cases import UseCases
+from stackroom.errors import MalformedEvent
+from stackroom.gateway.access import Access
+from stackroom.retrieval.embeddings import CacheTally
+from stackroom_agents import observability
+from stackroom_agents.batch.composition import bedrock_model
+from stackroom_agents.conversations import StrandsConversations
+
+logger = logger_for("agent_runner")
+metrics = metrics_for("agent_runner")
+embedded = CacheTally()
+
+_OURS = {"stackroom", "stackroom_agents"}
+# Milliseconds that a run may take: one that is begun with less could not be ended.
+NEEDED = round((MOST_SECONDS + SECONDS_TO_END) * 1000)
+_MODELS = 8  # kept ready; to make one takes a client of boto3's
+
+
+class RunnerSettings(FittingSettings, GuardrailSettings, SearchSettings, SharedSettings):
+    """As the function `retrieve` has them; and the knowledge bases that the deployment shares."""
+
+    kb_pool: Pool
+    kb_catalog_table: str
+    kb_control_table: str
+    kb_docs_bucket: str
+    retrieve_min_score: float = 0.0
+    retrieve_first_page: int = 1
+    retrieve_sharing: Literal["off", "on"] = "off"
+
+
+class Handed(BaseModel):
+    """A message of the queue, as `stackroom.aws.agent_runs` writes it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    user_id: str
+    run_id: str
+
+
+@cache
+def settings() -> RunnerSettings:
+    return RunnerSettings.from_env()
+
+
+@lru_cache(_MODELS)
+def model_of(model_id: str) -> Model:
+    return bedrock_model(model_id, settings().guardrail)
+
+
+@cache
+def runner() -> Runner:
+    for name in _OURS:
+        logging.getLogger(name)  # there is none of a package before somebody asks
+    copy_config_to_registered_loggers(logger, include=_OURS)
+    observability.hush()
+    use_cases = UseCases.of(settings(), client, cache_tally=embedded)
+    return use_cases.agent_runner(StrandsConversations(model_of=model_of), log=report_access)
+
+
+def report_access(access: Access) -> None:
+    access_log.report(access, logger=logger)
+
+
+@logger.inject_lambda_context(clear_state=True)
+@metrics.log_metrics
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Answers which messages failed."""
+    _, failed = handle_each(
+        event,
+        carry_out,
+        logger=logger,
+        time_left=context.get_remaining_time_in_millis,
+        needed=NEEDED,
+    )
+    report_embeddings(embedded, metrics=metrics)
+    return response(failed)
+
+
+def carry_out(body: str) -> None:
+    try:
+        handed = Handed.model_validate_json(body)
+    except ValidationError:
+        raise MalformedEvent("no message of the console's") from None
+    with logger.append_context_keys(run_id=handed.run_id):
+        run = runner().carry_out(handed.user_id, handed.run_id)
+        if run is None:
+            logger.info("run not begun")
+        else:
+            _report(run)
+
+
+def _report(run: AgentRun) -> None:
+    assert run.begun_at is not None, "it was carried out"
+    assert run.ended_at is not None, "it was carried out"
+    seconds = (run.ended_at - run.begun_at).total_seconds()
+    tokens = run.input_tokens + run.output_tokens
+    logger.info(
+        "run carried out",
+        state=run.state,
+        agent_id=run.agent_id,
+        seconds=seconds,
+        model_steps=sum(isinstance(each, ModelStep) for each in run.steps),
+        tool_calls=run.tool_calls,
+        tokens=tokens,
+    )
+    metrics.add_metric(name="AgentRunSeconds", unit=MetricUnit.Seconds, value=seconds)
+    metrics.add_metric(name="AgentRunTokens", unit=MetricUnit.Count, value=tokens)
+    metrics.add_metric(name="AgentRunToolCalls", unit=MetricUnit.Count, value=run.tool_calls)
+    metrics.add_metric(
+        name="AgentRunsFailed", unit=MetricUnit.Count, value=int(run.state == "failed")
+    )
