@@ -1,0 +1,329 @@
+"""A user's question to an agent, from the console's call to the answer that cites a document."""
+
+import json
+import logging
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from moto import mock_aws
+from strands.models import Model
+
+import functions.agent_runner.handler as function
+from stackroom.agent_run import AgentRun, ModelStep, RunState, ToolStep
+from stackroom.agents import course
+from stackroom.agents.bounds import MOST_SECONDS, SECONDS_TO_END
+from stackroom.aws import session
+from stackroom.clock import utc_now
+from stackroom_local.simulator.disturbances import Kind
+from stackroom_local.simulator.faults import Fault, Faults
+from stackroom_local.simulator.server import Configuration, Simulator
+from tests.agents.conftest import _LOGGERS, _state
+from tests.agents.runner_world import (
+    CITES,
+    MODEL,
+    QUESTION,
+    SEARCHES,
+    SECRET,
+    TOOL,
+    ConsoleSettings,
+    World,
+    bucket,
+)
+from tests.functions.printed import listening
+from tests.records import NOW
+from tests.simulator.world import World as Simulated
+from tests.simulator.world import eventually
+from tests.workflow.functions import forget_clients
+
+pytestmark = pytest.mark.processes  # of the simulator, on a port of this machine
+_SERVICES = ("BEDROCK_RUNTIME", "BEDROCK_AGENT_RUNTIME")
+_CACHED = (function.settings, function.model_of, function.runner)
+S3 = "https://s3.us-east-1.amazonaws.com"
+
+
+@pytest.fixture(scope="module")
+def simulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Faults]]:
+    faults = Faults()
+    data = tmp_path_factory.mktemp("simulator")
+    configuration = Configuration(data_dir=data, s3_endpoint=S3, speed=100, faults=faults)
+    with Simulator(configuration) as running:
+        yield running.endpoint, faults
+
+
+@pytest.fixture
+def house(
+    simulator: tuple[str, Faults],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Iterator[World]:
+    endpoint, faults = simulator
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    for service in _SERVICES:
+        monkeypatch.setenv(f"AWS_ENDPOINT_URL_{service}", endpoint)
+    forget()
+    levels = {name: _state(logging.getLogger(name)) for name in _LOGGERS}
+    printed = listening([function.logger], monkeypatch, capsys)
+    with mock_aws():
+        yield World(
+            monkeypatch=monkeypatch,
+            printed=printed,
+            simulated=Simulated(endpoint, S3, bucket=bucket()),
+            faults=faults,
+        )
+    faults.clear()
+    for name, (level, handlers, propagates) in levels.items():
+        log = logging.getLogger(name)
+        log.level, log.handlers, log.propagate = level, handlers, propagates
+    forget()
+
+
+def forget() -> None:
+    for each in _CACHED:
+        each.cache_clear()
+    forget_clients()
+
+
+def said(run: AgentRun) -> list[str]:
+    return [each.text for each in run.steps if isinstance(each, ModelStep)]
+
+
+def found(run: AgentRun) -> list[ToolStep]:
+    return [each for each in run.steps if isinstance(each, ToolStep)]
+
+
+def test_the_model_searches_and_its_answer_cites_the_document(house: World) -> None:
+    house.model_says(SEARCHES, CITES)
+
+    run = house.asked()
+
+    assert (run.state, run.answer) == (RunState.SUCCEEDED, "every 200 hours [pump.txt]")
+    assert [each.kind for each in run.steps] == ["model", "tool", "model"]
+    [search] = found(run)
+    assert (search.tool_name, search.query, search.is_success) == (TOOL, QUESTION, True)
+    assert SECRET in search.passages[0].content
+    assert search.passages[0].source["document_id"] == "doc-cat-manuals"
+    assert run.input_tokens > 0
+    assert run.output_tokens > 0
+    assert house.handed_on() == []
+
+
+def test_nothing_that_is_said_is_logged_or_stands_in_the_queue(house: World) -> None:
+    function.logger.setLevel("DEBUG")
+    house.model_says(SEARCHES, CITES)
+    run = house.start()
+    records = house.handed_on()
+
+    assert house.deliver(records) == []
+
+    assert [json.loads(each["body"]) for each in records] == [
+        {"user_id": "alice", "run_id": run.id}
+    ]
+    [line] = house.printed.lines("run carried out")
+    assert (line["state"], line["run_id"], line["tool_calls"]) == ("succeeded", run.id, 1)
+    [access] = house.printed.lines("catalog accessed")
+    assert (access["catalog_id"], access["document_ids"]) == ("cat-manuals", "doc-cat-manuals")
+    function.logger.setLevel("INFO")
+    names = ("AgentRunTokens", "AgentRunToolCalls", "AgentRunsFailed")
+    assert [each.name for each in house.printed.figures(*names)] == list(names)
+    log = house.printed.log.getvalue()
+    assert not [each for each in (QUESTION, SECRET, "200 hours", "look it up") if each in log]
+
+
+def test_a_catalog_that_was_deleted_is_told_and_the_agent_answers_all_the_same(
+    house: World,
+) -> None:
+    house.model_says(SEARCHES, {"text": "{{told}}", "quotes": {"told": '"message": "([^"]+)"'}})
+    catalogs = house.use_cases.deployment.register
+    catalogs.mark_deleting("cat-manuals", at=NOW)
+    going = catalogs.get("cat-manuals")
+    assert going is not None
+    catalogs.close(going)
+
+    run = house.asked()
+
+    assert run.answer == "Knowledge base not found. It may have been deleted."
+    assert [each.is_success for each in found(run)] == [False]
+
+
+def test_anothers_catalog_is_never_searched_whatever_the_agents_record_says(house: World) -> None:
+    house.catalog("bob", "cat-bobs", "Letters", "The pump is greased every 999 hours.")
+    agents = house.use_cases.agents
+    [tool] = agents.get("alice", house.agent_id).available_tools
+    forged = tool.model_copy(
+        update={"config": tool.config.model_copy(update={"knowledge_base_id": "cat-bobs"})}  # type: ignore[union-attr] # it is linked
+    )
+    agents.changed("alice", house.agent_id, lambda each: each.with_tools((forged,)))
+    house.model_says(SEARCHES, {"text": "Nothing."})
+
+    run = house.asked()
+
+    [search] = found(run)
+    assert search.told == "Knowledge base not found. It may have been deleted."
+    assert "999 hours" not in run.model_dump_json()
+
+
+def test_a_message_that_comes_twice_is_carried_out_once(house: World) -> None:
+    house.model_says(SEARCHES, CITES)
+    run = house.start()
+    records = house.handed_on()
+
+    assert house.deliver([*records, *records]) == []
+    assert house.deliver(records) == []
+
+    kept = house.runs.get("alice", run.id)
+    assert len(kept.steps) == 3
+    assert len(house.printed.lines("run carried out")) == 1
+    assert len(house.printed.lines("run not begun")) == 2
+
+
+class Killed(BaseException):
+    """As when a process ends."""
+
+
+def test_one_whose_runner_died_is_seen_as_failed_and_not_begun_again(house: World) -> None:
+    def dying(_: str) -> Model:
+        raise Killed
+
+    house.monkeypatch.setattr(function, "model_of", dying)
+    run = house.start()
+    records = house.handed_on()
+
+    with pytest.raises(Killed):
+        house.deliver(records)
+    forget()
+    house.model_says(SEARCHES, CITES)
+    assert house.deliver(records) == []
+
+    over = utc_now() + timedelta(seconds=MOST_SECONDS + SECONDS_TO_END)
+    seen = replace(house.runs, now=lambda: over).get("alice", run.id)
+    assert house.runs.get("alice", run.id).state is RunState.RUNNING
+    assert (seen.state, seen.steps) == (RunState.FAILED, ())
+    assert seen.reason == (
+        "The run ended without saying how: what carried it out is gone. Start it again."
+    )
+
+
+def test_one_that_is_cancelled_while_the_model_takes_its_time_ends_without_it(
+    house: World,
+) -> None:
+    house.model_says({"text": "Too late."})
+    house.faults.ask(Fault(operation="Converse", kind=Kind.LATENCY, seconds=1_000))
+    run = house.start()
+    working = threading.Thread(target=house.deliver, args=(house.handed_on(),))
+
+    working.start()
+    eventually(lambda: house.faults.injected)
+    asked = house.runs.cancel("alice", run.id)
+    working.join()
+
+    assert (asked.state, asked.is_cancel_asked) == (RunState.RUNNING, True)
+    ended = house.runs.get("alice", run.id)
+    assert (ended.state, ended.steps) == (RunState.CANCELLED, ())
+
+
+def test_one_that_has_had_its_calls_of_tools_ends_and_keeps_what_was_found(house: World) -> None:
+    house.monkeypatch.setattr(course, "MOST_TOOL_CALLS", 2)
+    house.model_says(SEARCHES, SEARCHES, SEARCHES, CITES)
+
+    run = house.asked()
+
+    assert run.state is RunState.OUT_OF_BUDGET
+    assert run.reason is not None
+    assert run.reason.startswith("It asked its knowledge bases 2 times;")
+    assert len(found(run)) == 2
+    assert run.answer is None
+
+
+def test_one_that_has_had_its_tokens_ends(house: World) -> None:
+    house.monkeypatch.setattr(course, "MOST_TOKENS", 1)
+    house.model_says(SEARCHES, CITES)
+
+    run = house.asked()
+
+    assert (run.state, said(run), found(run)) == (RunState.OUT_OF_BUDGET, ["I look it up."], [])
+
+
+def test_a_model_that_is_throttled_is_told_in_a_sentence(house: World) -> None:
+    house.faults.ask(Fault(operation="Converse", kind=Kind.THROTTLE, times=4))
+
+    run = house.asked()
+
+    assert (run.state, run.reason) == (
+        RunState.FAILED,
+        f"The model '{MODEL}' has too much to do. Try again in a minute.",
+    )
+
+
+@pytest.mark.parametrize("model", ["no such model", "amazon.titan-embed-text-v2:0"])
+def test_a_model_that_can_not_be_talked_to_is_told_in_a_sentence(house: World, model: str) -> None:
+    house.agent_id = house.agent("alice", "cat-manuals", model=model)
+
+    run = house.asked()
+
+    assert run.state is RunState.FAILED
+    assert run.reason is not None
+    assert run.reason.startswith(f"The model '{model}' ")
+    assert "Choose another" in run.reason or "choose another" in run.reason
+
+
+def test_an_agent_without_prompt_and_tools_answers_too_and_one_with_a_prompt_is_told_it(
+    house: World,
+) -> None:
+    agents = house.use_cases.agents
+    agents.changed("alice", house.agent_id, lambda each: each.with_tools(()))
+    house.model_says({"text": "Hello."})
+    assert house.asked("Hello?").answer == "Hello."
+
+    house.agent_id = house.agent("alice", "cat-manuals", prompt="Speak like a pirate.")
+    house.model_says({"text": "Ahoy."}, where="Speak like a pirate.")
+    assert house.asked("Hello?").answer == "Ahoy."
+
+
+def test_a_model_that_calls_what_it_has_not_got_or_asks_nothing_is_told_and_goes_on(
+    house: World,
+) -> None:
+    nothing = {"uses": [{"name": TOOL, "input": {"topK": 3}}]}
+    house.model_says(nothing, {"text": "I can't tell."})
+
+    run = house.asked()
+
+    assert run.answer == "I can't tell."
+    assert [(each.is_success, each.query) for each in found(run)] == [(False, "")]
+    assert found(run)[0].told.startswith("query: Field required")
+
+
+def test_what_is_no_message_of_ours_fails_alone_and_is_not_logged(house: World) -> None:
+    house.model_says(SEARCHES, CITES)
+    house.start()
+    strange = [
+        {"messageId": f"x{number}", "body": body}
+        for number, body in enumerate(("", "[]", '{"user_id": "SECRET"}', '{"run_id": 7}'))
+    ]
+
+    failed = house.deliver([*strange, *house.handed_on()])
+
+    assert failed == ["x0", "x1", "x2", "x3"]
+    assert len(house.printed.lines("run carried out")) == 1
+    assert "SECRET" not in house.printed.log.getvalue()
+
+
+def test_a_message_for_which_the_function_has_no_time_comes_back(house: World) -> None:
+    run = house.start()
+    [record] = house.handed_on()
+
+    assert house.deliver([record], seconds=MOST_SECONDS) == [record["messageId"]]
+
+    assert house.runs.get("alice", run.id).state is RunState.ACCEPTED
+
+
+def test_a_store_that_does_not_answer_has_the_message_delivered_again(house: World) -> None:
+    house.start()
+    [record] = house.handed_on()
+    session.client("dynamodb").delete_table(TableName=ConsoleSettings.from_env().kb_control_table)
+
+    assert house.deliver([record]) == [record["messageId"]]
