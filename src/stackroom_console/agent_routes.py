@@ -1,9 +1,9 @@
 """The lines of the route table that are about agents: their pages, and their API."""
 
 from stackroom_console.api import agents as agents_api
-from stackroom_console.api import linked_tools
+from stackroom_console.api import linked_tools, runs
 from stackroom_console.endpoint import MAX_BODY, Answer, Endpoint, Kind, Method
-from stackroom_console.pages import agent_tools, agents
+from stackroom_console.pages import agent_tools, agents, chat
 
 _BUILDER = "/agents/{agent_id}"
 _LINK = _BUILDER + "/knowledge-bases/{knowledge_base_id}"
@@ -11,6 +11,7 @@ _TOOL = _BUILDER + "/tools/{tool_id}"
 _AGENTS = "/api/agents"
 _AGENT = _AGENTS + "/{agent_id}"
 _LINKED = _AGENT + "/knowledge-base-tools"
+_RUN = "/api/runs/{run_id}"
 _PROMPTED = 2 * MAX_BODY  # with the longest prompt, in the encoding of forms
 _AGENT_FILE = 3 * 200 * 1024  # bytes: text of exchange.LARGEST, in the encoding of forms
 
@@ -33,6 +34,10 @@ PAGES = (
     Endpoint(method="GET", path=f"{_BUILDER}/delete", answer=agents.removal),
     Endpoint(method="POST", path=f"{_BUILDER}/delete", answer=agents.remove),
     Endpoint(method="GET", path=f"{_BUILDER}/export", answer=agents.export),
+    Endpoint(method="GET", path=f"{_BUILDER}/chat", answer=chat.page),
+    Endpoint(method="POST", path=f"{_BUILDER}/chat", answer=chat.ask),
+    Endpoint(method="GET", path=f"{_BUILDER}/chat/part", answer=chat.part),
+    Endpoint(method="POST", path="/runs/{run_id}/cancel", answer=chat.cancel),
     Endpoint(method="GET", path=f"{_BUILDER}/knowledge-bases", answer=agent_tools.choice),
     Endpoint(method="POST", path=f"{_BUILDER}/knowledge-bases", answer=agent_tools.quick_add),
     Endpoint(method="GET", path=_LINK, answer=agent_tools.configuration),
@@ -52,5 +57,9 @@ API = (
     _api("POST", _LINKED, linked_tools.linked),
     _api("PATCH", f"{_LINKED}/{{tool_id}}", linked_tools.changed),
     _api("DELETE", f"{_AGENT}/tools/{{tool_id}}", linked_tools.unlinked),
+    _api("POST", f"{_AGENT}/runs", runs.started),
+    _api("GET", f"{_AGENT}/runs", runs.listed),
+    _api("GET", _RUN, runs.shown),
+    _api("POST", f"{_RUN}/cancel", runs.cancelled),
 )
 AGENT_ROUTES = (*PAGES, *API)

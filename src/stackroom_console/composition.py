@@ -1,12 +1,9 @@
 """From settings to the console, for its function and for the local mode."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator
-
-from stackroom.aws.linked_settings import AnyLinkedSettings, linked_settings
 from stackroom.aws.settings import (
     AdmissionSettings,
     AnswerSettings,
@@ -14,6 +11,7 @@ from stackroom.aws.settings import (
     JsonList,
     SearchSettings,
 )
+from stackroom.aws.shared_knowledge_bases import SharedSettings
 from stackroom.aws.sign_outs import DynamoSignOuts
 from stackroom.aws.use_cases import UseCases
 from stackroom.formats import MAX_FILE_BYTES
@@ -25,7 +23,9 @@ from stackroom_console.issuer import Issuer
 from stackroom_console.sealing import Seal
 
 
-class ConsoleSettings(AdmissionSettings, AnswerSettings, FittingSettings, SearchSettings):
+class ConsoleSettings(
+    AdmissionSettings, AnswerSettings, FittingSettings, SearchSettings, SharedSettings
+):
     """
     What the catalog tools read, where browsers find the console, and whose tokens it takes: those
     of its own client from sign-ins, those of any of `identity_client_ids` as bearer tokens.
@@ -35,15 +35,12 @@ class ConsoleSettings(AdmissionSettings, AnswerSettings, FittingSettings, Search
     kb_control_table: str
     kb_docs_bucket: str
     state_machine_arn: str
+    agent_runs_queue_url: str
     ingest_speed: float = 1.0
     retrieve_min_score: float = 0.0
     retrieve_first_page: int = 1
     retrieve_sharing: str = "off"
 
-    # Those that everybody's agents may be linked to.
-    knowledge_bases_config: Annotated[
-        tuple[AnyLinkedSettings, ...], BeforeValidator(linked_settings)
-    ] = ()
     console_url: str
     console_client_id: str
     identity_issuer: str

@@ -38,6 +38,7 @@ def console(
 ) -> Iterator[Console]:
     monkeypatch.setenv("ANSWER_MODEL_ARN", MODEL)
     for name, value in {
+        "AGENT_RUNS_QUEUE_URL": session.client("sqs").create_queue(QueueName="runs")["QueueUrl"],
         "CONSOLE_URL": URL,
         "CONSOLE_CLIENT_ID": CLIENT,
         "IDENTITY_ISSUER": ISSUER,

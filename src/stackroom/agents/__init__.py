@@ -8,7 +8,8 @@ Agents that users make for themselves, and the knowledge bases that these may as
 - tool_names: what such a tool is called
 - runs: a question to an agent: accepted, looked at, called off
 - runner: carries one out, once; course: its steps, written down as they come
-- bounds, step_sizes: what a run may take, and what its record holds; endings: why there is no answer
+- bounds, step_sizes: what a run may take, and what its record holds
+- endings: why there is no answer
 - asking, tool_answers: a linked knowledge base asked, and what its tool answers
 
 Imports retrieval, gateway, ports and the model. Comes from: the console, and the queue of runs.

@@ -8,6 +8,7 @@ from stackroom.model import Catalog, CatalogStatus
 from stackroom.ports.catalogs import Catalogs
 
 MOST_LISTED = 100
+_LONGEST_ID = 100  # a key of DynamoDB has its limits, and no catalog's id is longer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +54,8 @@ class AvailableKnowledgeBases:
         for each in self.shared:
             if each.id == knowledge_base_id:
                 return each
+        if len(knowledge_base_id) > _LONGEST_ID:
+            return None
         catalog = self.catalogs.get(knowledge_base_id)
         if catalog is None or catalog.user_id != user_id:
             return None

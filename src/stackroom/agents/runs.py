@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Annotated
 
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, ConfigDict, Field
 
 from stackroom.agent_run import LONGEST_WAIT, AgentRun, RunState, id_from
 from stackroom.agents.agents import Agents
@@ -32,8 +32,12 @@ _pause = random_pauses(0.05, 1.0)
 
 Message = Annotated[
     Text,
-    StringConstraints(strip_whitespace=True),
-    Field(min_length=1, max_length=LONGEST_MESSAGE),
+    AfterValidator(str.strip),
+    Field(
+        min_length=1,
+        max_length=LONGEST_MESSAGE,
+        description=f"a question of 1 to {LONGEST_MESSAGE:,} characters",
+    ),
 ]
 
 

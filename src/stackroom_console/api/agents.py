@@ -7,6 +7,7 @@ from starlette.responses import JSONResponse, Response
 from stackroom.agent import Agent
 from stackroom.agents.agents import AgentChanges, AgentDefinition
 from stackroom_console.api.parsing import parse
+from stackroom_console.ids import agent_id
 from stackroom_console.request import Request
 
 
@@ -33,16 +34,16 @@ def created(request: Request) -> Response:
 
 
 def shown(request: Request) -> Response:
-    agent = request.services.agents.get(request.user_id, request.path["agent_id"])
+    agent = request.services.agents.get(request.user_id, agent_id(request))
     return answered({"agent": wire(agent)})
 
 
 def edited(request: Request) -> Response:
     changes = parse(AgentChanges, request.json)
-    agent = request.services.agents.edit(request.user_id, request.path["agent_id"], changes)
+    agent = request.services.agents.edit(request.user_id, agent_id(request), changes)
     return answered({"agent": wire(agent)})
 
 
 def removed(request: Request) -> Response:
-    request.services.agents.remove(request.user_id, request.path["agent_id"])
+    request.services.agents.remove(request.user_id, agent_id(request))
     return answered({})

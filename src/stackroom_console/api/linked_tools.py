@@ -7,6 +7,7 @@ from stackroom.agents.links import LinkChanges, NewLink
 from stackroom.errors import AgentNotFound, KnowledgeBaseNotFound
 from stackroom_console.api.agents import answered
 from stackroom_console.api.parsing import number, parse
+from stackroom_console.ids import agent_id
 from stackroom_console.problems import NOT_FOUND, Refused
 from stackroom_console.request import Request
 
@@ -16,7 +17,7 @@ _FURTHEST = 1_000_000
 def available(request: Request) -> Response:
     """Of an agent, which must be there; what it has linked already is among them."""
     services = request.services
-    services.agents.get(request.user_id, request.path["agent_id"])
+    services.agents.get(request.user_id, agent_id(request))
     found = services.available_knowledge_bases.of_user(
         request.user_id,
         limit=number(request.query, "limit", least=1, most=MOST_LISTED, default=MOST_LISTED),
@@ -29,7 +30,7 @@ def linked(request: Request) -> Response:
     """An agent and a knowledge base that aren't the user's are told alike, by contract."""
     wanted = parse(NewLink, request.json)
     try:
-        tool = request.services.agent_links.link(request.user_id, request.path["agent_id"], wanted)
+        tool = request.services.agent_links.link(request.user_id, agent_id(request), wanted)
     except (AgentNotFound, KnowledgeBaseNotFound) as error:
         raise Refused(NOT_FOUND) from error
     return answered({"tool": tool.wire()})
@@ -38,15 +39,13 @@ def linked(request: Request) -> Response:
 def changed(request: Request) -> Response:
     changes = parse(LinkChanges, request.json)
     tool = request.services.agent_links.change(
-        request.user_id, request.path["agent_id"], request.path["tool_id"], changes
+        request.user_id, agent_id(request), request.path["tool_id"], changes
     )
     return answered({"tool": tool.wire()})
 
 
 def unlinked(request: Request) -> Response:
-    request.services.agent_links.remove(
-        request.user_id, request.path["agent_id"], request.path["tool_id"]
-    )
+    request.services.agent_links.remove(request.user_id, agent_id(request), request.path["tool_id"])
     return answered({})
 
 

@@ -5,6 +5,7 @@ from starlette.responses import Response
 from stackroom.agents.links import LinkChanges, NewLink
 from stackroom.errors import ToolNotFound
 from stackroom_console.api.parsing import parse
+from stackroom_console.ids import agent_id
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request
 
@@ -20,7 +21,7 @@ _FIELDS = {
 def choice(request: Request) -> Response:
     """View kb-list."""
     services = request.services
-    agent = services.agents.get(request.user_id, request.path["agent_id"])
+    agent = services.agents.get(request.user_id, agent_id(request))
     found = services.available_knowledge_bases.of_user(request.user_id)
     return render(request, "knowledge_bases.html", agent=agent, knowledge_bases=found)
 
@@ -28,7 +29,7 @@ def choice(request: Request) -> Response:
 def configuration(request: Request) -> Response:
     """View configure."""
     services = request.services
-    agent = services.agents.get(request.user_id, request.path["agent_id"])
+    agent = services.agents.get(request.user_id, agent_id(request))
     offered = services.agent_links.offered(
         request.user_id, agent.id, request.path["knowledge_base_id"]
     )
@@ -36,18 +37,18 @@ def configuration(request: Request) -> Response:
 
 
 def quick_add(request: Request) -> Response:
-    links, agent_id = request.services.agent_links, request.path["agent_id"]
-    chosen = request.form.get("knowledge_base_id", "")
-    links.link(request.user_id, agent_id, links.offered(request.user_id, agent_id, chosen))
-    return redirect(request, f"/agents/{agent_id}")
+    links, chosen = request.services.agent_links, agent_id(request)
+    wanted = links.offered(request.user_id, chosen, request.form.get("knowledge_base_id", ""))
+    links.link(request.user_id, chosen, wanted)
+    return redirect(request, f"/agents/{chosen}")
 
 
 def add(request: Request) -> Response:
-    agent_id = request.path["agent_id"]
+    chosen = agent_id(request)
     named = {"knowledgeBaseId": request.path["knowledge_base_id"]}
     wanted = parse(NewLink, {**named, **_given(request)})
-    request.services.agent_links.link(request.user_id, agent_id, wanted)
-    return redirect(request, f"/agents/{agent_id}")
+    request.services.agent_links.link(request.user_id, chosen, wanted)
+    return redirect(request, f"/agents/{chosen}")
 
 
 def editing(request: Request) -> Response:
@@ -55,10 +56,10 @@ def editing(request: Request) -> Response:
 
 
 def edit(request: Request) -> Response:
-    agent_id, tool_id = request.path["agent_id"], request.path["tool_id"]
+    chosen, tool_id = agent_id(request), request.path["tool_id"]
     changes = parse(LinkChanges, _given(request))
-    request.services.agent_links.change(request.user_id, agent_id, tool_id, changes)
-    return redirect(request, f"/agents/{agent_id}")
+    request.services.agent_links.change(request.user_id, chosen, tool_id, changes)
+    return redirect(request, f"/agents/{chosen}")
 
 
 def removal(request: Request) -> Response:
@@ -66,13 +67,13 @@ def removal(request: Request) -> Response:
 
 
 def remove(request: Request) -> Response:
-    agent_id = request.path["agent_id"]
-    request.services.agent_links.remove(request.user_id, agent_id, request.path["tool_id"])
-    return redirect(request, f"/agents/{agent_id}")
+    chosen = agent_id(request)
+    request.services.agent_links.remove(request.user_id, chosen, request.path["tool_id"])
+    return redirect(request, f"/agents/{chosen}")
 
 
 def _dialog(request: Request, template: str) -> Response:
-    agent = request.services.agents.get(request.user_id, request.path["agent_id"])
+    agent = request.services.agents.get(request.user_id, agent_id(request))
     tool = agent.tool(request.path["tool_id"])
     if tool is None:
         raise ToolNotFound

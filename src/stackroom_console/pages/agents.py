@@ -11,6 +11,7 @@ from stackroom.agents.exchange import exported, imported
 from stackroom.agents.tool_names import tool_name_of
 from stackroom.catalog_tools.front_end import tools_config
 from stackroom_console.api.parsing import parse
+from stackroom_console.ids import agent_id
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request
 
@@ -44,29 +45,29 @@ def create(request: Request) -> Response:
 
 
 def builder(request: Request) -> Response:
-    agent = request.services.agents.get(request.user_id, request.path["agent_id"])
+    agent = request.services.agents.get(request.user_id, agent_id(request))
     cards = [_card(request, each) for each in agent.available_tools]
     return render(request, "agent.html", agent=agent, cards=cards, model=agent.model)
 
 
 def save(request: Request) -> Response:
     changes = parse(AgentChanges, _fields(request))
-    agent = request.services.agents.edit(request.user_id, request.path["agent_id"], changes)
+    agent = request.services.agents.edit(request.user_id, agent_id(request), changes)
     return redirect(request, path_of(agent))
 
 
 def removal(request: Request) -> Response:
-    agent = request.services.agents.get(request.user_id, request.path["agent_id"])
+    agent = request.services.agents.get(request.user_id, agent_id(request))
     return render(request, "agent_delete.html", agent=agent)
 
 
 def remove(request: Request) -> Response:
-    request.services.agents.remove(request.user_id, request.path["agent_id"])
+    request.services.agents.remove(request.user_id, agent_id(request))
     return redirect(request, "/agents")
 
 
 def export(request: Request) -> Response:
-    agent = request.services.agents.get(request.user_id, request.path["agent_id"])
+    agent = request.services.agents.get(request.user_id, agent_id(request))
     text = json.dumps(exported(agent), indent=2, ensure_ascii=False) + "\n"
     return _file(text, f"{tool_name_of(agent.name).removeprefix('search_') or 'agent'}.json")
 

@@ -8,7 +8,7 @@ from stackroom.catalogs.listing import DocumentsOfCatalog
 from stackroom.catalogs.progress import CatalogProgress
 from stackroom.formats import MAX_FILE_BYTES, SUPPORTED
 from stackroom.model import Catalog, CatalogStatus
-from stackroom_console.pages import ids
+from stackroom_console import ids
 from stackroom_console.pages.rows import Row, rows_of
 from stackroom_console.rendering import done, render
 from stackroom_console.request import Request

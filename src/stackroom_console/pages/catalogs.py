@@ -8,7 +8,7 @@ from stackroom.catalog_tools.of_catalogs import CREATE_CATALOG
 from stackroom.catalogs.listing import CatalogPage
 from stackroom.model import CatalogStatus
 from stackroom.ownership import owned
-from stackroom_console.pages import ids
+from stackroom_console import ids
 from stackroom_console.problems import Problem, Refused
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request

@@ -7,7 +7,7 @@ from stackroom.errors import DocumentNotFound, FileTooLarge, ValidationError
 from stackroom.formats import MAX_FILE_BYTES
 from stackroom.model import Document
 from stackroom.ownership import owned
-from stackroom_console.pages import ids
+from stackroom_console import ids
 from stackroom_console.problems import Problem, Refused
 from stackroom_console.rendering import done, redirect, render
 from stackroom_console.request import Request

@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from stackroom_console.pages import ids
+from stackroom_console import ids
 from stackroom_console.problems import NOT_FOUND, Refused
 from stackroom_console.rendering import render
 from stackroom_console.request import Request

@@ -2,13 +2,20 @@
 
 import re
 
-from stackroom.errors import CatalogNotFound, DocumentNotFound
+from stackroom.errors import (
+    AgentNotFound,
+    AgentRunNotFound,
+    CatalogNotFound,
+    DocumentNotFound,
+)
 from stackroom_console.problems import NOT_FOUND, Refused
 from stackroom_console.request import Request
 
 _CATALOG = re.compile(r"cat-[0-9a-f]{24}")
 _DOCUMENT = re.compile(r"doc-[0-9a-f]{24}")
 _RECEIPT = re.compile(r"rcpt-[0-9TZ.]{10,40}-[0-9a-f]{8}")
+_AGENT = re.compile(r"agent-[0-9a-f]{24}")
+_RUN = re.compile(r"run-[0-9a-f]{11,12}[0-9a-f]{16}")
 _LONGEST_TOLD = 40
 
 
@@ -32,6 +39,22 @@ def receipt_id(request: Request) -> str:
     given = request.path["receipt_id"]
     if not _RECEIPT.fullmatch(given):
         raise Refused(NOT_FOUND)
+    return given
+
+
+def agent_id(request: Request) -> str:
+    """Raises AgentNotFound."""
+    given = request.path["agent_id"]
+    if not _AGENT.fullmatch(given):
+        raise AgentNotFound
+    return given
+
+
+def run_id(request: Request) -> str:
+    """Raises AgentRunNotFound."""
+    given = request.path["run_id"]
+    if not _RUN.fullmatch(given):
+        raise AgentRunNotFound
     return given
 
 
