@@ -19,6 +19,10 @@ _RUN = re.compile(r"run-[0-9a-f]{11,12}[0-9a-f]{16}")
 _LONGEST_TOLD = 40
 
 
+def is_catalog(text: str) -> bool:
+    return _CATALOG.fullmatch(text) is not None
+
+
 def catalog_id(request: Request) -> str:
     """Raises CatalogNotFound."""
     given = request.path["catalog_id"]

@@ -2,7 +2,7 @@
 
 from stackroom_console.agent_routes import AGENT_ROUTES
 from stackroom_console.endpoint import Audience, Endpoint, Kind
-from stackroom_console.pages import catalog, catalogs, documents, receipts, sign_in
+from stackroom_console.pages import asking, catalog, catalogs, documents, receipts, sign_in
 
 _CATALOG = "/catalogs/{catalog_id}"
 _DOCUMENT = f"{_CATALOG}/documents/{{document_id}}"
@@ -28,6 +28,8 @@ ROUTES: tuple[Endpoint, ...] = (
     Endpoint(method="POST", path=f"{_DOCUMENT}/retry", answer=documents.retry),
     Endpoint(method="GET", path=f"{_DOCUMENT}/delete", answer=documents.deletion),
     Endpoint(method="POST", path=f"{_DOCUMENT}/delete", answer=documents.delete),
+    Endpoint(method="GET", path="/ask", answer=asking.page),
+    Endpoint(method="POST", path="/ask", answer=asking.ask),
     Endpoint(method="GET", path="/receipts/{receipt_id}", answer=receipts.page),
     Endpoint(method="GET", path="/receipts/{receipt_id}/part", answer=receipts.part),
     *AGENT_ROUTES,

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from stackroom.retrieval.embeddings import CacheTally
     from stackroom.retrieval.index_setup import IndexSetup
     from stackroom.retrieval.prewarming import Prewarming
+    from stackroom.retrieval.questions import Questions
     from stackroom.retrieval.search import Retrieval
     from stackroom.uploads.reconcile import Uploads
 
@@ -122,6 +123,15 @@ class UseCases(RunUseCases):
         from stackroom.aws.answering import answering_of
 
         return answering_of(self.deployment, lambda: self.retrieval)
+
+    @cached_property
+    def questions(self) -> Questions:
+        from stackroom.retrieval.answers import Answering
+        from stackroom.retrieval.questions import Questions
+
+        answering = self.answering
+        written = answering.written if isinstance(answering, Answering) else None
+        return Questions(retrieval=self.retrieval, answering=answering, written=written)
 
     @cached_property
     def prewarming(self) -> Prewarming:

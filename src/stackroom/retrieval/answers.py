@@ -31,14 +31,18 @@ class Answering:
 
     def ask(self, query: str, catalog: Catalog, num_results: int = 5) -> CatalogAnswer:
         cited.check(query)
-        found = self.retrieval.in_catalog(query, catalog, num_results)
+        return self.written(query, self.retrieval.in_catalog(query, catalog, num_results))
+
+    def written(self, query: str, found: Answer) -> CatalogAnswer:
+        """An answer from what a search found for it; raises as `ask` does."""
+        homes = ", ".join(found.knowledge_bases)
         if not found.results:
             if found.guardrail_action != "NONE":
                 return cited.held_back(found.guardrail_action)
             if found.omitted:
-                raise RetrievalFailed(_TOO_LONG, {str(catalog.knowledge_base_id): _NONE_FITS})
+                raise RetrievalFailed(_TOO_LONG, {homes: _NONE_FITS})
             raise NoResults
-        with cited.failures_of(str(catalog.knowledge_base_id)):
+        with cited.failures_of(homes):
             written = self.writer.write(query, [cleaned(each.content) for each in found.results])
         return _answer(written, found)
 

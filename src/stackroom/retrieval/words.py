@@ -16,6 +16,7 @@ _WORD = re.compile(r"\w+")
 # Han, kana and Hangul, in runs.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _MOST_WORDS = 60  # of a question that are compared: it may be a thousand characters long
+TOKENIZER = "tokenize = 'porter unicode61 remove_diacritics 2'"  # of FTS5
 # What a question is asked with says nothing of what it is about. In English, and the shortest list
 # that helps: words that most passages have weigh next to nothing by themselves.
 _ASKING_WORDS = """
@@ -55,10 +56,7 @@ def matched(question: str, texts: Sequence[str]) -> Matches:
     if not words or not texts:
         return Matches(scores=(0.0,) * len(texts), missing=0.0, is_whole=False)
     with closing(sqlite3.connect(":memory:")) as database:
-        database.execute(
-            "CREATE VIRTUAL TABLE texts USING fts5"
-            "(text, tokenize = 'porter unicode61 remove_diacritics 2')"
-        )
+        database.execute(f"CREATE VIRTUAL TABLE texts USING fts5(text, {TOKENIZER})")
         database.executemany("INSERT INTO texts (text) VALUES (?)", [(spaced(t),) for t in texts])
         having = {word: _rows(database, [word]) for word in words}
         found = _rows(database, words)
@@ -73,6 +71,11 @@ def words_of(question: str) -> list[str]:
     return ([word for word in words if word not in _ASKING] or words)[:_MOST_WORDS]
 
 
+def is_unspaced(word: str) -> bool:
+    """Whether it is a pair of letters, of a script that puts no spaces between words."""
+    return _UNSPACED.search(word) is not None
+
+
 def spaced(text: str) -> str:
     """With spaces between any two letters, as they overlap, where a script has none."""
     storable = text.encode(errors="replace").decode()  # half a surrogate pair is no text to SQLite
@@ -80,7 +83,7 @@ def spaced(text: str) -> str:
 
 
 def _missing(having: Mapping[str, Collection[int]]) -> float:
-    counted = [rows for word, rows in having.items() if not _UNSPACED.search(word)]
+    counted = [rows for word, rows in having.items() if not is_unspaced(word)]
     return sum(not rows for rows in counted) / len(counted) if counted else 0.0
 
 

@@ -54,7 +54,9 @@
     constructor(file) {
       this.file = file;
       this.item = element("li");
-      this.item.append(element("bdi", file.name));
+      const name = element("span");
+      name.append(element("bdi", file.name));
+      this.item.append(name);
       this.bar = element("progress");
       this.bar.max = 100;
       this.bar.value = 0;

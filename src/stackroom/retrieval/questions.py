@@ -1,0 +1,66 @@
+"""
+A person's question, of one catalog or of all: what was found, what was left out, and an answer.
+
+The answer is written from what is shown, so that each of its citations can be looked up there.
+Where the store finds and writes by itself (`retrieve_and_generate`) it is asked beside the search,
+and can only be asked of one catalog.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from stackroom.errors import NoResults, RetrievalError
+from stackroom.identity import Caller
+from stackroom.model import Catalog
+from stackroom.retrieval.arguments import RetrieveArguments
+from stackroom.retrieval.cited import CatalogAnswer, CatalogAnswers
+from stackroom.retrieval.results import Answer
+from stackroom.retrieval.search import Retrieval
+
+_NOTHING_SAYS_SO = "What was found doesn't answer the question."
+_ONE_CATALOG = "Ask one catalog for an answer; of all of them passages are found."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """`answer` is None where there is none; then `unanswered` says why, to a person."""
+
+    passages: Answer
+    answer: CatalogAnswer | None = None
+    unanswered: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Questions:
+    """`written` is None where the store writes by itself."""
+
+    retrieval: Retrieval
+    answering: CatalogAnswers
+    written: Callable[[str, Answer], CatalogAnswer] | None
+
+    def ask(self, asked: RetrieveArguments, caller: Caller, catalog: Catalog | None) -> Found:
+        """
+        `catalog` is the caller's own that `asked` names; None for all.
+
+        A model that doesn't answer costs nobody the passages. Raises what `Retrieval.search` does.
+        """
+        passages = self.retrieval.search(asked, caller)
+        if not passages.results:
+            return Found(passages=passages, unanswered=_NOTHING_SAYS_SO)
+        try:
+            answer = self._answer(asked, passages, catalog)
+        except NoResults:
+            return Found(passages=passages, unanswered=_NOTHING_SAYS_SO)
+        except RetrievalError as error:
+            return Found(passages=passages, unanswered=f"No answer was written: {error}.")
+        unanswered = _ONE_CATALOG if answer is None else ""
+        return Found(passages=passages, answer=answer, unanswered=unanswered)
+
+    def _answer(
+        self, asked: RetrieveArguments, passages: Answer, catalog: Catalog | None
+    ) -> CatalogAnswer | None:
+        if self.written is not None:
+            return self.written(asked.query, passages)
+        if catalog is not None:
+            return self.answering.ask(asked.query, catalog, asked.top_k)
+        return None
