@@ -37,7 +37,7 @@
     if (xhr.status < 400 || xhr.getResponseHeader("HX-Redirect")) return;
     event.detail.shouldSwap = true;
     event.detail.swapOverride = "innerHTML";
-    event.detail.target = placeOf(event.detail.elt);
+    event.detail.target = placeOf(event.detail.requestConfig.elt);
   });
 
   /* What is watched is looked at again after a failure, at once after a change, and only if seen. */
