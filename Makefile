@@ -57,7 +57,7 @@ deploy-opensearch: setup ## let a gateway search a collection; ARGS="-c collecti
 # Data and knowledge bases stay, in stacks of their own, so that `make deploy` finds them again.
 .PHONY: destroy
 destroy: setup ## remove what runs and keep the data; PURGE=yes deletes that too
-	$(CDK) destroy --force -c project=$(PROJECT) -c bundling=none $(ARGS) $(PROJECT)-operations $(PROJECT)-gateway $(PROJECT)-pipeline
+	$(CDK) destroy --force -c project=$(PROJECT) -c bundling=none $(ARGS) $(PROJECT)-operations $(PROJECT)-console $(PROJECT)-gateway $(PROJECT)-pipeline
 ifeq ($(PURGE),yes)
 	@$(BIN)/python infra/purge.py --project $(PROJECT)
 endif

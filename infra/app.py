@@ -22,6 +22,7 @@ os.environ.setdefault("JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION", "1")
 
 import aws_cdk as cdk
 
+from infra.console import ConsoleStack
 from infra.data import DataStack
 from infra.deployment import Deployment
 from infra.gateway import GatewayStack
@@ -66,6 +67,17 @@ def build_app(outdir: str | None = None, context: Mapping[str, object] | None = 
         data=data,
         knowledge_base=knowledge_base,
     )
+    console = None
+    if deployment.console is not None:
+        console = ConsoleStack(
+            app,
+            f"{deployment.project}-console",
+            deployment=deployment,
+            settings=deployment.console,
+            data=data,
+            knowledge_base=knowledge_base,
+            gateway=gateway,
+        )
     OperationsStack(
         app,
         f"{deployment.project}-operations",
@@ -73,6 +85,7 @@ def build_app(outdir: str | None = None, context: Mapping[str, object] | None = 
         data=data,
         pipeline=pipeline,
         gateway=gateway,
+        console=console,
     )
     return app
 

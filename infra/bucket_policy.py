@@ -34,15 +34,16 @@ def guard(bucket: s3.Bucket, *, deployment: Deployment) -> None:
         return {"ArnNotLike": {"aws:PrincipalArn": sessions}}
 
     # The reconciler does for a lost event what the upload handler would have done. The catalog
-    # tools remove a sidecar with its document; they write none.
+    # tools and the console remove a sidecar with its document; they write none.
     writers = ("upload-handler", "reconciler")
+    removers = ("catalog-tools", *(["console"] if deployment.console else []))
     _refuse(bucket, "SidecarsAreThePipelines", _PUTS, on=SIDECARS, where=others_than(*writers))
     _refuse(
         bucket,
         "SidecarsGoWithTheirDocuments",
         _DELETES,
         on=SIDECARS,
-        where=others_than(*writers, "catalog-tools"),
+        where=others_than(*writers, *removers),
     )
     _refuse(
         bucket,

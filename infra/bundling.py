@@ -1,6 +1,6 @@
 """The zips of the functions: which there are. How one is made: stackroom_constructs.bundling."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aws_cdk import aws_lambda as lambda_
@@ -18,6 +18,8 @@ SERVICES = BASE_SERVICES | {
     "dynamodb",
     "s3",
     "s3vectors",
+    "secretsmanager",
+    "sqs",
     "stepfunctions",
 }
 
@@ -28,10 +30,14 @@ class Group:
 
     name: str
     extras: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ("stackroom",)  # of our own
 
     def bundle(self) -> Bundle:
         return Bundle(
-            folders={"functions": ROOT / "functions", "stackroom": source_of("stackroom")},
+            folders={
+                "functions": ROOT / "functions",
+                **{package: source_of(package) for package in self.packages},
+            },
             extras=self.extras,
             services=SERVICES,
             architecture=lambda_.Architecture.ARM_64,
@@ -43,6 +49,13 @@ CACHED = Group("cached", extras=("redis",))
 INSPECT = Group("inspect", extras=("extraction",))
 OPENSEARCH = Group("opensearch", extras=("opensearch",))
 IDENTITY = Group("identity", extras=("identity",))
+CONSOLE = Group(
+    "console",
+    extras=("console", "console-function", "identity"),
+    packages=("stackroom", "stackroom_console"),
+)
+RUNNER = Group("runner", extras=("agents",), packages=("stackroom", "stackroom_agents"))
+CACHED_RUNNER = replace(RUNNER, name="cached-runner", extras=("agents", "redis"))
 
 
 def code_of(group: Group, *, with_dependencies: bool) -> lambda_.Code:

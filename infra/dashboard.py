@@ -7,16 +7,16 @@ import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
+from infra.console import ConsoleStack
+from infra.console_figures import what_the_console_does
 from infra.costs import consumed, estimated
 from infra.data import DataStack
 from infra.function import HandlerFunction
 from infra.gateway import GatewayStack
-from infra.measurements import found, metric, of_function, of_queue, ours, total
+from infra.measurements import found, graph, metric, of_function, of_queue, ours, total
 from infra.pipeline import PipelineStack
-from infra.search_figures import embedding_cache, passages, search_indexes
-
-_THIRD = 8  # of the 24 columns
-_OF_A_CALL = ("tool", "outcome")
+from infra.queues import ConsumedQueue
+from infra.search_figures import what_agents_get
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +24,7 @@ class Dashboard:
     data: DataStack
     pipeline: PipelineStack
     gateway: GatewayStack
+    console: ConsoleStack | None
     state_machine_arn: str
     alarms: Sequence[cloudwatch.IAlarm]
 
@@ -43,59 +44,72 @@ class Dashboard:
         dashboard.add_widgets(*self._is_it_keeping_up())
         dashboard.add_widgets(*self._what_waits())
         dashboard.add_widgets(*self._what_fails())
-        dashboard.add_widgets(*self._what_agents_get())
+        dashboard.add_widgets(*what_agents_get())
+        if self.console is not None:
+            dashboard.add_widgets(*what_the_console_does(self.console))
         dashboard.add_widgets(*self._what_it_costs())
         return dashboard
 
     def _is_it_keeping_up(self) -> list[cloudwatch.IWidget]:
-        queues = [queue.name for queue in self.pipeline.queues]
+        queues = [queue.name for queue in [*self.pipeline.queues, *self._runs_of_agents()]]
+        # Whoever settles a document counts it: `ingest` by direct calls, `status_poller` by jobs.
+        delays = [
+            found(
+                "UploadToIndexedSeconds",
+                statistic=statistic,
+                label=f"${{PROP('Dim.service')}}, {statistic}",
+            )
+            for statistic in ("p50", "p90", "Maximum")
+        ]
         return [
-            _graph("From upload to searchable (s)", [*map(_delay, ("p50", "p90", "Maximum"))]),
-            _graph("Documents settled, by outcome", [found("DocumentsSettled", "outcome")]),
-            _graph(
-                "Bedrock polled, and how often it was busy", [found("Polls"), found("BusyAnswers")]
+            graph("From upload to searchable (s)", delays),
+            graph("Documents settled, by outcome", [found("DocumentsSettled", "outcome")]),
+            graph(
+                "Bedrock polled, and how often it was busy",
+                [found("Polls"), found("BusyAnswers")],
             ),
-            _graph(
+            graph(
                 "Messages waiting",
                 [of_queue(name, "ApproximateNumberOfMessagesVisible") for name in queues],
             ),
-            _graph(
+            graph(
                 "Age of the oldest message (s)",
                 [of_queue(name, "ApproximateAgeOfOldestMessage") for name in queues],
             ),
-            _graph("Runs", [self._runs("ExecutionsStarted"), self._runs("ExecutionsSucceeded")]),
+            graph("Runs", [self._runs("ExecutionsStarted"), self._runs("ExecutionsSucceeded")]),
         ]
 
     def _what_waits(self) -> list[cloudwatch.IWidget]:
         """What the sweep and the reconciler count when they look."""
         return [
-            _graph("Longest wait for Bedrock (s)", [_seen("OldestWaitSeconds")]),
-            _graph("Runs parked, runs admitted", [_seen("ParkedRuns"), _seen("Grants")]),
-            _graph("Jobs and direct calls", [found("IngestionJobs"), found("DirectCalls")]),
-            _graph("Discrepancies found, by kind", [found("ReconcilerFindings", "kind")]),
+            graph("Longest wait for Bedrock (s)", [_seen("OldestWaitSeconds")]),
+            graph("Runs parked, runs admitted", [_seen("ParkedRuns"), _seen("Grants")]),
+            graph("Jobs and direct calls", [found("IngestionJobs"), found("DirectCalls")]),
+            graph("Discrepancies found, by kind", [found("ReconcilerFindings", "kind")]),
         ]
 
     def _what_fails(self) -> list[cloudwatch.IWidget]:
         handlers = self._handlers()
         dead = [queue.name for queue in self.pipeline.dead_letters]
+        dead += [queue.dead_letters.name for queue in self._runs_of_agents()]
         endings = ("ExecutionsFailed", "ExecutionsTimedOut", "ExecutionsAborted")
         broken: list[cloudwatch.IMetric] = [*map(self._runs, endings), found("CatalogsSetAside")]
         return [
-            _graph(
+            graph(
                 "Dead letters",
                 [of_queue(name, "ApproximateNumberOfMessagesVisible") for name in dead],
             ),
-            _graph("Broken runs, catalogs set aside", broken),
-            _graph(
+            graph("Broken runs, catalogs set aside", broken),
+            graph(
                 "Rejected uploads, failures without a name",
                 [found("RejectedUploads"), found("UnexplainedFailures")],
             ),
-            _graph("Function errors", [of_function(each, "Errors") for each in handlers]),
-            _graph(
+            graph("Function errors", [of_function(each, "Errors") for each in handlers]),
+            graph(
                 "Function duration, p95 (ms)",
                 [of_function(each, "Duration", statistic="p95") for each in handlers],
             ),
-            _graph(
+            graph(
                 "Throttled",
                 [
                     total([of_function(each, "Throttles") for each in handlers], label="functions"),
@@ -105,47 +119,30 @@ class Dashboard:
             ),
         ]
 
-    def _what_agents_get(self) -> list[cloudwatch.IWidget]:
-        return [
-            _graph("Tool latency, p50 (ms)", [_answered("p50")]),
-            _graph("Tool latency, p99 (ms)", [_answered("p99")]),
-            _graph(
-                "Tool calls refused or failed",
-                [
-                    found(
-                        "ToolLatency",
-                        *_OF_A_CALL,
-                        statistic="SampleCount",
-                        where='NOT outcome="success"',
-                        label="${PROP('Dim.tool')} ${PROP('Dim.outcome')}",
-                    )
-                ],
-            ),
-            _graph("Passages per search", passages()),
-            _graph("Search indexes, by state", search_indexes()),
-            _graph("Vectors of questions", embedding_cache()),
-        ]
-
     def _what_it_costs(self) -> list[cloudwatch.IWidget]:
         tables = self.data.table_names
         return [
-            _graph(
+            graph(
                 "Estimated dollars per 5 minutes",
                 estimated(functions=self._handlers(), tables=tables),
                 stacked=True,
             ),
-            _graph(
+            graph(
                 "Table units consumed",
                 [
                     total(consumed(tables, "Read"), label="read"),
                     total(consumed(tables, "Write"), label="written"),
                 ],
             ),
-            _graph("Bytes stored", [self._stored()]),
+            graph("Bytes stored", [self._stored()]),
         ]
 
     def _handlers(self) -> list[HandlerFunction]:
-        return [*self.pipeline.handlers, *self.gateway.handlers]
+        further = self.console.handlers if self.console else []
+        return [*self.pipeline.handlers, *self.gateway.handlers, *further]
+
+    def _runs_of_agents(self) -> list[ConsumedQueue]:
+        return [self.console.runs.queue] if self.console else []
 
     def _runs(self, name: str) -> cloudwatch.Metric:
         label = name.removeprefix("Executions").lower()
@@ -171,30 +168,6 @@ class Dashboard:
         )
 
 
-def _answered(statistic: str) -> cloudwatch.MathExpression:
-    return found(
-        "ToolLatency",
-        *_OF_A_CALL,
-        statistic=statistic,
-        where='outcome="success"',
-        label="${PROP('Dim.tool')}",
-    )
-
-
-def _delay(statistic: str) -> cloudwatch.MathExpression:
-    """Whoever settles a document counts it: `ingest` by direct calls, else `status_poller`."""
-    label = f"${{PROP('Dim.service')}}, {statistic}"
-    return found("UploadToIndexedSeconds", statistic=statistic, label=label)
-
-
 def _seen(name: str) -> cloudwatch.Metric:
     """A figure of the sweep, which looks every five minutes."""
     return ours(name, "ingest", statistic="Maximum", label=name)
-
-
-def _graph(
-    title: str, metrics: Sequence[cloudwatch.IMetric], *, stacked: bool = False
-) -> cloudwatch.GraphWidget:
-    return cloudwatch.GraphWidget(
-        title=title, left=list(metrics), width=_THIRD, height=6, stacked=stacked
-    )

@@ -10,6 +10,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from infra.browser_uploads import uploads_from
 from infra.bucket_policy import guard
 from infra.deployment import Deployment
 from infra.sign_in import provider_of
@@ -29,6 +30,7 @@ class DataStack(cdk.Stack):
         self.catalog_table = CatalogTable(self, "Catalogs", table_name=self.table_names[0])
         self.control_table = ControlTable(self, "Control", table_name=self.table_names[1])
         self.user_pool = self._user_pool()
+        self._operators()
         self.uploader_policy = self._uploader_policy()
 
         cdk.CfnOutput(self, "BucketName", value=self.bucket.bucket_name)
@@ -51,16 +53,7 @@ class DataStack(cdk.Stack):
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
             removal_policy=cdk.RemovalPolicy.RETAIN,
-            # Any origin may try: every request must still be signed, and S3 sets no cookie.
-            cors=[
-                s3.CorsRule(
-                    allowed_methods=[s3.HttpMethods.PUT, s3.HttpMethods.POST, s3.HttpMethods.GET],
-                    allowed_origins=["*"],
-                    allowed_headers=["*"],
-                    exposed_headers=["ETag", "x-amz-version-id"],
-                    max_age=3600,
-                )
-            ],
+            cors=uploads_from(self._deployment),
             lifecycle_rules=[
                 s3.LifecycleRule(
                     id="forget-old-versions",
@@ -118,6 +111,17 @@ class DataStack(cdk.Stack):
             " to be turned on at any time.",
         )
         return users
+
+    def _operators(self) -> None:
+        """Here and not with the console, or who is in it would be forgotten with that."""
+        operators = cognito.CfnUserPoolGroup(
+            self,
+            "Operators",
+            user_pool_id=self.user_pool.user_pool_id,
+            group_name="operators",
+            description="Who may see the console's page of operations, about all users.",
+        )
+        operators.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
 
     def _uploader_policy(self) -> iam.ManagedPolicy:
         """For people and programs: whoever carries the tag `user_id` works under that prefix."""

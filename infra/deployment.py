@@ -9,6 +9,7 @@ from constructs import Construct
 
 from infra.answers import AnswerModel, Guardrail
 from infra.callback_urls import callback_urls
+from infra.console_settings import ConsoleSettings, upload_origins
 from infra.fitting import Fitting
 from infra.ingestion import Ingestion
 from infra.pool_type import MANAGED, pool_type
@@ -90,6 +91,8 @@ class Deployment:
     search_language: str  # of the documents, for search by words; "none": of no language
     callback_urls: tuple[str, ...]  # where a browser may go after a sign-in
     prewarm_minutes: int  # that a knowledge base may be idle before it is asked; 0: it never is
+    console: ConsoleSettings | None  # None: there is none
+    upload_origins: tuple[str, ...]  # of pages that aren't the console's
     with_dependencies: bool  # False: functions are synthesised without their pinned packages
 
     @classmethod
@@ -140,6 +143,8 @@ class Deployment:
             search_language=language,
             callback_urls=callback_urls(app),
             prewarm_minutes=prewarm,
+            console=ConsoleSettings.from_context(app),
+            upload_origins=upload_origins(app),
             with_dependencies=bundling == "full",
         )
 

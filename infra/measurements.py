@@ -1,7 +1,7 @@
 """What CloudWatch knows of Stackroom: our own figures and those of the services it runs on."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -9,6 +9,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from infra.function import HandlerFunction
 
 FIVE_MINUTES = cdk.Duration.minutes(5)
+_THIRD = 8  # of the 24 columns
 
 
 def metric(
@@ -85,4 +86,12 @@ def found(
         label=("" if dimensions else name) if label is None else label,
         using_metrics={},
         period=FIVE_MINUTES,
+    )
+
+
+def graph(
+    title: str, metrics: Sequence[cloudwatch.IMetric], *, stacked: bool = False
+) -> cloudwatch.GraphWidget:
+    return cloudwatch.GraphWidget(
+        title=title, left=list(metrics), width=_THIRD, height=6, stacked=stacked
     )

@@ -8,15 +8,15 @@ from constructs import Construct
 
 from infra.access_queries import keep_access_queries
 from infra.alarms import Alarms, alarm_topic
+from infra.console import ConsoleStack
+from infra.console_figures import faults_alarm
 from infra.dashboard import Dashboard
 from infra.data import DataStack
 from infra.deployment import Deployment
 from infra.gateway import GatewayStack
 from infra.measurements import metric, of_function, of_queue, ours, total
 from infra.pipeline import PipelineStack
-
-# Nobody has told how long it takes; a person should look at what takes longer.
-_HOURS_OF_BUILDING = 6
+from infra.search_figures import unready_indexes_alarm, withheld_passages_alarm
 
 
 class OperationsStack(cdk.Stack):
@@ -29,6 +29,7 @@ class OperationsStack(cdk.Stack):
         data: DataStack,
         pipeline: PipelineStack,
         gateway: GatewayStack,
+        console: ConsoleStack | None,
     ) -> None:
         super().__init__(scope, construct_id)
         self._deployment = deployment
@@ -36,6 +37,12 @@ class OperationsStack(cdk.Stack):
         self._pipeline = pipeline
         self._tools = gateway.tools
         self._handlers = [*pipeline.handlers, *gateway.handlers]
+        self._queues, self._dead_letters = [*pipeline.queues], [*pipeline.dead_letters]
+        if console is not None:
+            # Its other function answers API Gateway, which counts what fails there.
+            self._handlers.append(console.runs.runner)
+            self._queues.append(console.runs.queue)
+            self._dead_letters.append(console.runs.queue.dead_letters)
         topic = alarm_topic(self, project=deployment.project)
         self._alarms = Alarms(scope=self, project=deployment.project, topic=topic)
 
@@ -46,17 +53,19 @@ class OperationsStack(cdk.Stack):
             self._broken_runs_alarm(),
             self._set_aside_alarm(),
             self._failed_documents_alarm(),
-            self._withheld_passages_alarm(),
-            self._unready_indexes_alarm(),
+            withheld_passages_alarm(self._alarms),
+            unready_indexes_alarm(self._alarms),
             self._tool_faults_alarm(),
             self._function_throttles_alarm(),
             self._table_throttles_alarm(),
             self._errors_alarm(),
+            *([faults_alarm(self._alarms, console)] if console else []),
         ]
         dashboard = Dashboard(
             data=data,
             pipeline=pipeline,
             gateway=gateway,
+            console=console,
             state_machine_arn=deployment.state_machine_arn(self),
             alarms=alarms,
         ).add_to(self, deployment.project)
@@ -64,18 +73,17 @@ class OperationsStack(cdk.Stack):
         keep_access_queries(self, deployment=deployment, tools=self._tools)
 
         cdk.CfnOutput(self, "AlarmTopicArn", value=topic.topic_arn)
-        console = f"https://{self.region}.console.aws.amazon.com/cloudwatch/home"
+        page = f"https://{self.region}.console.aws.amazon.com/cloudwatch/home"
         cdk.CfnOutput(
             self,
             "DashboardUrl",
-            value=f"{console}?region={self.region}#dashboards/dashboard/{dashboard.dashboard_name}",
+            value=f"{page}?region={self.region}#dashboards/dashboard/{dashboard.dashboard_name}",
         )
 
     def _dead_letter_alarms(self) -> list[cloudwatch.Alarm]:
-        prefix, suffix = f"{self._deployment.project}-", "-dead"
         return [
             self._alarms.on(
-                f"{queue.name.removeprefix(prefix).removesuffix(suffix).title()}Undeliverable",
+                f"{self._title(queue.name.removesuffix('-dead'))}Undeliverable",
                 of_queue(
                     queue.name,
                     "ApproximateNumberOfMessagesVisible",
@@ -84,13 +92,13 @@ class OperationsStack(cdk.Stack):
                 threshold=1,
                 description=f"Messages in {queue.name}: read one, mend its cause, redrive.",
             )
-            for queue in self._pipeline.dead_letters
+            for queue in self._dead_letters
         ]
 
     def _age_alarms(self) -> list[cloudwatch.Alarm]:
         return [
             self._alarms.on(
-                f"{queue.node.id}Late",
+                f"{self._title(queue.name)}Late",
                 of_queue(
                     queue.name, "ApproximateAgeOfOldestMessage", period=cdk.Duration.minutes(5)
                 ),
@@ -98,7 +106,7 @@ class OperationsStack(cdk.Stack):
                 description=f"{queue.name} has a message older than 15 minutes: its function is"
                 " failing or throttled.",
             )
-            for queue in self._pipeline.queues
+            for queue in self._queues
         ]
 
     def _long_wait_alarm(self) -> cloudwatch.Alarm:
@@ -135,23 +143,6 @@ class OperationsStack(cdk.Stack):
             total(failures, label="failed documents"),
             threshold=10,
             description="Ten documents failed within five minutes: their records say why.",
-        )
-
-    def _withheld_passages_alarm(self) -> cloudwatch.Alarm:
-        figure = ours("PassagesWithheld", "retrieve", statistic="Sum")
-        what = "Passages bore the attributes of a user whose documents they are not from."
-        return self._alarms.on("WithheldPassages", figure, threshold=1, description=what)
-
-    def _unready_indexes_alarm(self) -> cloudwatch.Alarm:
-        """Hours, because what is in an index already may take some to be read for its words."""
-        figure = ours("SearchIndexesNotReady", "reconciler", statistic="Minimum")
-        return self._alarms.on(
-            "SearchIndexesNotReady",
-            figure.with_(period=cdk.Duration.hours(1)),
-            threshold=1,
-            periods=_HOURS_OF_BUILDING,
-            description="An index can't be searched by words for hours: searches go through"
-            " Retrieve, by meaning alone. The log of the reconciler names it.",
         )
 
     def _tool_faults_alarm(self) -> cloudwatch.Alarm:
@@ -192,6 +183,10 @@ class OperationsStack(cdk.Stack):
             threshold=5,
             description="Functions raised: the log group of the one on the dashboard says why.",
         )
+
+    def _title(self, queue_name: str) -> str:
+        """Of `stackroom-agent-runs`: AgentRuns."""
+        return queue_name.removeprefix(f"{self._deployment.project}-").title().replace("-", "")
 
     def _of_functions(self, name: str) -> Sequence[cloudwatch.Metric]:
         return [of_function(handler, name) for handler in self._handlers]

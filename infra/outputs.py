@@ -18,6 +18,7 @@ Stackroom is up.
   app client       {ClientId}
   issuer           {IssuerUrl}
   identity pool    {IdentityPoolId}
+  console          {ConsoleUrl}
   dashboard        {DashboardUrl}
   alarms           {AlarmTopicArn}
 
@@ -36,6 +37,7 @@ Next (docs/deploy.md explains each line):
 def report(outputs: Mapping[str, Mapping[str, str]], path: str = "cdk.out/outputs.json") -> str:
     """`outputs` as the CDK writes them into `path`: values by name, by stack."""
     merged = {name: value for stack in outputs.values() for name, value in stack.items()}
+    merged.setdefault("ConsoleUrl", "none (context console=off)")
     [project] = [each.removesuffix("-data") for each in outputs if each.endswith("data")]
     return _TEXT.format_map({**merged, "Project": project, "path": path})
 

@@ -45,8 +45,14 @@ _ARNS = {
     "AWS::StepFunctions::StateMachine": (
         "arn:aws:states:{{region}}:{{account}}:stateMachine:{name}"
     ),
+    # With six characters of AWS's own behind the name.
+    "AWS::SecretsManager::Secret": "arn:aws:secretsmanager:{{region}}:{{account}}:secret:{name}",
 }
-_REFERRED_BY_ARN = ("AWS::StepFunctions::StateMachine", "AWS::SNS::Topic")
+_REFERRED_BY_ARN = (
+    "AWS::StepFunctions::StateMachine",
+    "AWS::SNS::Topic",
+    "AWS::SecretsManager::Secret",
+)
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,9 @@ class Resource:
 
 
 class Assembly:
-    """Stacks by purpose: `data`, `knowledge-base`, `pipeline`, `gateway`, `operations`."""
+    """
+    Stacks by purpose: `data`, `knowledge-base`, `pipeline`, `gateway`, `console`, `operations`.
+    """
 
     def __init__(self, directory: Path, project: str = "stackroom") -> None:
         self.directory = directory

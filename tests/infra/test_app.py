@@ -39,8 +39,14 @@ RIGHT: dict[str, object] = {
     "parsing": "default",
     "parsing_model": "",
     "prewarm_minutes": 0,
+    "console": "on",
+    "console_domain": "",
+    "console_certificate_arn": "",
+    "agent_models": "",
+    "upload_origins": "",
     "bundling": "none",
 }
+CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/" + "0" * 36
 
 
 def test_the_script_writes_what_pytest_sees(assembly: Assembly, tmp_path: Path) -> None:
@@ -114,6 +120,21 @@ def test_the_script_writes_what_pytest_sees(assembly: Assembly, tmp_path: Path) 
         ("prewarm_minutes", 4),
         ("prewarm_minutes", "61"),
         ("prewarm_minutes", -15),
+        ("console", "yes"),
+        ("console", True),
+        ("console_domain", "https://console.example.com"),
+        ("console_domain", "Console.example.com"),
+        ("console_domain", "console.example.com"),  # without a certificate
+        ("console_certificate_arn", "arn:aws:iam::123456789012:server-certificate/console"),
+        ("console_certificate_arn", CERTIFICATE),  # without a domain
+        ("agent_models", "nova"),
+        ("agent_models", "amazon.nova-lite-v1:0,"),
+        ("agent_models", "amazon.nova-lite-v1:0,amazon.nova-lite-v1:0"),
+        ("agent_models", ",".join(f"amazon.nova-v{number}" for number in range(11))),
+        ("upload_origins", "*"),
+        ("upload_origins", "https://app.example.com/"),
+        ("upload_origins", "app.example.com"),
+        ("project", "laws"),  # with "aws" in it, which Cognito reserves
         ("admission_jobs", 0),
         ("admission_direct_calls", "0"),
         ("admission_seconds_between_starts", -1),

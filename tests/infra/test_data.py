@@ -54,12 +54,13 @@ def test_old_versions_and_half_uploads_are_forgotten(assembly: Assembly) -> None
     assert "ExpirationInDays" not in rule
 
 
-def test_a_browser_may_upload(assembly: Assembly) -> None:
+def test_a_browser_may_upload_from_the_consoles_pages(assembly: Assembly) -> None:
     bucket = assembly.one("data", "AWS::S3::Bucket").properties
 
     [rule] = bucket["CorsConfiguration"]["CorsRules"]
 
     assert {"PUT", "POST"} <= set(rule["AllowedMethods"])
+    assert rule["AllowedOrigins"] == ["https://*.execute-api.{region}.amazonaws.com"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ def test_the_dashboard_fits_a_screen_or_two(assembly: Assembly) -> None:
 
     titles = [widget["properties"]["title"] for widget in widgets]
 
-    assert 15 <= len(widgets) <= 27
+    assert 15 <= len(widgets) <= 30
     assert len(set(titles)) == len(titles)
 
 
@@ -58,8 +58,10 @@ def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -
         "UploadsUndeliverable",
         "InspectionsUndeliverable",
         "RecoveryUndeliverable",
+        "AgentRunsUndeliverable",
         "UploadsLate",
         "InspectionsLate",
+        "AgentRunsLate",
         "LongWait",
         "BrokenRuns",
         "CatalogsSetAside",
@@ -70,6 +72,7 @@ def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -
         "FunctionThrottles",
         "TableThrottles",
         "FunctionErrors",
+        "ConsoleFaults",
     }
 
 

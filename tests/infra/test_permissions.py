@@ -19,6 +19,7 @@ MACHINE = "stateMachine:stackroom-ingest-catalog"
 EXECUTIONS = "execution:stackroom-ingest-catalog:*"
 MODEL_ID = "amazon.nova-2-lite-v1:0"
 MODEL = f"foundation-model/{MODEL_ID}"  # here, and without a region for the global profile
+COOKIE_KEY = "secret:CookieKey2B1B4FB9"  # as CloudFormation calls it
 ANY = "*"  # for actions that know no resources
 
 # By function, by resource (the ARN after account and region): the actions and nothing else.
@@ -105,8 +106,40 @@ RIGHTS = {
         EXECUTIONS: "states: DescribeExecution",
     },
     ("gateway", "identity-interceptor"): {},
+    ("console", "console"): {
+        CATALOGS: "dynamodb: GetItem BatchGetItem PutItem UpdateItem DeleteItem Query",
+        CATALOGS_BY_USER: "dynamodb: Query",
+        CONTROL: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query",
+        DOCUMENTS: "s3: ListBucket ListBucketVersions",
+        f"{DOCUMENTS}/*": "s3: GetObject PutObject DeleteObject DeleteObjectVersion",
+        KNOWLEDGE_BASE: "bedrock: Retrieve",
+        INDEX: "s3vectors: QueryVectors GetVectors GetIndex",
+        EMBEDDING: "bedrock: InvokeModel",
+        MODEL: "bedrock: InvokeModel",
+        f"inference-profile/global.{MODEL_ID}": "bedrock: InvokeModel GetInferenceProfile",
+        MACHINE: "states: StartExecution",
+        EXECUTIONS: "states: DescribeExecution",
+        "stackroom-agent-runs": "sqs: SendMessage",
+        COOKIE_KEY: "secretsmanager: GetSecretValue",
+    },
+    ("console", "agent-runner"): {
+        CATALOGS: "dynamodb: GetItem BatchGetItem",
+        CATALOGS_BY_USER: "dynamodb: Query",
+        CONTROL: "dynamodb: GetItem PutItem",
+        DOCUMENTS: "s3: ListBucket",
+        f"{DOCUMENTS}/_pagemaps/*": "s3: GetObject",
+        KNOWLEDGE_BASE: "bedrock: Retrieve",
+        INDEX: "s3vectors: QueryVectors GetVectors GetIndex",
+        EMBEDDING: "bedrock: InvokeModel",
+        MODEL: "bedrock: InvokeModel",
+        f"inference-profile/global.{MODEL_ID}": "bedrock: InvokeModel GetInferenceProfile",
+    },
 }
-CONSUMED = {"upload-handler": "stackroom-uploads", "inspect": "stackroom-inspections"}
+CONSUMED = {
+    "upload-handler": "stackroom-uploads",
+    "inspect": "stackroom-inspections",
+    "agent-runner": "stackroom-agent-runs",
+}
 
 
 @pytest.mark.parametrize(("stack", "function"), RIGHTS)
@@ -229,7 +262,7 @@ def test_only_a_signed_in_user_of_this_pool_becomes_an_uploader(assembly: Assemb
         ),
         (
             "SidecarsGoWithTheirDocuments",
-            ["upload-handler", "reconciler", "catalog-tools"],
+            ["upload-handler", "reconciler", "catalog-tools", "console"],
             "s3: DeleteObject DeleteObjectVersion",
             "*.metadata.json",
         ),

@@ -57,15 +57,17 @@ def test_who_searches_an_index_may_ask_it_and_the_model_and_retrieve_where_that_
 
 
 def test_nobody_else_gets_a_right_by_it(by_retrieve: Assembly, directly: Assembly) -> None:
-    for stack in directly.stacks - {"gateway"}:
+    for stack in directly.stacks - {"gateway", "console"}:
         assert directly.template(stack) == by_retrieve.template(stack)
     changed = {
         each.properties["Roles"][0]
-        for each in directly.all("gateway", "AWS::IAM::Policy")
-        if each.raw not in [other.raw for other in by_retrieve.all("gateway", "AWS::IAM::Policy")]
+        for stack in ("gateway", "console")
+        for each in directly.all(stack, "AWS::IAM::Policy")
+        if each.raw not in [other.raw for other in by_retrieve.all(stack, "AWS::IAM::Policy")]
     }
 
-    assert changed == {f"stackroom-{function}-{{region}}" for function in SEARCHING}
+    searching = {*SEARCHING, "console", "agent-runner"}
+    assert changed == {f"stackroom-{function}-{{region}}" for function in searching}
 
 
 @pytest.mark.parametrize("function", SEARCHING)

@@ -24,7 +24,14 @@ LARGEST = 1_000_000
 
 
 def test_there_is_a_stack_for_each_purpose(assembly: Assembly) -> None:
-    assert assembly.stacks == {"data", "knowledge-base", "pipeline", "gateway", "operations"}
+    assert assembly.stacks == {
+        "data",
+        "knowledge-base",
+        "pipeline",
+        "gateway",
+        "console",
+        "operations",
+    }
 
 
 def test_no_template_breaks_a_rule_of_its_resources(assembly: Assembly) -> None:
@@ -80,6 +87,7 @@ def test_templates_are_small_and_for_any_account(assembly: Assembly) -> None:
         ("knowledge-base", {"VectorBucketArn", "KnowledgeBasePool"}),
         ("pipeline", {"StateMachineArn", "UploadsQueueUrl"}),
         ("gateway", {"McpUrl", "ClientId", "IdentityPoolId"}),
+        ("console", {"ConsoleUrl"}),
         ("operations", {"AlarmTopicArn", "DashboardUrl"}),
     ],
 )

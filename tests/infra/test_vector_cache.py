@@ -67,8 +67,22 @@ def test_without_one_there_is_nothing_of_it(assembly: Assembly) -> None:
 
 
 def test_it_changes_no_other_stack(assembly: Assembly, cached: Assembly) -> None:
-    for stack in assembly.stacks - {"gateway"}:
+    for stack in assembly.stacks - {"gateway", "console"}:
         assert cached.template(stack) == assembly.template(stack)
+
+
+def test_the_console_stays_where_it_reaches_cognito_and_runs_of_agents_use_the_cache(
+    cached: Assembly,
+) -> None:
+    functions = {
+        each.properties["FunctionName"]: each.properties
+        for each in cached.all("console", "AWS::Lambda::Function")
+    }
+
+    assert "VpcConfig" not in functions["stackroom-console"]
+    assert "REDIS_URL" not in functions["stackroom-console"]["Environment"]["Variables"]
+    assert "VpcConfig" in functions["stackroom-agent-runner"]
+    assert "REDIS_URL" in functions["stackroom-agent-runner"]["Environment"]["Variables"]
 
 
 def test_whoever_searches_for_somebody_is_told_of_it_and_stands_in_its_vpc(

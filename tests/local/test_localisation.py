@@ -190,3 +190,17 @@ def test_functions_that_were_kept_start_anew_where_the_installation_is_another()
     keys = {bootstrap_key(bootstrap_archive(Path(root))) for root in ("/here", "/there", "/here")}
 
     assert len(keys) == 2
+
+
+def test_files_are_uploaded_by_pages_of_this_machine_and_by_no_others() -> None:
+    rule = {"AllowedMethods": ["POST"], "AllowedOrigins": ["https://console.example.com"]}
+    bucket = {
+        "Type": "AWS::S3::Bucket",
+        "Properties": {"BucketName": "docs", "CorsConfiguration": {"CorsRules": [rule]}},
+    }
+
+    made = localised(a_template(Bucket=bucket), {}, "assets")["Resources"]["Bucket"]
+
+    [told] = made["Properties"]["CorsConfiguration"]["CorsRules"]
+    assert told["AllowedMethods"] == ["POST"]
+    assert told["AllowedOrigins"] == ["http://127.0.0.1:*", "http://localhost:*"]

@@ -8,7 +8,7 @@ from stackroom.errors import CatalogEmpty, CatalogNotFound
 from stackroom.model import Catalog
 from stackroom.ownership import owned
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
-from stackroom_console.pages import ids
+from stackroom_console import ids
 from stackroom_console.pages.answers import Shown, shown
 from stackroom_console.rendering import render
 from stackroom_console.request import Request

@@ -7,6 +7,7 @@ What differs between a template for AWS and the same template here, and nothing 
 - a calibration of Titan's similarities becomes that of the model that stands in for it;
 - a pause that Bedrock's limits ask for is as much shorter as the simulator's clock is faster, and
   so is the wait for a message whose function died, as far as the function's own time allows;
+- files are uploaded by pages of this machine, whatever their port;
 - a queue keeps as many processes of its function at work as the machine has cores, not five;
 - every other resource, policy, rule, alarm and output stays as synthesised.
 """
@@ -58,6 +59,7 @@ def localised(
             # CloudFormation takes over an existing bucket only if its name is a literal.
             properties = resource["Properties"]
             properties["BucketName"] = Scope(stack="").value(properties["BucketName"])
+            _let_upload_from_here(properties)
         if resource["Type"] == "AWS::SQS::Queue":
             _shorten_visibility(resource["Properties"], speed)
         if resource["Type"] == "AWS::Lambda::EventSourceMapping":
@@ -122,6 +124,11 @@ def _run_from_checkout(properties: dict[str, Any], assets: str) -> None:
     # Layers hold what is installed here anyway, and the architecture is this machine's.
     for unused in ("Layers", "Architectures"):
         properties.pop(unused, None)
+
+
+def _let_upload_from_here(properties: dict[str, Any]) -> None:
+    for rule in properties.get("CorsConfiguration", {}).get("CorsRules", []):
+        rule["AllowedOrigins"] = [f"http://{host}:*" for host in ("127.0.0.1", "localhost")]
 
 
 def _shorten_pauses(properties: dict[str, Any], speed: float) -> None:

@@ -1,0 +1,49 @@
+"""
+HTTP API: the console in the browser, the same app as in the local mode.
+
+Mangum makes ASGI of API Gateway's events. It is kept by the maintainer of Starlette and Uvicorn
+(MIT; 0.22 of August 2026), it is 45 KB of Python without dependencies, and it calls the app within
+the handler. The other way, AWS's Lambda Web Adapter, runs Uvicorn beside the runtime and speaks
+HTTP to it: a layer of a binary that the lock file doesn't know, and another process to start cold;
+it is worth that for streams, which an HTTP API doesn't pass on.
+"""
+
+from base64 import urlsafe_b64encode
+from functools import cache
+from typing import Any
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from mangum import Mangum
+
+from functions.observability import logger_for
+from stackroom.aws.session import client
+from stackroom_console.app import console_app
+from stackroom_console.composition import ConsoleSettings, console_of
+
+logger = logger_for("console")
+
+
+class DeployedSettings(ConsoleSettings):
+    console_key_arn: str
+
+
+@cache
+def served() -> Mangum:
+    settings = DeployedSettings.from_env()
+    kept = client("secretsmanager").get_secret_value(SecretId=settings.console_key_arn)
+    console = console_of(settings, client, seal_keys=[seal_key(kept["SecretString"])])
+    return Mangum(console_app(console), lifespan="off")
+
+
+def seal_key(secret: str) -> bytes:
+    """Fernet's form of a key, from the text that Secrets Manager made."""
+    derivation = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"stackroom console sessions")
+    return urlsafe_b64encode(derivation.derive(secret.encode()))
+
+
+@logger.inject_lambda_context(clear_state=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    # Mangum describes what Lambda passes as writable, Powertools as read-only; neither writes.
+    return served()(event, context)  # type: ignore[arg-type]

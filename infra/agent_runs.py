@@ -1,0 +1,79 @@
+"""What carries out the runs of users' agents: a queue, and the function that takes from it."""
+
+import json
+from collections.abc import Sequence
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from infra.bundling import CACHED_RUNNER, RUNNER
+from infra.function import HandlerFunction
+from infra.knowledge_base import KnowledgeBaseStack
+from infra.queues import ConsumedQueue
+from infra.retrieval_rights import TURNS, environment_of_retrieval, may_retrieve
+from infra.rights import Rights
+from stackroom_constructs.model import BedrockModel
+
+# More than a run may take with its end [stackroom.agents.bounds].
+_LONGEST_RUN = cdk.Duration.minutes(6)
+# Of all users together: what more are asked for waits in the queue.
+_RUNS_AT_ONCE = 10
+# Partitions of the table [stackroom.aws.agents, stackroom.aws.agent_runs].
+_OF_AGENTS = ("AGENTS#*", "AGENT_RUNS#*")
+
+
+class AgentRuns(Construct):
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        rights: Rights,
+        knowledge_base: KnowledgeBaseStack,
+        models: Sequence[BedrockModel],
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._rights = rights
+        self._models = models
+        self.runner = self._runner(knowledge_base)
+        self.queue = ConsumedQueue(
+            self,
+            "Queue",
+            queue_name=f"{rights.deployment.project}-agent-runs",
+            consumer=self.runner,
+            batch_size=1,  # a run takes as long as its model does, and nobody waits for another's
+            batch_window=cdk.Duration.seconds(0),
+            batches=_RUNS_AT_ONCE,
+        )
+
+    def let_ask(self, handler: HandlerFunction) -> None:
+        """For a run; which models there are to choose from is told, too."""
+        models = json.dumps([model.id for model in self._models])
+        handler.function.add_environment("AGENT_MODELS", models)
+        handler.function.add_environment("AGENT_RUNS_QUEUE_URL", self.queue.queue.queue_url)
+        handler.allow("sqs:SendMessage", on=self.queue.queue.queue_arn)
+
+    def _runner(self, knowledge_base: KnowledgeBaseStack) -> HandlerFunction:
+        deployment = self._rights.deployment
+        handler = HandlerFunction(
+            self._rights.scope,
+            "AgentRunner",
+            deployment=deployment,
+            package="agent_runner",
+            timeout=_LONGEST_RUN,
+            memory_size=1024,
+            group=RUNNER if deployment.vector_cache is None else CACHED_RUNNER,
+            environment=environment_of_retrieval(self._rights, knowledge_base=knowledge_base),
+        )
+        may_retrieve(
+            handler,
+            rights=self._rights,
+            knowledge_base=knowledge_base,
+            keys=(TURNS, *_OF_AGENTS),
+        )
+        for model in self._models:
+            for right in model.rights(handler):
+                handler.allow(
+                    *right.actions, on=right.resources, where=right.where, because=right.because
+                )
+        return handler

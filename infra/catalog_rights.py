@@ -1,0 +1,45 @@
+"""What a function reads and may do that looks after catalogs for their owners, and answers them."""
+
+from infra.answer_rights import may_answer
+from infra.function import HandlerFunction
+from infra.knowledge_base import KnowledgeBaseStack
+from infra.rights import Rights
+from infra.search_rights import may_rerank, may_search
+
+
+def environment_of_catalogs(
+    rights: Rights, *, knowledge_base: KnowledgeBaseStack
+) -> dict[str, str]:
+    return {
+        **rights.stores(),
+        **rights.deployment.admission.environment,
+        **rights.deployment.fitting.environment,
+        "KB_POOL": knowledge_base.pool_json,
+        "STATE_MACHINE_ARN": rights.state_machine_arn(),
+    }
+
+
+def may_use_catalogs(
+    handler: HandlerFunction, *, rights: Rights, knowledge_base: KnowledgeBaseStack
+) -> None:
+    """Make, list, fill, empty and delete them; sign links to documents; search and answer."""
+    rights.settle(handler)
+    handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_user_arn)
+    rights.coordinate(handler)
+    rights.read_documents(handler)
+    handler.allow("s3:ListBucketVersions", on=rights.data.bucket.bucket_arn)
+    handler.allow(
+        "s3:PutObject",
+        "s3:DeleteObject",
+        "s3:DeleteObjectVersion",
+        on=rights.deployment.document_arns(rights.scope, "*"),
+        because="A document may lie under any key; sidecars the bucket's policy keeps from it.",
+    )
+    rights.run(handler)
+    may_search(handler, deployment=rights.deployment, knowledge_base=knowledge_base)
+    may_rerank(handler, deployment=rights.deployment)
+    may_answer(
+        handler,
+        deployment=rights.deployment,
+        knowledge_base_arns=knowledge_base.knowledge_base_arns,
+    )

@@ -1,0 +1,111 @@
+"""
+The console in the browser: its address, its sign-in, and the function that carries out what its
+users' agents are told. A deployment does without it by context `console=off`.
+"""
+
+import json
+
+import aws_cdk as cdk
+from aws_cdk import aws_cognito as cognito
+from aws_cdk import aws_secretsmanager as secrets
+from constructs import Construct
+
+from infra.agent_runs import AgentRuns
+from infra.bundling import CONSOLE
+from infra.catalog_rights import environment_of_catalogs, may_use_catalogs
+from infra.console_api import LONGEST, ConsoleApi
+from infra.console_settings import ConsoleSettings
+from infra.console_sign_in import ConsoleSignIn
+from infra.data import DataStack
+from infra.deployment import Deployment
+from infra.function import HandlerFunction
+from infra.gateway import GatewayStack
+from infra.knowledge_base import KnowledgeBaseStack
+from infra.rights import Rights
+from stackroom_constructs.acknowledgments import accept
+
+
+class ConsoleStack(cdk.Stack):
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        deployment: Deployment,
+        settings: ConsoleSettings,
+        data: DataStack,
+        knowledge_base: KnowledgeBaseStack,
+        gateway: GatewayStack,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._rights = Rights(scope=self, deployment=deployment, data=data)
+        self._knowledge_base = knowledge_base
+        self.api = ConsoleApi(self, "Api", project=deployment.project, domain=settings.domain)
+        self.sign_in = ConsoleSignIn(
+            self,
+            "SignIn",
+            project=deployment.project,
+            user_pool=data.user_pool,
+            origin=self.api.origin,
+        )
+        self.runs = AgentRuns(
+            self,
+            "AgentRuns",
+            rights=self._rights,
+            knowledge_base=knowledge_base,
+            models=settings.models,
+        )
+        clients = [self.sign_in.client, gateway.sign_in.client]
+        self.console = self._console(issuer=gateway.sign_in.issuer, clients=clients)
+        self.runs.let_ask(self.console)
+        self.api.serve(self.console)
+        self.handlers = [self.console, self.runs.runner]
+
+        cdk.CfnOutput(self, "ConsoleUrl", value=f"{self.api.origin}/")
+
+    def _console(self, *, issuer: str, clients: list[cognito.UserPoolClient]) -> HandlerFunction:
+        """
+        It isn't in the VPC of a cache for questions: from there the pages of Cognito that it asks
+        for tokens can't be reached. So it keeps the vectors of questions to itself.
+        """
+        key = self._cookie_key()
+        handler = HandlerFunction(
+            self,
+            "Console",
+            deployment=self._rights.deployment,
+            package="console",
+            timeout=LONGEST,
+            memory_size=1024,
+            group=CONSOLE,
+            environment={
+                **environment_of_catalogs(self._rights, knowledge_base=self._knowledge_base),
+                "IDENTITY_ISSUER": issuer,
+                "IDENTITY_JWKS_URL": f"{issuer}/.well-known/jwks.json",
+                # Its own client signs people in; the other's tokens open the API, too.
+                "IDENTITY_CLIENT_IDS": json.dumps([each.user_pool_client_id for each in clients]),
+                "CONSOLE_CLIENT_ID": self.sign_in.client.user_pool_client_id,
+                "CONSOLE_URL": self.api.origin,
+                "CONSOLE_KEY_ARN": key.secret_arn,
+            },
+        )
+        may_use_catalogs(handler, rights=self._rights, knowledge_base=self._knowledge_base)
+        handler.allow("secretsmanager:GetSecretValue", on=key.secret_arn)
+        return handler
+
+    def _cookie_key(self) -> secrets.Secret:
+        """What sessions are encrypted with. Made by AWS: it is in no template and no variable."""
+        key = secrets.Secret(
+            self,
+            "CookieKey",
+            description="What the console's sessions are encrypted with.",
+            generate_secret_string=secrets.SecretStringGenerator(
+                password_length=64, exclude_punctuation=True
+            ),
+        )
+        accept(
+            key,
+            "SMG4",
+            because="It encrypts sessions of an hour and nothing that is kept; docs/deploy.md says"
+            " how to change it at once, which ends them all.",
+        )
+        return key

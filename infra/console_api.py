@@ -1,0 +1,124 @@
+"""The console's address: an HTTP API that hands every request to one function."""
+
+import json
+
+import aws_cdk as cdk
+from aws_cdk import aws_apigatewayv2 as apigateway
+from aws_cdk import aws_apigatewayv2_integrations as integrations
+from aws_cdk import aws_certificatemanager as acm
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from infra.console_settings import Domain
+from infra.function import HandlerFunction
+from stackroom_constructs.acknowledgments import accept
+
+# An HTTP API waits 30 seconds for a function, and no longer. A function that ends by itself before
+# says so in its log. https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html
+LONGEST = cdk.Duration.seconds(29)
+
+# Of all users together. Beyond it API Gateway answers 429, which the pages show as "try again".
+_REQUESTS_A_SECOND, _BURST = 100, 200
+
+# No query, since a sign-in comes back with its code in it, and no header, since that is where
+# cookies and tokens are. https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html
+_LOGGED = {
+    "time": "$context.requestTime",
+    "request_id": "$context.requestId",
+    "source_ip": "$context.identity.sourceIp",
+    "method": "$context.httpMethod",
+    "path": "$context.path",
+    "status": "$context.status",
+    "bytes": "$context.responseLength",
+    "latency_ms": "$context.responseLatency",
+    "error": "$context.integrationErrorMessage",
+}
+
+
+class ConsoleApi(Construct):
+    """Made before its function, which must know the address; `serve` brings the two together."""
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, project: str, domain: Domain | None
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._project = project
+        self._api = apigateway.HttpApi(
+            self,
+            "Http",
+            api_name=f"{project}-console",
+            description="The console in the browser.",
+            create_default_stage=False,  # whose log and throttling can't be chosen
+            # Else there is a way around whatever stands before a domain of one's own.
+            disable_execute_api_endpoint=domain is not None,
+        )
+        self._domain = _named(self, domain) if domain else None
+        self.name = self._api.http_api_id
+        host = f"{self._api.http_api_id}.execute-api.{cdk.Aws.REGION}.{cdk.Aws.URL_SUFFIX}"
+        self.origin = f"https://{domain.name if domain else host}"
+
+    def serve(self, handler: HandlerFunction) -> None:
+        route = apigateway.HttpRoute(
+            self,
+            "Every",
+            http_api=self._api,
+            route_key=apigateway.HttpRouteKey.DEFAULT,
+            integration=integrations.HttpLambdaIntegration(
+                "Console",
+                handler.function,
+                payload_format_version=apigateway.PayloadFormatVersion.VERSION_2_0,
+            ),
+        )
+        accept(
+            route,
+            "APIG4",
+            because="The app checks session, token and group of each route in one place; its pages"
+            " for who isn't signed in yet must be open.",
+        )
+        self._stage()
+        if self._domain is not None:
+            cdk.CfnOutput(
+                cdk.Stack.of(self),
+                "ConsoleDomainTarget",
+                value=self._domain.regional_domain_name,
+                description="What a CNAME of the console's domain must point to.",
+            )
+
+    def _stage(self) -> None:
+        log = logs.LogGroup(
+            self,
+            "Requests",
+            # Under this prefix AWS adds nothing to the account's policy for logs, which is short.
+            # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html
+            log_group_name=f"/aws/vendedlogs/{self._project}-console",
+            retention=logs.RetentionDays.ONE_MONTH,
+            removal_policy=cdk.RemovalPolicy.DESTROY,
+        )
+        stage = apigateway.HttpStage(
+            self,
+            "Stage",
+            http_api=self._api,
+            stage_name="$default",  # so that paths are the app's own
+            auto_deploy=True,
+            throttle=apigateway.ThrottleSettings(rate_limit=_REQUESTS_A_SECOND, burst_limit=_BURST),
+            domain_mapping=(
+                apigateway.DomainMappingOptions(domain_name=self._domain) if self._domain else None
+            ),
+        )
+        made = stage.node.default_child
+        assert isinstance(made, apigateway.CfnStage), "an HttpStage is one of these"
+        made.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
+            destination_arn=log.log_group_arn, format=json.dumps(_LOGGED)
+        )
+
+
+def _named(scope: Construct, domain: Domain) -> apigateway.DomainName:
+    return apigateway.DomainName(
+        scope,
+        "Domain",
+        domain_name=domain.name,
+        certificate=acm.Certificate.from_certificate_arn(
+            scope, "Certificate", domain.certificate_arn
+        ),
+        security_policy=apigateway.SecurityPolicy.TLS_1_2,
+    )

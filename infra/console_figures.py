@@ -1,0 +1,47 @@
+"""What the dashboard shows of the console, and what calls a person about it."""
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+
+from infra.alarms import Alarms
+from infra.console import ConsoleStack
+from infra.measurements import graph, metric
+
+
+def what_the_console_does(console: ConsoleStack) -> list[cloudwatch.IWidget]:
+    return [
+        graph("Console requests", [_of_api(console, "Count", label="requests")]),
+        graph(
+            "Console requests refused or failed",
+            [_of_api(console, "4xx", label="refused"), _faults(console)],
+        ),
+        graph(
+            "Console latency (ms)",
+            [
+                _of_api(console, "Latency", statistic=statistic, label=statistic)
+                for statistic in ("p50", "p99")
+            ],
+        ),
+    ]
+
+
+def faults_alarm(alarms: Alarms, console: ConsoleStack) -> cloudwatch.Alarm:
+    """Whatever the reason: the function raised, was too slow, or was throttled."""
+    return alarms.on(
+        "ConsoleFaults",
+        _faults(console),
+        threshold=5,
+        description="Five requests of the console failed within five minutes: the log of requests"
+        " says which, the log group of the function why.",
+    )
+
+
+def _faults(console: ConsoleStack) -> cloudwatch.Metric:
+    return _of_api(console, "5xx", label="failed")
+
+
+def _of_api(
+    console: ConsoleStack, name: str, *, statistic: str = "Sum", label: str
+) -> cloudwatch.Metric:
+    """https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html"""
+    dimensions = {"ApiId": console.api.name}
+    return metric("AWS/ApiGateway", name, dimensions, statistic=statistic, label=label)

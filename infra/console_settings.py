@@ -1,0 +1,101 @@
+"""Whether there is a console, where, and which models its agents may ask: from the context."""
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+import aws_cdk as cdk
+
+from stackroom_constructs.model import BedrockModel
+
+_HOST = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
+_ORIGIN = re.compile(r"https?://[a-z0-9.-]{1,253}(:[0-9]{1,5})?")
+_CERTIFICATE = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[0-9a-f-]{36}")
+
+# What Cognito takes in no domain prefix, and ours begins with the project.
+# https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-assign-domain-prefix.html
+_RESERVED = ("aws", "amazon", "cognito")
+
+# All variables of a function together have 4 KB, and the pool needs most of them.
+# https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+_MOST_MODELS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain:
+    """A name of one's own; the certificate is one of ACM's in the deployment's region."""
+
+    name: str
+    certificate_arn: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConsoleSettings:
+    domain: Domain | None  # None: the address that API Gateway gives
+    models: tuple[BedrockModel, ...]  # that agents may be given, the default first
+
+    @classmethod
+    def from_context(cls, app: cdk.App) -> Self | None:
+        chosen = app.node.get_context("console")
+        if chosen not in ("on", "off"):
+            raise ValueError(f"context console {chosen!r} must be 'on' or 'off'")
+        domain, models = _domain(app), _models(app)
+        if chosen == "off":
+            return None
+        _check_prefix(str(app.node.get_context("project")))
+        return cls(domain=domain, models=models)
+
+
+def upload_origins(app: cdk.App) -> tuple[str, ...]:
+    """Of pages beside the console's that may send files into the documents' bucket."""
+    text = str(app.node.get_context("upload_origins"))
+    origins = tuple(each.strip() for each in text.split(",")) if text else ()
+    if not all(map(_ORIGIN.fullmatch, origins)):
+        raise ValueError(
+            f"context upload_origins {text!r} must be as 'https://app.example.com', with commas"
+            " between, or empty"
+        )
+    return origins
+
+
+def _domain(app: cdk.App) -> Domain | None:
+    name = str(app.node.get_context("console_domain"))
+    certificate = str(app.node.get_context("console_certificate_arn"))
+    if name and not _HOST.fullmatch(name):
+        raise ValueError(
+            f"context console_domain {name!r} must be a host's name in small letters, such as"
+            " 'console.example.com', or empty"
+        )
+    if certificate and not _CERTIFICATE.fullmatch(certificate):
+        raise ValueError(
+            f"context console_certificate_arn {certificate!r} must be the ARN of a certificate of"
+            " ACM, or empty"
+        )
+    for setting, value, other in (
+        ("console_domain", name, certificate),
+        ("console_certificate_arn", certificate, name),
+    ):
+        if value and not other:
+            raise ValueError(f"context {setting} {value!r} must stand with the other of the two")
+    return Domain(name=name, certificate_arn=certificate) if name else None
+
+
+def _models(app: cdk.App) -> tuple[BedrockModel, ...]:
+    """Those of `agent_models`; without any, the one that answers questions."""
+    text = str(app.node.get_context("agent_models"))
+    setting = "agent_models" if text else "answer_model"
+    ids = [each.strip() for each in (text or str(app.node.get_context(setting))).split(",")]
+    if len(ids) > _MOST_MODELS or len(set(ids)) < len(ids):
+        raise ValueError(f"context {setting} {text!r} must be {_MOST_MODELS} different ids at most")
+    try:
+        return tuple(map(BedrockModel.of, ids))
+    except ValueError as error:
+        raise ValueError(f"context {setting} {error}") from error
+
+
+def _check_prefix(project: str) -> None:
+    if word := next((each for each in _RESERVED if each in project), None):
+        raise ValueError(
+            f"context project {project!r} must be without {word!r}, which Cognito reserves in the"
+            " address of a sign-in page, or stand with console 'off'"
+        )

@@ -1,0 +1,61 @@
+"""How people sign in to the console: Cognito's own pages, by authorization code with PKCE."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_cognito as cognito
+from constructs import Construct
+
+# Of the app [src/stackroom_console]; Cognito sends people back to these addresses and no other.
+SIGNED_IN, SIGNED_OUT = "/sign-in/callback", "/sign-in"
+
+
+class ConsoleSignIn(Construct):
+    """A client for the console alone, without a secret: who holds its code needs the verifier."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        project: str,
+        user_pool: cognito.UserPool,
+        origin: str,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        # Unique in the region among all accounts.
+        domain = cognito.UserPoolDomain(
+            self,
+            "Pages",
+            user_pool=user_pool,
+            cognito_domain=cognito.CognitoDomainOptions(
+                domain_prefix=f"{project}-{cdk.Aws.ACCOUNT_ID}"
+            ),
+            managed_login_version=cognito.ManagedLoginVersion.NEWER_MANAGED_LOGIN,
+        )
+        self.client = cognito.UserPoolClient(
+            self,
+            "Client",
+            user_pool=user_pool,
+            o_auth=cognito.OAuthSettings(
+                flows=cognito.OAuthFlows(authorization_code_grant=True),
+                scopes=[cognito.OAuthScope.OPENID],
+                callback_urls=[f"{origin}{SIGNED_IN}"],
+                logout_urls=[f"{origin}{SIGNED_OUT}"],
+            ),
+            supported_identity_providers=[cognito.UserPoolClientIdentityProvider.COGNITO],
+            generate_secret=False,
+            prevent_user_existence_errors=True,
+            enable_token_revocation=True,
+            # As long as a session lasts before Cognito is asked again.
+            access_token_validity=cdk.Duration.hours(1),
+            id_token_validity=cdk.Duration.hours(1),
+        )
+        # Without one, the newer pages answer "Login pages unavailable".
+        # https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-managed-login.html
+        branding = cognito.CfnManagedLoginBranding(
+            self,
+            "Branding",
+            user_pool_id=user_pool.user_pool_id,
+            client_id=self.client.user_pool_client_id,
+            use_cognito_provided_values=True,
+        )
+        branding.node.add_dependency(domain)

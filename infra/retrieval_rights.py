@@ -1,0 +1,56 @@
+"""What a function reads and may do that shows a caller passages of their documents."""
+
+from infra.answer_rights import may_guard
+from infra.bucket_policy import PLACE_MAPS
+from infra.function import HandlerFunction
+from infra.knowledge_base import KnowledgeBaseStack
+from infra.rights import Rights
+from infra.search_rights import may_keep_vectors, may_rerank, may_search
+
+# Of the ledger of turns, in the table of what coordinates.
+TURNS = "TURNS"
+
+
+def environment_of_retrieval(
+    rights: Rights, *, knowledge_base: KnowledgeBaseStack
+) -> dict[str, str]:
+    return {
+        **rights.stores(),
+        **rights.deployment.fitting.environment,
+        "KB_POOL": knowledge_base.pool_json,
+        "RETRIEVE_MIN_SCORE": "0.0",
+        "RETRIEVE_SHARING": rights.deployment.retrieve_sharing,
+    }
+
+
+def may_retrieve(
+    handler: HandlerFunction,
+    *,
+    rights: Rights,
+    knowledge_base: KnowledgeBaseStack,
+    keys: tuple[str, ...] = (TURNS,),
+) -> None:
+    """Of what coordinates it reads and writes items under these partition keys alone."""
+    catalogs = rights.data.catalog_table.table_arn
+    handler.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=catalogs)
+    handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_user_arn)
+    has_pattern = any("*" in key for key in keys)
+    comparison = "StringLike" if has_pattern else "StringEquals"
+    # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
+    handler.allow(
+        "dynamodb:GetItem",
+        "dynamodb:PutItem",
+        on=rights.data.control_table.table_arn,
+        where={f"ForAllValues:{comparison}": {"dynamodb:LeadingKeys": list(keys)}},
+    )
+    may_search(handler, deployment=rights.deployment, knowledge_base=knowledge_base)
+    may_rerank(handler, deployment=rights.deployment)
+    may_keep_vectors(handler, deployment=rights.deployment)
+    # ListBucket, or a place map that doesn't exist answers 403 instead of 404.
+    rights.list_bucket(handler)
+    handler.allow(
+        "s3:GetObject",
+        on=rights.deployment.document_arns(rights.scope, PLACE_MAPS),
+        because="One map per document.",
+    )
+    may_guard(handler, deployment=rights.deployment)

@@ -1,0 +1,184 @@
+"""The console as an HTTP API calls it; what its pages do is tested in tests/console."""
+
+import gzip
+import json
+from base64 import b64decode, urlsafe_b64decode
+from collections.abc import Iterator, Sequence
+from functools import partial
+from http.cookies import SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from botocore.exceptions import ClientError
+
+from functions.console import handler as function
+from stackroom.aws import session
+from stackroom_console import composition
+from stackroom_console.issuer import CALLBACK, Issuer
+from stackroom_console.rendering import STATIC
+from tests.console.provider import CLIENT, ISSUER, Provider
+from tests.functions.pipeline import Pipeline
+from tests.functions.test_catalog_tools import MODEL
+from tests.lambda_context import Context
+
+HOST = "abc123.execute-api.us-east-1.amazonaws.com"
+SECRET = "a" * 64
+
+
+@pytest.fixture
+def provider() -> Provider:
+    return Provider()
+
+
+@pytest.fixture
+def console(
+    pipeline: Pipeline, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """With the variables that infra/console.py gives it, and an issuer in this process."""
+    secret = session.client("secretsmanager").create_secret(Name="key", SecretString=SECRET)
+    for name, value in {
+        "ANSWER_MODEL_ARN": MODEL,
+        "CONSOLE_URL": f"https://{HOST}",
+        "CONSOLE_CLIENT_ID": CLIENT,
+        "CONSOLE_KEY_ARN": secret["ARN"],
+        "IDENTITY_ISSUER": ISSUER,
+        "IDENTITY_JWKS_URL": f"{ISSUER}/jwks.json",
+        "IDENTITY_CLIENT_IDS": json.dumps([CLIENT, "agents"]),
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(composition, "Issuer", partial(Issuer, transport=provider.transport))
+    monkeypatch.setattr(composition, "PublishedKeys", lambda _url: provider)
+    function.served.cache_clear()
+    yield
+    function.served.cache_clear()
+
+
+def call(
+    method: str, path: str, *, query: str = "", cookies: Sequence[str] = (), **headers: str
+) -> dict[str, Any]:
+    """
+    As an HTTP API calls, payload format 2.0.
+    https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html
+    """
+    event = {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": path,
+        "rawQueryString": query,
+        "cookies": list(cookies),
+        "headers": {"host": HOST, "x-forwarded-proto": "https", "x-forwarded-port": "443"}
+        | {name.replace("_", "-"): value for name, value in headers.items()},
+        "requestContext": {
+            "accountId": "123456789012",
+            "apiId": "abc123",
+            "domainName": HOST,
+            "domainPrefix": "abc123",
+            "http": {
+                "method": method,
+                "path": path,
+                "protocol": "HTTP/1.1",
+                "sourceIp": "192.0.2.1",
+                "userAgent": "a browser",
+            },
+            "requestId": "JKJaXmPLvHcESHA=",
+            "routeKey": "$default",
+            "stage": "$default",
+            "time": "23/Nov/2026:08:00:00 +0000",
+            "timeEpoch": 1795420800000,
+        },
+        "isBase64Encoded": False,
+    }
+    return function.handler(event, Context())  # type: ignore[arg-type] # as far as it is looked at
+
+
+def test_a_stranger_is_asked_to_sign_in(console: None) -> None:
+    answer = call("GET", "/sign-in")
+
+    assert answer["statusCode"] == 200
+    assert answer["headers"]["content-type"].startswith("text/html")
+    assert "Sign in" in answer["body"]
+
+
+def test_every_answer_has_its_security_headers(console: None) -> None:
+    headers = call("GET", "/no/such/page")["headers"]
+
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["strict-transport-security"].startswith("max-age=")
+
+
+def test_files_are_posted_straight_to_the_bucket(console: None) -> None:
+    policy = call("GET", "/sign-in")["headers"]["content-security-policy"]
+
+    [connect] = [each for each in policy.split("; ") if each.startswith("connect-src")]
+
+    assert "amazonaws.com" in connect
+
+
+def test_a_sign_in_begins_at_the_issuer_and_is_sent_back_to_the_api(console: None) -> None:
+    answer = call("GET", "/sign-in/begin")
+
+    assert answer["statusCode"] == 303
+    asked = urlsplit(answer["headers"]["location"])
+    query = parse_qs(asked.query)
+    assert answer["headers"]["location"].startswith(f"{ISSUER}/authorize?")
+    assert query["client_id"] == [CLIENT]
+    assert query["redirect_uri"] == [f"https://{HOST}{CALLBACK}"]
+    assert query["code_challenge_method"] == ["S256"]
+
+
+def test_who_comes_back_from_the_issuer_has_a_session(console: None, provider: Provider) -> None:
+    begun = call("GET", "/sign-in/begin")
+    back = urlsplit(provider.sign_in(begun["headers"]["location"], "alice"))
+
+    ended = call("GET", back.path, query=back.query, cookies=_kept(begun))
+    page = call("GET", "/catalogs", cookies=_kept(ended))
+
+    assert ended["statusCode"] == 303
+    assert page["statusCode"] == 200
+    assert "alice" in page["body"]
+
+
+def test_a_cookie_is_the_hosts_own_and_travels_by_tls_alone(console: None) -> None:
+    [sent] = call("GET", "/sign-in/begin")["cookies"]
+
+    [morsel] = SimpleCookie(sent).values()
+
+    assert morsel.key.startswith("__Host-")
+    assert morsel["secure"]
+    assert morsel["httponly"]
+    assert morsel["samesite"].lower() == "lax"
+
+
+def test_another_host_is_not_answered(console: None) -> None:
+    assert call("GET", "/sign-in", host="evil.example.com")["statusCode"] == 421
+
+
+def test_a_compressed_file_comes_whole(console: None) -> None:
+    style = max(STATIC.rglob("*.css"), key=lambda each: each.stat().st_size)
+
+    answer = call("GET", f"/static/{style.relative_to(STATIC)}", accept_encoding="gzip")
+
+    assert answer["headers"]["content-encoding"] == "gzip"
+    assert answer["isBase64Encoded"]
+    assert gzip.decompress(b64decode(answer["body"])) == style.read_bytes()
+
+
+def test_two_starts_make_the_same_key_of_what_secrets_manager_keeps() -> None:
+    key = function.seal_key(SECRET)
+
+    assert key == function.seal_key(SECRET) != function.seal_key("b" * 64)
+    assert len(urlsafe_b64decode(key)) == 32
+    assert SECRET.encode() not in key
+
+
+def test_without_its_key_it_does_not_serve(console: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONSOLE_KEY_ARN", "arn:aws:secretsmanager:us-east-1:123456789012:secret:no")
+
+    with pytest.raises(ClientError, match="ResourceNotFoundException"):
+        call("GET", "/sign-in")
+
+
+def _kept(answer: dict[str, Any]) -> list[str]:
+    """What a browser sends back of the cookies that it was given."""
+    return [each.partition(";")[0] for each in answer["cookies"] if "Max-Age=0" not in each]

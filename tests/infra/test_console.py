@@ -1,0 +1,212 @@
+"""The console's stack: who gets in, by which address, and that a deployment does without it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.console_sign_in import SIGNED_IN
+from stackroom_console.console import OPERATORS
+from stackroom_console.issuer import CALLBACK
+from tests.infra.assembly import Assembly
+
+DOMAIN = "console.example.com"
+CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/0123abcd-0000-0000-0000-000000000000"
+
+Synthesised = Callable[..., Assembly]
+
+
+@pytest.fixture(scope="module")
+def synthesised(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
+    """By a context: a finding of cdk-nag without acknowledgment fails it."""
+    import aws_cdk as cdk  # noqa: PLC0415 - starts a Node process
+    from cdk_nag import AwsSolutionsChecks  # noqa: PLC0415
+
+    from infra.app import build_app  # noqa: PLC0415
+
+    def one(**context: str) -> Assembly:
+        directory: Path = tmp_path_factory.mktemp("console")
+        app = build_app(str(directory), context)
+        cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+        app.synth()
+        return Assembly(directory)
+
+    return one
+
+
+@pytest.fixture(scope="module")
+def named(synthesised: Synthesised) -> Assembly:
+    return synthesised(
+        console_domain=DOMAIN,
+        console_certificate_arn=CERTIFICATE,
+        agent_models="eu.amazon.nova-lite-v1:0,amazon.nova-micro-v1:0",
+        upload_origins="https://app.example.com",
+    )
+
+
+@pytest.fixture(scope="module")
+def without(synthesised: Synthesised) -> Assembly:
+    return synthesised(console="off")
+
+
+def test_every_path_is_the_apps_own(assembly: Assembly) -> None:
+    route = assembly.one("console", "AWS::ApiGatewayV2::Route").properties
+    stage = assembly.one("console", "AWS::ApiGatewayV2::Stage").properties
+    integration = assembly.one("console", "AWS::ApiGatewayV2::Integration").properties
+
+    assert route["RouteKey"] == stage["StageName"] == "$default"
+    assert integration["PayloadFormatVersion"] == "2.0"
+    assert integration["IntegrationUri"].endswith(":function:stackroom-console")
+
+
+def test_requests_are_throttled(assembly: Assembly) -> None:
+    stage = assembly.one("console", "AWS::ApiGatewayV2::Stage").properties
+
+    limits = stage["DefaultRouteSettings"]
+
+    assert limits == {"ThrottlingRateLimit": 100, "ThrottlingBurstLimit": 200}
+
+
+def test_the_log_of_requests_holds_neither_tokens_nor_codes(assembly: Assembly) -> None:
+    stage = assembly.one("console", "AWS::ApiGatewayV2::Stage").properties
+
+    logged = set(json.loads(stage["AccessLogSettings"]["Format"]).values())
+
+    # What could hold one: headers, the query, and the whole request line.
+    assert not {each for each in logged if "header" in each.lower() or "query" in each.lower()}
+    assert "$context.protocol" not in logged
+    assert {"$context.path", "$context.status", "$context.requestId"} <= logged
+
+
+def test_only_its_api_invokes_the_function(assembly: Assembly) -> None:
+    permission = assembly.one("console", "AWS::Lambda::Permission").properties
+    api = assembly.one("console", "AWS::ApiGatewayV2::Api").logical_id
+
+    assert permission["Principal"] == "apigateway.amazonaws.com"
+    assert permission["SourceArn"] == f"arn:aws:execute-api:{{region}}:{{account}}:{api}/*/*"
+
+
+def test_a_function_ends_before_the_api_stops_waiting(assembly: Assembly) -> None:
+    # https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html
+    assert _function(assembly, "console")["Timeout"] < 30
+
+
+def test_people_sign_in_by_a_code_that_is_no_use_to_others(assembly: Assembly) -> None:
+    client = assembly.one("console", "AWS::Cognito::UserPoolClient").properties
+    address = _address(assembly)
+
+    assert client["AllowedOAuthFlows"] == ["code"]
+    assert client["AllowedOAuthScopes"] == ["openid"]
+    assert client["GenerateSecret"] is False  # PKCE takes its place
+    assert client["CallbackURLs"] == [address + CALLBACK]
+    assert client["LogoutURLs"] == [f"{address}/sign-in"]
+    assert CALLBACK == SIGNED_IN
+
+
+def test_sign_in_pages_have_an_address_and_a_look(assembly: Assembly) -> None:
+    domain = assembly.one("console", "AWS::Cognito::UserPoolDomain")
+    branding = assembly.one("console", "AWS::Cognito::ManagedLoginBranding")
+    client = assembly.one("console", "AWS::Cognito::UserPoolClient").logical_id
+
+    assert domain.properties["Domain"] == "stackroom-{account}"
+    assert domain.properties["ManagedLoginVersion"] == 2
+    assert branding.properties["ClientId"] == client
+    assert branding.raw["DependsOn"] == [domain.logical_id]
+
+
+def test_tokens_of_both_clients_open_the_api_and_the_first_signs_in(assembly: Assembly) -> None:
+    variables = _variables(assembly, "console")
+    own = assembly.one("console", "AWS::Cognito::UserPoolClient").logical_id
+    agents = assembly.one("gateway", "AWS::Cognito::UserPoolClient").logical_id
+
+    assert json.loads(variables["IDENTITY_CLIENT_IDS"]) == [own, agents]
+    assert variables["CONSOLE_CLIENT_ID"] == own
+    assert variables["CONSOLE_URL"] == _address(assembly)
+
+
+def test_the_key_of_sessions_is_made_by_aws_and_stands_nowhere(assembly: Assembly) -> None:
+    secret = assembly.one("console", "AWS::SecretsManager::Secret")
+
+    assert "SecretString" not in secret.properties
+    assert secret.properties["GenerateSecretString"] == {
+        "PasswordLength": 64,
+        "ExcludePunctuation": True,
+    }
+    assert _variables(assembly, "console")["CONSOLE_KEY_ARN"].endswith(secret.logical_id)
+
+
+def test_the_group_of_operators_is_the_one_that_the_app_asks_for(assembly: Assembly) -> None:
+    group = assembly.one("data", "AWS::Cognito::UserPoolGroup")
+
+    assert group.properties["GroupName"] == OPERATORS
+    assert group.raw["DeletionPolicy"] == "Retain"
+
+
+def test_agents_are_offered_the_models_that_their_runner_may_ask(named: Assembly) -> None:
+    models = ["eu.amazon.nova-lite-v1:0", "amazon.nova-micro-v1:0"]
+    allowed = json.dumps([each.properties for each in named.all("console", "AWS::IAM::Policy")])
+
+    assert json.loads(_variables(named, "console")["AGENT_MODELS"]) == models
+    assert "inference-profile/eu.amazon.nova-lite-v1:0" in allowed
+    assert "foundation-model/amazon.nova-micro-v1:0" in allowed
+
+
+def test_agents_are_offered_the_answering_model_unless_others_are_named(
+    assembly: Assembly,
+) -> None:
+    models = json.loads(_variables(assembly, "console")["AGENT_MODELS"])
+
+    assert models == ["global.amazon.nova-2-lite-v1:0"]
+
+
+def test_with_a_domain_there_is_no_other_way_in(named: Assembly) -> None:
+    api = named.one("console", "AWS::ApiGatewayV2::Api").properties
+    domain = named.one("console", "AWS::ApiGatewayV2::DomainName").properties
+    client = named.one("console", "AWS::Cognito::UserPoolClient").properties
+
+    assert api["DisableExecuteApiEndpoint"] is True
+    assert domain["DomainName"] == DOMAIN
+    [configuration] = domain["DomainNameConfigurations"]
+    assert configuration["CertificateArn"] == CERTIFICATE
+    assert configuration["SecurityPolicy"] == "TLS_1_2"
+    assert client["CallbackURLs"] == [f"https://{DOMAIN}{CALLBACK}"]
+    assert _variables(named, "console")["CONSOLE_URL"] == f"https://{DOMAIN}"
+    assert set(named.outputs("console")) == {"ConsoleUrl", "ConsoleDomainTarget"}
+
+
+def test_pages_that_may_upload_are_the_consoles_and_those_named(named: Assembly) -> None:
+    bucket = named.one("data", "AWS::S3::Bucket").properties
+
+    [rule] = bucket["CorsConfiguration"]["CorsRules"]
+
+    assert rule["AllowedOrigins"] == [f"https://{DOMAIN}", "https://app.example.com"]
+
+
+def test_a_deployment_does_without(assembly: Assembly, without: Assembly) -> None:
+    assert without.stacks == assembly.stacks - {"console"}
+    for stack in ("knowledge-base", "pipeline"):
+        assert without.template(stack) == assembly.template(stack)
+    operations = json.dumps(without.template("operations"))
+    assert "Console" not in operations
+    assert "AgentRuns" not in operations
+    policy = without.one("data", "AWS::S3::BucketPolicy").properties["PolicyDocument"]
+    assert "stackroom-console" not in json.dumps(policy)
+    assert "CorsConfiguration" not in without.one("data", "AWS::S3::Bucket").properties
+
+
+def _address(assembly: Assembly) -> str:
+    api = assembly.one("console", "AWS::ApiGatewayV2::Api").logical_id
+    return f"https://{api}.execute-api.{{region}}.amazonaws.com"
+
+
+def _function(assembly: Assembly, name: str) -> dict[str, Any]:
+    functions = [each.properties for each in assembly.all("console", "AWS::Lambda::Function")]
+    [found] = [each for each in functions if each["FunctionName"] == f"stackroom-{name}"]
+    return found
+
+
+def _variables(assembly: Assembly, name: str) -> dict[str, str]:
+    variables: dict[str, str] = _function(assembly, name)["Environment"]["Variables"]
+    return variables
