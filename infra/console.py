@@ -44,7 +44,6 @@ class ConsoleStack(cdk.Stack):
         self.sign_in = ConsoleSignIn(
             self,
             "SignIn",
-            project=deployment.project,
             user_pool=data.user_pool,
             origin=self.api.origin,
         )

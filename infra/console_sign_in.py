@@ -1,4 +1,8 @@
-"""How people sign in to the console: Cognito's own pages, by authorization code with PKCE."""
+"""
+How people sign in to the console: Cognito's own pages, by authorization code with PKCE.
+
+The pages' domain is the gateway's (infra/sign_in.py): a user pool has one.
+"""
 
 import aws_cdk as cdk
 from aws_cdk import aws_cognito as cognito
@@ -16,21 +20,10 @@ class ConsoleSignIn(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        project: str,
         user_pool: cognito.UserPool,
         origin: str,
     ) -> None:
         super().__init__(scope, construct_id)
-        # Unique in the region among all accounts.
-        domain = cognito.UserPoolDomain(
-            self,
-            "Pages",
-            user_pool=user_pool,
-            cognito_domain=cognito.CognitoDomainOptions(
-                domain_prefix=f"{project}-{cdk.Aws.ACCOUNT_ID}"
-            ),
-            managed_login_version=cognito.ManagedLoginVersion.NEWER_MANAGED_LOGIN,
-        )
         self.client = cognito.UserPoolClient(
             self,
             "Client",
@@ -51,11 +44,10 @@ class ConsoleSignIn(Construct):
         )
         # Without one, the newer pages answer "Login pages unavailable".
         # https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-managed-login.html
-        branding = cognito.CfnManagedLoginBranding(
+        cognito.CfnManagedLoginBranding(
             self,
             "Branding",
             user_pool_id=user_pool.user_pool_id,
             client_id=self.client.user_pool_client_id,
             use_cognito_provided_values=True,
         )
-        branding.node.add_dependency(domain)
