@@ -69,7 +69,7 @@ class Instance(BaseModel):
     aws_endpoint: str
     simulator_endpoint: str
     mcp_url: str
-    console_url: str
+    console_url: str | None  # None: it was left out
     bucket: str
     catalog_table: str
     control_table: str

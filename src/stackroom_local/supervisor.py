@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # What EventBridge invokes on a schedule, by handler. Each is invoked at every start, too: nothing
 # of before can be under way then, so what the last stop interrupted goes on at once.
 _SWEEPER, _SWEEP = "functions.ingest.handler.handler", {"action": "sweep", "thorough": True}
-_CATALOG_TOOLS = "functions.catalog_tools.handler.handler"
+_CONSOLE = "functions.console.handler.handler"
 _RECONCILER = "functions.reconciler.handler.handler"
 _PORT_FREE_SECONDS = 10.0
 
@@ -91,17 +91,22 @@ class LocalMode:
             self.announce("synthesising the templates (once per change of infra/)")
         deployed = self._deploy(synthesis.assembly(self.context))
         (self.state / "gateway.json").write_text(deployed.gateway.model_dump_json(indent=2))
-        console = self._servers.console(deployed.functions[_CATALOG_TOOLS])
-        self._spawn(self._servers.gateway())
-        self._spawn(console)
+        callers = [self._servers.gateway(), *self._console(deployed)]
+        for each in callers:
+            self._spawn(each)
         self._catch_up(deployed, since=started_at)
-        self._wait_for(self._servers.gateway())
-        self._wait_for(console)
+        for each in callers:
+            self._wait_for(each)
         if self.faults:
             self._disturb()
         instance = self._instance(deployed)
         self.state.record(instance)
         return instance
+
+    def _console(self, deployed: "Deployed") -> list[Server]:
+        """None where the context leaves it out."""
+        function = deployed.functions.get(_CONSOLE)
+        return [] if function is None else [self._servers.console(function)]
 
     def _require_ports(self) -> None:
         patience = _PORT_FREE_SECONDS if self.left_behind else 0.0
@@ -165,7 +170,7 @@ class LocalMode:
             aws_endpoint=self._servers.aws,
             simulator_endpoint=self._servers.bedrock,
             mcp_url=f"{self._servers.agents}/mcp",
-            console_url=self._servers.console_url,
+            console_url=self._servers.console_url if "console" in self._children else None,
             bucket=deployed.outputs["BucketName"],
             catalog_table=deployed.outputs["CatalogTableName"],
             control_table=deployed.outputs["ControlTableName"],

@@ -111,6 +111,12 @@ def _shown(path: Path) -> str:
     return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
 
 
+def _console(instance: Instance) -> str:
+    if instance.console_url is None:
+        return ""
+    return f"  console  {instance.console_url}/   in a browser: sign in as anyone\n"
+
+
 def _welcome(out: Console, instance: Instance, seconds: float) -> None:
     stackroom, examples = command(), _shown(part("examples"))
     # once evaluated, the environment tells every verb which state directory is meant
@@ -120,8 +126,7 @@ def _welcome(out: Console, instance: Instance, seconds: float) -> None:
 [bold]Stackroom is up[/bold] after {seconds:.1f} s, AWS's delays {instance.speed:g} times shorter. \
 Ctrl-C stops it; what was ingested is kept.
 
-  console  {instance.console_url}/   in a browser: sign in as anyone
-  S3       {instance.aws_endpoint}   bucket {instance.bucket}
+{_console(instance)}  S3       {instance.aws_endpoint}   bucket {instance.bucket}
   MCP      {instance.mcp_url}   eleven tools, see docs/tools.md
   logs     {instance.state_dir / "logs"}
 
