@@ -1,0 +1,230 @@
+"""
+Who may call what: made from the route table, so that a new line of it can't be forgotten.
+
+Nobody without a sign-in, no change without the page's own token, and nothing of another user's.
+"""
+
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from stackroom.aws import session
+from stackroom_console.app import console_app
+from stackroom_console.console import Console
+from stackroom_console.endpoint import Audience, Endpoint, Kind
+from stackroom_console.routes import ROUTES
+from stackroom_console.serving import Served
+from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
+from tests.console.browser import SESSION, URL, Browser
+from tests.console.conftest import NewBrowser
+from tests.console.provider import Provider
+from tests.console.things import Things, things_of
+from tests.functions.pipeline import Pipeline
+
+GUARDED = [each for each in ROUTES if each.audience is not Audience.ANYONE]
+CHANGES = [each for each in ROUTES if each.changes]
+NAMING = [each for each in GUARDED if "{" in each.path]
+NOBODYS = Things(
+    catalog_id="cat-" + "0" * 24,
+    document_id="doc-" + "0" * 24,
+    receipt_id="rcpt-20260101T000000000000Z-00000000",
+    agent_id="agent-0",
+    tool_id="tool-0",
+)
+
+
+def told(endpoint: Endpoint) -> str:
+    return f"{endpoint.method} {endpoint.path}"
+
+
+@pytest.fixture
+def things(alice: Browser, pipeline: Pipeline) -> Things:
+    return things_of(alice, pipeline)
+
+
+@pytest.fixture
+def bob(new_browser: NewBrowser) -> Browser:
+    browser = new_browser()
+    browser.sign_in("bob")
+    return browser
+
+
+def call(
+    browser: Browser, endpoint: Endpoint, things: Things, token: str | None, **headers: str
+) -> httpx2.Response:
+    """As well-formed as any page of ours would call it, but for what is given here."""
+    path, body = things.address(endpoint), things.body(endpoint)
+    if token is not None:
+        headers["X-CSRF-Token"] = token
+    if not endpoint.changes:
+        return browser.get(path, **headers)
+    if endpoint.kind is Kind.PAGE:
+        return browser.send(path, {name: str(value) for name, value in body.items()}, **headers)
+    return browser.client.request(
+        endpoint.method, path, json=body, headers=headers, follow_redirects=False
+    )
+
+
+def stored() -> str:
+    """All that the stores hold."""
+    dynamodb, s3 = session.client("dynamodb"), session.client("s3")
+    items = [dynamodb.scan(TableName=table)["Items"] for table in (CATALOG_TABLE, CONTROL_TABLE)]
+    versions = s3.list_object_versions(Bucket=BUCKET)
+    keys = [
+        (each["Key"], each["VersionId"])
+        for each in (*versions.get("Versions", []), *versions.get("DeleteMarkers", []))
+    ]
+    return repr((items, keys))
+
+
+@pytest.mark.parametrize("cookie", [None, "alice", "gAAAAABo"])
+def test_nobody_gets_in_without_signing_in(browser: Browser, cookie: str | None) -> None:
+    if cookie is not None:
+        browser.client.cookies.set(SESSION, cookie, domain="console.test")
+
+    answers = {each: call(browser, each, NOBODYS, "any") for each in GUARDED}
+
+    assert {told(each) for each, answer in answers.items() if not is_refused(each, answer)} == set()
+
+
+def is_refused(endpoint: Endpoint, answer: httpx2.Response) -> bool:
+    if endpoint.kind is Kind.API:
+        code = answer.json()["error"]["code"]
+        return (answer.status_code, code) == (401, "NOT_SIGNED_IN")
+    return answer.status_code == 303 and answer.headers["location"].startswith("/sign-in?")
+
+
+def test_no_change_without_the_sessions_own_token(
+    alice: Browser, bob: Browser, things: Things
+) -> None:
+    before, mine, bobs = stored(), alice.csrf, bob.csrf
+    ways: list[dict[str, Any]] = [
+        {"token": None},
+        {"token": ""},
+        {"token": bobs},
+        {"token": mine, "Sec-Fetch-Site": "cross-site"},
+        {"token": mine, "Sec-Fetch-Site": "same-site"},
+    ]
+
+    let_in = [
+        (told(each), way)
+        for each in CHANGES
+        for way in ways
+        if call(alice, each, things, **way).status_code != 403
+    ]
+
+    assert let_in == []
+    assert stored() == before
+
+
+def test_what_is_anothers_is_as_unknown_as_what_never_was(bob: Browser, things: Things) -> None:
+    before, token = stored(), bob.csrf
+
+    anothers = {each: call(bob, each, things, token) for each in NAMING}
+    nobodys = {each: call(bob, each, NOBODYS, token) for each in NAMING}
+
+    assert {told(each): answer.status_code for each, answer in anothers.items()} == {
+        told(each): 404 for each in NAMING
+    }
+    assert [shape(answer, things, token) for answer in anothers.values()] == [
+        shape(answer, NOBODYS, token) for answer in nobodys.values()
+    ]
+    assert stored() == before
+
+
+def shape(answer: httpx2.Response, things: Things, token: str) -> str:
+    """But for the ids that whoever asked named."""
+    text = answer.text.replace(token, "TOKEN")
+    for name, value in vars(things).items():
+        text = text.replace(value, name)
+    return text
+
+
+@pytest.mark.parametrize("endpoint", [each for each in NAMING if each.changes], ids=told)
+def test_each_of_these_is_a_change_that_its_owner_can_make(
+    alice: Browser, things: Things, endpoint: Endpoint
+) -> None:
+    """Else the tests above would hold for calls that nobody could make."""
+    answer = call(alice, endpoint, things, alice.csrf)
+
+    assert answer.status_code not in (401, 403, 404), answer.text
+
+
+def test_looking_changes_nothing(alice: Browser, things: Things) -> None:
+    before = stored()
+
+    answers = {each.path: call(alice, each, things, None) for each in ROUTES if not each.changes}
+
+    assert stored() == before
+    assert {path for path, each in answers.items() if each.status_code >= 400} <= {
+        "/sign-in/callback"
+    }
+
+
+def test_a_bearer_token_of_our_client_is_taken_by_the_api_and_by_no_page(
+    browser: Browser, provider: Provider
+) -> None:
+    bearer = {"Authorization": f"Bearer {provider.access_token('alice')}"}
+
+    api = browser.get("/api/agents", **bearer)
+    page = browser.get("/catalogs", **bearer)
+
+    assert (api.status_code, page.status_code) == (200, 303)
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"exp": 1},
+        {"iss": "https://elsewhere.test"},
+        {"client_id": "another"},
+        {"token_use": "id"},
+        {"sub": "../bob"},
+    ],
+)
+def test_no_other_token_is(browser: Browser, provider: Provider, claims: dict[str, object]) -> None:
+    token = provider.access_token("alice", **claims)
+
+    answer = browser.get("/api/agents", Authorization=f"Bearer {token}")
+
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+def test_what_is_for_operators_is_for_nobody_else(
+    console: Console, browser: Browser, new_browser: NewBrowser
+) -> None:
+    operators = Endpoint(
+        method="GET",
+        path="/operations",
+        answer=lambda _request: PlainTextResponse("figures"),
+        audience=Audience.OPERATORS,
+    )
+    app = Starlette(routes=[Route(operators.path, Served(console, operators).answer)])
+    other = new_browser()
+    browser.sign_in("alice", "people")
+    other.sign_in("olga", "operators")
+
+    answers = []
+    for each in (browser, other):
+        client = TestClient(app, base_url=URL, cookies=each.client.cookies)
+        answers.append(client.get("/operations").status_code)
+
+    assert answers == [403, 200]
+
+
+def test_the_app_answers_nothing_that_is_not_in_the_table(console: Console) -> None:
+    served = {
+        (method, route.path)
+        for route in console_app(console).routes
+        if isinstance(route, Route)
+        for method in (route.methods or set()) - {"HEAD"}
+    }
+
+    assert served == {(each.method, each.path) for each in ROUTES}
+    assert len(ROUTES) == len(served)

@@ -1,0 +1,104 @@
+"""What alice has in the console: one of everything that an address can name."""
+
+from dataclasses import dataclass
+
+from stackroom.aws import session
+from stackroom_console.endpoint import Endpoint
+from tests.aws.stores import BUCKET
+from tests.console.browser import Browser
+from tests.functions.pipeline import Pipeline, body
+
+AGENT = {"name": "Planner", "model": "amazon.nova-lite-v1:0"}
+# A body for each change that looks at it before it looks for what its address names.
+BODIES: dict[str, dict[str, object]] = {
+    "/catalogs/{catalog_id}/uploads": {"filename": "b.txt", "size": 1},
+    "/agents/{agent_id}": {"name": "Mine now", "model": "m"},
+    "/agents/{agent_id}/knowledge-bases/{knowledge_base_id}": {
+        "tool_name": "search_mine",
+        "tool_description": "Mine",
+    },
+    "/agents/{agent_id}/tools/{tool_id}/edit": {
+        "tool_name": "search_mine",
+        "tool_description": "Mine",
+    },
+    "/api/agents/{agent_id}": {"name": "Mine now"},
+    "/api/agents/{agent_id}/knowledge-base-tools": {
+        "toolName": "search_mine",
+        "toolDescription": "Mine",
+    },
+    "/api/agents/{agent_id}/knowledge-base-tools/{tool_id}": {"toolName": "search_mine"},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Things:
+    """The ids of one user's things, by their names in addresses."""
+
+    catalog_id: str
+    document_id: str
+    receipt_id: str
+    agent_id: str
+    tool_id: str
+
+    def address(self, endpoint: Endpoint) -> str:
+        """Fails for an address that names what nobody has here: a new one must be tried, too."""
+        return endpoint.path.format(**vars(self), knowledge_base_id=self.catalog_id)
+
+    def body(self, endpoint: Endpoint) -> dict[str, object]:
+        given = BODIES.get(endpoint.path, {})
+        if endpoint.path == "/agents/{agent_id}/knowledge-bases":
+            return {"knowledge_base_id": self.catalog_id}
+        if endpoint.path == "/api/agents/{agent_id}/knowledge-base-tools":
+            return {**given, "knowledgeBaseId": self.catalog_id}
+        return given
+
+
+def things_of(browser: Browser, pipeline: Pipeline, user: str = "alice") -> Things:
+    """Made by this browser, whose user it is."""
+    catalog_id = new_catalog(browser, "Research")
+    kept = dropped(pipeline, user, catalog_id, "kept.txt")
+    gone = dropped(pipeline, user, catalog_id, "gone.txt")
+    receipt = browser.post(f"/catalogs/{catalog_id}/documents/{gone}/delete").headers["location"]
+    agent_id = browser.call("POST", "/api/agents", AGENT).json()["data"]["agent"]["id"]
+    tool = browser.call(
+        "POST",
+        f"/api/agents/{agent_id}/knowledge-base-tools",
+        {"knowledgeBaseId": catalog_id, "toolName": "search_research", "toolDescription": "All"},
+    ).json()["data"]["tool"]
+    return Things(
+        catalog_id=catalog_id,
+        document_id=kept,
+        receipt_id=receipt.rpartition("/")[2],
+        agent_id=agent_id,
+        tool_id=tool["id"],
+    )
+
+
+def new_catalog(browser: Browser, name: str = "Research", description: str = "") -> str:
+    answer = browser.post("/catalogs", name=name, description=description)
+    assert answer.status_code == 303, answer.text
+    return str(answer.headers["location"].rpartition("/")[2])
+
+
+def dropped(
+    pipeline: Pipeline, user: str, catalog_id: str, filename: str, text: str = "thirty days"
+) -> str:
+    """A file in the catalog whose event has come; answers the document's id."""
+    key = f"{user}/{catalog_id}/{filename}"
+    session.client("s3").put_object(Bucket=BUCKET, Key=key, Body=text.encode())
+    assert pipeline.deliver(body(key)) == []
+    document = pipeline.document(key)
+    assert document is not None
+    return document.document_id
+
+
+def indexed(pipeline: Pipeline, user: str, catalog_id: str, filename: str, text: str) -> str:
+    """The same, and a run of its catalog through."""
+    document_id = dropped(pipeline, user, catalog_id, filename, text)
+    key = f"{user}/{catalog_id}/{filename}"
+    run = pipeline.ingest("begin", pipeline.live_run(key))
+    if run["progress"]["outcome"] == "nothing":  # it has placed the catalog with others
+        pipeline.ingest("release", run)
+        run = pipeline.ingest("begin", pipeline.live_run(key))
+    assert run["progress"]["outcome"] == "released"
+    return document_id
