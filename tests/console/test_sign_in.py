@@ -1,11 +1,324 @@
 """Signing in and out: a session for whoever proved who they are, and for nobody else."""
 
-from tests.console.browser import Browser
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from urllib.parse import parse_qs, parse_qsl, urlsplit
+
+import pytest
+from cryptography.fernet import Fernet
+from starlette.testclient import TestClient
+
+from stackroom_console.app import console_app
+from stackroom_console.console import Console
+from stackroom_console.own_paths import HOME, own_path
+from stackroom_console.sealing import Seal, Session, SignInBegun
+from tests.console.browser import SESSION, URL, Browser
+from tests.console.conftest import NewBrowser
+from tests.console.provider import ISSUER, Provider
+
+CALLBACK = "/sign-in/callback"
+
+
+def begun(browser: Browser, **query: str) -> str:
+    """Where the browser is sent."""
+    answer = browser.client.get("/sign-in/begin", params=query, follow_redirects=False)
+    assert answer.status_code == 303
+    return str(answer.headers["location"])
+
+
+def open_session(console: Console, browser: Browser) -> Session:
+    opened = console.seal.open(browser.session, Session)
+    assert opened is not None
+    return opened
 
 
 def test_a_sign_in_begins_a_session_and_leads_back(browser: Browser) -> None:
-    answer = browser.sign_in("alice", return_to="/catalogs/new")
+    answer = browser.sign_in("alice", return_to="/catalogs?after=cat-0")
 
-    assert (answer.status_code, answer.headers["location"]) == (303, "/catalogs/new")
-    assert browser.get("/catalogs").status_code == 200
-    assert "alice" in browser.get("/catalogs").text
+    assert (answer.status_code, answer.headers["location"]) == (303, "/catalogs?after=cat-0")
+    assert '<bdi class="user">alice</bdi>' in browser.get("/catalogs").text
+
+
+def test_the_provider_is_asked_with_pkce_state_and_nonce_of_this_sign_in_alone(
+    browser: Browser,
+) -> None:
+    queries = [parse_qs(urlsplit(begun(browser)).query) for _ in range(2)]
+
+    for query in queries:
+        assert query["response_type"] == ["code"]
+        assert query["redirect_uri"] == [URL + CALLBACK]
+        assert query["scope"] == ["openid"]
+        assert query["code_challenge_method"] == ["S256"]
+        assert "prompt" not in query
+    for name in ("state", "nonce", "code_challenge"):
+        assert queries[0][name] != queries[1][name]
+
+
+def test_the_session_is_a_sealed_cookie_that_no_script_reads_and_holds_no_token(
+    console: Console, browser: Browser
+) -> None:
+    answer = browser.sign_in("alice", "people")
+
+    [cookie] = [
+        each for each in answer.headers.get_list("set-cookie") if each.startswith(f"{SESSION}=")
+    ]
+    attributes = {each.strip().lower() for each in cookie.split(";")[1:]}
+    assert {"httponly", "secure", "path=/", "samesite=lax"} <= attributes
+    assert not any(each.startswith("domain") for each in attributes)
+    assert "alice" not in cookie
+    session = open_session(console, browser)
+    assert (session.user_id, session.groups) == ("alice", ("people",))
+    assert session.session_id == "session-of-alice"
+    assert set(Session.model_fields) == {
+        *("kind", "id", "user_id", "groups", "session_id", "csrf", "begun_at", "expires_at")
+    }
+
+
+def test_each_sign_in_is_another_session_whatever_cookie_came_before(
+    console: Console, browser: Browser
+) -> None:
+    browser.sign_in("mallory")
+    planted, token = open_session(console, browser), browser.csrf
+
+    browser.sign_in("alice")
+
+    session = open_session(console, browser)
+    assert session.user_id == "alice"
+    assert session.id != planted.id
+    assert browser.send("/catalogs", {"name": "Mine", "csrf_token": token}).status_code == 403
+
+
+def test_an_answer_is_for_the_browser_that_began(
+    browser: Browser, new_browser: NewBrowser, provider: Provider
+) -> None:
+    """Else one could be signed in, unknowing, as whoever sent the address."""
+    mallory = new_browser()
+    back = provider.sign_in(begun(mallory), "mallory")
+
+    without = browser.get(back)
+    begun(browser)
+    with_another = browser.get(back)
+
+    assert (without.status_code, with_another.status_code) == (400, 400)
+    assert browser.session is None
+
+
+def test_a_stolen_code_is_of_no_use_in_another_sign_in(
+    browser: Browser, new_browser: NewBrowser, provider: Provider
+) -> None:
+    alices = parse_qs(urlsplit(provider.sign_in(begun(browser), "alice")).query)
+    mallory = new_browser()
+    state = parse_qs(urlsplit(begun(mallory)).query)["state"][0]
+
+    answer = mallory.get(f"{CALLBACK}?code={alices['code'][0]}&state={state}")
+
+    assert answer.status_code == 401
+    assert mallory.session is None
+
+
+@pytest.mark.parametrize(
+    ("claims", "id_claims"),
+    [
+        ({"iss": "https://elsewhere.test"}, {}),
+        ({"client_id": "another"}, {}),
+        ({"token_use": "id"}, {}),
+        ({"exp": 1}, {}),
+        ({"sub": "../bob"}, {}),
+        ({}, {"nonce": "of another sign-in"}),
+        ({}, {"aud": "another"}),
+        ({}, {"iss": "https://elsewhere.test"}),
+        ({}, {"exp": 1}),
+    ],
+)
+def test_a_token_that_is_not_for_us_begins_no_session(
+    browser: Browser,
+    provider: Provider,
+    claims: Mapping[str, object],
+    id_claims: Mapping[str, object],
+) -> None:
+    provider.claims, provider.id_claims = dict(claims), dict(id_claims)
+
+    answer = browser.sign_in("alice")
+
+    assert answer.status_code in (400, 401)
+    assert "Sign in" in answer.text
+    assert browser.session is None
+
+
+def test_a_provider_of_plain_oauth_gives_no_id_token(browser: Browser, provider: Provider) -> None:
+    provider.gives_id_token = False
+
+    assert browser.sign_in("alice").headers["location"] == HOME
+
+
+def test_more_groups_than_a_cookie_holds_are_told(browser: Browser) -> None:
+    answer = browser.sign_in("alice", *(f"group-{number:04}" for number in range(400)))
+
+    assert answer.status_code == 400
+    assert "too many groups" in answer.text
+    assert browser.session is None
+
+
+@pytest.mark.parametrize("query", ["", "error=access_denied", "error=x&code=y"])
+def test_a_refusal_of_the_provider_is_told(browser: Browser, query: str) -> None:
+    state = parse_qs(urlsplit(begun(browser)).query)["state"][0]
+
+    answer = browser.get(f"{CALLBACK}?state={state}&{query}")
+
+    assert answer.status_code == 400
+    assert "the sign-in service says no" in answer.text
+
+
+def test_while_the_provider_is_down_nothing_of_how_is_told(
+    browser: Browser, provider: Provider
+) -> None:
+    provider.is_down = True
+
+    answer = browser.get("/sign-in/begin")
+
+    assert answer.status_code == 503
+    assert "Try again in a few seconds" in answer.text
+    assert "refused" not in answer.text
+
+
+def test_a_sign_in_that_took_too_long_is_none(
+    console: Console, browser: Browser, provider: Provider
+) -> None:
+    back = provider.sign_in(begun(browser), "alice")
+    later = replace(console, now=lambda: console.now() + timedelta(minutes=11))
+    client = TestClient(console_app(later), base_url=URL, cookies=browser.client.cookies)
+
+    answer = client.get(back, follow_redirects=False)
+
+    assert answer.status_code == 400
+    assert SESSION not in client.cookies
+
+
+def test_when_the_token_is_over_so_is_the_session_and_the_next_sign_in_is_silent(
+    console: Console, alice: Browser
+) -> None:
+    later = replace(console, now=lambda: console.now() + timedelta(hours=1, seconds=1))
+    client = TestClient(console_app(later), base_url=URL, cookies=alice.client.cookies)
+
+    page = client.get("/catalogs?after=x", follow_redirects=False)
+    change = client.post("/catalogs", data={"csrf_token": alice.csrf}, follow_redirects=False)
+    part = client.get(
+        "/catalogs/part",
+        headers={"HX-Request": "true", "HX-Current-URL": f"{URL}/catalogs"},
+        follow_redirects=False,
+    )
+
+    assert page.headers["location"] == "/sign-in/begin?return_to=%2Fcatalogs%3Fafter%3Dx"
+    assert change.headers["location"] == "/sign-in?return_to=%2Fcatalogs"
+    assert part.headers["hx-redirect"] == "/sign-in/begin?return_to=%2Fcatalogs"
+
+
+def test_signing_out_ends_the_session_here_and_leads_to_where_the_provider_ends_its_own(
+    alice: Browser,
+) -> None:
+    answer = alice.post("/sign-out")
+
+    shown = alice.get(answer.headers["location"]).text
+    assert alice.session is None
+    assert alice.get("/catalogs").headers["location"].startswith("/sign-in?")
+    assert f"{ISSUER}/logout?client_id=console" in shown
+
+
+@pytest.mark.parametrize("trouble", ["is_down", "ends_sessions"])
+def test_whoever_signed_out_is_told_so_whatever_the_provider_does(
+    browser: Browser, provider: Provider, trouble: str
+) -> None:
+    setattr(provider, trouble, trouble == "is_down")
+
+    answer = browser.get("/sign-in?out=1")
+
+    assert answer.status_code == 200
+    assert "You are signed out here" in answer.text
+    assert f"{ISSUER}/logout" not in answer.text
+
+
+def test_signing_out_everywhere_ends_the_users_other_sessions_and_nobody_elses(
+    alice: Browser, new_browser: NewBrowser
+) -> None:
+    elsewhere, bob = new_browser(), new_browser()
+    elsewhere.sign_in("alice")
+    bob.sign_in("bob")
+
+    alice.post("/sign-out/everywhere")
+
+    assert elsewhere.get("/catalogs").headers["location"] == (
+        "/sign-in/begin?return_to=%2Fcatalogs&ask_again=1"
+    )
+    assert elsewhere.get("/api/agents").status_code == 401
+    assert bob.get("/catalogs").status_code == 200
+
+
+def test_after_that_the_providers_own_older_session_begins_none(
+    alice: Browser, provider: Provider
+) -> None:
+    alice.post("/sign-out/everywhere")
+    provider.claims = {"auth_time": 1}
+
+    silent = alice.sign_in("alice")
+
+    assert alice.session is None
+    again = begun(alice, **dict(parse_qsl(urlsplit(silent.headers["location"]).query)))
+    assert parse_qs(urlsplit(again).query)["prompt"] == ["login"]
+
+
+def test_a_proof_given_later_begins_one(console: Console, alice: Browser) -> None:
+    alice.post("/sign-out/everywhere")
+    later = console.now() + timedelta(minutes=5)
+    alice.provider.claims = {"auth_time": int(later.timestamp())}
+
+    assert alice.sign_in("alice").headers["location"] == HOME
+    assert alice.get("/catalogs").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        "https://evil.test/",
+        "//evil.test/",
+        "/\\evil.test",
+        "/\t/evil.test",
+        "\\\\evil.test",
+        "/%0d%0aSet-Cookie:x\r\nX: y",
+        "javascript:alert(1)",
+        "catalogs",
+        "/sign-in/begin",
+        "/ä",
+        "/" + "a" * 1001,
+        "",
+    ],
+)
+def test_a_sign_in_leads_to_our_own_pages_alone(browser: Browser, elsewhere: str) -> None:
+    answer = browser.sign_in("alice", return_to=elsewhere)
+
+    assert answer.headers["location"] == HOME
+    assert own_path(elsewhere) == HOME
+
+
+def test_keys_can_be_replaced_while_sessions_last(console: Console) -> None:
+    old, new = Fernet.generate_key(), Fernet.generate_key()
+    begun_before = SignInBegun(
+        state="s",
+        nonce="n",
+        code_verifier="c",
+        return_to="/",
+        expires_at=console.now(),
+    )
+    sealed = Seal([old]).close(begun_before)
+
+    assert Seal([new, old]).open(sealed, SignInBegun) == begun_before
+    assert Seal([new]).open(sealed, SignInBegun) is None
+    assert Seal([old]).open(sealed, Session) is None
+
+
+@pytest.mark.parametrize(
+    "url", ["http://console.test", "https://console.test/path", "console.test", "https://"]
+)
+def test_the_console_is_served_by_tls_or_on_this_machine(console: Console, url: str) -> None:
+    with pytest.raises(ValueError, match="Allowed: https://HOST"):
+        replace(console, url=url)

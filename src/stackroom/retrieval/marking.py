@@ -10,6 +10,7 @@ from stackroom.retrieval.words import TOKENIZER, is_unspaced, words_of
 
 _OPEN, _CLOSE = "\x02", "\x03"
 _MARKS = re.compile(f"[{_OPEN}{_CLOSE}]")
+_OURS = re.compile(f"[\x00{_OPEN}{_CLOSE}]")  # at a zero SQLite ends a text
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ def marked_pieces(question: str, text: str) -> tuple[Piece, ...]:
     The text in pieces; together they are all of it. A word is marked in any of its forms that the
     search by words takes for the same; the asking words ("how", "the") are none.
     """
-    text = _MARKS.sub(" ", text).encode(errors="replace").decode()
+    text = _OURS.sub(" ", text).encode(errors="replace").decode()
     words = words_of(question)
     pairs = [word for word in words if is_unspaced(word)]
     ranges = [*_of_words(set(words) - set(pairs), text), *_of_pairs(pairs, text)]

@@ -1,0 +1,243 @@
+"""Asking: the answer, what it stands on, what was left out; of all catalogs or of one."""
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.model import Catalog
+from stackroom.ports.answers import Written
+from stackroom.retrieval.answers import Answering
+from stackroom.retrieval.budget import Budget
+from stackroom.retrieval.citations import Source
+from stackroom.retrieval.cited import CatalogAnswer, CitedSource
+from stackroom.retrieval.questions import Found
+from stackroom.retrieval.results import Answer
+from stackroom_console.console import Console
+from stackroom_console.pages.answers import shown
+from tests.console.browser import Browser
+from tests.console.conftest import NewBrowser
+from tests.console.things import dropped, indexed, new_catalog
+from tests.functions.pipeline import Pipeline
+from tests.records import NOW
+
+LEAVE = "Annual leave is thirty days for everyone."
+QUESTION = "How long is annual leave?"
+CATALOG = Catalog(
+    catalog_id="cat-1",
+    user_id="alice",
+    name="Handbook",
+    s3_prefix="alice/cat-1/",
+    created_at=NOW,
+    updated_at=NOW,
+)
+
+
+def ask(browser: Browser, query: str = QUESTION, **more: str) -> str:
+    answer = browser.post("/ask", query=query, **more)
+    assert answer.status_code == 200, answer.text
+    return str(answer.text.split('<section id="answer"')[1])
+
+
+def read(text: str) -> str:
+    """As a person reads it."""
+    return " ".join(html.unescape(re.sub("<[^>]+>", "", text.partition(">")[2])).split())
+
+
+@pytest.fixture
+def catalog(alice: Browser, pipeline: Pipeline) -> str:
+    catalog = new_catalog(alice, "Handbook")
+    indexed(pipeline, "alice", catalog, "leave.txt", LEAVE)
+    return catalog
+
+
+@pytest.mark.parametrize("of_one", [False, True])
+def test_an_answer_names_what_it_stands_on(alice: Browser, catalog: str, of_one: bool) -> None:
+    text = ask(alice, catalog=catalog if of_one else "")
+
+    assert "thirty days for everyone. [1]" in read(text)
+    assert '<a href="#passage-1">[1]</a>' in text
+    [passage] = re.findall('<li id="passage-1">.*?</li>', text, re.S)
+    assert f'href="/catalogs/{catalog}/documents/doc-' in passage
+    assert re.search(r"\[1\] leave.txt Handbook score [01]\.\d\d", read(passage))
+    assert "<mark>Annual</mark> <mark>leave</mark> is thirty days" in passage
+
+
+def test_a_question_of_one_catalog_is_answered_from_it_alone(
+    alice: Browser, pipeline: Pipeline, catalog: str
+) -> None:
+    other = new_catalog(alice, "Old handbook")
+    indexed(pipeline, "alice", other, "old.txt", "Annual leave is ten days for everyone.")
+
+    one, both = ask(alice, catalog=catalog), ask(alice)
+
+    assert "old.txt" not in one
+    assert {"leave.txt", "old.txt"} <= set(re.findall(r"\w+\.txt", both))
+
+
+def test_nobody_is_answered_from_anothers_documents(new_browser: NewBrowser, catalog: str) -> None:
+    bob = new_browser()
+    bob.sign_in("bob")
+
+    everywhere = ask(bob)
+    there = bob.post("/ask", query=QUESTION, catalog=catalog)
+
+    assert "thirty" not in everywhere
+    assert there.status_code == 404
+    assert "thirty" not in there.text
+
+
+def test_what_did_not_fit_is_counted(alice: Browser, console: Console, pipeline: Pipeline) -> None:
+    catalog = new_catalog(alice)
+    for number in range(4):
+        indexed(pipeline, "alice", catalog, f"{number}.txt", f"{LEAVE} Rule {number}. " + "a " * 40)
+    services = console.services
+    small = replace(services.retrieval, budget=Budget(max_tokens=60))
+    services.questions = replace(services.questions, retrieval=small)
+
+    text = read(ask(alice))
+
+    assert re.search(r"Left out [123] relevant passages? left out: the budget of text", text)
+
+
+def test_where_there_is_nothing_to_answer_from_that_is_told(alice: Browser) -> None:
+    assert "What was found doesn't answer the question" in read(ask(alice))
+
+
+def test_a_model_that_does_not_answer_costs_nobody_the_passages(
+    alice: Browser, console: Console, catalog: str
+) -> None:
+    services = console.services
+    unable = Answering(retrieval=services.retrieval, writer=Unable())
+    services.questions = replace(services.questions, written=unable.written)
+
+    text = read(ask(alice))
+
+    assert "No answer was written: the model is busy" in text
+    assert "Passages [1] leave.txt" in text
+
+
+class Unable:
+    """A `Writer` under too much load."""
+
+    def write(self, question: str, passages: Sequence[str]) -> Written:
+        raise KnowledgeBaseThrottled("Converse")
+
+
+def test_of_a_catalog_with_nothing_indexed_that_is_told(alice: Browser, pipeline: Pipeline) -> None:
+    catalog = new_catalog(alice)
+    dropped(pipeline, "alice", catalog, "a.txt")
+
+    answer = alice.post("/ask", query=QUESTION, catalog=catalog)
+
+    assert answer.status_code == 409
+    assert "Nothing in the catalog is indexed yet" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("form", "status", "told"),
+    [
+        ({"query": ""}, 400, "query: is empty"),
+        ({"query": "  \n"}, 400, "query: is empty"),
+        ({}, 400, "query: "),
+        ({"query": "a" * 1001}, 400, "1 to 1,000 characters"),
+        ({"query": "a\u202eb"}, 400, "reverses the direction"),
+        ({"query": "a\x00b"}, 400, "control character"),
+        ({"query": "a", "most": "21"}, 400, "most: Allowed: a whole number from 1 to 20"),
+        ({"query": "a", "most": "0"}, 400, "most: Allowed: a whole number from 1 to 20"),
+        ({"query": "a", "most": "five"}, 400, "most: Allowed: a whole number from 1 to 20"),
+        ({"query": "a", "most": "9" * 5000}, 400, "most: Allowed: a whole number from 1 to 20"),
+        ({"query": "a", "catalog": "cat-x"}, 404, "not found"),
+        ({"query": "a", "catalog": "<b>"}, 404, "not found"),
+    ],
+)
+def test_a_question_that_can_not_be_asked_is_told_what_is_allowed(
+    alice: Browser, form: dict[str, str], status: int, told: str
+) -> None:
+    answer = alice.post("/ask", **form)
+
+    assert answer.status_code == status
+    assert told in html.unescape(answer.text)
+    assert "<b>" not in answer.text
+
+
+def test_what_documents_say_is_text(alice: Browser, pipeline: Pipeline) -> None:
+    catalog = new_catalog(alice)
+    hostile = "<script>alert(1)</script> <img src=x onerror=alert(2)> leave <a href='x'>[1]</a>"
+    indexed(pipeline, "alice", catalog, "leave.txt", f"Annual {hostile} is thirty days.")
+
+    text = ask(alice)
+
+    assert "<script" not in text
+    assert "<img" not in text
+    assert "&lt;script&gt;alert(1)" in text
+    assert "<mark>leave</mark>" in text
+
+
+@pytest.mark.parametrize(
+    ("filename", "pages", "place", "opened_at"),
+    [
+        ("book.pdf", (2, 2, 2), "page 2", "#page=2"),
+        ("book.pdf", (2, 2, 4), "pages 2 to 4", "#page=2"),
+        ("book.docx", (2, 2, 2), "page 2", ""),
+        ("book.pdf", (None, None, None), "", ""),
+    ],
+)
+def test_a_passage_of_a_pdf_is_opened_at_its_page(
+    filename: str, pages: tuple[int | None, ...], place: str, opened_at: str
+) -> None:
+    page, first, last = pages
+    source = Source(
+        document_id="doc-1",
+        filename=filename,
+        uri=None,
+        page=page,
+        page_first=first,
+        page_last=last,
+        section=None,
+        catalog_id="cat-1",
+    )
+    cited = CitedSource(source=source, chunk_text=LEAVE, relevance_score=0.5)
+    answer = CatalogAnswer(text="Thirty. [1] [2] [999]", sources=(cited,), guardrail_action="NONE")
+    nothing = Answer(
+        results=(),
+        omitted=0,
+        withheld=2,
+        tokens=0,
+        milliseconds=0,
+        knowledge_bases=("KB1",),
+        guardrail_action="NONE",
+        best_score_below=0.214,
+        failures={"KB1": "secret of the store"},
+    )
+
+    mine = shown(QUESTION, Found(passages=nothing, answer=answer), {"cat-1": CATALOG})
+    anothers = shown(QUESTION, Found(passages=nothing, answer=answer), {})
+
+    [stands] = mine.cited[0].stands
+    assert (stands.place, stands.href) == (
+        place,
+        f"/catalogs/cat-1/documents/doc-1/file{opened_at}",
+    )
+    assert anothers.cited[0].stands[0].href is None
+    assert mine.text is not None
+    assert [each.number for each in mine.text] == [None, 1, None]
+    assert "2 passages withheld" in mine.left_out[0]
+    assert "the best passage scores 0.21" in mine.left_out[1]
+    assert "something may be missing" in mine.left_out[2]
+    assert "secret" not in " ".join(mine.left_out)
+
+
+def test_the_form_keeps_what_was_asked_and_offers_the_users_catalogs(
+    alice: Browser, catalog: str
+) -> None:
+    chosen = alice.get(f"/ask?catalog={catalog}").text
+    asked = alice.post("/ask", query="<what> & why", catalog=catalog, most="3").text
+
+    for text in (chosen, asked):
+        assert f'<option value="{catalog}" selected>Handbook</option>' in text
+    assert "&lt;what&gt; &amp; why</textarea>" in asked
+    assert 'value="3"' in asked

@@ -1,0 +1,325 @@
+"""Catalogs and their documents, as their owner sees and changes them."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from stackroom.aws import session
+from stackroom.catalogs import listing
+from stackroom.formats import MAX_FILE_BYTES
+from stackroom.model import DocumentStatus
+from stackroom_console.console import Console
+from tests.aws.stores import BUCKET
+from tests.console.browser import Browser
+from tests.console.things import dropped, indexed, new_catalog
+from tests.functions.pipeline import Pipeline
+
+HOSTILE = "<script>alert(1)</script>\"'&"
+
+
+def rows(text: str) -> list[str]:
+    """The rows of a page's table, each as a person reads it."""
+    body = text.split("<tbody>")[1].partition("</tbody>")[0] if "<tbody>" in text else ""
+    return [
+        " ".join(re.sub("<[^>]+>", " ", each).split())
+        for each in re.findall("<tr>.*?</tr>", body, re.S)
+    ]
+
+
+def test_catalogs_are_listed_with_counts_sizes_and_states(
+    alice: Browser, pipeline: Pipeline
+) -> None:
+    research = new_catalog(alice, "Research", "papers")
+    new_catalog(alice, "Ants")
+    dropped(pipeline, "alice", research, "a.txt", "x" * 2048)
+
+    text = alice.get("/catalogs").text
+
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
+    ants, shown = rows(text)
+    assert re.fullmatch(rf"Ants 0 0\.0 KB ready {today} [0-9:]+ UTC Delete", ants)
+    assert re.fullmatch(rf"Research papers 1 2\.0 KB indexing {today} [0-9:]+ UTC Delete", shown)
+    assert "2 catalogs" in text
+
+
+def test_more_catalogs_than_a_page_has_go_on_on_the_next(
+    alice: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "CATALOGS", 2)
+    for name in ("A", "B", "C"):
+        new_catalog(alice, name)
+
+    first = alice.get("/catalogs").text
+    [following] = re.findall(r'href="(/catalogs\?after=[^"]+)"', first)
+    second = alice.get(following).text
+
+    assert [each.split()[0] for each in rows(first) + rows(second)] == ["A", "B", "C"]
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "told"),
+    [
+        ("", 400, "1 to 100 letters, digits, spaces and hyphens"),
+        ("a/b", 400, "1 to 100 letters, digits, spaces and hyphens"),
+        ("a" * 101, 400, "1 to 100 letters, digits, spaces and hyphens"),
+        ("a\u202eb", 400, "1 to 100 letters, digits, spaces and hyphens"),
+        ("a\x00b", 400, "1 to 100 letters, digits, spaces and hyphens"),
+        (HOSTILE, 400, "1 to 100 letters, digits, spaces and hyphens"),
+        ("research", 409, "already exists"),
+    ],
+)
+def test_a_name_that_can_not_be_is_told_where_it_was_typed(
+    alice: Browser, name: str, status: int, told: str
+) -> None:
+    new_catalog(alice, "Research")
+
+    part = alice.send(
+        "/catalogs", {"name": name, "csrf_token": alice.csrf}, **{"HX-Request": "true"}
+    )
+    page = alice.post("/catalogs", name=name)
+
+    assert (part.status_code, page.status_code) == (status, status)
+    assert told in part.text
+    assert told in page.text
+    assert "<html" not in part.text
+    assert len(rows(alice.get("/catalogs").text)) == 1
+
+
+def test_a_deletion_names_what_goes_and_then_it_goes(alice: Browser, pipeline: Pipeline) -> None:
+    catalog = new_catalog(alice, "Research")
+    dropped(pipeline, "alice", catalog, "a.txt", "x" * 2048)
+    dropped(pipeline, "alice", catalog, "b.txt", "x" * 1024)
+
+    asked = alice.part(f"/catalogs/{catalog}/delete").text
+    kept = len(rows(alice.get("/catalogs").text))
+    answer = alice.post(f"/catalogs/{catalog}/delete")
+
+    assert "Research" in asked
+    assert "all 2 documents in it (3.0 KB)" in " ".join(asked.split())
+    assert kept == 1
+    assert answer.headers["location"] == "/catalogs"
+    [left] = rows(alice.get("/catalogs").text)
+    assert "deleting" in left
+    assert "Delete" not in left
+    assert session.client("s3").list_objects_v2(Bucket=BUCKET).get("Contents", []) == []
+
+
+def test_documents_are_listed_with_how_far_each_is(alice: Browser, pipeline: Pipeline) -> None:
+    catalog = new_catalog(alice)
+    indexed(pipeline, "alice", catalog, "done.txt", "thirty days")
+    dropped(pipeline, "alice", catalog, "waits.txt")
+    dropped(pipeline, "alice", catalog, "bad.exe")
+
+    text = alice.get(f"/catalogs/{catalog}").text
+
+    bad, done, waits = rows(text)
+    assert "failed File type &#39;.exe&#39; not supported." in bad
+    assert "mend the file, and upload it again" in bad
+    assert "Retry" not in bad
+    assert re.search("done.txt 0.0 KB indexed (searchable|indexed, and about to be found)", done)
+    assert re.search("waits.txt 0.0 KB pending about to begin, about [0-9]+[sm] to go", waits)
+    counts = " ".join(
+        re.sub("<[^>]+>", " ", text.split('class="counts"')[1].split("</p>")[0]).split()
+    )
+    assert "1 pending 1 failed" in counts
+
+
+def test_ten_thousand_documents_come_in_pages_that_leave_none_out(
+    alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "DOCUMENTS", 3)
+    catalog = new_catalog(alice)
+    names = {f"{number}.txt" for number in range(8)}
+    for name in names:
+        dropped(pipeline, "alice", catalog, name)
+
+    path, seen, pages = f"/catalogs/{catalog}", list[str](), 0
+    while path:
+        text = alice.get(path).text
+        seen += [each.split()[0] for each in rows(text)]
+        found = re.findall(r'id="next-page" href="([^"]+)"', text)
+        path, pages = (found[0] if found else ""), pages + 1
+
+    assert sorted(seen) == sorted(names)
+    assert pages == 3
+    assert 'id="first-page"' in text
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ({"filename": "a.exe", "size": 1}, "FILE_TYPE_UNSUPPORTED"),
+        ({"filename": "a", "size": 1}, "FILE_TYPE_UNSUPPORTED"),
+        ({"filename": "a.txt", "size": MAX_FILE_BYTES + 1}, "FILE_TOO_LARGE"),
+        ({"filename": "a.txt", "size": 0}, "VALIDATION_ERROR"),
+        ({"filename": "a.txt", "size": "1"}, "VALIDATION_ERROR"),
+        ({"filename": "a.txt", "size": True}, "VALIDATION_ERROR"),
+        ({"filename": "a.txt"}, "VALIDATION_ERROR"),
+        ({"filename": "", "size": 1}, "VALIDATION_ERROR"),
+        ({"size": 1}, "VALIDATION_ERROR"),
+        ({"filename": "../bob/a.txt", "size": 1}, "VALIDATION_ERROR"),
+        ({"filename": "a\u202etxt.exe", "size": 1}, "VALIDATION_ERROR"),
+        ({"filename": "a" * 2000 + ".txt", "size": 1}, "VALIDATION_ERROR"),
+        ({"filename": "a.txt.metadata.json", "size": 1}, "FILE_TYPE_UNSUPPORTED"),
+    ],
+)
+def test_what_can_not_be_uploaded_is_refused_before_it_is_sent(
+    alice: Browser, asked: dict[str, object], code: str
+) -> None:
+    catalog = new_catalog(alice)
+
+    answer = alice.call("POST", f"/catalogs/{catalog}/uploads", asked)
+
+    assert answer.status_code == 400
+    assert answer.json()["error"]["code"] == code
+    assert rows(alice.get(f"/catalogs/{catalog}").text) == []
+
+
+@pytest.mark.parametrize("name", ["a.txt", "Größe 日本語.pdf", "עברית.md", "2026/a b+c&d.csv"])
+def test_a_form_lets_the_browser_post_just_this_file(
+    alice: Browser, console: Console, name: str
+) -> None:
+    catalog = new_catalog(alice)
+
+    answer = alice.call(
+        "POST", f"/catalogs/{catalog}/uploads", {"filename": name, "size": 45 * 1024**2}
+    )
+
+    data = answer.json()["data"]
+    assert data["url"].startswith(console.uploads)
+    assert data["fields"]["key"] == f"alice/{catalog}/{name}"
+    [row] = rows(alice.get(f"/catalogs/{catalog}").text)
+    assert "uploading waits for its upload until" in row
+
+
+def test_a_file_of_that_name_is_replaced_only_if_asked(alice: Browser, pipeline: Pipeline) -> None:
+    catalog = new_catalog(alice)
+    dropped(pipeline, "alice", catalog, "a.txt")
+    path, asked = f"/catalogs/{catalog}/uploads", {"filename": "a.txt", "size": 1}
+
+    plain = alice.call("POST", path, asked)
+    replacing = alice.call("POST", path, {**asked, "replace": True})
+
+    assert (plain.status_code, plain.json()["error"]["code"]) == (409, "DOCUMENT_EXISTS")
+    assert replacing.json()["success"] is True
+
+
+def test_a_pdf_is_opened_by_the_browser_and_any_other_file_saved(
+    alice: Browser, pipeline: Pipeline
+) -> None:
+    catalog = new_catalog(alice)
+    documents = {name: dropped(pipeline, "alice", catalog, name) for name in ("a.pdf", "b.html")}
+
+    def link(name: str, more: str = "") -> str:
+        path = f"/catalogs/{catalog}/documents/{documents[name]}/file{more}"
+        return str(alice.get(path).headers["location"])
+
+    assert "response-content-disposition=inline" in link("a.pdf")
+    assert "response-content-type=application%2Fpdf" in link("a.pdf")
+    assert "response-content-disposition=attachment" in link("a.pdf", "?save")
+    assert "response-content-disposition=attachment" in link("b.html")
+    assert "response-content-type" not in link("b.html")
+
+
+def test_what_failed_is_tried_again_one_or_all(
+    alice: Browser, console: Console, pipeline: Pipeline
+) -> None:
+    catalog = new_catalog(alice)
+    rejected = dropped(pipeline, "alice", catalog, "c.exe")
+    failed = [
+        failing(console, catalog, dropped(pipeline, "alice", catalog, name))
+        for name in ("a.txt", "b.txt")
+    ]
+    at = f"/catalogs/{catalog}"
+    before = rows(alice.get(at).text)
+
+    refused = alice.post(f"{at}/documents/{rejected}/retry")
+    one = alice.post(f"{at}/documents/{failed[0]}/retry")
+    after_one = rows(alice.get(at).text)
+    rest = alice.send(f"{at}/retry", {"csrf_token": alice.csrf}, **{"HX-Request": "true"})
+    after_all = rows(alice.get(at).text)
+
+    assert "failed it has no text Try again" in before[0]
+    assert "Download Retry Delete" in before[0]
+    assert refused.status_code == 409
+    assert "another try would end the same" in refused.text
+    assert one.headers["location"] == at
+    assert ["pending" in each for each in after_one] == [True, False, False]
+    assert (rest.status_code, rest.headers["hx-trigger"]) == (204, "changed")
+    assert ["pending" in each for each in after_all] == [True, True, False]
+
+
+def failing(console: Console, catalog_id: str, document_id: str) -> str:
+    """A document that lay there, and that Bedrock could make nothing of."""
+    documents = console.services.deployment.documents
+    document = documents.get(catalog_id, document_id)
+    assert document is not None
+    now = console.now()
+    documents.save(document.moved(DocumentStatus.FAILED, at=now, reason="it has no text"))
+    return document_id
+
+
+def test_a_document_goes_with_a_receipt_that_its_owner_alone_can_read(
+    alice: Browser, pipeline: Pipeline
+) -> None:
+    catalog = new_catalog(alice)
+    document = indexed(pipeline, "alice", catalog, "a.txt", "thirty days")
+    key = f"alice/{catalog}/a.txt"
+
+    asked = alice.part(f"/catalogs/{catalog}/documents/{document}/delete").text
+    receipt = alice.post(f"/catalogs/{catalog}/documents/{document}/delete").headers["location"]
+    open_ = alice.get(receipt).text
+    pipeline.ingest("begin", pipeline.live_run(key))
+    closed = alice.get(receipt).text
+
+    assert "a.txt" in asked
+    assert "its passages are being removed" in open_
+    assert "no search finds it any more" in closed
+    assert rows(alice.get(f"/catalogs/{catalog}").text) == []
+
+
+def test_names_that_would_be_script_are_text(alice: Browser, pipeline: Pipeline) -> None:
+    catalog = new_catalog(alice, "Research", HOSTILE)
+    document = dropped(pipeline, "alice", catalog, f"{HOSTILE}\u202e.txt")
+    at = f"/catalogs/{catalog}"
+
+    receipt = alice.get(f"{at}/documents/{document}/delete").text
+    for text in (alice.get("/catalogs").text, alice.get(at).text, receipt):
+        assert "<script>alert" not in text
+        assert "&lt;script&gt;alert(1)" in text
+        assert "\u202e" not in text
+
+
+def test_a_page_is_looked_at_again_the_more_seldom_the_less_happens(
+    alice: Browser, pipeline: Pipeline
+) -> None:
+    catalog = new_catalog(alice)
+    at_rest = watched(alice.get(f"/catalogs/{catalog}").text)
+    dropped(pipeline, "alice", catalog, "bad.exe")
+
+    changed = alice.part(at_rest[0]).text
+    unchanged = alice.part(watched(changed)[0]).text
+    later = alice.part(watched(unchanged)[0]).text
+
+    assert 'hx-swap-oob="true"' in changed
+    assert "bad.exe" in changed
+    assert "bad.exe" not in unchanged
+    assert at_rest[1] == watched(changed)[1] == 10.0
+    assert watched(changed)[1] < watched(unchanged)[1] < watched(later)[1] <= 60.0
+
+
+def test_while_something_is_under_way_it_is_looked_at_often(
+    alice: Browser, pipeline: Pipeline
+) -> None:
+    catalog = new_catalog(alice)
+    dropped(pipeline, "alice", catalog, "a.txt")
+
+    for path in ("/catalogs", f"/catalogs/{catalog}"):
+        assert watched(alice.get(path).text)[1] == 2.0
+
+
+def watched(text: str) -> tuple[str, float]:
+    """What is asked next, and after how many seconds."""
+    [(path, seconds)] = re.findall(r'hx-get="([^"]+)" hx-trigger="load delay:([0-9.]+)s', text)
+    return path.replace("&amp;", "&"), float(seconds)
