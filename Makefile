@@ -213,6 +213,21 @@ check: setup ## format, lint, types, direction of imports
 .PHONY: generated
 generated: asl tools docs ## write all of the following that is made from something else
 
+# Of others, for the console's pages: the versions of package-lock.json, whose integrity npm checks.
+VENDOR := .cache/vendor
+VENDORED := src/stackroom_console/static/vendor
+
+.PHONY: vendor
+vendor: ## copy what the console's pages load of others anew, by its lock file
+	@rm -rf $(VENDOR) && mkdir -p $(VENDOR)
+	@cp src/stackroom_console/package.json src/stackroom_console/package-lock.json $(VENDOR)
+	@npm ci --prefix $(VENDOR) --ignore-scripts --no-audit --no-fund --silent
+	@cp $(VENDOR)/node_modules/htmx.org/dist/htmx.min.js $(VENDORED)/htmx.min.js
+	@cp $(VENDOR)/node_modules/htmx.org/LICENSE $(VENDORED)/htmx.LICENSE
+	@cp $(VENDOR)/node_modules/@picocss/pico/css/pico.min.css $(VENDORED)/pico.min.css
+	@cp $(VENDOR)/node_modules/@picocss/pico/LICENSE.md $(VENDORED)/pico.LICENSE
+	@cd $(VENDORED) && sha256sum *.js *.css *.LICENSE > SHA256SUMS
+
 .PHONY: asl
 asl: setup ## write statemachines/*.asl.json anew from its source, statemachines/*.py
 	@$(BIN)/python -m statemachines.generate

@@ -102,11 +102,11 @@ def scratch() -> Iterator[Path]:
 
 
 def free_ports() -> int:
-    """The first of three free ports in a row, below those that outgoing connections take."""
+    """The first of four free ports in a row, below those that outgoing connections take."""
     for first in random.sample(range(10_000, 32_000), 50):
-        if all(is_free(first + offset) for offset in range(3)):
+        if all(is_free(first + offset) for offset in range(4)):
             return first
-    raise NotMeasured("there are no three free ports in a row")
+    raise NotMeasured("there are no four free ports in a row")
 
 
 def is_free(port: int) -> bool:

@@ -113,7 +113,7 @@ def _show(
     users = questions.users
     _heading(out, "Starting the local mode: AWS, Bedrock and the gateway on this machine")
     mode = LocalMode(
-        state=state, ports=Ports(aws=free_ports(3)), speed=speed, announce=stopwatch(out)
+        state=state, ports=Ports(aws=free_ports(4)), speed=speed, announce=stopwatch(out)
     )
     started = time.monotonic()
     with state.held(), mode.running() as instance:
@@ -180,7 +180,10 @@ def _report(out: Console, timings: _Timings) -> None:
     for name, seconds in timings.parts.items():
         out.print(f"  {name:<16}{seconds:6.1f} s")
     out.print(f"  {'together':<16}{sum(timings.parts.values()):6.1f} s")
-    out.print(f"\nServe it yourself: {command()} up")
+    out.print(
+        f"
+Serve it yourself: {command()} up. It then tells where its console is, in a browser."
+    )
 
 
 def _spaced(text: str) -> str:

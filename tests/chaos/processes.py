@@ -49,7 +49,7 @@ def kill_some(parent: int, chance: random.Random) -> int:
 
 def sample(state_dir: Path, seed: int) -> list[str]:
     """What disagrees in the end."""
-    up = start(state_dir, "--port", str(free_ports(3)))
+    up = start(state_dir, "--port", str(free_ports(4)))
     try:
         grace = Person(instance_of(up, state_dir), "grace")
         chance = random.Random(seed)

@@ -36,7 +36,7 @@ def by_kill(up: Child, state_dir: Path) -> None:
 def test_every_document_ends_indexed_wherever_it_was_cut_off(
     tmp_path: Path, stop: Callable[[Child, Path], None]
 ) -> None:
-    state_dir, port = tmp_path / "state", str(free_ports(3))
+    state_dir, port = tmp_path / "state", str(free_ports(4))
     up = start(state_dir, "--port", port)
     grace = Person(instance_of(up, state_dir), "grace")
     failed = grace.put("letters/empty.txt", "")

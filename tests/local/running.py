@@ -42,7 +42,7 @@ ANY_SCORE = ("--least-score", "0")
 
 @contextmanager
 def local_mode(state_dir: Path, *options: str) -> Iterator[Instance]:
-    up = start(state_dir, "--port", str(free_ports(3)), *options)
+    up = start(state_dir, "--port", str(free_ports(4)), *options)
     try:
         yield instance_of(up, state_dir)
     finally:

@@ -84,7 +84,7 @@ def test_a_fresh_start_forgets(state_dir: Path, note: Path) -> None:
 def test_a_signal_stops_it_without_leaving_a_process(
     state_dir: Path, signal_: signal.Signals
 ) -> None:
-    up = start(state_dir, "--port", str(free_ports(3)))
+    up = start(state_dir, "--port", str(free_ports(4)))
     instance_of(up, state_dir)
 
     os.kill(up.pid, signal_)
@@ -95,7 +95,7 @@ def test_a_signal_stops_it_without_leaving_a_process(
 
 
 def test_killing_it_hard_leaves_no_orphans_and_it_starts_again(state_dir: Path, note: Path) -> None:
-    port = str(free_ports(3))
+    port = str(free_ports(4))
     up = start(state_dir, "--port", port)
     instance_of(up, state_dir)
     stackroom(
@@ -148,7 +148,7 @@ def test_faults_begin_once_it_is_up_and_a_reconciliation_gets_through_them(state
 
 
 def test_a_server_that_dies_ends_it_with_the_end_of_that_log(state_dir: Path) -> None:
-    up = start(state_dir, "--port", str(free_ports(3)))
+    up = start(state_dir, "--port", str(free_ports(4)))
     instance = instance_of(up, state_dir)
 
     kill_hard(instance.children["simulator"])
@@ -161,16 +161,18 @@ def test_a_server_that_dies_ends_it_with_the_end_of_that_log(state_dir: Path) ->
 
 def test_a_second_up_names_the_first_and_how_to_stop_it(state_dir: Path) -> None:
     with local_mode(state_dir) as instance:
-        second = stackroom("up", "--port", str(free_ports(3)), state_dir=state_dir)
+        second = stackroom("up", "--port", str(free_ports(4)), state_dir=state_dir)
 
     assert second.returncode == 1
     assert f"already served by process {instance.pid}" in second.stderr
     assert "stackroom down" in second.stderr
 
 
-@pytest.mark.parametrize(("offset", "server"), [(0, "ministack"), (1, "simulator"), (2, "gateway")])
+@pytest.mark.parametrize(
+    ("offset", "server"), [(0, "ministack"), (1, "simulator"), (2, "gateway"), (3, "console")]
+)
 def test_a_taken_port_is_named_with_who_needs_it(state_dir: Path, offset: int, server: str) -> None:
-    port = free_ports(3)
+    port = free_ports(4)
 
     with socket.socket() as other:
         other.bind(("127.0.0.1", port + offset))
@@ -187,7 +189,7 @@ def test_a_start_that_fails_leaves_no_process(state_dir: Path, tmp_path: Path) -
     # a file where the simulator wants its directory
     state_dir.mkdir()
     (state_dir / "simulator").write_text("in the way")
-    up = start(state_dir, "--port", str(free_ports(3)))
+    up = start(state_dir, "--port", str(free_ports(4)))
 
     with pytest.raises(ChildFailed):
         instance_of(up, state_dir)

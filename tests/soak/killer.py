@@ -14,7 +14,16 @@ from tests.soak.mode import Mode
 WORKERS = "function workers"
 STOP = "supervisor, politely"
 # All but workers end the whole local mode: a server that dies ends it.
-KINDS = ("ministack", "simulator", "gateway", "supervisor", WORKERS, STOP, "ministack, politely")
+KINDS = (
+    "ministack",
+    "simulator",
+    "gateway",
+    "console",
+    "supervisor",
+    WORKERS,
+    STOP,
+    "ministack, politely",
+)
 
 
 def in_turn(chance: random.Random) -> Iterator[str]:

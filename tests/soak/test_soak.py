@@ -16,7 +16,7 @@ pytestmark = pytest.mark.processes
 def test_after_a_minute_of_kills_everybody_sees_what_they_dropped(tmp_path: Path) -> None:
     told: list[str] = []
     soak = Soak(
-        mode=Mode(tmp_path, free_ports(3), speed=40),
+        mode=Mode(tmp_path, free_ports(4), speed=40),
         seed=8,
         minutes=1,
         patience=600,
