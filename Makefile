@@ -172,14 +172,31 @@ up: setup ## serve on this machine until Ctrl-C
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=2 --dist=loadgroup
 
 # Nothing of theirs is quick, and to import them takes seconds.
-UNREAD := chaos constructs e2e infra workflow simulated_time/test_workflow.py gateway/test_clients.py
+UNREAD := browser chaos constructs e2e infra workflow simulated_time/test_workflow.py gateway/test_clients.py
 
 .PHONY: quick
 quick: setup ## run the tests that need no server or process, in half a minute
 	$(PYTEST) -m "not processes and not slow" $(UNREAD:%=--ignore=tests/%) $(ARGS)
 
+# The browser that tests/browser drives. Where it can't be installed, those tests say what to do.
+CHROMIUM ?= /usr/bin/chromium
+export CHROMIUM
+
+.PHONY: browser
+browser: ## install Chromium for tests/browser, if there is none (Debian, as root)
+	@if test -x "$(CHROMIUM)"; then :; \
+	elif test "$$(id -u)" = 0 && command -v apt-get > /dev/null; then \
+		echo "installing chromium for tests/browser"; \
+		apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium > /dev/null; \
+	else echo "no Chromium at $(CHROMIUM): tests/browser will fail and say what to do"; fi
+
+# Looked at by people: they are kept only where they are asked for, since no two runs are alike.
+.PHONY: screenshots
+screenshots: setup browser ## take docs/console/*.png anew, of every page at two widths, light and dark
+	SCREENSHOTS=docs/console $(PYTEST) tests/browser/test_looks.py $(ARGS)
+
 .PHONY: test
-test: setup ## run every test; ARGS="-k foo" some
+test: setup browser ## run every test; ARGS="-k foo" some
 	$(PYTEST) $(ARGS)
 
 .PHONY: clients
