@@ -181,8 +181,7 @@ def _report(out: Console, timings: _Timings) -> None:
         out.print(f"  {name:<16}{seconds:6.1f} s")
     out.print(f"  {'together':<16}{sum(timings.parts.values()):6.1f} s")
     out.print(
-        f"
-Serve it yourself: {command()} up. It then tells where its console is, in a browser."
+        f"\nServe it yourself: {command()} up. It then tells where its console is, in a browser."
     )
 
 

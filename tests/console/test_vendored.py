@@ -11,9 +11,8 @@ VENDORED = HERE / "static" / "vendor"
 
 
 def test_every_file_is_as_it_was_copied() -> None:
-    listed = dict(
-        reversed(line.split("  ")) for line in (VENDORED / "SHA256SUMS").read_text().splitlines()
-    )
+    lines = (VENDORED / "SHA256SUMS").read_text().splitlines()
+    listed = {name: digest for digest, name in (line.split("  ") for line in lines)}
     there = {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
         for path in VENDORED.iterdir()

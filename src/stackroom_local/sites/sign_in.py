@@ -111,8 +111,8 @@ class SignIn:
         endpoint = self.metadata().revocation_endpoint
         if endpoint is not None and kept.refresh_token is not None:
             with self._client() as client:
-                # The hint may be left out [RFC 7009, section 2.1].
-                client.revoke_token(endpoint, token=kept.refresh_token)
+                # The hint may be left out [RFC 7009, section 2.1]. Its stubs leave it untyped.
+                client.revoke_token(endpoint, token=kept.refresh_token)  # type: ignore[no-untyped-call]
         return True
 
     def metadata(self) -> Metadata:
