@@ -24,9 +24,10 @@ from mcp.client.streamable_http import streamable_http_client
 from stackroom.errors import StackroomError
 from stackroom.model import DocumentStatus
 from stackroom_local.cli.asking import TOOL, issuer_of
+from stackroom_local.ports import Ports
 from stackroom_local.processes import HOST
 from stackroom_local.records import Records
-from stackroom_local.state import Instance, Ports, StateDirectory
+from stackroom_local.state import Instance, StateDirectory
 from stackroom_local.supervisor import LocalMode, Stopped
 
 _LOOK_SECONDS = 0.2

@@ -20,9 +20,10 @@ from stackroom.aws.use_cases import UseCases
 from stackroom.model import Document as Record
 from stackroom.model import DocumentStatus
 from stackroom_local.clients import client
+from stackroom_local.ports import Ports
 from stackroom_local.project import ROOT
 from stackroom_local.records import Records
-from stackroom_local.state import Instance, Ports, StateDirectory
+from stackroom_local.state import Instance, StateDirectory
 from stackroom_local.supervisor import LocalMode
 
 USER, CATALOG = "alice", "library"

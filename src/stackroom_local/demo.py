@@ -26,10 +26,11 @@ from stackroom_local.cli.asking import print_passages, search
 from stackroom_local.cli.console import Console, Output, stopwatch
 from stackroom_local.cli.documents import put, settle
 from stackroom_local.dropping import Dropped, File, NotDropped, find
+from stackroom_local.ports import Ports
 from stackroom_local.problems import DemoFailed
 from stackroom_local.processes import free_ports
 from stackroom_local.project import ROOT, part
-from stackroom_local.state import Instance, Ports, StateDirectory
+from stackroom_local.state import Instance, StateDirectory
 from stackroom_local.supervisor import LocalMode, Stopped
 
 EXAMPLES = ROOT / "examples"

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from stackroom_local.endpoints import endpoint_variables
+from stackroom_local.ports import Ports
 from stackroom_local.processes import HOST
 from stackroom_local.simulator.model_endpoint import API_KEY
 from stackroom_local.state import (
@@ -12,7 +13,6 @@ from stackroom_local.state import (
     ACCOUNT,
     REGION,
     SECRET_KEY,
-    Ports,
     StateDirectory,
 )
 

@@ -28,36 +28,6 @@ ACCESS_KEY = "test"
 SECRET_KEY = "test"  # noqa: S105 - whoever may use this machine may know it
 
 
-class Ports(BaseModel):
-    """Four in a row: what the user was told is the first one."""
-
-    model_config = ConfigDict(frozen=True)
-
-    aws: int
-
-    @property
-    def simulator(self) -> int:
-        return self.aws + 1
-
-    @property
-    def gateway(self) -> int:
-        return self.aws + 2
-
-    @property
-    def console(self) -> int:
-        return self.aws + 3
-
-    @property
-    def by_name(self) -> dict[str, int]:
-        """With the name of whoever serves there, as a sentence has it."""
-        return {
-            "ministack": self.aws,
-            "the simulator": self.simulator,
-            "the gateway": self.gateway,
-            "the console": self.console,
-        }
-
-
 class Instance(BaseModel):
     """A running local mode: endpoints, names, and the processes that serve it."""
 

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 from stackroom.clock import utc_now
 from stackroom_local import synthesis
-from stackroom_local.processes import Child, require_free, spawn
+from stackroom_local.ports import Ports
+from stackroom_local.processes import Child, spawn
 from stackroom_local.resumption import resume
 from stackroom_local.servers import Server, Servers
-from stackroom_local.state import Instance, Ports, StateDirectory
+from stackroom_local.state import Instance, StateDirectory
 
 if TYPE_CHECKING:
     from stackroom_local.deployment.deployer import Deployed
@@ -80,7 +81,7 @@ class LocalMode:
 
     def _start(self) -> Instance:
         started_at = utc_now()
-        self._require_ports()
+        self.ports.require_free(patience=_PORT_FREE_SECONDS if self.left_behind else 0.0)
         if self.fresh:
             self.state.forget()
         resume(self.state / "ministack", self.ports.aws)
@@ -107,11 +108,6 @@ class LocalMode:
         """None where the context leaves it out."""
         function = deployed.functions.get(_CONSOLE)
         return [] if function is None else [self._servers.console(function)]
-
-    def _require_ports(self) -> None:
-        patience = _PORT_FREE_SECONDS if self.left_behind else 0.0
-        for name, port in self.ports.by_name.items():
-            require_free(port, name, patience=patience)
 
     def _spawn(self, server: Server) -> None:
         self._children[server.name] = spawn(

@@ -35,6 +35,7 @@ NOBODYS = Things(
     receipt_id="rcpt-20260101T000000000000Z-00000000",
     agent_id="agent-0",
     tool_id="tool-0",
+    run_id="run-0",
 )
 
 

@@ -21,6 +21,8 @@ BODIES: dict[str, dict[str, object]] = {
         "tool_name": "search_mine",
         "tool_description": "Mine",
     },
+    "/agents/{agent_id}/chat": {"message": "What is planned?"},
+    "/api/agents/{agent_id}/runs": {"message": "What is planned?"},
     "/api/agents/{agent_id}": {"name": "Mine now"},
     "/api/agents/{agent_id}/knowledge-base-tools": {
         "toolName": "search_mine",
@@ -39,6 +41,7 @@ class Things:
     receipt_id: str
     agent_id: str
     tool_id: str
+    run_id: str
 
     def address(self, endpoint: Endpoint) -> str:
         """Fails for an address that names what nobody has here: a new one must be tried, too."""
@@ -65,12 +68,14 @@ def things_of(browser: Browser, pipeline: Pipeline, user: str = "alice") -> Thin
         f"/api/agents/{agent_id}/knowledge-base-tools",
         {"knowledgeBaseId": catalog_id, "toolName": "search_research", "toolDescription": "All"},
     ).json()["data"]["tool"]
+    run = browser.call("POST", f"/api/agents/{agent_id}/runs", {"message": "What is planned?"})
     return Things(
         catalog_id=catalog_id,
         document_id=kept,
         receipt_id=receipt.rpartition("/")[2],
         agent_id=agent_id,
         tool_id=tool["id"],
+        run_id=run.json()["data"]["run"]["id"],
     )
 
 

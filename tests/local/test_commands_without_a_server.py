@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from stackroom_local.cli import app
-from stackroom_local.state import Ports, StateDirectory
+from stackroom_local.ports import Ports
+from stackroom_local.state import StateDirectory
 from stackroom_local.supervisor import LocalMode, Stopped, signals_raise
 from tests.local.running import STACKROOM
 

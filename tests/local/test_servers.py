@@ -6,8 +6,9 @@ import boto3
 import pytest
 
 from stackroom_local.endpoints import endpoint_variables
+from stackroom_local.ports import Ports
 from stackroom_local.servers import Servers
-from stackroom_local.state import Ports, StateDirectory
+from stackroom_local.state import StateDirectory
 
 
 @pytest.fixture

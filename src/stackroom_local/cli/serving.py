@@ -12,9 +12,10 @@ from rich.console import Console
 from stackroom_local.calling import command
 from stackroom_local.cli.answers import DoneAnswer, ServingAnswer, VariablesAnswer
 from stackroom_local.cli.console import Output, stopwatch
+from stackroom_local.ports import Ports
 from stackroom_local.problems import NotUp, StillStopping
 from stackroom_local.project import part
-from stackroom_local.state import Instance, Ports, StateDirectory, default_state_dir
+from stackroom_local.state import Instance, StateDirectory, default_state_dir
 from stackroom_local.supervisor import LocalMode, Stopped
 
 _DOWN_SECONDS = 40.0
