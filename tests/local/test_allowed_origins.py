@@ -9,8 +9,9 @@ from typer.testing import CliRunner
 
 from stackroom_local.cli import serving
 from stackroom_local.cli.commands import commands
+from stackroom_local.ports import Ports
 from stackroom_local.servers import Servers
-from stackroom_local.state import Ports, StateDirectory
+from stackroom_local.state import StateDirectory
 
 INSPECTOR, ELSEWHERE = "http://localhost:6274", "https://inspector.example"
 
