@@ -4,7 +4,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 
 from infra.alarms import Alarms
 from infra.console import ConsoleStack
-from infra.measurements import graph, metric
+from infra.measurements import graph, metric, ours
 
 
 def what_the_console_does(console: ConsoleStack) -> list[cloudwatch.IWidget]:
@@ -19,6 +19,14 @@ def what_the_console_does(console: ConsoleStack) -> list[cloudwatch.IWidget]:
             [
                 _of_api(console, "Latency", statistic=statistic, label=statistic)
                 for statistic in ("p50", "p99")
+            ],
+        ),
+        graph(
+            "Agents' runs: failed, searches, seconds",
+            [
+                _of_runs("AgentRunsFailed", label="failed"),
+                _of_runs("AgentRunToolCalls", label="searches"),
+                _of_runs("AgentRunSeconds", statistic="p99", label="seconds, p99"),
             ],
         ),
     ]
@@ -37,6 +45,10 @@ def faults_alarm(alarms: Alarms, console: ConsoleStack) -> cloudwatch.Alarm:
 
 def _faults(console: ConsoleStack) -> cloudwatch.Metric:
     return _of_api(console, "5xx", label="failed")
+
+
+def _of_runs(name: str, *, statistic: str = "Sum", label: str) -> cloudwatch.Metric:
+    return ours(name, "agent_runner", statistic=statistic, label=label)
 
 
 def _of_api(

@@ -23,6 +23,7 @@ DIMENSIONS = {
 }
 # Reported for whoever looks closer; why no graph and no alarm needs them.
 UNSEEN = {
+    "AgentRunTokens",  # Bedrock's own figures have them by model; here they are of each run
     "BrokenRuns",  # Step Functions' own figures know of the runs that died without a word too
     "DefectiveFiles",  # their documents show as failed
     "InspectionsFailed",  # what lasts shows among the dead letters
