@@ -6,6 +6,7 @@
 
 (() => {
   const AT_ONCE = 3;
+  const SESSION_IS_OVER = ["NOT_SIGNED_IN", "CSRF_TOKEN_INVALID"];
   const section = document.getElementById("upload");
   if (!section) return;
 
@@ -48,6 +49,22 @@
     if (counts.refused) parts.push(`${counts.refused} refused`);
     if (waiting.length) parts.push(`${waiting.length} waiting`);
     summary.textContent = parts.join(", ");
+  };
+
+  /* Whoever has signed in anew, in another window, has another token; this page takes it over. */
+  const token = () => document.querySelector('meta[name="csrf-token"]');
+  const renewToken = async () => {
+    try {
+      const response = await fetch("/sign-in", { redirect: "error" });
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      const found = page.querySelector('meta[name="csrf-token"]').content;
+      if (!found || found === token().content) return false;
+      token().content = found;
+      document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRF-Token": found }));
+      return true;
+    } catch {
+      return false;
+    }
   };
 
   class Upload {
@@ -94,13 +111,16 @@
       let answer;
       try {
         answer = await this.form();
+        if (!answer.success && SESSION_IS_OVER.includes(answer.error.code) && (await renewToken())) {
+          answer = await this.form();
+        }
       } catch {
         this.refuse("The console can't be reached.", { label: "Try again" });
         return;
       }
       if (!answer.success) {
         const { code, message } = answer.error;
-        if (code === "NOT_SIGNED_IN") this.refuse("Your session is over. Sign in in another window, then try again.", { label: "Try again" });
+        if (SESSION_IS_OVER.includes(code)) this.refuse("Your session is over. Sign in in another window, then try again.", { label: "Try again" });
         else if (code === "DOCUMENT_EXISTS") this.refuse("There is a file of that name already.", { label: "Replace", replace: true });
         else if (code === "UNAVAILABLE" || code === "INTERNAL_ERROR") this.refuse(message, { label: "Try again" });
         else this.refuse(message);
@@ -121,7 +141,7 @@
         method: "POST",
         headers: {
           "Content-Type": "application/json",
-          "X-CSRF-Token": document.querySelector('meta[name="csrf-token"]').content,
+          "X-CSRF-Token": token().content,
         },
         body: JSON.stringify({ filename: this.file.name, size: this.file.size, replace: Boolean(this.replace) }),
       });
