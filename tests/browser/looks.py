@@ -13,6 +13,9 @@ WIDTHS = (375, 1440)
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 _HEIGHT = 900
 
+# Colours that fade from one scheme to the other are those of neither.
+_AT_REST = "() => Promise.allSettled(document.getAnimations().map((each) => each.finished))"
+
 # Wider than the page, or with text that is cut off and no way to scroll to it.
 _OVERFLOWING = """() => {
   const width = document.documentElement.clientWidth;
@@ -64,6 +67,7 @@ def _each_look(page: Page) -> Iterator[str]:
         page.set_viewport_size({"width": width, "height": _HEIGHT})
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            page.evaluate(_AT_REST)
             yield f"{width}-{scheme}"
     page.emulate_media(color_scheme="null", reduced_motion="null")
     if before:
@@ -76,10 +80,10 @@ def _cut_off(page: Page) -> list[str]:
 
 
 def _barriers(page: Page) -> list[str]:
-    """What keeps people out: every rule of axe-core, by its own page about it."""
+    """What keeps people out, by every rule of axe-core and in its words."""
     answer = Axe().run(page).response
     return [
-        f"{each['id']} ({each['impact']}) {node['target']}: {each['helpUrl']}"
+        f"{each['id']} ({each['impact']}) {node['target']}: {node['failureSummary']}"
         for each in answer["violations"]
         for node in each["nodes"]
     ]

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
 from tests.browser.looks import Looks
 from tests.browser.test_catalogs import make
@@ -52,7 +51,7 @@ def test_a_catalog(signed_in: SignedIn, looks: Looks, tmp_path: Path) -> None:
     looks.check(visitor.page, "catalog")
 
 
-def test_the_dialog_of_a_deletion(signed_in: SignedIn, looks: Looks, instance: Instance) -> None:
+def test_the_dialog_of_a_deletion(signed_in: SignedIn, looks: Looks) -> None:
     visitor = signed_in("ida-of-looks")
     make(visitor, "To go")
 
@@ -62,5 +61,27 @@ def test_the_dialog_of_a_deletion(signed_in: SignedIn, looks: Looks, instance: I
     looks.check(visitor.page, "catalog-delete")
 
 
+def test_asking_and_the_answer(signed_in: SignedIn, looks: Looks, tmp_path: Path) -> None:
+    visitor = signed_in("kim-of-looks")
+    send(visitor, "Crossings", tmp_path, "The ferry to Dover leaves at nine.")
+    page = visitor.open("/ask")
+    looks.check(page, "ask")
+
+    page.get_by_label("Question").fill("When does the ferry leave?")
+    page.get_by_role("button", name="Ask").click()
+
+    expect(page.locator("#answer mark").first).to_be_visible()
+    looks.check(page, "answer")
+
+
 def test_a_page_that_is_not_there(signed_in: SignedIn, looks: Looks) -> None:
     looks.check(signed_in("ida-of-looks").open("/no/such/page"), "not-found")
+
+
+def send(visitor: Visitor, catalog: str, folder: Path, text: str) -> None:
+    """A catalog with one document, once it is searchable."""
+    file = folder / "crossings.txt"
+    file.write_text(text)
+    make(visitor, catalog)
+    visitor.page.locator("#files").set_input_files(file)
+    expect(visitor.page.locator("#documents td .state.indexed")).to_be_visible()
