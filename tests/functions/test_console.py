@@ -39,6 +39,7 @@ def console(
     secret = session.client("secretsmanager").create_secret(Name="key", SecretString=SECRET)
     for name, value in {
         "ANSWER_MODEL_ARN": MODEL,
+        "AGENT_RUNS_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/agent-runs",
         "CONSOLE_URL": f"https://{HOST}",
         "CONSOLE_CLIENT_ID": CLIENT,
         "CONSOLE_KEY_ARN": secret["ARN"],
