@@ -8,13 +8,10 @@ HTTP to it: a layer of a binary that the lock file doesn't know, and another pro
 it is worth that for streams, which an HTTP API doesn't pass on.
 """
 
-from base64 import urlsafe_b64encode
 from functools import cache
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from mangum import Mangum
 
 from functions.observability import logger_for
@@ -25,22 +22,9 @@ from stackroom_console.composition import ConsoleSettings, console_of
 logger = logger_for("console")
 
 
-class DeployedSettings(ConsoleSettings):
-    console_key_arn: str
-
-
 @cache
 def served() -> Mangum:
-    settings = DeployedSettings.from_env()
-    kept = client("secretsmanager").get_secret_value(SecretId=settings.console_key_arn)
-    console = console_of(settings, client, seal_keys=[seal_key(kept["SecretString"])])
-    return Mangum(console_app(console), lifespan="off")
-
-
-def seal_key(secret: str) -> bytes:
-    """Fernet's form of a key, from the text that Secrets Manager made."""
-    derivation = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"stackroom console sessions")
-    return urlsafe_b64encode(derivation.derive(secret.encode()))
+    return Mangum(console_app(console_of(ConsoleSettings.from_env(), client)), lifespan="off")
 
 
 @logger.inject_lambda_context(clear_state=True)

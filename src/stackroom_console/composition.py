@@ -1,9 +1,10 @@
 """From settings to the console, for its function and for the local mode."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
+from stackroom.aws.secrets import secret_text
 from stackroom.aws.settings import (
     AdmissionSettings,
     AnswerSettings,
@@ -20,7 +21,7 @@ from stackroom.gateway.tokens import TokenVerifier
 from stackroom.ports.transfers import Transfers
 from stackroom_console.console import Console
 from stackroom_console.issuer import Issuer
-from stackroom_console.sealing import Seal
+from stackroom_console.sealing import Seal, seal_key
 
 
 class ConsoleSettings(
@@ -43,15 +44,14 @@ class ConsoleSettings(
 
     console_url: str
     console_client_id: str
+    console_key_arn: str
     identity_issuer: str
     identity_jwks_url: str
     identity_client_ids: JsonList
 
 
-def console_of(
-    settings: ConsoleSettings, client: Callable[[str], Any], *, seal_keys: Sequence[str | bytes]
-) -> Console:
-    """`client` answers the boto3 client of a service; for `seal_keys` see `Seal`."""
+def console_of(settings: ConsoleSettings, client: Callable[[str], Any]) -> Console:
+    """`client` answers the boto3 client of a service."""
     services = UseCases.of(settings, client)
     keys = PublishedKeys(settings.identity_jwks_url)
     clients = (*settings.identity_client_ids, settings.console_client_id)
@@ -64,7 +64,7 @@ def console_of(
         issuer=Issuer(
             url=settings.identity_issuer, client_id=settings.console_client_id, keys=keys
         ),
-        seal=Seal(seal_keys),
+        seal=Seal([seal_key(secret_text(client("secretsmanager"), settings.console_key_arn))]),
         sign_outs=DynamoSignOuts(client=client("dynamodb"), table=settings.kb_control_table),
         uploads=uploads_origin(services.deployment.transfers),
         speed=settings.ingest_speed,

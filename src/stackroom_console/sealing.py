@@ -1,9 +1,12 @@
 """What a browser keeps for us and can neither read nor change."""
 
+from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from typing import Literal, TypeVar
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 MAX_COOKIE = 4000  # characters; browsers keep 4,096 bytes with name and attributes [RFC 6265 6.1]
@@ -68,3 +71,9 @@ class Seal:
             return kind.model_validate_json(self._fernet.decrypt(text.encode()))
         except (InvalidToken, ValidationError, UnicodeEncodeError):
             return None
+
+
+def seal_key(secret: str) -> bytes:
+    """Fernet's form of a key, from a text that a deployment keeps."""
+    derivation = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"stackroom console sessions")
+    return urlsafe_b64encode(derivation.derive(secret.encode()))

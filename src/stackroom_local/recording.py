@@ -17,7 +17,7 @@ from typing import Any
 
 VARIABLE = "STACKROOM_RECORD_CALLS"
 _ADAPTERS = "stackroom.aws."
-_PRODUCT = ("stackroom.", "stackroom_agents.", "functions.")
+_PRODUCT = ("stackroom.", "stackroom_agents.", "stackroom_console.", "functions.")
 _STRANDS = "strands."  # asks models, and calls tools of others', in threads of its own
 
 Write = Callable[[dict[str, Any]], object]

@@ -110,7 +110,6 @@ class Servers:
             "--port": str(self.ports.console),
             "--function": function,
             "--issuer": self.agents,
-            "--data-dir": str(self.state / "console"),
         }
         return _server(
             "stackroom_local.console",

@@ -6,7 +6,6 @@ What is served from a state directory, for the verbs that run in another process
       instance.json   where it serves, who serves     keys.json  users' S3 keys, for `stackroom env`
       ministack/ s3/  what ministack persists        simulator/  the knowledge bases
       gateway/        the local issuer's key          logs/       one file per child
-      console/        the key of the console's cookies
 """
 
 import contextlib
@@ -91,7 +90,6 @@ class Instance(BaseModel):
 _OURS = frozenset(
     {
         "aws-config",
-        "console",
         "gateway",
         "gateway.json",
         "instance.json",

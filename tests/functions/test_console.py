@@ -17,6 +17,7 @@ from stackroom.aws import session
 from stackroom_console import composition
 from stackroom_console.issuer import CALLBACK, Issuer
 from stackroom_console.rendering import STATIC
+from stackroom_console.sealing import seal_key
 from tests.console.provider import CLIENT, ISSUER, Provider
 from tests.functions.pipeline import Pipeline
 from tests.functions.test_catalog_tools import MODEL
@@ -166,9 +167,9 @@ def test_a_compressed_file_comes_whole(console: None) -> None:
 
 
 def test_two_starts_make_the_same_key_of_what_secrets_manager_keeps() -> None:
-    key = function.seal_key(SECRET)
+    key = seal_key(SECRET)
 
-    assert key == function.seal_key(SECRET) != function.seal_key("b" * 64)
+    assert key == seal_key(SECRET) != seal_key("b" * 64)
     assert len(urlsafe_b64decode(key)) == 32
     assert SECRET.encode() not in key
 

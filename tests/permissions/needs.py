@@ -285,6 +285,12 @@ def _queue(action: str) -> Any:
     return asked
 
 
+def _secret(given: Parameters, names: Names) -> Iterator[_Asked]:
+    """By its name, as the local CloudFormation refers to it, or by its ARN."""
+    name = names(given["SecretId"].rpartition(":")[2])
+    yield _Asked("secretsmanager:GetSecretValue", _regional("secretsmanager", f"secret:{name}"))
+
+
 def _plain(action: str, parameter: str | None = None) -> Any:
     """On the ARN that a parameter has; on `*` where the action knows no resources."""
 
@@ -351,6 +357,7 @@ _ASKED: dict[str, Any] = {
     "bedrock-runtime.ApplyGuardrail": _guarding,
     "bedrock-runtime.Converse": _conversation,
     "sqs.SendMessage": _queue("sqs:SendMessage"),
+    "secretsmanager.GetSecretValue": _secret,
     "sts.AssumeRole": _nothing,
     "stepfunctions.StartExecution": _plain("states:StartExecution", "stateMachineArn"),
     "stepfunctions.DescribeExecution": _plain("states:DescribeExecution", "executionArn"),

@@ -70,4 +70,12 @@ def names_of(instance: Instance) -> Names:
         if storage := found.get("storageConfiguration"):
             index = storage["s3VectorsConfiguration"]["indexArn"].rpartition(":")[2]
             others[index] = "index/Index1"
+    others |= _secrets(instance)
     return Names(account=ACCOUNT, region=REGION, others=others)
+
+
+def _secrets(instance: Instance) -> dict[str, str]:
+    """CloudFormation names them at random, and says in a tag what the template calls them."""
+    kept = client("secretsmanager", instance.aws_endpoint).list_secrets()["SecretList"]
+    tags = {each["Name"]: {tag["Key"]: tag["Value"] for tag in each["Tags"]} for each in kept}
+    return {name: of_it["aws:cloudformation:logical-id"] for name, of_it in tags.items()}

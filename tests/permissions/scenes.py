@@ -23,6 +23,7 @@ from tests.e2e.people import Person, eventually
 from tests.e2e.test_recovery import index_missing
 from tests.local.running import stackroom
 from tests.local.test_search_index import age, by_hand
+from tests.permissions.console_scenes import ask_in_the_console, use_the_console
 from tests.permissions.pools import gateway_over_two
 from tests.permissions.tool_calls import QUESTION, call_tools
 
@@ -114,6 +115,7 @@ def ask_what_is_not_searched_by_words(person: Person) -> None:
     with words_forgotten(person.instance):
         for tool, arguments in asked:
             call_tool(person.instance.mcp_url, person.token(), tool, arguments)
+        ask_in_the_console(person)
 
 
 def ask_more_than_is_taken(person: Person) -> None:
@@ -201,6 +203,7 @@ SCENES: tuple[Callable[[Person], None], ...] = (
     lose_a_place_map,
     call_tools,
     call_tools_over_two_knowledge_bases,
+    use_the_console,
     ask_what_is_not_searched_by_words,
     ask_more_than_is_taken,
     replace,
@@ -215,6 +218,7 @@ MANAGED_SCENES: tuple[Callable[[Person], None], ...] = (
     drop,
     lose_a_place_map,
     call_tools,
+    use_the_console,
     live_where_no_place_is_left,
     replace,
     inspect_late,

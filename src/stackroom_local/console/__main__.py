@@ -2,17 +2,17 @@
 
 import argparse
 import json
-from pathlib import Path
+import os
 
 import uvicorn
 
 from stackroom.aws.session import client
 from stackroom_console.app import console_app
 from stackroom_console.composition import ConsoleSettings, console_of
-from stackroom_local.console.seal_key import seal_key
 from stackroom_local.gateway.issuer import CLIENT_ID
 from stackroom_local.patience import PatientProtocol
 from stackroom_local.processes import HOST
+from stackroom_local.recording import record_if_asked
 
 
 def main() -> None:
@@ -20,10 +20,11 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--function", required=True, help="whose environment it takes")
     parser.add_argument("--issuer", required=True, help="where users sign in")
-    parser.add_argument("--data-dir", type=Path, required=True, help="the key of its cookies")
     arguments = parser.parse_args()
 
     deployed = client("lambda").get_function_configuration(FunctionName=arguments.function)
+    # From here on it does what the function would.
+    record_if_asked({**os.environ, "AWS_LAMBDA_FUNCTION_NAME": arguments.function})
     settings = ConsoleSettings.from_env(
         {
             **deployed["Environment"]["Variables"],
@@ -34,7 +35,7 @@ def main() -> None:
             "IDENTITY_CLIENT_IDS": json.dumps([CLIENT_ID]),
         }
     )
-    console = console_of(settings, client, seal_keys=[seal_key(arguments.data_dir)])
+    console = console_of(settings, client)
     uvicorn.run(
         console_app(console),
         host=HOST,
