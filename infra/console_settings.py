@@ -12,10 +12,6 @@ _HOST = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]{1,253}(:[0-9]{1,5})?")
 _CERTIFICATE = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[0-9a-f-]{36}")
 
-# What Cognito takes in no domain prefix, and ours begins with the project.
-# https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-assign-domain-prefix.html
-_RESERVED = ("aws", "amazon", "cognito")
-
 # All variables of a function together have 4 KB, and the pool needs most of them.
 # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 _MOST_MODELS = 10
@@ -42,7 +38,6 @@ class ConsoleSettings:
         domain, models = _domain(app), _models(app)
         if chosen == "off":
             return None
-        _check_prefix(str(app.node.get_context("project")))
         return cls(domain=domain, models=models)
 
 
@@ -91,11 +86,3 @@ def _models(app: cdk.App) -> tuple[BedrockModel, ...]:
         return tuple(map(BedrockModel.of, ids))
     except ValueError as error:
         raise ValueError(f"context {setting} {error}") from error
-
-
-def _check_prefix(project: str) -> None:
-    if word := next((each for each in _RESERVED if each in project), None):
-        raise ValueError(
-            f"context project {project!r} must be without {word!r}, which Cognito reserves in the"
-            " address of a sign-in page, or stand with console 'off'"
-        )

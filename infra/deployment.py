@@ -7,6 +7,7 @@ from typing import Self
 import aws_cdk as cdk
 from constructs import Construct
 
+from infra.admission import Admission
 from infra.answers import AnswerModel, Guardrail
 from infra.callback_urls import callback_urls
 from infra.console_settings import ConsoleSettings, upload_origins
@@ -40,31 +41,6 @@ _PREWARM_MINUTES = range(5, 61)
 # Of the words in documents; "none" tells words apart without knowing a language.
 # https://docs.aws.amazon.com/AmazonS3/latest/API/API_S3VectorBuckets_TextSearchConfiguration.html
 _LANGUAGES = ("en", "fr", "es", "pt", "it", "de", "nl", "zh", "ja", "ko", "none")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Admission:
-    """What Bedrock lets the account do at once; `make deploy` may ask Service Quotas for it."""
-
-    jobs: int
-    direct_calls: int
-    seconds_between_starts: float
-
-    @classmethod
-    def from_context(cls, app: cdk.App) -> Self:
-        return cls(
-            jobs=int(_number(app, "admission_jobs", at_least=1)),
-            direct_calls=int(_number(app, "admission_direct_calls", at_least=1)),
-            seconds_between_starts=_number(app, "admission_seconds_between_starts", at_least=0),
-        )
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {
-            "ADMISSION_JOBS": str(self.jobs),
-            "ADMISSION_DIRECT_CALLS": str(self.direct_calls),
-            "ADMISSION_SECONDS_BETWEEN_STARTS": f"{self.seconds_between_starts:g}",
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,10 +170,3 @@ class Deployment:
             resource_name=name,
             arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
         )
-
-
-def _number(app: cdk.App, name: str, *, at_least: float) -> float:
-    value = float(app.node.get_context(name))  # text, if it came by the CLI's -c
-    if value < at_least:
-        raise ValueError(f"context {name} {value:g} is not {at_least:g} or more")
-    return value

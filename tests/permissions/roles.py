@@ -199,6 +199,8 @@ def _holds(operator: str, operands: Mapping[str, Any], need: Need, principal: st
                 held = bool(values) and all(each in patterns for each in values)
             case "ForAllValues:StringEquals":  # of no values, too [IAM user guide: multi-key]
                 held = all(each in patterns for each in values)
+            case "ForAllValues:StringLike":
+                held = all(_any_matches(patterns, each) for each in values)
             case "StringLike" | "ArnLike":
                 held = bool(values) and all(_any_matches(patterns, each) for each in values)
             case "Null":
