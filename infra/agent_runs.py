@@ -70,6 +70,7 @@ class AgentRuns(Construct):
             rights=self._rights,
             knowledge_base=knowledge_base,
             keys=(TURNS, *_OF_AGENTS),
+            in_all_catalogs=False,
         )
         for model in self._models:
             for right in model.rights(handler):

@@ -29,11 +29,17 @@ def may_retrieve(
     rights: Rights,
     knowledge_base: KnowledgeBaseStack,
     keys: tuple[str, ...] = (TURNS,),
+    in_all_catalogs: bool = True,
 ) -> None:
-    """Of what coordinates it reads and writes items under these partition keys alone."""
+    """
+    Of what coordinates it reads and writes items under these partition keys alone. Who names a
+    catalog with each search has no need to list them.
+    """
     catalogs = rights.data.catalog_table.table_arn
-    handler.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=catalogs)
-    handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_user_arn)
+    handler.allow("dynamodb:GetItem", on=catalogs)
+    if in_all_catalogs:
+        handler.allow("dynamodb:BatchGetItem", on=catalogs)
+        handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_user_arn)
     has_pattern = any("*" in key for key in keys)
     comparison = "StringLike" if has_pattern else "StringEquals"
     # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html

@@ -123,8 +123,7 @@ RIGHTS = {
         COOKIE_KEY: "secretsmanager: GetSecretValue",
     },
     ("console", "agent-runner"): {
-        CATALOGS: "dynamodb: GetItem BatchGetItem",
-        CATALOGS_BY_USER: "dynamodb: Query",
+        CATALOGS: "dynamodb: GetItem",
         CONTROL: "dynamodb: GetItem PutItem",
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/_pagemaps/*": "s3: GetObject",
