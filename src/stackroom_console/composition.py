@@ -37,6 +37,7 @@ class ConsoleSettings(
     kb_docs_bucket: str
     state_machine_arn: str
     agent_runs_queue_url: str
+    agent_models: JsonList = ()  # that the runner may ask, the usual one first
     ingest_speed: float = 1.0
     retrieve_min_score: float = 0.0
     retrieve_first_page: int = 1

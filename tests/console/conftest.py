@@ -39,6 +39,7 @@ def console(
     monkeypatch.setenv("ANSWER_MODEL_ARN", MODEL)
     for name, value in {
         "AGENT_RUNS_QUEUE_URL": session.client("sqs").create_queue(QueueName="runs")["QueueUrl"],
+        "AGENT_MODELS": '["amazon.nova-lite-v1:0", "second.model-v1:0"]',
         "CONSOLE_KEY_ARN": "arn:aws:secretsmanager:us-east-1:123456789012:secret:key",
         "CONSOLE_URL": URL,
         "CONSOLE_CLIENT_ID": CLIENT,

@@ -38,6 +38,13 @@ def test_an_agent_is_made_and_its_edit_survives_a_reload(alice: Browser) -> None
     assert "Chef" in alice.get("/agents").text
 
 
+def test_the_models_that_agents_may_ask_are_offered_the_usual_one_first(alice: Browser) -> None:
+    shown = alice.get("/agents/new").text
+
+    assert 'value="amazon.nova-lite-v1:0" aria-describedby' in shown
+    assert '<option value="second.model-v1:0"></option>' in shown
+
+
 def test_until_it_is_saved_no_knowledge_base_can_be_added(alice: Browser) -> None:
     shown = alice.get("/agents/new").text
 

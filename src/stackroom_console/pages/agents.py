@@ -35,7 +35,8 @@ def page(request: Request) -> Response:
 
 
 def blank(request: Request) -> Response:
-    return render(request, "agent.html", agent=None, cards=(), model=_usual_model(request))
+    models = _models(request)
+    return render(request, "agent.html", agent=None, cards=(), model=models[0], models=models)
 
 
 def create(request: Request) -> Response:
@@ -47,7 +48,14 @@ def create(request: Request) -> Response:
 def builder(request: Request) -> Response:
     agent = request.services.agents.get(request.user_id, agent_id(request))
     cards = [_card(request, each) for each in agent.available_tools]
-    return render(request, "agent.html", agent=agent, cards=cards, model=agent.model)
+    return render(
+        request,
+        "agent.html",
+        agent=agent,
+        cards=cards,
+        model=agent.model,
+        models=_models(request),
+    )
 
 
 def save(request: Request) -> Response:
@@ -103,10 +111,12 @@ def _fields(request: Request) -> dict[str, str]:
     return {name: text.replace("\r\n", "\n") for name, text in given.items()}
 
 
-def _usual_model(request: Request) -> str:
-    """The one that answers in this deployment; of its ARN the id, as Converse takes it."""
-    arn: str = request.services.deployment.settings.need("answer_model_arn")
-    return arn.rpartition("/")[2]
+def _models(request: Request) -> tuple[str, ...]:
+    """What agents may ask in this deployment, the usual one first."""
+    settings = request.services.deployment.settings
+    allowed: tuple[str, ...] = settings.need("agent_models")
+    arn: str = settings.need("answer_model_arn")  # of it the id, as Converse takes it
+    return allowed or (arn.rpartition("/")[2],)
 
 
 def _file(text: str, name: str) -> Response:
