@@ -1,6 +1,7 @@
 """
-Who read what, and who was refused what: questions to the audit lines of the tools, kept where Logs
-Insights offers them. tests/contract/test_access_queries.py holds them against a line.
+Who read what, and who was refused what: questions to the audit lines of the tools, of the console
+and of agents' runs, kept where Logs Insights offers them. tests/contract/test_access_queries.py
+holds them against a line.
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ filter message = "catalog accessed" and outcome != "success"
 
 
 def keep_access_queries(
-    scope: Construct, *, deployment: Deployment, tools: Sequence[HandlerFunction]
+    scope: Construct, *, deployment: Deployment, readers: Sequence[HandlerFunction]
 ) -> None:
     """By the names of the log groups, so that another stack's need no export."""
     for construct_id, name, query in (
@@ -38,5 +39,5 @@ def keep_access_queries(
             construct_id,
             name=f"{deployment.project}/{name}",
             query_string=query.strip(),
-            log_group_names=[tool.log_group_name for tool in tools],
+            log_group_names=[each.log_group_name for each in readers],
         )

@@ -70,7 +70,8 @@ class OperationsStack(cdk.Stack):
             alarms=alarms,
         ).add_to(self, deployment.project)
 
-        keep_access_queries(self, deployment=deployment, tools=self._tools)
+        further = console.handlers if console else []
+        keep_access_queries(self, deployment=deployment, readers=[*self._tools, *further])
 
         cdk.CfnOutput(self, "AlarmTopicArn", value=topic.topic_arn)
         page = f"https://{self.region}.console.aws.amazon.com/cloudwatch/home"

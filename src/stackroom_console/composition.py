@@ -16,6 +16,7 @@ from stackroom.aws.shared_knowledge_bases import SharedSettings
 from stackroom.aws.sign_outs import DynamoSignOuts
 from stackroom.aws.use_cases import UseCases
 from stackroom.formats import MAX_FILE_BYTES
+from stackroom.gateway.access import AccessLog
 from stackroom.gateway.signing_keys import PublishedKeys
 from stackroom.gateway.tokens import TokenVerifier
 from stackroom.ports.transfers import Transfers
@@ -51,8 +52,10 @@ class ConsoleSettings(
     identity_client_ids: JsonList
 
 
-def console_of(settings: ConsoleSettings, client: Callable[[str], Any]) -> Console:
-    """`client` answers the boto3 client of a service."""
+def console_of(
+    settings: ConsoleSettings, client: Callable[[str], Any], *, log: AccessLog
+) -> Console:
+    """`client` answers the boto3 client of a service, `log` keeps the audit."""
     services = UseCases.of(settings, client)
     keys = PublishedKeys(settings.identity_jwks_url)
     clients = (*settings.identity_client_ids, settings.console_client_id)
@@ -68,6 +71,7 @@ def console_of(settings: ConsoleSettings, client: Callable[[str], Any]) -> Conso
         seal=Seal([seal_key(secret_text(client("secretsmanager"), settings.console_key_arn))]),
         sign_outs=DynamoSignOuts(client=client("dynamodb"), table=settings.kb_control_table),
         uploads=uploads_origin(services.deployment.transfers),
+        log=log,
         speed=settings.ingest_speed,
     )
 

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from stackroom.aws.use_cases import UseCases
 from stackroom.clock import utc_now
+from stackroom.gateway.access import AccessLog
 from stackroom.gateway.tokens import TokenVerifier
 from stackroom.ports.sign_outs import SignOuts
 from stackroom_console.issuer import Issuer
@@ -20,7 +21,8 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 class Console:
     """
     `url` is where browsers find it, without a path. `uploads` is the origin that files are posted
-    to. AWS's time passes at `speed`, which is 1 but in the local mode.
+    to. `log` keeps the audit: who read what. AWS's time passes at `speed`, which is 1 but in the
+    local mode.
     """
 
     url: str
@@ -30,6 +32,7 @@ class Console:
     seal: Seal
     sign_outs: SignOuts
     uploads: str
+    log: AccessLog
     speed: float = 1.0
     now: Callable[[], datetime] = field(default=utc_now)
 

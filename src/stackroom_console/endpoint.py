@@ -36,6 +36,8 @@ class Endpoint:
     `answer` runs in a thread, and may raise StackroomError: `problems.py` says what is answered.
 
     Whatever isn't a GET changes something, and needs the CSRF token of the session; no GET does.
+    `reads` names, in the audit, what hands out texts or files; each call of it
+    leaves a line there.
     """
 
     method: Method
@@ -44,6 +46,7 @@ class Endpoint:
     audience: Audience = Audience.SIGNED_IN
     kind: Kind = Kind.PAGE
     max_body: int = MAX_BODY
+    reads: str = ""
 
     @property
     def changes(self) -> bool:

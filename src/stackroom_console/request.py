@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """`form` is that of a page, `json` that of the API; `session` is None with a bearer token."""
+    """
+    `form` is that of a page, `json` that of the API; `session` is None with a bearer token.
+    `handed_out` fills with the ids of documents whose text or file the answer gives, for the audit.
+    """
 
     console: Console
     http: HttpRequest
@@ -27,6 +30,7 @@ class Request:
     session: Session | None = None
     form: Mapping[str, str] = field(default_factory=dict)
     json: Mapping[str, Any] = field(default_factory=dict)
+    handed_out: list[str] = field(default_factory=list)
 
     @property
     def caller(self) -> Caller:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import RedirectResponse, Response
 
 from stackroom_console import rendering
+from stackroom_console.auditing import audit
 from stackroom_console.bodies import body_of, parsed
 from stackroom_console.console import OPERATORS, Console
 from stackroom_console.endpoint import Audience, Endpoint, Kind
@@ -47,17 +49,24 @@ class Served:
     endpoint: Endpoint
 
     async def answer(self, http: HttpRequest) -> Response:
-        who = Recognised()
+        started, who = time.perf_counter(), Recognised()
+        request, problem = self._request(http, who), None
         try:
             who = await run_in_threadpool(self._recognised, http)
+            request = self._request(http, who)
             self._require(who)
             request = self._request(http, who, await self._parsed(http, who))
-            return await run_in_threadpool(self.endpoint.answer, request)
+            response = await run_in_threadpool(self.endpoint.answer, request)
         except Exception as error:  # whatever it is, the browser is told, and nothing of how
             problem = problem_of(error)
+            response = self._told(request, who, problem)
+        audit(self.endpoint, request, problem, seconds=time.perf_counter() - started)
+        return response
+
+    def _told(self, request: Request, who: Recognised, problem: Problem) -> Response:
         if problem is NOT_SIGNED_IN and self.endpoint.kind is Kind.PAGE:
-            return self._to_sign_in(http, who)
-        return answer_to(self._request(http, who), problem, kind=self.endpoint.kind)
+            return self._to_sign_in(request.http, who)
+        return answer_to(request, problem, kind=self.endpoint.kind)
 
     def _recognised(self, http: HttpRequest) -> Recognised:
         return recognised(self.console, http, with_token=self.endpoint.kind is Kind.API)

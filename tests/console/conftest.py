@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 from stackroom.aws import session
 from stackroom.aws.sign_outs import DynamoSignOuts
 from stackroom.aws.use_cases import UseCases
+from stackroom.gateway.access import Access
 from stackroom.gateway.tokens import TokenVerifier
 from stackroom_console.app import console_app
 from stackroom_console.composition import ConsoleSettings, uploads_origin
@@ -33,8 +34,17 @@ def provider() -> Provider:
 
 
 @pytest.fixture
+def accesses() -> list[Access]:
+    """What stands in the audit."""
+    return []
+
+
+@pytest.fixture
 def console(
-    pipeline: Pipeline, provider: Provider, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline,
+    provider: Provider,
+    accesses: list[Access],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Console]:
     monkeypatch.setenv("ANSWER_MODEL_ARN", MODEL)
     for name, value in {
@@ -60,6 +70,7 @@ def console(
             seal=Seal([Fernet.generate_key()]),
             sign_outs=DynamoSignOuts(client=session.client("dynamodb"), table=CONTROL_TABLE),
             uploads=uploads_origin(services.deployment.transfers),
+            log=accesses.append,
         )
 
 

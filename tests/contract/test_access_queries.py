@@ -87,14 +87,19 @@ def test_a_query_is_for_the_lines_of_that_event(assembly: Assembly, name: str) -
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_a_query_reads_the_logs_of_the_tools_and_no_other(assembly: Assembly, name: str) -> None:
+def test_a_query_reads_the_logs_of_whatever_hands_out_documents_and_no_other(
+    assembly: Assembly, name: str
+) -> None:
     made = {
-        each.properties["LogGroupName"] for each in assembly.all("gateway", "AWS::Logs::LogGroup")
+        each.properties["LogGroupName"]
+        for stack in ("gateway", "console")
+        for each in assembly.all(stack, "AWS::Logs::LogGroup")
     }
 
     read = set(query(assembly, name)["LogGroupNames"])
 
-    assert read == {"/aws/lambda/stackroom-catalog-tools", "/aws/lambda/stackroom-retrieve"}
+    readers = ("agent-runner", "catalog-tools", "console", "retrieve")
+    assert read == {f"/aws/lambda/stackroom-{each}" for each in readers}
     assert read <= made
 
 

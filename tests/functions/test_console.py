@@ -14,12 +14,14 @@ from botocore.exceptions import ClientError
 
 from functions.console import handler as function
 from stackroom.aws import session
+from stackroom.gateway.access import EVENT
 from stackroom_console import composition
 from stackroom_console.issuer import CALLBACK, Issuer
 from stackroom_console.rendering import STATIC
 from stackroom_console.sealing import seal_key
 from tests.console.provider import CLIENT, ISSUER, Provider
 from tests.functions.pipeline import Pipeline
+from tests.functions.printed import listening
 from tests.functions.test_catalog_tools import MODEL
 from tests.lambda_context import Context
 
@@ -139,6 +141,27 @@ def test_who_comes_back_from_the_issuer_has_a_session(console: None, provider: P
     assert ended["statusCode"] == 303
     assert page["statusCode"] == 200
     assert "alice" in page["body"]
+
+
+def test_who_wanted_to_read_what_is_logged_as_tools_log_it(
+    console: None,
+    provider: Provider,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    begun = call("GET", "/sign-in/begin")
+    back = urlsplit(provider.sign_in(begun["headers"]["location"], "alice"))
+    ended = call("GET", back.path, query=back.query, cookies=_kept(begun))
+    printed = listening([function.logger], monkeypatch, capsys)
+    document = "doc-" + "0" * 24
+
+    path = f"/catalogs/cat-{'0' * 24}/documents/{document}/file"
+    call("GET", path, cookies=_kept(ended))
+
+    line = printed.line(EVENT)
+    assert (line["user_id"], line["tool"]) == ("alice", "open_file")
+    assert (line["document_id"], line["outcome"]) == (document, "CATALOG_NOT_FOUND")
+    assert line["document_ids"] == ""  # one text, as Logs Insights wants it
 
 
 def test_a_cookie_is_the_hosts_own_and_travels_by_tls_alone(console: None) -> None:

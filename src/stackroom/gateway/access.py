@@ -54,7 +54,7 @@ class Access:
 
 
 class AccessLog(Protocol):
-    def __call__(self, access: Access) -> None: ...
+    def __call__(self, access: Access, /) -> None: ...
 
 
 def access_of(

@@ -1,5 +1,6 @@
 """A question: of all catalogs, or of one."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from starlette.responses import Response
@@ -8,6 +9,7 @@ from stackroom.errors import CatalogEmpty, CatalogNotFound
 from stackroom.model import Catalog
 from stackroom.ownership import owned
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom.retrieval.questions import Found
 from stackroom_console import ids
 from stackroom_console.pages.answers import Shown, shown
 from stackroom_console.rendering import render
@@ -46,6 +48,7 @@ def ask(request: Request) -> Response:
     if catalog is not None and not found.passages.results:
         _require_any(request, catalog)
     answer = shown(asked.query, found, mine)
+    request.handed_out.extend(_documents_of(found))
     if request.is_htmx:
         return render(request, "parts/answer.html", answer=answer)
     return _page(request, form, answer)
@@ -54,6 +57,15 @@ def ask(request: Request) -> Response:
 def _page(request: Request, form: Form, answer: Shown | None = None) -> Response:
     catalogs = _catalogs(request).values()
     return render(request, "ask.html", form=form, catalogs=catalogs, most=_MOST, answer=answer)
+
+
+def _documents_of(found: Found) -> Iterator[str]:
+    cited = () if found.answer is None else found.answer.sources
+    for first, others in (
+        *((each.source, each.other_sources) for each in cited),
+        *((each.source, each.other_sources) for each in found.passages.results),
+    ):
+        yield from (each.document_id for each in (first, *others) if each.document_id)
 
 
 def _catalogs(request: Request) -> dict[str, Catalog]:

@@ -44,6 +44,7 @@ def open_file(request: Request) -> Response:
         ids.document_id(request),
         to_show="save" not in request.query,
     )
+    request.handed_out.append(link.document.document_id)
     return RedirectResponse(link.url, status_code=303)
 
 

@@ -3,16 +3,24 @@
 import argparse
 import json
 import os
+import sys
 
 import uvicorn
 
 from stackroom.aws.session import client
+from stackroom.gateway.access import EVENT, Access
 from stackroom_console.app import console_app
 from stackroom_console.composition import ConsoleSettings, console_of
 from stackroom_local.gateway.issuer import CLIENT_ID
 from stackroom_local.patience import PatientProtocol
 from stackroom_local.processes import HOST
 from stackroom_local.recording import record_if_asked
+
+
+def report_access(access: Access) -> None:
+    """The audit stands in this server's log."""
+    line = json.dumps({"message": EVENT, **access.fields()})
+    print(line, file=sys.stderr, flush=True)  # noqa: T201 - a server's log
 
 
 def main() -> None:
@@ -35,7 +43,7 @@ def main() -> None:
             "IDENTITY_CLIENT_IDS": json.dumps([CLIENT_ID]),
         }
     )
-    console = console_of(settings, client)
+    console = console_of(settings, client, log=report_access)
     uvicorn.run(
         console_app(console),
         host=HOST,
