@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.model import Receipt
 from tests.aws.stores import CONTROL_TABLE
@@ -43,3 +44,24 @@ def test_receipts_are_listed_over_all_pages(receipts: DynamoReceipts) -> None:
         receipts.keep(each)
 
     assert list(receipts.of_user("alice")) == kept[::-1]
+
+
+def test_everybodys_open_receipts_are_listed_the_oldest_first_until_they_are_closed(
+    receipts: DynamoReceipts,
+) -> None:
+    late, early, closed = a_receipt(1), a_receipt(2), a_receipt(3)
+    early = early.model_copy(update={"user_id": "bob", "asked_at": NOW - timedelta(hours=1)})
+    for each in (late, early, closed):
+        receipts.keep(each)
+    receipts.keep(closed.model_copy(update={"unsearchable_since": NOW}))
+
+    assert receipts.open_ones(limit=10) == [early, late]
+    assert receipts.open_ones(limit=1) == [early]
+
+
+def test_an_open_receipt_is_no_run(receipts: DynamoReceipts, dynamodb: Any) -> None:
+    receipts.keep(a_receipt(1))
+
+    leases = DynamoLeases(client=dynamodb, table=CONTROL_TABLE)
+
+    assert list(leases.held()) == list(leases.expired(NOW + timedelta(days=1))) == []

@@ -3,9 +3,11 @@ Receipts of deletions, in the control table.
 
     item       pk                    sk
     receipt    RECEIPTS#<user_id>    <receipt_id>    expires_at (TTL); ids sort by time
+               while it is open: live "RECEIPT", and asked_at as `until`
 
     get one               GetItem
     list a user's         Query, newest first
+    list what is open     Query live-index: PK live, SK until; only what is open is in it
 """
 
 from collections.abc import Iterator
@@ -14,7 +16,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from stackroom.aws import writes
-from stackroom.aws.items import Item, from_item, query, to_item
+from stackroom.aws.items import Item, from_item, instant, query, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.model import Receipt
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 RECEIPTS = "RECEIPTS#"  # a user's id follows
 # Long enough for whoever must prove a deletion in a yearly audit.
 _KEPT = timedelta(days=400)
+_OPEN = "RECEIPT"
+_LIVE_INDEX = "live-index"
 _STILL_OPEN = "attribute_not_exists(unsearchable_since) AND attribute_not_exists(superseded_at)"
 
 
@@ -44,6 +48,8 @@ class DynamoReceipts:
             **receipt.model_dump(mode="json"),
             "expires_at": int((receipt.asked_at + _KEPT).timestamp()),
         }
+        if receipt.is_open:
+            values |= {"live": _OPEN, "until": instant(receipt.asked_at)}
         item = _key(receipt.user_id, receipt.receipt_id) | to_item(values)
         # Also true of one that isn't there; one that is closed stays as it was closed.
         writes.put(self.client, self.table, item, condition=_STILL_OPEN)
@@ -59,6 +65,17 @@ class DynamoReceipts:
         )
         return map(to_receipt, found)
 
+    def open_ones(self, *, limit: int) -> list[Receipt]:
+        with store_errors():
+            answer = self.client.query(
+                TableName=self.table,
+                IndexName=_LIVE_INDEX,
+                KeyConditionExpression="live = :open",
+                ExpressionAttributeValues=to_item({":open": _OPEN}),
+                Limit=limit,
+            )
+        return [to_receipt(from_item(each)) for each in answer["Items"]]
+
 
 def _partition(user_id: str) -> str:
     return RECEIPTS + user_id
@@ -69,5 +86,5 @@ def _key(user_id: str, receipt_id: str) -> Item:
 
 
 def to_receipt(values: dict[str, Any]) -> Receipt:
-    ours = {"pk", "sk", "expires_at"}
+    ours = {"pk", "sk", "expires_at", "live", "until"}
     return Receipt.model_validate({name: each for name, each in values.items() if name not in ours})

@@ -4,6 +4,16 @@ from collections.abc import Collection, Iterable
 from typing import Protocol
 
 
+class SlotReader(Protocol):
+    def taken(self, knowledge_base_id: str) -> int:
+        """With those that were counted lost."""
+        ...
+
+    def holders(self, knowledge_base_id: str) -> frozenset[str]:
+        """The catalogs that hold one."""
+        ...
+
+
 class Slots(Protocol):
     """Which catalogs hold one of a knowledge base's slots for data sources of their own."""
 

@@ -16,3 +16,11 @@ class Receipts(Protocol):
     def of_user(self, user_id: str) -> Iterator[Receipt]:
         """The newest first."""
         ...
+
+
+class OpenReceipts(Protocol):
+    def open_ones(self, *, limit: int) -> list[Receipt]:
+        """
+        Everybody's whose proof is awaited, asked for longest ago first, as they were a moment ago.
+        """
+        ...

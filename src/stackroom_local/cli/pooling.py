@@ -7,8 +7,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from stackroom.capacity import capacity_of
 from stackroom.model import Catalog, PoolMember
+from stackroom.operations.pool import MemberStanding, Pool
 from stackroom.ports.admission import Grant, Mode, Waiter
 from stackroom.runs.worklists import shared_worklist
 from stackroom_local.cli.answers import KnowledgeBaseTold, PoolAnswer
@@ -17,7 +17,6 @@ from stackroom_local.product import Product
 from stackroom_local.records import Records
 from stackroom_local.sites.site import Site
 
-_LOOKED_AT = 1000
 _NAMED = 5
 _SHARED_ONE = "the shared data source"  # one run works for all catalogs there
 
@@ -31,49 +30,46 @@ def pool(site: Site, *, told: Output) -> None:
 
 
 def answer(product: Product, catalogs: Sequence[Catalog]) -> PoolAnswer:
-    members = product.use_cases.deployment.pool
-    names = _names(catalogs, members)
-    grants = product.stores.admission_book.read().grants
+    standings = _look(product)
+    names = _names(catalogs, [each.member for each in standings])
 
-    def of(member: PoolMember) -> KnowledgeBaseTold:
-        knowledge_base_id = member.knowledge_base_id
-        holders = product.stores.slots.holders(knowledge_base_id)
-        waiters = [each for mode in Mode for each in _queue(product, member, mode)]
-        waiters.sort(key=lambda each: each.since)
+    def of(each: MemberStanding) -> KnowledgeBaseTold:
+        waiters = [waiter for queue in each.waiting.values() for waiter in queue]
+        waiters.sort(key=lambda waiter: waiter.since)
         return KnowledgeBaseTold(
-            knowledge_base_id=knowledge_base_id,
-            own_sources=sorted(names.get(each, each) for each in holders),
-            own_sources_taken=product.stores.slots.taken(knowledge_base_id),
-            own_sources_most=capacity_of(member).own_sources,
-            shared=sorted(_sharing(member, catalogs, names)),
-            running=[
-                names.get(each.worklist_id, each.worklist_id)
-                for each in grants
-                if each.knowledge_base_id == knowledge_base_id
-            ],
-            waiting=[names.get(each.worklist_id, each.worklist_id) for each in waiters],
+            knowledge_base_id=each.member.knowledge_base_id,
+            own_sources=sorted(names.get(holder, holder) for holder in each.holders),
+            own_sources_taken=each.taken,
+            own_sources_most=each.most,
+            shared=sorted(_sharing(each.member, catalogs, names)),
+            running=[names.get(grant.worklist_id, grant.worklist_id) for grant in each.running],
+            waiting=[names.get(waiter.worklist_id, waiter.worklist_id) for waiter in waiters],
         )
 
-    return PoolAnswer(knowledge_bases=[of(each) for each in members])
+    return PoolAnswer(knowledge_bases=[of(each) for each in standings])
 
 
 def overview(product: Product, catalogs: Sequence[Catalog]) -> RenderableType:
-    members = product.use_cases.deployment.pool
-    names = _names(catalogs, members)
-    grants = product.stores.admission_book.read().grants
+    standings = _look(product)
+    names = _names(catalogs, [each.member for each in standings])
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("Knowledge base", "Own data sources", "On the shared one", "Running", "Waiting"):
         table.add_column(column, overflow="fold")
-    for member in members:
-        here = [each for each in grants if each.knowledge_base_id == member.knowledge_base_id]
+    for each in standings:
         table.add_row(
-            member.knowledge_base_id,
-            Text(_own(product, member, names)),
-            Text(_shared(member, catalogs, names)),
-            Text("\n".join(_running(each, names) for each in here) or "nobody"),
-            Text(_waiting(product, member, names)),
+            each.member.knowledge_base_id,
+            Text(_own(each, names)),
+            Text(_shared(each.member, catalogs, names)),
+            Text("\n".join(_running(grant, names) for grant in each.running) or "nobody"),
+            Text(_waiting(each, names)),
         )
     return table
+
+
+def _look(product: Product) -> tuple[MemberStanding, ...]:
+    stores = product.stores
+    members = product.use_cases.deployment.pool
+    return Pool(members=members, slots=stores.slots, book=stores.admission_book).look()
 
 
 def _names(catalogs: Sequence[Catalog], members: Sequence[PoolMember]) -> dict[str, str]:
@@ -81,12 +77,10 @@ def _names(catalogs: Sequence[Catalog], members: Sequence[PoolMember]) -> dict[s
     return names | {shared_worklist(each.knowledge_base_id): _SHARED_ONE for each in members}
 
 
-def _own(product: Product, member: PoolMember, names: dict[str, str]) -> str:
-    holders = product.stores.slots.holders(member.knowledge_base_id)
-    taken = product.stores.slots.taken(member.knowledge_base_id)
-    lost = f", {taken - len(holders)} of them lost" if taken > len(holders) else ""
-    most = capacity_of(member).own_sources
-    return f"{taken} of {most}{lost}{_listed([names.get(each, each) for each in holders])}"
+def _own(standing: MemberStanding, names: dict[str, str]) -> str:
+    lost = f", {standing.lost} of them lost" if standing.lost else ""
+    holders = _listed([names.get(each, each) for each in standing.holders])
+    return f"{standing.taken} of {standing.most}{lost}{holders}"
 
 
 def _shared(member: PoolMember, catalogs: Sequence[Catalog], names: dict[str, str]) -> str:
@@ -110,18 +104,12 @@ def _running(grant: Grant, names: dict[str, str]) -> str:
     return f"{who}: {what}, for {_seconds(grant.granted_at)} s"
 
 
-def _waiting(product: Product, member: PoolMember, names: dict[str, str]) -> str:
+def _waiting(standing: MemberStanding, names: dict[str, str]) -> str:
     lines = []
     for mode, what in ((Mode.EXCLUSIVE, "a job"), (Mode.SHARED, "direct calls")):
-        queue = _queue(product, member, mode)
-        if queue:
+        if queue := standing.waiting[mode]:
             lines.append(f"{len(queue)} for {what}, the oldest {_oldest(queue[0], names)}")
     return "\n".join(lines) or "nobody"
-
-
-def _queue(product: Product, member: PoolMember, mode: Mode) -> Sequence[Waiter]:
-    book = product.stores.admission_book
-    return book.waiting(member.knowledge_base_id, mode, limit=_LOOKED_AT)
 
 
 def _oldest(waiter: Waiter, names: dict[str, str]) -> str:
