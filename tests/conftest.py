@@ -16,6 +16,7 @@ import botocore.loaders
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.browser import attempts
 from tests.clients.tally import tally
 from tests.processes import Watch
 
@@ -87,7 +88,8 @@ def _shared(item: pytest.Item, fixtures: set[str]) -> str | None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    for line in tally(terminalreporter.stats):
+    stats = terminalreporter.stats
+    for line in (*tally(stats), *attempts.told(stats)):
         terminalreporter.write_line(line)
 
 

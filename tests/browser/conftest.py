@@ -11,11 +11,13 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from stackroom_local.state import Instance
+from tests.browser.attempts import Attempts
 from tests.browser.chromium import chromium
 from tests.browser.looks import Looks
 from tests.browser.visitors import PATIENCE, Visitor, arrive, sign_in
 
 SignedIn = Callable[..., Visitor]
+NewAttempts = Callable[[str], Attempts]
 
 
 @pytest.fixture(scope="module")
@@ -52,3 +54,9 @@ def stranger(browser: Browser, instance: Instance) -> Iterator[Visitor]:
 @pytest.fixture(scope="session")
 def looks(tmp_path_factory: pytest.TempPathFactory) -> Looks:
     return Looks.kept_in(tmp_path_factory.mktemp("screenshots"))
+
+
+@pytest.fixture
+def attempts(record_property: Callable[[str, object], None]) -> NewAttempts:
+    """`attempts("clickjacking")`, by what is told at the end of the run."""
+    return lambda what: Attempts(what, record_property)
