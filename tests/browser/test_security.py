@@ -121,9 +121,9 @@ def mixed(endpoint: Endpoint, hers: Things, his: Things) -> Iterator[tuple[Thing
     for chosen in product((True, False), repeat=len(names)):
         taken = [name for name, is_hers in zip(sorted(names), chosen, strict=True) if is_hers]
         if taken:
-            yield tuple(
-                replace(his, **{name: getattr(whose, name) for name in taken})
-                for whose in (hers, NOBODYS)
+            yield (
+                replace(his, **{name: getattr(hers, name) for name in taken}),
+                replace(his, **{name: getattr(NOBODYS, name) for name in taken}),
             )
 
 
