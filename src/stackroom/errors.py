@@ -37,6 +37,7 @@ StackroomError
 │   ├── AgentLimitReached       the user already has as many agents as allowed
 │   ├── ToolNotFound            the agent has no tool of that id
 │   ├── ToolNameTaken           another tool of the agent is called that
+│   ├── ChangedMeanwhile        it isn't any more as who changes it has seen it
 │   ├── ToolLimitReached        the agent already has as many tools as allowed
 │   ├── KnowledgeBaseLinked     the agent has a tool for that knowledge base
 │   ├── NotKnowledgeBaseTool    a tool of another type, which has no knowledge base to ask
@@ -264,6 +265,11 @@ class ToolNotFound(Rejected):
 class ToolNameTaken(Rejected):
     def __init__(self, name: str) -> None:
         super().__init__(f"The agent has a tool named '{name}' already")
+
+
+class ChangedMeanwhile(Rejected):
+    def __init__(self, what: str) -> None:
+        super().__init__(f"The {what} was changed in another window; nothing of yours was saved")
 
 
 class ToolLimitReached(Rejected):

@@ -86,6 +86,10 @@ _STATUSES: Mapping[type[errors.StackroomError], tuple[int, str]] = {
     errors.AgentRunLimitReached: (409, "Wait until one has ended, or cancel one."),
     errors.AgentLimitReached: (409, "Delete an agent that you no longer need."),
     errors.ToolNotFound: (404, "It may have been deleted."),
+    errors.ChangedMeanwhile: (
+        409,
+        "What you typed is still here: keep a copy of it, and reload the page to see what changed.",
+    ),
     errors.CatalogDeleting: (409, "Wait until it is gone, or use another catalog."),
     errors.CatalogNameTaken: (409, "Choose another name, or use the catalog that is there."),
     errors.CatalogNameInvalid: (400, "Allowed: 1 to 100 letters, digits, spaces and hyphens."),

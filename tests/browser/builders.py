@@ -46,9 +46,7 @@ def caller(instance: Instance, name: str) -> Caller:
     return Caller(Person(instance, name))
 
 
-def stocked(
-    instance: Instance, user: str, catalog: str, files: Mapping[str, bytes | str]
-) -> str:
+def stocked(instance: Instance, user: str, catalog: str, files: Mapping[str, bytes | str]) -> str:
     """A catalog of these files, once they are searchable; answers its id."""
     person = Person(instance, user)
     person.settle(person.put_all({f"{catalog}/{name}": body for name, body in files.items()}))

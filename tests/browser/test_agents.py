@@ -8,7 +8,15 @@ import pytest
 from playwright.sync_api import expect
 
 from stackroom_local.state import Instance
-from tests.browser.builders import caller, card, catalog_made, make_agent, open_choice, quick_add, stocked
+from tests.browser.builders import (
+    caller,
+    card,
+    catalog_made,
+    make_agent,
+    open_choice,
+    quick_add,
+    stocked,
+)
 from tests.browser.conftest import SignedIn
 from tests.browser.test_catalogs import make
 from tests.local.running import stackroom

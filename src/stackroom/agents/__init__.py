@@ -4,6 +4,7 @@ Agents that users make for themselves, and the knowledge bases that these may as
 - agents: made, listed, changed and removed
 - links: a knowledge base becomes a tool of an agent, is asked otherwise, and is taken away
 - available: what can be linked: the user's catalogs, and what the deployment shares
+- marks: what somebody saw when they began to change it
 - exchange: an agent as a file
 - tool_names: what such a tool is called
 - runs: a question to an agent: accepted, looked at, called off

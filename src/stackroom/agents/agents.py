@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, ConfigDict, Field
 
 from stackroom.agent import Agent, AgentTool
+from stackroom.agents.marks import require_seen
 from stackroom.clock import utc_now
 from stackroom.errors import AgentLimitReached, AgentNotFound
 from stackroom.gateway.plain_text import Line, Text
@@ -102,10 +103,18 @@ class Agents:
             )
         )
 
-    def edit(self, user_id: str, agent_id: str, changes: AgentChanges) -> Agent:
-        """Raises AgentNotFound."""
+    def edit(
+        self, user_id: str, agent_id: str, changes: AgentChanges, *, seen: str | None = None
+    ) -> Agent:
+        """`seen` is its mark as its user saw it. Raises AgentNotFound or ChangedMeanwhile."""
         wanted = changes.model_dump(exclude_none=True)
-        return self.changed(user_id, agent_id, lambda agent: agent.model_copy(update=wanted))
+
+        def change(there: Agent) -> Agent:
+            changed = there.model_copy(update=wanted)
+            require_seen(there, changed, seen)
+            return changed
+
+        return self.changed(user_id, agent_id, change)
 
     def remove(self, user_id: str, agent_id: str) -> None:
         """Raises AgentNotFound."""

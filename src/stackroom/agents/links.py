@@ -1,7 +1,5 @@
 """A knowledge base as a tool of an agent: linked, asked otherwise from now on, taken away."""
 
-import secrets
-import string
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +11,6 @@ from pydantic.alias_generators import to_camel
 from stackroom.agent import (
     DEFAULT_RESULTS,
     Agent,
-    AgentTool,
     KnowledgeBaseLink,
     LeastScore,
     LinkedTool,
@@ -21,21 +18,26 @@ from stackroom.agent import (
 )
 from stackroom.agents.agents import Agents
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
-from stackroom.agents.tool_names import ALLOWED, alike, is_tool_name, tool_name_of
+from stackroom.agents.marks import require_seen
+from stackroom.agents.tool_names import (
+    ALLOWED,
+    is_tool_name,
+    new_tool_id,
+    require_free,
+    tool_name_of,
+)
 from stackroom.clock import utc_now
 from stackroom.errors import (
     KnowledgeBaseLinked,
     KnowledgeBaseNotFound,
     NotKnowledgeBaseTool,
     ToolLimitReached,
-    ToolNameTaken,
     ToolNotFound,
 )
 from stackroom.gateway.plain_text import Line, Text
 from stackroom.model import Record
 
 MOST_TOOLS = 100  # of an agent: some 60 kB of its item
-_BASE_36 = string.digits + string.ascii_lowercase
 
 
 def _tool_name(name: str) -> str:
@@ -106,34 +108,42 @@ class Links:
         ToolLimitReached.
         """
         self.agents.get(user_id, agent_id)
-        found = self._found(user_id, wanted.knowledge_base_id)
+        found, least = self._found(user_id, wanted.knowledge_base_id), wanted.default_min_score
         tool = LinkedTool(
-            id=self._tool_id(),
+            id=new_tool_id(self.now()),
             name=wanted.tool_name,
             description=wanted.tool_description,
             config=KnowledgeBaseLink(
                 knowledge_base_id=found.id,
                 knowledge_base_name=found.name,
                 default_top_k=wanted.default_top_k,
-                default_min_score=(
-                    found.least_score
-                    if wanted.default_min_score is None
-                    else wanted.default_min_score
-                ),
+                default_min_score=found.least_score if least is None else least,
             ),
         )
         self.agents.changed(user_id, agent_id, lambda agent: _with(agent, tool))
         return tool
 
-    def change(self, user_id: str, agent_id: str, tool_id: str, changes: LinkChanges) -> LinkedTool:
-        """Raises AgentNotFound, ToolNotFound, NotKnowledgeBaseTool or ToolNameTaken."""
+    def change(
+        self,
+        user_id: str,
+        agent_id: str,
+        tool_id: str,
+        changes: LinkChanges,
+        *,
+        seen: str | None = None,
+    ) -> LinkedTool:
+        """
+        `seen` is its mark as its user saw it. Raises AgentNotFound, ToolNotFound,
+        NotKnowledgeBaseTool, ToolNameTaken or ChangedMeanwhile.
+        """
 
         def change(agent: Agent) -> Agent:
-            changed = _changed(_linked(agent, tool_id), changes)
-            _require_free(agent, changed)
-            return agent.with_tools(
-                tuple(changed if each.id == tool_id else each for each in agent.available_tools)
-            )
+            there = _linked(agent, tool_id)
+            changed = _changed(there, changes)
+            require_seen(there, changed, seen)
+            require_free(agent, changed)
+            kept = (changed if each.id == tool_id else each for each in agent.available_tools)
+            return agent.with_tools(tuple(kept))
 
         return _linked(self.agents.changed(user_id, agent_id, change), tool_id)
 
@@ -143,9 +153,8 @@ class Links:
         def change(agent: Agent) -> Agent:
             if agent.tool(tool_id) is None:
                 raise ToolNotFound
-            return agent.with_tools(
-                tuple(each for each in agent.available_tools if each.id != tool_id)
-            )
+            kept = (each for each in agent.available_tools if each.id != tool_id)
+            return agent.with_tools(tuple(kept))
 
         self.agents.changed(user_id, agent_id, change)
 
@@ -155,27 +164,15 @@ class Links:
             raise KnowledgeBaseNotFound("Knowledge base")
         return found
 
-    def _tool_id(self) -> str:
-        """`tool_kb_{epoch ms}_{7 base36}`, by contract."""
-        milliseconds = int(self.now().timestamp() * 1000)
-        return f"tool_kb_{milliseconds}_" + "".join(secrets.choice(_BASE_36) for _ in range(7))
-
 
 def _with(agent: Agent, tool: LinkedTool) -> Agent:
     linked = (each for each in agent.available_tools if isinstance(each, LinkedTool))
     if any(each.config.knowledge_base_id == tool.config.knowledge_base_id for each in linked):
         raise KnowledgeBaseLinked
-    _require_free(agent, tool)
+    require_free(agent, tool)
     if len(agent.available_tools) >= MOST_TOOLS:
         raise ToolLimitReached(MOST_TOOLS)
     return agent.with_tools((*agent.available_tools, tool))
-
-
-def _require_free(agent: Agent, tool: AgentTool) -> None:
-    """A model calls a tool by its name; Strands takes no two that differ by `-` and `_` alone."""
-    others = (each for each in agent.available_tools if each.id != tool.id)
-    if any(alike(each.name) == alike(tool.name) for each in others):
-        raise ToolNameTaken(tool.name)
 
 
 def _linked(agent: Agent, tool_id: str) -> LinkedTool:

@@ -1,14 +1,24 @@
-"""What a tool that asks a knowledge base is called: by its name, in letters that models take."""
+"""
+What a tool that asks a knowledge base is called: by its name, in letters that models take; and its
+id.
+"""
 
 import re
+import secrets
+import string
 from collections.abc import Collection
+from datetime import datetime
 
 from anyascii import anyascii
+
+from stackroom.agent import Agent, AgentTool
+from stackroom.errors import ToolNameTaken
 
 # Converse takes names of [a-zA-Z0-9_-]{1,64} [API reference: ToolSpecification].
 LONGEST = 64
 ALLOWED = f"1 to {LONGEST} of the letters a-z and A-Z, digits, '_' and '-'"
 _PREFIX = "search_"
+_BASE_36 = string.digits + string.ascii_lowercase
 _FORM = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
@@ -17,6 +27,23 @@ def tool_name_of(knowledge_base: str, *, taken: Collection[str] = ()) -> str:
     lowered = re.sub(r"\s+", "_", knowledge_base.strip().lower())
     name = _PREFIX + re.sub(r"[^a-z0-9_-]", "", anyascii(lowered).lower().replace(" ", "_"))
     return unique(name[:LONGEST], taken=taken)
+
+
+def new_tool_id(now: datetime) -> str:
+    """`tool_kb_{epoch ms}_{7 base36}`, by contract."""
+    milliseconds = int(now.timestamp() * 1000)
+    return f"tool_kb_{milliseconds}_" + "".join(secrets.choice(_BASE_36) for _ in range(7))
+
+
+def require_free(agent: Agent, tool: AgentTool) -> None:
+    """
+    A model calls a tool by its name; Strands takes no two that differ by `-` and `_` alone.
+
+    Raises ToolNameTaken.
+    """
+    others = (each for each in agent.available_tools if each.id != tool.id)
+    if any(alike(each.name) == alike(tool.name) for each in others):
+        raise ToolNameTaken(tool.name)
 
 
 def unique(name: str, *, taken: Collection[str]) -> str:

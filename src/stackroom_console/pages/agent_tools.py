@@ -58,7 +58,9 @@ def editing(request: Request) -> Response:
 def edit(request: Request) -> Response:
     chosen, tool_id = agent_id(request), request.path["tool_id"]
     changes = parse(LinkChanges, _given(request))
-    request.services.agent_links.change(request.user_id, chosen, tool_id, changes)
+    request.services.agent_links.change(
+        request.user_id, chosen, tool_id, changes, seen=request.form.get("seen")
+    )
     return redirect(request, f"/agents/{chosen}")
 
 

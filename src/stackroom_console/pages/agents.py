@@ -60,7 +60,8 @@ def builder(request: Request) -> Response:
 
 def save(request: Request) -> Response:
     changes = parse(AgentChanges, _fields(request))
-    agent = request.services.agents.edit(request.user_id, agent_id(request), changes)
+    seen = request.form.get("seen")
+    agent = request.services.agents.edit(request.user_id, agent_id(request), changes, seen=seen)
     return redirect(request, path_of(agent))
 
 
