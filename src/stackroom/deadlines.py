@@ -32,6 +32,10 @@ class Deadline:
         """Seconds, never below zero; infinite without a deadline."""
         return max(0.0, self.at - time.monotonic())
 
+    def sooner(self, seconds: float) -> Self:
+        """So many seconds before this one, for what is to be done with an answer."""
+        return type(self)(self.at - seconds)
+
     def check(self, operation: str) -> None:
         """Raises KnowledgeBaseUnavailable if it has passed; `operation` would have been called."""
         if self.has_passed:

@@ -10,6 +10,7 @@ from stackroom.clock import utc_now
 from stackroom.gateway.access import AccessLog
 from stackroom.gateway.tokens import TokenVerifier
 from stackroom.ports.sign_outs import SignOuts
+from stackroom_console.http_api import ANSWERED_WITHIN
 from stackroom_console.issuer import Issuer
 from stackroom_console.sealing import Seal
 
@@ -22,7 +23,7 @@ class Console:
     """
     `url` is where browsers find it, without a path. `uploads` is the origin that files are posted
     to. `log` keeps the audit: who read what. AWS's time passes at `speed`, which is 1 but in the
-    local mode.
+    local mode. A request is answered within `seconds`.
     """
 
     url: str
@@ -34,6 +35,7 @@ class Console:
     uploads: str
     log: AccessLog
     speed: float = 1.0
+    seconds: float = ANSWERED_WITHIN
     now: Callable[[], datetime] = field(default=utc_now)
 
     def __post_init__(self) -> None:

@@ -3,7 +3,7 @@
 import logging
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from starlette.exceptions import HTTPException
@@ -74,6 +74,18 @@ _BROKEN = Problem(
     message="Something went wrong on our side.",
     advice="Try again. If it stays, tell whoever runs Stackroom when it happened.",
 )
+_TOOK_TOO_LONG = Problem(
+    status=503,
+    code="TOOK_TOO_LONG",
+    message="The service didn't answer in the time that there is for it.",
+    advice="Try again in a few seconds.",
+    retry_after=5,
+)
+_MAY_BE_DONE = replace(
+    _TOOK_TOO_LONG,
+    message="It took longer than there is time to tell: what you asked for may be done by now.",
+    advice="Open the page anew, and look before you do it again.",
+)
 _BUSY = "Too much is being asked of the service at the moment."
 
 # Status and advice by kind; the message is the error's own, which is meant for its caller.
@@ -110,6 +122,10 @@ _OWN_WORDS: Mapping[type[errors.StackroomError], str] = {
     errors.NoResults: "No document answers the question.",
     errors.MissingIdentity: "You aren't signed in.",
 }
+
+
+def too_long(*, changes: bool) -> Problem:
+    return _MAY_BE_DONE if changes else _TOOK_TOO_LONG
 
 
 def problem_of(error: Exception) -> Problem:

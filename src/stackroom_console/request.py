@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import MissingIdentity, ValidationError
 
 if TYPE_CHECKING:
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """
-    `form` is that of a page, `json` that of the API; `session` is None with a bearer token.
-    `handed_out` fills with the ids of documents whose text or file the answer gives, for the audit.
+    `form` is that of a page, `json` that of the API; `session` is None with a bearer token. Behind
+    the `deadline` whoever asked has been told that it took too long. `handed_out` fills with the
+    ids of documents whose text or file the answer gives, for the audit.
     """
 
     console: Console
@@ -31,6 +33,7 @@ class Request:
     form: Mapping[str, str] = field(default_factory=dict)
     json: Mapping[str, Any] = field(default_factory=dict)
     handed_out: list[str] = field(default_factory=list)
+    deadline: Deadline = NO_DEADLINE
 
     @property
     def caller(self) -> Caller:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from starlette.concurrency import run_in_threadpool
+import anyio
+from anyio import to_thread
 from starlette.requests import Request as HttpRequest
 from starlette.responses import RedirectResponse, Response
 
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom_console import rendering
 from stackroom_console.auditing import audit
 from stackroom_console.bodies import body_of, parsed
@@ -25,6 +29,7 @@ from stackroom_console.problems import (
     Problem,
     Refused,
     problem_of,
+    too_long,
 )
 from stackroom_console.recognition import (
     CSRF_FIELD,
@@ -35,6 +40,9 @@ from stackroom_console.recognition import (
     recognised,
 )
 from stackroom_console.request import Request
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 NOTHING: Mapping[str, Any] = {}
 _API = "/api/"
@@ -49,16 +57,22 @@ class Served:
     endpoint: Endpoint
 
     async def answer(self, http: HttpRequest) -> Response:
-        started, who = time.perf_counter(), Recognised()
-        request, problem = self._request(http, who), None
-        try:
-            who = await run_in_threadpool(self._recognised, http)
-            request = self._request(http, who)
-            self._require(who)
-            request = self._request(http, who, await self._parsed(http, who))
-            response = await run_in_threadpool(self.endpoint.answer, request)
-        except Exception as error:  # whatever it is, the browser is told, and nothing of how
-            problem = problem_of(error)
+        started, deadline = time.perf_counter(), Deadline.after(self.console.seconds)
+        who, problem = Recognised(), None
+        request = self._request(http, who, deadline=deadline)
+        with anyio.move_on_after(self.console.seconds) as scope:
+            try:
+                who = await _in_a_thread(partial(self._recognised, http))
+                request = self._request(http, who, deadline=deadline)
+                self._require(who)
+                request = self._request(http, who, await self._parsed(http, who), deadline)
+                response = await _in_a_thread(partial(self.endpoint.answer, request))
+            except Exception as error:  # whatever it is, the browser is told, and nothing of how
+                problem = problem_of(error)
+        if scope.cancelled_caught:
+            logger.error("a request took too long", extra={"path": self.endpoint.path})
+            problem = too_long(changes=self.endpoint.changes)
+        if problem is not None:
             response = self._told(request, who, problem)
         audit(self.endpoint, request, problem, seconds=time.perf_counter() - started)
         return response
@@ -98,7 +112,11 @@ class Served:
             raise Refused(NOT_OWN_CHANGE)
 
     def _request(
-        self, http: HttpRequest, who: Recognised, given: Mapping[str, Any] = NOTHING
+        self,
+        http: HttpRequest,
+        who: Recognised,
+        given: Mapping[str, Any] = NOTHING,
+        deadline: Deadline = NO_DEADLINE,
     ) -> Request:
         is_page = self.endpoint.kind is Kind.PAGE
         return Request(
@@ -108,6 +126,7 @@ class Served:
             session=who.session,
             form=given if is_page else NOTHING,
             json=NOTHING if is_page else given,
+            deadline=deadline,
         )
 
     def _to_sign_in(self, http: HttpRequest, who: Recognised) -> Response:
@@ -123,6 +142,11 @@ class Served:
         if is_htmx:
             return Response(status_code=401, headers={"HX-Redirect": target})
         return RedirectResponse(target, status_code=303)
+
+
+async def _in_a_thread(call: Callable[[], T]) -> T:
+    """Which is left alone when time is over; each of its calls of AWS has an end of its own."""
+    return await to_thread.run_sync(call, abandon_on_cancel=True)
 
 
 def answer_to(request: Request, problem: Problem, *, kind: Kind) -> Response:

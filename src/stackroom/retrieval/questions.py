@@ -6,9 +6,13 @@ Where the store finds and writes by itself (`retrieve_and_generate`) it is asked
 and can only be asked of one catalog.
 """
 
+import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
+from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import NoResults, RetrievalError
 from stackroom.identity import Caller
 from stackroom.model import Catalog
@@ -18,6 +22,9 @@ from stackroom.retrieval.results import Answer
 from stackroom.retrieval.search import Retrieval
 
 _NOTHING_SAYS_SO = "What was found doesn't answer the question."
+_TOO_SLOW = (
+    "No answer was written in the time that there is for it: ask again, or read what was found."
+)
 _ONE_CATALOG = "Ask one catalog for an answer; of all of them passages are found."
 
 
@@ -38,17 +45,27 @@ class Questions:
     answering: CatalogAnswers
     written: Callable[[str, Answer], CatalogAnswer] | None
 
-    def ask(self, asked: RetrieveArguments, caller: Caller, catalog: Catalog | None) -> Found:
+    def ask(
+        self,
+        asked: RetrieveArguments,
+        caller: Caller,
+        catalog: Catalog | None,
+        *,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Found:
         """
         `catalog` is the caller's own that `asked` names; None for all.
 
-        A model that doesn't answer costs nobody the passages. Raises what `Retrieval.search` does.
+        A model that doesn't answer, or not by the deadline, costs nobody the passages. Raises what
+        `Retrieval.search` does.
         """
-        passages = self.retrieval.search(asked, caller)
+        passages = self.retrieval.search(asked, caller, deadline=deadline)
         if not passages.results:
             return Found(passages=passages, unanswered=_NOTHING_SAYS_SO)
         try:
-            answer = self._answer(asked, passages, catalog)
+            answer = _by(deadline, partial(self._answer, asked, passages, catalog))
+        except TimeoutError:
+            return Found(passages=passages, unanswered=_TOO_SLOW)
         except NoResults:
             return Found(passages=passages, unanswered=_NOTHING_SAYS_SO)
         except RetrievalError as error:
@@ -64,3 +81,16 @@ class Questions:
         if catalog is not None:
             return self.answering.ask(asked.query, catalog, asked.top_k)
         return None
+
+
+def _by(deadline: Deadline, write: Callable[[], CatalogAnswer | None]) -> CatalogAnswer | None:
+    """
+    Raises TimeoutError for what isn't written by then. It goes on until the model's own timeout,
+    and nobody reads it.
+    """
+    thread = ThreadPoolExecutor(1)
+    try:
+        left = None if math.isinf(deadline.at) else deadline.left()
+        return thread.submit(write).result(timeout=left)
+    finally:
+        thread.shutdown(wait=False, cancel_futures=True)

@@ -11,6 +11,7 @@ from stackroom.ownership import owned
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.questions import Found
 from stackroom_console import ids
+from stackroom_console.http_api import FOR_A_PAGE
 from stackroom_console.pages.answers import Shown, shown
 from stackroom_console.rendering import render
 from stackroom_console.request import Request
@@ -44,7 +45,9 @@ def ask(request: Request) -> Response:
     )
     catalog = _named(request, form.catalog_id)
     mine = _catalogs(request)
-    found = request.services.questions.ask(asked, request.caller, catalog)
+    found = request.services.questions.ask(
+        asked, request.caller, catalog, deadline=request.deadline.sooner(FOR_A_PAGE)
+    )
     if catalog is not None and not found.passages.results:
         _require_any(request, catalog)
     answer = shown(asked.query, found, mine)
