@@ -10,3 +10,4 @@ https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.htm
 ANSWERED_WITHIN = 22.0
 FOR_A_START = 5.0  # that a function needs from cold, before it looks at a request
 FOR_A_PAGE = 2.0  # to make one of what was found
+FOR_A_STEP = 6.0  # of what takes many, such as to delete a large catalog; somebody looks on

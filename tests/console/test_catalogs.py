@@ -3,18 +3,22 @@
 import re
 from datetime import UTC, datetime
 
+import httpx2
 import pytest
 
 from stackroom.aws import session
 from stackroom.catalogs import listing
+from stackroom.deletions import emptying
 from stackroom.formats import MAX_FILE_BYTES
 from stackroom.model import DocumentStatus
 from stackroom_console.console import Console
+from stackroom_console.pages import catalogs
 from tests.aws.stores import BUCKET
 from tests.console.browser import Browser
 from tests.console.things import dropped, indexed, new_catalog
 from tests.functions.pipeline import Pipeline
 
+MANY = 23
 HOSTILE = "<script>alert(1)</script>\"'&"
 
 
@@ -103,6 +107,35 @@ def test_a_deletion_names_what_goes_and_then_it_goes(alice: Browser, pipeline: P
     assert "deleting" in left
     assert "Delete" not in left
     assert session.client("s3").list_objects_v2(Bucket=BUCKET).get("Contents", []) == []
+
+
+def test_a_large_catalog_goes_in_steps_each_asked_for_by_the_page_of_the_one_before(
+    alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalogs, "FOR_A_STEP", 0.0)  # time for a slice of its documents
+    monkeypatch.setattr(emptying, "_SLICE", 10)
+    catalog = new_catalog(alice)
+    for number in range(MANY):
+        dropped(pipeline, "alice", catalog, f"{number}.txt")
+
+    answers = [delete_step(alice, catalog)]
+    [listed] = rows(alice.get("/catalogs").text)
+    while answers[-1].status_code == 200:
+        answers.append(delete_step(alice, catalog))
+
+    left = [re.findall(r"is large: ([0-9]+) documents? of it", each.text) for each in answers]
+    assert left == [[str(MANY - 10)], [str(MANY - 20)], []]
+    assert f'hx-post="/catalogs/{catalog}/delete" hx-target="#dialog"' in answers[0].text
+    assert listed.endswith("Go on")
+    assert answers[-1].headers["hx-redirect"] == "/catalogs"
+    [listed] = rows(alice.get("/catalogs").text)
+    assert "deleting" in listed
+    assert not listed.endswith("Go on")
+
+
+def delete_step(browser: Browser, catalog_id: str) -> httpx2.Response:
+    form = {"csrf_token": browser.csrf}
+    return browser.send(f"/catalogs/{catalog_id}/delete", form, **{"HX-Request": "true"})
 
 
 def test_documents_are_listed_with_how_far_each_is(alice: Browser, pipeline: Pipeline) -> None:

@@ -5,7 +5,7 @@ A large catalog takes longer than a function may: when its time is over it is le
 deleted, and whoever asks again goes on. Nothing here grows with what lies there.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -29,6 +29,7 @@ SKEW = timedelta(minutes=1)
 # both sides are trusted instead.
 _LISTED_FIRST = 10_000
 _PAGE = 1000  # documents on record, at a time
+_SLICE = 100  # keys, after which time may be over: a second's work, or a few
 _MOST_RECEIPTS = 10_000  # that are named
 
 _PASSES = 10
@@ -44,7 +45,8 @@ class Emptying:
     Of one catalog. `failures` are those of single keys; each key has its turn all the same.
 
     `receipt_ids` are those that there are by now, not all of very many. `is_time_over` is asked
-    between pages.
+    between pages, and between slices of one: some are done in any case, so that whoever asks again
+    gets on. Where time is over within a page its objects are gone, and of its records not all tell.
     """
 
     catalog: Catalog
@@ -65,11 +67,10 @@ class Emptying:
         """
         purge = self._purge_of(asked_at)
         for _ in range(_PASSES):
-            is_emptied = self._is_emptied(purge)
+            if self._is_emptied(purge):
+                return self._remove_records()
             if self.is_time_over():
                 return False
-            if is_emptied:
-                return self._remove_records()
         raise RecordChanged(self.catalog.catalog_id)
 
     def _purge_of(self, asked_at: datetime) -> _Purge:
@@ -99,8 +100,8 @@ class Emptying:
         except RecordChanged:
             return True  # gone already
         for keys in purge():
-            self._reconcile(key for key in keys if not is_ours(key))
-            if self.is_time_over():
+            is_done = self._reconcile([key for key in keys if not is_ours(key)])
+            if not is_done or self.is_time_over():
                 return False
         now = self.catalogs.get(self.catalog.catalog_id)
         if now is None or now.status is CatalogStatus.DELETING:
@@ -112,12 +113,12 @@ class Emptying:
         after: str | None = None
         while True:
             page = self.documents.page(self.catalog.catalog_id, after=after, limit=_PAGE)
-            self._reconcile(
-                each.s3_key for each in page.documents if not self._is_being_removed(each)
-            )
+            left = [each.s3_key for each in page.documents if not self._is_being_removed(each)]
+            if not self._reconcile(left):
+                return False
             if page.next is None:
                 return True
-            if self.is_time_over():
+            if left and self.is_time_over():
                 return False
             after = page.next
 
@@ -131,14 +132,21 @@ class Emptying:
         if len(self.receipt_ids) < _MOST_RECEIPTS:
             self.receipt_ids.add(receipt_id)
 
-    def _reconcile(self, keys: Iterable[str]) -> None:
-        """Each key has its turn, whatever fails with others."""
+    def _reconcile(self, keys: Sequence[str]) -> bool:
+        """Each key has its turn, whatever fails with others; False if time is over before that."""
         with ThreadPoolExecutor(_AT_ONCE) as workers:
-            tried = list(workers.map(self._tried, keys))
-        self.failures.extend(each for each in tried if isinstance(each, Exception))
-        for each in tried:
-            if isinstance(each, Plan) and each.receipt_id:
-                self._name(each.receipt_id)
+            for start in range(0, len(keys), _SLICE):
+                if start and self.is_time_over():
+                    return False
+                for each in workers.map(self._tried, keys[start : start + _SLICE]):
+                    self._keep(each)
+        return True
+
+    def _keep(self, tried: Plan | Exception) -> None:
+        if isinstance(tried, Exception):
+            self.failures.append(tried)
+        elif tried.receipt_id:
+            self._name(tried.receipt_id)
 
     def _tried(self, key: str) -> Plan | Exception:
         try:

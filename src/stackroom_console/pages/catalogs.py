@@ -9,21 +9,12 @@ from stackroom.catalogs.listing import CatalogPage
 from stackroom.model import CatalogStatus
 from stackroom.ownership import owned
 from stackroom_console import ids
-from stackroom_console.problems import Problem, Refused
+from stackroom_console.http_api import FOR_A_STEP
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request
 from stackroom_console.watch import Watch, watch
 
-# An HTTP API waits no longer than 30 seconds for a function, and the browser wants an answer:
-# https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html
-_DELETION_SECONDS = 15.0
 _UNDER_WAY = (CatalogStatus.INDEXING, CatalogStatus.DELETING)
-_NOT_ALL_YET = Problem(
-    status=503,
-    code="DELETION_UNFINISHED",
-    message="The catalog is large: not all of its documents are asked to be deleted yet.",
-    advice="Delete it again, and it goes on.",
-)
 
 
 def page(request: Request) -> Response:
@@ -63,11 +54,13 @@ def deletion(request: Request) -> Response:
 
 
 def delete(request: Request) -> Response:
-    deletions = replace(request.services.deletions, seconds=_DELETION_SECONDS)
+    """A large catalog goes in steps, each asked for by the page that the one before answered."""
+    deletions = replace(request.services.deletions, seconds=FOR_A_STEP)
     asked = deletions.delete_catalog(request.user_id, ids.catalog_id(request))
-    if not asked.is_asked_for:
-        raise Refused(_NOT_ALL_YET)
-    return redirect(request, "/catalogs")
+    if asked.is_asked_for:
+        return redirect(request, "/catalogs")
+    left = owned(deletions.catalogs, request.user_id, asked.catalog_id).document_count
+    return render(request, "catalog_deleting.html", asked=asked, left=left)
 
 
 def _listed(request: Request) -> CatalogPage:
