@@ -4,7 +4,7 @@ from urllib.parse import urlencode, urlsplit
 
 HOME = "/catalogs"
 SIGN_IN = "/sign-in"
-_LONGEST = 1000
+LONGEST = 400  # characters: ours are shorter, and it travels in an address and in a cookie
 
 
 def own_path(text: str | None) -> str:
@@ -12,7 +12,7 @@ def own_path(text: str | None) -> str:
     The path and query, if they are ours; else home. Browsers read `\\` as `/`, drop tabs and line
     breaks, and take `//host` for another host [WHATWG URL, relative slash state].
     """
-    if not text or len(text) > _LONGEST or not text.isascii() or not text.isprintable():
+    if not text or len(text) > LONGEST or not text.isascii() or not text.isprintable():
         return HOME
     if not text.startswith("/") or text[1:2] in ("/", "\\") or "\\" in text or " " in text:
         return HOME

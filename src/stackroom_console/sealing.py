@@ -1,5 +1,6 @@
-"""What a browser keeps for us and can neither read nor change."""
+"""What a browser keeps for us and can neither read nor change. Why there: docs/decisions/0022."""
 
+import zlib
 from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from typing import Literal, TypeVar
@@ -9,7 +10,9 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-MAX_COOKIE = 4000  # characters; browsers keep 4,096 bytes with name and attributes [RFC 6265 6.1]
+# Characters. Browsers keep 4,096 bytes with name and attributes [RFC 6265 6.1], and of the headers
+# that an HTTP API takes (http_api.MAX_HEADERS) the others need the rest.
+MAX_COOKIE = 4000
 
 
 class SealedModel(BaseModel):
@@ -54,6 +57,9 @@ class Seal:
     """
     Encrypts and authenticates (Fernet). Seals with the first key and opens with any, so that keys
     can be replaced: a new one goes first, and the old one after it for as long as a session lasts.
+
+    Compressed, for the groups of somebody who is in many. Its length tells nothing of the secrets
+    in it: each sealing has secrets of its own, so that nobody can try texts beside the same ones.
     """
 
     def __init__(self, keys: Sequence[str | bytes]) -> None:
@@ -61,15 +67,17 @@ class Seal:
         self._fernet = MultiFernet([Fernet(key) for key in keys])
 
     def close(self, model: SealedModel) -> str:
-        return self._fernet.encrypt(model.model_dump_json().encode()).decode()
+        packed = zlib.compress(model.model_dump_json().encode(), level=9)
+        return self._fernet.encrypt(packed).decode()
 
     def open(self, text: str | None, kind: type[ModelT]) -> ModelT | None:
         """None for what isn't ours, or of another kind; whether it is over is for others to say."""
         if not text or len(text) > MAX_COOKIE:
             return None
         try:
-            return kind.model_validate_json(self._fernet.decrypt(text.encode()))
-        except (InvalidToken, ValidationError, UnicodeEncodeError):
+            packed = self._fernet.decrypt(text.encode())
+            return kind.model_validate_json(zlib.decompress(packed))
+        except (InvalidToken, ValidationError, UnicodeEncodeError, zlib.error):
             return None
 
 

@@ -152,14 +152,6 @@ def test_a_provider_of_plain_oauth_gives_no_id_token(browser: Browser, provider:
     assert browser.sign_in("alice").headers["location"] == HOME
 
 
-def test_more_groups_than_a_cookie_holds_are_told(browser: Browser) -> None:
-    answer = browser.sign_in("alice", *(f"group-{number:04}" for number in range(400)))
-
-    assert answer.status_code == 400
-    assert "too many groups" in answer.text
-    assert browser.session is None
-
-
 @pytest.mark.parametrize("query", ["", "error=access_denied", "error=x&code=y"])
 def test_a_refusal_of_the_provider_is_told(browser: Browser, query: str) -> None:
     state = parse_qs(urlsplit(begun(browser)).query)["state"][0]

@@ -70,7 +70,7 @@ def end(request: Request) -> Response:
     sealed = console.seal.close(session)
     if len(sealed) > MAX_COOKIE:
         # Leaving some groups out would hide documents without a word.
-        raise Refused(_not("you are in too many groups for a session to name"))
+        raise Refused(_too_many(session.groups, len(sealed)))
     response = RedirectResponse(kept.return_to, status_code=303)
     seconds = round((session.expires_at - console.now()).total_seconds())
     # Kept beyond its end, so that the next sign-in can be silent.
@@ -121,6 +121,16 @@ def _not(why: str) -> Problem:
         code="SIGN_IN_FAILED",
         message=f"You aren't signed in: {why}.",
         advice="Sign in again.",
+    )
+
+
+def _too_many(groups: tuple[str, ...], characters: int) -> Problem:
+    return Problem(
+        status=400,
+        code="TOO_MANY_GROUPS",
+        message=f"You aren't signed in: you are in {len(groups)} groups, and a session that names"
+        f" them all has {characters:,} characters. Allowed: {MAX_COOKIE:,}.",
+        advice="Ask whoever runs Stackroom to take you out of some, or to give them shorter names.",
     )
 
 

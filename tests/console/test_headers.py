@@ -1,0 +1,105 @@
+"""What a browser sends with each request stays below what API Gateway's HTTP API takes."""
+
+import uuid
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+import httpx2
+import pytest
+
+from stackroom_console.console import Console
+from stackroom_console.http_api import MAX_HEADERS
+from stackroom_console.own_paths import LONGEST
+from stackroom_console.sealing import MAX_COOKIE, Session
+from tests.console.browser import Browser
+from tests.console.conftest import NewBrowser
+
+
+def a_name(number: int) -> str:
+    """As a directory gives groups, and as badly compressed as any."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, str(number)))
+
+
+# Cognito lets a user be in so many:
+# https://docs.aws.amazon.com/cognito/latest/developerguide/quotas.html
+AS_MANY_AS_COGNITO_HAS = [a_name(number) for number in range(1, 101)]
+THREE_HUNDRED = [f"Department of Works, section {number}" for number in range(300)]
+# As Chromium sends them with what htmx asks for, the longest of each kind that we have seen.
+OF_A_BROWSER = {
+    "sec-ch-ua": '"Not A(Brand";v="8", "Chromium";v="140", "Google Chrome";v="140"',
+    "sec-ch-ua-mobile": "?0",
+    "sec-ch-ua-platform": '"Chrome OS"',
+    "user-agent": "Mozilla/5.0 (X11; CrOS x86_64 16328.55.0) AppleWebKit/537.36 (KHTML, like Gecko)"
+    " Chrome/140.0.0.0 Safari/537.36",
+    "accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,"
+    "image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7",
+    "accept-encoding": "gzip, deflate, br, zstd",
+    "accept-language": "en-GB,en-US;q=0.9,en;q=0.8,de-DE;q=0.7,de;q=0.6,fr;q=0.5,ja;q=0.4",
+    "sec-fetch-site": "same-origin",
+    "sec-fetch-mode": "navigate",
+    "sec-fetch-user": "?1",
+    "sec-fetch-dest": "document",
+    "upgrade-insecure-requests": "1",
+    "priority": "u=0, i",
+    "hx-request": "true",
+    "hx-target": "dialog",
+}
+
+
+@pytest.mark.parametrize("groups", [AS_MANY_AS_COGNITO_HAS, THREE_HUNDRED])
+def test_a_session_names_many_groups(
+    browser: Browser, console: Console, groups: Sequence[str]
+) -> None:
+    browser.sign_in("alice", *groups)
+
+    assert browser.session is not None
+    session = console.seal.open(browser.session, Session)
+    assert session is not None
+    assert session.groups == tuple(groups)
+    assert browser.get("/catalogs").status_code == 200
+
+
+def test_of_more_the_sign_in_says_how_many_and_what_is_allowed(browser: Browser) -> None:
+    groups = [a_name(number) for number in range(1, 301)]
+
+    answer = browser.sign_in("alice", *groups)
+
+    assert answer.status_code == 400
+    assert "you are in 300 groups" in answer.text
+    assert f"Allowed: {MAX_COOKIE:,}." in answer.text
+    assert "shorter names" in answer.text
+    assert browser.session is None
+
+
+def test_the_most_that_a_browser_sends_is_taken(new_browser: NewBrowser) -> None:
+    fullest = new_browser()
+    for number in range(105, 200, 5):
+        candidate = new_browser()
+        candidate.sign_in("a" * 36, *(a_name(each) for each in range(1, number)))
+        if candidate.session is None:
+            break
+        fullest = candidate
+    assert MAX_COOKIE * 0.9 < len(fullest.session or "") <= MAX_COOKIE
+    deepest = "/" + "%" * (LONGEST - 1)  # which three characters stand for, each, in a query
+    asking = "/sign-in/begin?" + urlencode({"return_to": deepest})
+    fullest.get(asking)
+
+    answer = fullest.get(
+        asking,
+        **OF_A_BROWSER,
+        **{
+            "referer": f"{fullest.client.base_url}{asking}",
+            "hx-current-url": f"{fullest.client.base_url}{asking}",
+            "x-csrf-token": "a" * 32,
+        },
+    )
+
+    assert answer.status_code == 303
+    assert "return_to" not in answer.headers["location"]
+    assert size_of(answer.request) < MAX_HEADERS
+
+
+def size_of(request: httpx2.Request) -> int:
+    """Of its line and its headers, their names and ends of line too."""
+    line = f"{request.method} {request.url.raw_path.decode()} HTTP/1.1\r\n"
+    return len(line) + sum(len(name) + len(value) + 4 for name, value in request.headers.raw)
