@@ -42,7 +42,7 @@ def test_catalogs_are_listed_with_counts_sizes_and_states(
 
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     ants, shown = rows(text)
-    assert re.fullmatch(rf"Ants 0 0\.0 KB ready {today} [0-9:]+ UTC Delete", ants)
+    assert re.fullmatch(rf"Ants 0 0 B ready {today} [0-9:]+ UTC Delete", ants)
     assert re.fullmatch(rf"Research papers 1 2\.0 KB indexing {today} [0-9:]+ UTC Delete", shown)
     assert "2 catalogs" in text
 
@@ -150,8 +150,8 @@ def test_documents_are_listed_with_how_far_each_is(alice: Browser, pipeline: Pip
     assert "failed File type &#39;.exe&#39; not supported." in bad
     assert "mend the file, and upload it again" in bad
     assert "Retry" not in bad
-    assert re.search("done.txt 0.0 KB indexed (searchable|indexed, and about to be found)", done)
-    assert re.search("waits.txt 0.0 KB pending about to begin, about [0-9]+[sm] to go", waits)
+    assert re.search("done.txt 11 B indexed (searchable|indexed, and about to be found)", done)
+    assert re.search("waits.txt 11 B pending about to begin, about [0-9]+[sm] to go", waits)
     counts = " ".join(
         re.sub("<[^>]+>", " ", text.split('class="counts"')[1].split("</p>")[0]).split()
     )

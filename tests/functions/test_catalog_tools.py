@@ -58,7 +58,7 @@ def test_listing_catalogs_right_after_they_were_made(tools: Tools) -> None:
     lines = text_of(answer).splitlines()
     assert lines[0] == "Found 2 catalogs:"
     assert lines[1] == f"1. **Ants** ({first})"
-    assert [line.strip() for line in lines[2:4]] == ["- 0 documents, 0.0 KB", "- Status: ready"]
+    assert [line.strip() for line in lines[2:4]] == ["- 0 documents, 0 B", "- Status: ready"]
     assert re.fullmatch(r" +- Last updated: \d{4}-\d\d-\d\d", lines[4])
     assert lines[5] == f"2. **Zoo** ({second})"
     metadata = answer["metadata"]
@@ -157,7 +157,7 @@ def test_listing_documents_shows_the_reason_of_a_failure(tools: Tools) -> None:
     lines = text_of(answer).splitlines()
     assert lines[0] == "Catalog 'Research' contains 2 documents:"
     assert lines[2] == "| Filename | ID | Size | Status | Uploaded |"
-    assert lines[4].startswith(f"| a.txt | {document_id} | 0.0 KB | pending | 20")
+    assert lines[4].startswith(f"| a.txt | {document_id} | 11 B | pending | 20")
     assert lines[5].startswith("| b\\|c.exe | doc-")
     assert "| failed: File type '.exe' not supported." in lines[5].replace("’", "'")
     failed = answer["metadata"]["documents"][1]
@@ -302,7 +302,7 @@ def test_deleting_a_catalog_takes_two_calls(tools: Tools) -> None:
 
     assert told_of(first) == (
         "CONFIRMATION_REQUIRED",
-        f"Error: Catalog 'Research' ({catalog_id}) and its 2 documents (0.0 KB) would be deleted. "
+        f"Error: Catalog 'Research' ({catalog_id}) and its 2 documents (22 B) would be deleted. "
         "Call again with confirm=true to delete",
     )
     assert documents["metadata"]["document_count"] == 2

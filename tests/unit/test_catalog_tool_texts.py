@@ -34,7 +34,14 @@ def test_a_plain_name_is_shown_as_it_is() -> None:
 
 @pytest.mark.parametrize(
     ("number", "text"),
-    [(0, "0.0 KB"), (1536, "1.5 KB"), (104_858, "0.1 MB"), (47_395_635, "45.2 MB")],
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.0 KB"),
+        (1536, "1.5 KB"),
+        (104_858, "0.1 MB"),
+        (47_395_635, "45.2 MB"),
+    ],
 )
 def test_sizes(number: int, text: str) -> None:
     assert size(number) == text
