@@ -12,6 +12,8 @@ from infra.knowledge_base import KnowledgeBaseStack
 from infra.queues import ConsumedQueue
 from infra.retrieval_rights import TURNS, environment_of_retrieval, may_retrieve
 from infra.rights import Rights
+from infra.shared_knowledge_bases import environment_of_shared
+from stackroom_constructs.given import GivenKnowledgeBases
 from stackroom_constructs.model import BedrockModel
 
 # More than a run may take with its end [stackroom.agents.bounds].
@@ -31,10 +33,12 @@ class AgentRuns(Construct):
         rights: Rights,
         knowledge_base: KnowledgeBaseStack,
         models: Sequence[BedrockModel],
+        shared: GivenKnowledgeBases,
     ) -> None:
         super().__init__(scope, construct_id)
         self._rights = rights
         self._models = models
+        self._shared = shared
         self.runner = self._runner(knowledge_base)
         self.queue = ConsumedQueue(
             self,
@@ -47,10 +51,12 @@ class AgentRuns(Construct):
         )
 
     def let_ask(self, handler: HandlerFunction) -> None:
-        """For a run; which models there are to choose from is told, too."""
+        """For a run; which models and knowledge bases there are to choose from is told, too."""
         models = json.dumps([model.id for model in self._models])
         handler.function.add_environment("AGENT_MODELS", models)
         handler.function.add_environment("AGENT_RUNS_QUEUE_URL", self.queue.queue.queue_url)
+        for name, value in environment_of_shared(self._shared).items():
+            handler.function.add_environment(name, value)
         handler.allow("sqs:SendMessage", on=self.queue.queue.queue_arn)
 
     def _runner(self, knowledge_base: KnowledgeBaseStack) -> HandlerFunction:
@@ -63,7 +69,10 @@ class AgentRuns(Construct):
             timeout=_LONGEST_RUN,
             memory_size=1024,
             group=RUNNER if deployment.vector_cache is None else CACHED_RUNNER,
-            environment=environment_of_retrieval(self._rights, knowledge_base=knowledge_base),
+            environment={
+                **environment_of_retrieval(self._rights, knowledge_base=knowledge_base),
+                **environment_of_shared(self._shared),
+            },
         )
         may_retrieve(
             handler,
@@ -72,6 +81,8 @@ class AgentRuns(Construct):
             keys=(TURNS, *_OF_AGENTS),
             in_all_catalogs=False,
         )
+        for statement in self._shared.statements:
+            handler.role.add_to_principal_policy(statement)
         for model in self._models:
             for right in model.rights(handler):
                 handler.allow(

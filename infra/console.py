@@ -53,6 +53,7 @@ class ConsoleStack(cdk.Stack):
             rights=self._rights,
             knowledge_base=knowledge_base,
             models=settings.models,
+            shared=settings.shared.given(self),
         )
         clients = [self.sign_in.client, gateway.sign_in.client]
         self.console = self._console(issuer=gateway.sign_in.issuer, clients=clients)

@@ -1,4 +1,4 @@
-"""Whether there is a console, where, and which models its agents may ask: from the context."""
+"""Whether there is a console, where, and whom its agents may ask: from the context."""
 
 import re
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import Self
 
 import aws_cdk as cdk
 
+from infra.shared_knowledge_bases import SharedKnowledgeBases
 from stackroom_constructs.model import BedrockModel
 
 _HOST = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
@@ -29,6 +30,7 @@ class Domain:
 class ConsoleSettings:
     domain: Domain | None  # None: the address that API Gateway gives
     models: tuple[BedrockModel, ...]  # that agents may be given, the default first
+    shared: SharedKnowledgeBases  # that everybody's agents may be linked to
 
     @classmethod
     def from_context(cls, app: cdk.App) -> Self | None:
@@ -36,9 +38,10 @@ class ConsoleSettings:
         if chosen not in ("on", "off"):
             raise ValueError(f"context console {chosen!r} must be 'on' or 'off'")
         domain, models = _domain(app), _models(app)
+        shared = SharedKnowledgeBases.from_context(app)
         if chosen == "off":
             return None
-        return cls(domain=domain, models=models)
+        return cls(domain=domain, models=models, shared=shared)
 
 
 def upload_origins(app: cdk.App) -> tuple[str, ...]:

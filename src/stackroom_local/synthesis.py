@@ -115,10 +115,19 @@ def _synthesise(outcome: Path, context: Mapping[str, str]) -> None:
 
 def _fingerprint(context: Mapping[str, str]) -> str:
     digest = hashlib.sha256(json.dumps(dict(context), sort_keys=True).encode())
+    for path in _named_in(context):
+        digest.update(path.read_bytes())
     for path in _sources():
         digest.update(f"{path.relative_to(project.ROOT)}\0".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _named_in(context: Mapping[str, str]) -> Iterator[Path]:
+    """The files that settings name, by paths as infra takes them."""
+    for name, value in sorted(context.items()):
+        if name.endswith("_file") and value and (path := project.ROOT / value).is_file():
+            yield path
 
 
 def _sources() -> Iterator[Path]:

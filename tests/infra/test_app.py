@@ -43,6 +43,7 @@ RIGHT: dict[str, object] = {
     "console_domain": "",
     "console_certificate_arn": "",
     "agent_models": "",
+    "shared_knowledge_bases_file": "",
     "upload_origins": "",
     "bundling": "none",
 }

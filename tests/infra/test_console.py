@@ -1,8 +1,6 @@
 """The console's stack: who gets in, by which address, and that a deployment does without it."""
 
 import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,29 +10,10 @@ from stackroom_console.console import OPERATORS
 from stackroom_console.http_api import ANSWERED_WITHIN, FOR_A_START
 from stackroom_console.issuer import CALLBACK
 from tests.infra.assembly import Assembly
+from tests.infra.conftest import Synthesised
 
 DOMAIN = "console.example.com"
 CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/0123abcd-0000-0000-0000-000000000000"
-
-Synthesised = Callable[..., Assembly]
-
-
-@pytest.fixture(scope="module")
-def synthesised(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
-    """By a context: a finding of cdk-nag without acknowledgment fails it."""
-    import aws_cdk as cdk  # noqa: PLC0415 - starts a Node process
-    from cdk_nag import AwsSolutionsChecks  # noqa: PLC0415
-
-    from infra.app import build_app  # noqa: PLC0415
-
-    def one(**context: str) -> Assembly:
-        directory: Path = tmp_path_factory.mktemp("console")
-        app = build_app(str(directory), context)
-        cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
-        app.synth()
-        return Assembly(directory)
-
-    return one
 
 
 @pytest.fixture(scope="module")
