@@ -14,6 +14,7 @@ from stackroom_console.endpoint import Endpoint, Kind
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
 _MOST_FIELDS = 100
+_MOST_DIGITS = 20  # whatever is announced, no more is read than may come
 
 
 class BodyRefused(Exception):
@@ -28,7 +29,8 @@ async def body_of(http: HttpRequest, limit: int) -> bytes:
     """Raises BodyRefused when there is more of it than allowed, however it is sent."""
     too_large = BodyRefused(413, f"The request is larger than {limit // 1024} KB.")
     announced = http.headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > limit:
+    is_number = announced.isascii() and announced.isdigit() and len(announced) < _MOST_DIGITS
+    if is_number and int(announced) > limit:
         raise too_large
     body = bytearray()
     try:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import anyio
 from anyio import to_thread
@@ -21,7 +20,7 @@ from stackroom_console.auditing import audit
 from stackroom_console.bodies import body_of, parsed
 from stackroom_console.console import OPERATORS, Console
 from stackroom_console.endpoint import Audience, Endpoint, Kind
-from stackroom_console.own_paths import signing_in
+from stackroom_console.own_paths import path_of, signing_in
 from stackroom_console.problems import (
     FOR_OPERATORS,
     NOT_OWN_CHANGE,
@@ -132,10 +131,9 @@ class Served:
     def _to_sign_in(self, http: HttpRequest, who: Recognised) -> Response:
         """Silently where the session has merely run out; what was under way is told as undone."""
         is_htmx = http.headers.get("hx-request") == "true"
-        page = urlsplit(http.headers.get("hx-current-url", "")) if is_htmx else http.url
-        where = f"{page.path}?{page.query}" if page.query else page.path
+        page = http.headers.get("hx-current-url", "") if is_htmx else str(http.url)
         target = signing_in(
-            where,
+            path_of(page),
             begin=who.standing is not Standing.NONE and not self.endpoint.changes,
             ask_again=who.standing is Standing.SIGNED_OUT,
         )

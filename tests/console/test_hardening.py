@@ -13,6 +13,7 @@ from stackroom_console.console import Console
 from stackroom_console.endpoint import MAX_BODY
 from tests.console.browser import Browser
 from tests.console.provider import Provider
+from tests.console.things import AGENT
 
 HERE = Path(stackroom_console.__file__).parent
 TEMPLATES = sorted((HERE / "templates").rglob("*.html"))
@@ -215,3 +216,40 @@ def test_the_first_page_is_small(alice: Browser) -> None:
 
     assert len(files) >= 5
     assert sent < 100_000
+
+
+@pytest.mark.parametrize("page", ["http://[", "//[::1", "javascript:alert(1)", "\t//evil.test", ""])
+def test_a_page_that_can_not_be_one_leads_a_sign_in_home(browser: Browser, page: str) -> None:
+    answer = browser.get("/catalogs", **{"HX-Request": "true", "HX-Current-URL": page})
+
+    assert answer.status_code == 401
+    assert answer.headers["hx-redirect"].startswith("/sign-in?return_to=%2F")
+
+
+@pytest.mark.parametrize("name", ["limit", "offset"])
+@pytest.mark.parametrize("number", ["0" * 9 + "9" * 5000, "0" * 12 + "101", "1" + "0" * 9, "-1"])
+def test_a_number_of_a_query_is_in_its_range_however_it_is_written(
+    alice: Browser, name: str, number: str
+) -> None:
+    made = alice.call("POST", "/api/agents", AGENT).json()["data"]["agent"]
+    path = f"/api/agents/{made['id']}/available-knowledge-bases"
+
+    answer = alice.get(f"{path}?{name}={number}")
+
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"].startswith(f"{name}: Allowed: a whole number")
+
+
+@pytest.mark.parametrize("length", ["²", "9" * 5000, "-1", "one"])
+def test_however_a_length_is_announced_no_more_is_read_than_may_come(
+    alice: Browser, length: str
+) -> None:
+    headers = {"Content-Type": FORM, "X-CSRF-Token": alice.csrf, "Content-Length": length}
+
+    answer = alice.client.post(
+        "/catalogs",
+        content=b"a" * (MAX_BODY + 1),
+        headers=[(name.encode(), value.encode("latin-1")) for name, value in headers.items()],
+    )
+
+    assert answer.status_code == 413

@@ -7,6 +7,7 @@ import pydantic
 
 from stackroom.errors import ValidationError
 from stackroom.model import Record
+from stackroom_console.request import whole_number
 
 RecordT = TypeVar("RecordT", bound=Record)
 _TOLD = 10  # problems; a body can have thousands
@@ -23,10 +24,7 @@ def parse(wanted: type[RecordT], given: Mapping[str, Any]) -> RecordT:
 
 def number(query: Mapping[str, str], name: str, *, least: int, most: int, default: int) -> int:
     """Of the query. Raises ValidationError that names the parameter and the range."""
-    text = query.get(name, str(default))
-    if not (text.isascii() and text.isdigit() and least <= int(text[:9]) <= most):
-        raise ValidationError(f"{name}: Allowed: a whole number from {least} to {most:,}")
-    return int(text)
+    return whole_number(name, query.get(name, str(default)), least=least, most=most)
 
 
 def _problem(wanted: type[Record], given: str) -> str:
