@@ -1,0 +1,178 @@
+"""Pages of other origins in the browser of somebody signed in: they change and read nothing."""
+
+from collections.abc import Iterator
+from itertools import count
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Response
+
+from stackroom_console.routes import ROUTES
+from stackroom_local.state import Instance
+from tests.browser.belongings import Belongings, belongings_of
+from tests.browser.conftest import NewAttempts, SignedIn
+from tests.browser.elsewhere import HOSTS, Elsewhere, elsewhere
+from tests.browser.visitors import Visitor
+from tests.console.test_access import CHANGES, told
+
+NUMBERS = count()  # each test has a user of its own
+LOOKS = [each for each in ROUTES if not each.changes]
+ENCODINGS = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
+SENT_WITH = (*ENCODINGS, "application/json", "")
+
+# Each answers whether it has read anything of what is at the address.
+READ = (
+    """async (target) => {
+      try { return await (await fetch(target, { credentials: "include" })).text(); }
+      catch { return ""; }
+    }""",
+    """(target) => new Promise((done) => {
+      const request = new XMLHttpRequest();
+      request.withCredentials = true;
+      request.onload = () => done(request.responseText);
+      request.onerror = () => done("");
+      request.open("GET", target);
+      request.send();
+    })""",
+    *(
+        f"""(target) => new Promise((done) => {{
+          const element = document.createElement("{name}");
+          element.onload = () => done("loaded");
+          element.onerror = () => done("");
+          element.rel = "stylesheet";
+          element.src = element.href = target;
+          document.body.append(element);
+        }})"""
+        for name in ("script", "img", "link")
+    ),
+)
+SEND = """async ([target, method, type, mode]) => {
+  const headers = type ? { "Content-Type": type } : {};
+  const body = type === "application/json" ? "{}" : "csrf_token=guessed";
+  const options = { method, mode, headers, body, credentials: "include" };
+  try { return await (await fetch(target, options)).text(); } catch { return ""; }
+}"""
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Elsewhere]:
+    with elsewhere() as served:
+        yield served
+
+
+@pytest.fixture
+def hers(signed_in: SignedIn, instance: Instance) -> Belongings:
+    return belongings_of(signed_in(f"ada-{next(NUMBERS)}"), instance, "celadon")
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_form_of_another_origin_changes_nothing(
+    hers: Belongings, site: Elsewhere, attempts: NewAttempts, host: str
+) -> None:
+    tried, page, before = attempts("forms of other origins"), hers.owner.page, hers.kept()
+
+    for endpoint in CHANGES:
+        target = hers.owner.url + hers.things.address(endpoint)
+        for encoding in ENCODINGS:
+            fields = {
+                **hers.things.body(endpoint),
+                "csrf_token": "guessed",
+                "_method": endpoint.method,
+            }
+            site.form("/form", target, fields, encoding)
+            with page.expect_response(lambda each: each.url == target) as sent:  # noqa: B023
+                page.goto(site.address(host, "/form"))
+            page.wait_for_load_state()
+            tried.note(
+                f"{told(endpoint)} by {encoding}: {sent.value.status}", got_in=is_in(sent.value)
+            )
+
+    hers.owner.open("/catalogs")
+    assert hers.kept() == before
+    tried.none_succeeded(least=3 * len(CHANGES))
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_script_of_another_origin_changes_nothing(
+    hers: Belongings, site: Elsewhere, attempts: NewAttempts, host: str
+) -> None:
+    tried, before = attempts("scripts of other origins that change"), hers.kept()
+    attacker = hers.owner.page.context.new_page()
+    attacker.goto(site.address(host))
+    answers: list[Response] = []
+
+    def hear(answer: Response) -> None:
+        answers.append(answer)
+
+    attacker.on("response", hear)
+
+    for endpoint in CHANGES:
+        target = hers.owner.url + hers.things.address(endpoint)
+        for of_type in SENT_WITH:
+            for mode in ("no-cors", "cors"):
+                answers.clear()
+                read = attacker.evaluate(SEND, [target, endpoint.method, of_type, mode])
+                let_in = [each.status for each in answers if is_in(each)]
+                tried.note(
+                    f"{told(endpoint)} as {of_type}, {mode}: {let_in} {read}",
+                    got_in=bool(let_in or read),
+                )
+
+    assert hers.kept() == before
+    tried.none_succeeded(least=5 * len(CHANGES))
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_script_of_another_origin_reads_nothing(
+    hers: Belongings, site: Elsewhere, attempts: NewAttempts, host: str
+) -> None:
+    tried = attempts("scripts of other origins that read")
+    attacker = hers.owner.page.context.new_page()
+
+    for endpoint in LOOKS:
+        target = hers.owner.url + hers.things.address(endpoint)
+        attacker.goto(site.address(host))
+        for way in READ:
+            read = attacker.evaluate(way, target)
+            tried.note(f"{told(endpoint)} by {way}: {read}", got_in=bool(read))
+
+    tried.none_succeeded(least=len(READ) * len(LOOKS))
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_no_page_is_shown_within_one_of_another_origin(
+    hers: Belongings, site: Elsewhere, attempts: NewAttempts, host: str
+) -> None:
+    tried, page = attempts("clickjacking"), hers.owner.page
+
+    for endpoint in LOOKS:
+        target = hers.owner.url + hers.things.address(endpoint)
+        for element in ("<iframe src", "<object data", "<embed src"):
+            site.pages["/frame"] = f'<p>Win a prize</p>{element}="{target}"></iframe>'
+            page.goto(site.address(host, "/frame"), wait_until="load")
+            shown = [each.url for each in page.frames[1:] if each.url.startswith(hers.owner.url)]
+            tried.note(f"{told(endpoint)} in {element}: {shown}", got_in=bool(shown))
+
+    tried.none_succeeded(least=3 * len(LOOKS))
+
+
+def test_what_reads_and_frames_finds_what_lets_it(stranger: Visitor, site: Elsewhere) -> None:
+    """Else the tests above would prove nothing."""
+    page = stranger.page
+    site.pages["/page"] = "told"
+    site.pages["/frame"] = f'<iframe src="{site.address(HOSTS[0], "/page")}"></iframe>'
+
+    page.goto(site.address(HOSTS[0], "/frame"), wait_until="load")
+    framed = [each.url for each in page.frames[1:]]
+    read = [page.evaluate(way, site.address(HOSTS[0], "/page")) for way in READ[:3]]
+
+    assert framed == [site.address(HOSTS[0], "/page")]
+    assert read == ["told", "told", "loaded"]
+
+
+def is_in(response: Response) -> bool:
+    """Whether anything was done, or shown but the way to sign in."""
+    if response.status >= 400:
+        return False
+    leads_to = urlsplit(response.headers.get("location", "")).path
+    return not leads_to.startswith("/sign-in")
