@@ -1,0 +1,218 @@
+"""
+Agents with a model behind an OpenAI-compatible endpoint, and the vectors of questions in a Valkey:
+a local mode of its own that is told of both, with the bar for answers that was measured.
+"""
+
+import json
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import redis
+from playwright.sync_api import expect
+
+from stackroom.agents.bounds import MOST_TOKENS, MOST_TOOL_CALLS
+from stackroom.ports.retrieval import Search
+from stackroom.retrieval.calibrations import CALIBRATIONS
+from stackroom_local.clients import client
+from stackroom_local.simulator.model_endpoint import BASE_URL, MODEL
+from stackroom_local.state import Instance
+from tests.browser.builders import (
+    Caller,
+    answered,
+    ask,
+    caller,
+    card,
+    make_agent,
+    quick_add,
+    stocked,
+)
+from tests.browser.conftest import SignedIn
+from tests.browser.model_endpoint import Message, ModelServer, model_server, results, uses
+from tests.browser.visitors import PATIENCE, Visitor
+from tests.local.running import local_mode
+from tests.valkey import valkey_server
+
+FILES = {"pump.txt": "The pump of the lock is greased every 200 hours by the keeper."}
+QUESTION = "How often is the pump greased?"
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[ModelServer]:
+    with model_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def valkey() -> Iterator[str]:
+    with valkey_server() as server:
+        yield f"redis://127.0.0.1:{server.port}"
+
+
+@pytest.fixture(scope="module")
+def instance(
+    model: ModelServer, valkey: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Instance]:
+    folder = tmp_path_factory.mktemp("local-mode-with-a-model")
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(BASE_URL, model.base_url)
+            patch.setenv(MODEL, "a-model-of-the-test")
+            up = local_mode(folder / "state", "--context", f"redis_url={valkey}")
+            running = stack.enter_context(up)
+        yield running
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linked:
+    """An agent that is linked to the catalog, and whose it is."""
+
+    visitor: Visitor
+    path: str
+    api: Caller
+
+    def tool_steps(self) -> list[dict[str, Any]]:
+        """Of all its runs, in the order in which they were asked for."""
+        runs = self.api.call("GET", f"/api{self.path}/runs").json()["data"]["runs"]
+        return [step for run in reversed(runs) for step in run["steps"] if step["kind"] == "tool"]
+
+
+@pytest.fixture
+def agent(signed_in: SignedIn, instance: Instance) -> Linked:
+    visitor = signed_in("wim")
+    stocked(instance, visitor.name, "Lock", FILES)
+    path = make_agent(visitor, "Keeper")
+    quick_add(visitor, path, "Lock")
+    return Linked(visitor=visitor, path=path, api=caller(instance, visitor.name))
+
+
+def test_quick_add_takes_the_threshold_that_was_measured_for_the_store(
+    agent: Linked, instance: Instance
+) -> None:
+    function = client("lambda", instance.aws_endpoint).get_function_configuration(
+        FunctionName=f"{instance.project}-retrieve"
+    )
+    name = function["Environment"]["Variables"]["RETRIEVE_CALIBRATION"]
+    measured = CALIBRATIONS[name].least[Search.HYBRID]
+
+    [tool] = agent.api.tools_of(agent.path)
+
+    assert tool["config"]["defaultMinScore"] == measured
+    assert tool["schema"]["properties"]["minScore"]["default"] == measured
+    expect(card(agent.visitor, "Lock")).to_contain_text(f"• Min score: {measured}")
+
+
+def test_the_model_is_told_of_its_tools_and_what_it_says_is_shown(
+    agent: Linked, model: ModelServer
+) -> None:
+    def speak(messages: Sequence[Message]) -> Message:
+        if not results(messages):
+            return uses("search_lock", QUESTION, text="I look it up.")
+        [found] = json.loads(results(messages)[0]["content"])["results"]
+        return {"content": f"Every 200 hours [{found['source']['filename']}]."}
+
+    model.speaks = speak
+    model.asked.clear()
+
+    run = answered(ask(agent.visitor, agent.path, QUESTION))
+
+    expect(run.locator(".answer")).to_have_text("Every 200 hours [pump.txt].")
+    first, second = model.asked
+    assert first["path"] == "/v1/chat/completions"
+    assert first["model"] == "a-model-of-the-test"
+    assert [each["function"]["name"] for each in first["tools"]] == ["search_lock"]
+    assert second["messages"][-1]["role"] == "tool"
+
+
+def test_the_same_question_again_is_answered_with_the_vector_that_was_kept(
+    agent: Linked, model: ModelServer, valkey: str
+) -> None:
+    query = "Which oil does the pump take, and how much of it?"
+    model.speaks = lambda messages: (
+        {"content": "Done."} if results(messages) else uses("search_lock", query)
+    )
+    store = redis.Redis.from_url(valkey)
+    before = set(store.keys("embedding:*"))
+
+    first = answered(ask(agent.visitor, agent.path, query))
+    expect(first.locator("summary")).not_to_contain_text("cached")
+    second = answered(ask(agent.visitor, agent.path, query))
+
+    expect(second.locator("summary")).to_contain_text("cached")
+    assert [each["isCached"] for each in agent.tool_steps()] == [False, True]
+    assert len(set(store.keys("embedding:*")) - before) == 1
+
+
+def test_a_step_is_shown_before_the_run_has_ended(agent: Linked, model: ModelServer) -> None:
+    seen = threading.Event()
+
+    def speak(messages: Sequence[Message]) -> Message:
+        if not results(messages):
+            return uses("search_lock", QUESTION, text="I look it up.")
+        assert seen.wait(PATIENCE / 1000), "the page shows the first steps"
+        return {"content": "Every 200 hours."}
+
+    model.speaks = speak
+
+    run = ask(agent.visitor, agent.path, QUESTION)
+    try:
+        expect(run.locator(".steps > li")).to_have_count(2)
+        expect(run.locator(".state")).to_have_text("running")
+        expect(run.locator(".answer")).to_have_count(0)
+        run.locator("summary").click()
+    finally:
+        seen.set()
+
+    expect(answered(run).locator(".answer")).to_have_text("Every 200 hours.")
+    expect(run.locator("details")).to_have_attribute("open", "")
+
+
+def test_a_run_that_is_called_off_ends_though_its_model_goes_on(
+    agent: Linked, model: ModelServer
+) -> None:
+    over = threading.Event()
+
+    def speak(_messages: Sequence[Message]) -> Message:
+        assert over.wait(PATIENCE / 1000), "the run is over"
+        return {"content": "Nobody hears it."}
+
+    model.speaks = speak
+    run = ask(agent.visitor, agent.path, QUESTION)
+    try:
+        expect(run.locator(".state")).to_have_text("running")
+        run.get_by_role("button", name="Cancel").click()
+        answered(run, "cancelled")
+    finally:
+        over.set()
+
+    expect(run.get_by_role("button", name="Cancel")).to_have_count(0)
+    agent.visitor.page.reload()
+    expect(run.locator(".state")).to_have_text("cancelled")
+    expect(run.locator(".answer")).to_have_count(0)
+
+
+def test_a_run_ends_when_it_has_had_its_calls_of_tools(agent: Linked, model: ModelServer) -> None:
+    model.speaks = lambda messages: uses(
+        "search_lock", f"{QUESTION} {len(messages)}", number=len(messages)
+    )
+
+    run = answered(ask(agent.visitor, agent.path, QUESTION), "out of budget")
+
+    told = f"It asked its knowledge bases {MOST_TOOL_CALLS} times; that is all that a run is given."
+    expect(run.locator(".problem")).to_contain_text(told)
+    expect(run.locator("details")).to_have_count(MOST_TOOL_CALLS)
+
+
+def test_a_run_ends_when_it_has_had_its_tokens(agent: Linked, model: ModelServer) -> None:
+    model.speaks = lambda messages: uses(
+        "search_lock", QUESTION, text="lock " * 60_000, number=len(messages)
+    )
+
+    run = answered(ask(agent.visitor, agent.path, QUESTION), "out of budget")
+
+    told = rf"It took [\d,]+ tokens, and a run has {MOST_TOKENS:,}; that is all"
+    expect(run.locator(".problem")).to_contain_text(re.compile(told))
