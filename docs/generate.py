@@ -30,6 +30,8 @@ FUNCTIONS = {
     "retrieve": "handler.RetrieveSettings",
     "catalog_tools": "handler.CatalogToolsSettings",
     "identity_interceptor": "handler.InterceptorSettings",
+    "console": "handler.ConsoleSettings",
+    "agent_runner": "handler.RunnerSettings",
     "prewarm": "handler.PrewarmSettings",
     "opensearch_retrieve": "handler.OpenSearchRetrieveSettings",
 }
@@ -91,7 +93,15 @@ MEANINGS = {
     "ANSWER_MODEL_ARN": "foundation model or inference profile that answers questions",
     "ANSWER_PROMPT": "template of what it is told; the one in src/stackroom/aws/answer_prompt.py",
     "RETRIEVE_SHARING": "`on`: callers find what others share with their groups, too",
-    "KNOWLEDGE_BASES_CONFIG": "JSON list of one entry: the collection, and how it is searched",
+    "KNOWLEDGE_BASES_CONFIG": (
+        "JSON list of knowledge bases and how each is searched: what everybody's agents may be"
+        " linked to; or the one collection"
+    ),
+    "AGENT_RUNS_QUEUE_URL": "SQS queue of what users have told their agents",
+    "AGENT_MODELS": "JSON list of the models that agents may be given, the usual one first",
+    "CONSOLE_URL": "where browsers find the console, without a path",
+    "CONSOLE_CLIENT_ID": "the app client that signs people in there",
+    "CONSOLE_KEY_ARN": "the secret that sessions are encrypted with",
     "PREWARM_MINUTES": "for how long nobody must have asked, to be asked by the schedule",
     "IDENTITY_ISSUER": "the only issuer whose tokens count",
     "IDENTITY_JWKS_URL": "where that issuer's public keys are",

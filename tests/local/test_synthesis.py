@@ -57,6 +57,17 @@ def test_changed_sources_are_synthesised_again(checkout: Path) -> None:
     assert synthesis.assembly() != first
 
 
+def test_a_changed_file_that_the_context_names_is_read_again(checkout: Path) -> None:
+    named = {"shared_knowledge_bases_file": "shared.json"}
+    (checkout / "shared.json").write_text("[]")
+    first = synthesis.assembly(named)
+
+    (checkout / "shared.json").write_text('[{"name": "Laws"}]')
+
+    assert not synthesis.is_cached(named)
+    assert synthesis.assembly(named) != first
+
+
 def test_another_context_is_another_assembly_that_is_kept_beside_the_first(checkout: Path) -> None:
     plain, sharing = synthesis.assembly(), synthesis.assembly({"retrieve_sharing": "on"})
 
