@@ -3,7 +3,7 @@
 #
 #   sh newcomer.sh stackroom-0.1.0-py3-none-any.whl     needs Python 3.11 or newer, or uv
 #
-# Everything goes into a new folder, which is removed at the end. PORT is the first of three in a row.
+# Everything goes into a new folder, which is removed at the end. PORT is the first of four in a row.
 set -eu
 wheel=$1
 port=${PORT:-4566}
@@ -32,3 +32,14 @@ done
 echo "The boathouse opens at half past six; its key hangs behind the green door." >boathouse.txt
 "$stackroom" drop boathouse.txt --user alice --catalog notes --wait
 "$stackroom" ask "when does the boathouse open?" --user alice
+
+# The same in a browser: its first page, with all that it loads.
+"$home/env/bin/python" - "http://127.0.0.1:$((port + 3))" <<'EOF'
+import re, sys
+from urllib.request import urlopen
+
+page = urlopen(f"{sys.argv[1]}/sign-in").read().decode()
+loaded = re.findall(r'(?:src|href)="(/static/[^"]+)"', page)
+size = sum(len(urlopen(sys.argv[1] + each).read()) for each in loaded)
+print(f"the console at {sys.argv[1]}/ loads {len(loaded)} files of {size:,} bytes")
+EOF

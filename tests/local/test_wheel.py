@@ -67,7 +67,7 @@ def test_a_newcomer_comes_from_a_bare_machine_to_an_answer(
     # What lies about in the folder of somebody who starts us is no module of ours.
     (tmp_path / "numpy.py").write_text("raise SystemExit('shadowed')")
     script = ROOT / "examples" / "newcomer.sh"
-    environment = {**bare_machine, "PORT": str(free_ports(3))}
+    environment = {**bare_machine, "PORT": str(free_ports(4))}
 
     run = _newcomer(script, wheel, {**environment, "UV_OFFLINE": "1"}, tmp_path)
     if "No solution found" in run.stderr or "Network connectivity is disabled" in run.stderr:
@@ -76,6 +76,7 @@ def test_a_newcomer_comes_from_a_bare_machine_to_an_answer(
     assert run.returncode == 0, run.stdout + run.stderr
     assert "boathouse.txt" in run.stdout
     assert "opens at half past six" in run.stdout
+    assert re.search(r"the console at http://127\.0\.0\.1:[0-9]+/ loads [5-9] files", run.stdout)
     assert not list(tmp_path.glob("tmp.*")), "the script leaves something behind"
 
 
@@ -107,6 +108,17 @@ def test_it_holds_each_part_of_the_project_and_nothing_compiled(wheel: Path) -> 
 
 
 @pytest.mark.processes
+def test_it_holds_what_the_console_shows(wheel: Path) -> None:
+    held = set(zipfile.ZipFile(wheel).namelist())
+
+    for folder in ("templates", "static"):
+        files = (ROOT / "src" / "stackroom_console" / folder).rglob("*")
+        shown = {str(each.relative_to(ROOT / "src")) for each in files if each.is_file()}
+        assert len(shown) > 5
+        assert shown - held == set()
+
+
+@pytest.mark.processes
 def test_it_holds_the_same_stacks_for_every_option_of_up(wheel: Path, tmp_path: Path) -> None:
     zipfile.ZipFile(wheel).extractall(tmp_path)
 
@@ -129,7 +141,7 @@ def test_it_tells_installers_what_it_needs_and_from_which_python_on(wheel: Path)
 
     assert told["Requires-Python"] == ">=3.11"
     bare = [each for each in told.get_all("Requires-Dist", []) if "extra ==" not in each]
-    assert bare == ["stackroom[agents,extraction,functions,identity,local]"]
+    assert bare == ["stackroom[agents,console,extraction,functions,identity,local]"]
 
 
 def test_it_asks_for_what_the_ministack_asks_for_that_it_brings() -> None:
