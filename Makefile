@@ -184,11 +184,7 @@ export CHROMIUM
 
 .PHONY: browser
 browser: ## install Chromium for tests/browser, if there is none (Debian, as root)
-	@if test -x "$(CHROMIUM)"; then :; \
-	elif test "$$(id -u)" = 0 && command -v apt-get > /dev/null; then \
-		echo "installing chromium for tests/browser"; \
-		apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium > /dev/null; \
-	else echo "no Chromium at $(CHROMIUM): tests/browser will fail and say what to do"; fi
+	@tests/browser/install.sh
 
 # Looked at by people: they are kept only where they are asked for, since no two runs are alike.
 .PHONY: screenshots

@@ -25,8 +25,8 @@ _OPTIONS = (
 class ChromiumMissing(Exception):
     def __init__(self) -> None:
         super().__init__(
-            f"tests/browser need Chromium, and there is none at {_PATH}. Run `make browser` as"
-            " root (Debian, Ubuntu), or set CHROMIUM to where a Chrome or Chromium is"
+            f"tests/browser need Chromium, and there is none at {_PATH}. Run `sudo make"
+            " browser` on Debian, or set CHROMIUM to where a Chrome or Chromium is"
         )
 
 
