@@ -10,7 +10,6 @@
   const section = document.getElementById("upload");
   if (!section) return;
 
-  const input = document.getElementById("files");
   const list = document.getElementById("uploads");
   const summary = document.getElementById("upload-summary");
   const drop = section.querySelector(".drop");
@@ -19,15 +18,16 @@
   const waiting = [];
   const counts = { all: 0, done: 0, refused: 0, active: 0 };
 
-  const extensionOf = (name) => {
-    const last = name.slice(name.lastIndexOf("/") + 1);
+  const extensionOf = (path) => {
+    const last = path.slice(path.lastIndexOf("/") + 1);
     const dot = last.lastIndexOf(".");
     return dot > 0 ? last.slice(dot + 1).toLowerCase() : "";
   };
 
   /* The same as the server refuses, which is asked all the same; the answer comes at once here. */
-  const refusalOf = (file) => {
-    const extension = extensionOf(file.name);
+  const refusalOf = ({ path, file }) => {
+    if (!file) return "The browser may not read it. Drop it by itself, or choose it.";
+    const extension = extensionOf(path);
     const allowed = `Allowed: ${types.join(", ")}.`;
     if (!extension) return `The file has no type in its name. ${allowed}`;
     if (!types.includes(extension)) return `File type '.${extension}' isn't supported. ${allowed}`;
@@ -68,16 +68,17 @@
   };
 
   class Upload {
-    constructor(file) {
+    constructor({ path, file }) {
+      this.path = path;
       this.file = file;
       this.item = element("li");
       const name = element("span");
-      name.append(element("bdi", file.name));
+      name.append(element("bdi", path));
       this.item.append(name);
       this.bar = element("progress");
       this.bar.max = 100;
       this.bar.value = 0;
-      this.bar.setAttribute("aria-label", `Upload of ${file.name}`);
+      this.bar.setAttribute("aria-label", `Upload of ${path}`);
       this.told = element("small", "waits for its turn", "told");
       this.buttons = element("span", "", "actions");
       this.item.append(this.bar, this.told, this.buttons);
@@ -93,7 +94,7 @@
       if (!again) return;
       const button = element("button", again.label, "link");
       button.type = "button";
-      button.setAttribute("aria-label", `${again.label} ${this.file.name}`);
+      button.setAttribute("aria-label", `${again.label} ${this.path}`);
       button.addEventListener("click", () => {
         counts.refused -= 1;
         this.item.classList.remove("refused");
@@ -143,7 +144,7 @@
           "Content-Type": "application/json",
           "X-CSRF-Token": token().content,
         },
-        body: JSON.stringify({ filename: this.file.name, size: this.file.size, replace: Boolean(this.replace) }),
+        body: JSON.stringify({ filename: this.path, size: this.file.size, replace: Boolean(this.replace) }),
       });
       return response.json();
     }
@@ -194,27 +195,29 @@
     next();
   };
 
-  const take = (files) => {
-    for (const file of files) {
+  const take = (found) => {
+    for (const each of found) {
       counts.all += 1;
-      const upload = new Upload(file);
-      const refusal = refusalOf(file);
+      const upload = new Upload(each);
+      const refusal = refusalOf(each);
       if (refusal) upload.refuse(refusal);
       else enqueue(upload);
     }
     tell();
   };
 
-  input.addEventListener("change", () => {
-    take(input.files);
-    input.value = "";
-  });
+  for (const input of section.querySelectorAll("input[type=file]")) {
+    input.addEventListener("change", () => {
+      take(stackroomFiles.chosen(input.files));
+      input.value = "";
+    });
+  }
 
   /* A file that misses the field would otherwise open in place of the page, and end all uploads. */
   for (const name of ["dragover", "drop"]) document.addEventListener(name, (event) => event.preventDefault());
   for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, () => drop.classList.add("over"));
   for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("over"));
-  drop.addEventListener("drop", (event) => take(event.dataTransfer.files));
+  drop.addEventListener("drop", async (event) => take(await stackroomFiles.dropped(event.dataTransfer)));
 
   window.addEventListener("beforeunload", (event) => {
     if (counts.active || waiting.length) event.preventDefault();

@@ -1,0 +1,53 @@
+/*
+ * What somebody chose or dropped: files, and folders with all that is in them. A file of a folder is
+ * called by its path, as in the catalog; hidden ones, which systems put there, are passed over.
+ */
+"use strict";
+
+const stackroomFiles = (() => {
+  const isHidden = (path) => path.split("/").some((part) => part.startsWith("."));
+
+  /* A folder tells what is in it a hundred at a time, until it tells nothing more. */
+  const entriesIn = async (folder) => {
+    const reader = folder.createReader();
+    const found = [];
+    for (;;) {
+      const some = await new Promise((resolve, reject) => { reader.readEntries(resolve, reject); });
+      if (!some.length) return found;
+      found.push(...some);
+    }
+  };
+
+  const walked = async (entry) => {
+    const path = entry.fullPath.replace(/^\//, "");
+    if (isHidden(path)) return [];
+    try {
+      if (entry.isFile) {
+        const file = await new Promise((resolve, reject) => { entry.file(resolve, reject); });
+        return [{ path, file }];
+      }
+      const found = [];
+      for (const each of await entriesIn(entry)) found.push(...await walked(each));
+      return found;
+    } catch {
+      return [{ path, file: null }];  // which the browser may not read
+    }
+  };
+
+  const chosen = (files) => [...files]
+    .map((file) => ({ path: file.webkitRelativePath || file.name, file }))
+    .filter(({ path, file }) => !file.webkitRelativePath || !isHidden(path));
+
+  /* What is dropped can be asked for only while the event is handled: all of it at once, then. */
+  const dropped = async (transfer) => {
+    const entries = [...transfer.items]
+      .map((item) => (item.webkitGetAsEntry ? item.webkitGetAsEntry() : null))
+      .filter(Boolean);
+    if (!entries.length) return chosen(transfer.files);
+    const found = [];
+    for (const entry of entries) found.push(...await walked(entry));
+    return found;
+  };
+
+  return { chosen, dropped };
+})();
