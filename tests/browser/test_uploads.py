@@ -1,0 +1,213 @@
+"""Files sent into a catalog by hand: many, large ones, of any name, in folders, and wrong ones."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from stackroom_local.state import Instance
+from tests.browser.conftest import SignedIn
+from tests.browser.test_catalogs import make
+from tests.browser.visitors import Visitor
+from tests.e2e.people import Person
+from tests.files import pdf
+
+MEGABYTE = 1024**2
+NAMES = (
+    "تقرير الميناء.txt",
+    "港口計画 二〇二六.txt",
+    "🚢 ferry 👩🏽‍🚒.txt",
+    "Cafe\u0301 Zu\u0308rich.txt",  # combining marks, as macOS writes them
+    "with  two spaces .txt",
+    "\"quoted\" and 'quoted'.txt",
+    "100% of a+b&c=d?.txt",
+    "हिन्दी ภาษาไทย.txt",
+)
+
+
+def test_a_hundred_files_at_once_each_with_its_progress(
+    signed_in: SignedIn, instance: Instance, tmp_path: Path
+) -> None:
+    zoe = signed_in("zoe-hundred")
+    files = written(tmp_path, *(f"note {number:03}.txt" for number in range(100)))
+    make(zoe, "Hundred")
+
+    choose(zoe, *files)
+
+    expect(zoe.page.locator("#upload-summary")).to_have_text("100 of 100 uploaded")
+    bars = zoe.page.locator("#uploads progress")
+    expect(bars).to_have_count(100)
+    assert bars.evaluate_all("bars => bars.map((bar) => bar.value)") == [100] * 100
+    expect(documents(zoe.page)).to_have_count(100)
+    assert len(Person(instance, zoe.name).records()) == 100
+    assert zoe.said == []
+
+
+def test_a_reload_in_mid_upload_loses_no_more_than_the_bars(
+    signed_in: SignedIn, instance: Instance, tmp_path: Path
+) -> None:
+    zoe = signed_in("zoe-reloads")
+    files = written(tmp_path, *(f"{number}.txt" for number in range(8)))
+    make(zoe, "Reloaded")
+    sent: list[Route] = []
+
+    def hold(route: Route) -> None:
+        sent.append(route)
+        if len(sent) <= 4:
+            route.continue_()
+
+    zoe.page.route(f"{instance.aws_endpoint}/**", hold)
+    zoe.page.on("dialog", lambda dialog: dialog.accept())  # "leave site?"
+    choose(zoe, *files)
+    expect(zoe.page.locator("#upload-summary")).to_contain_text("4 of 8 uploaded")
+
+    zoe.page.reload()
+    zoe.page.unroute_all()
+
+    for number in range(4):
+        expect(documents(zoe.page, f"{number}.txt")).to_have_count(1)
+    choose(zoe, *files)
+    uploads = zoe.page.locator("#uploads li")
+    expect(zoe.page.locator("#upload-summary")).to_have_text("4 of 8 uploaded, 4 refused")
+    told = "There is a file of that name already."
+    expect(uploads.filter(has_text=told)).to_have_count(4)
+    expect(documents(zoe.page)).to_have_count(8)
+    expect(documents(zoe.page).locator(".state.indexed")).to_have_count(8)
+
+
+def test_a_file_of_45_megabytes_is_sent_and_searchable(signed_in: SignedIn, tmp_path: Path) -> None:
+    zoe = signed_in("zoe-large")
+    large = tmp_path / "large.pdf"
+    large.write_bytes(padded(pdf("The crane lifts forty tons."), 45 * MEGABYTE))
+    make(zoe, "Large")
+
+    choose(zoe, large)
+
+    expect(zoe.page.locator("#upload-summary")).to_have_text("1 of 1 uploaded")
+    row = documents(zoe.page, "large.pdf")
+    expect(row.locator(".state.indexed")).to_be_visible()
+    expect(row).to_contain_text("45.0 MB")
+
+
+def test_names_of_any_script_stay_as_they_are(
+    signed_in: SignedIn, instance: Instance, tmp_path: Path
+) -> None:
+    zoe = signed_in("zoe-names")
+    make(zoe, "Names")
+
+    choose(zoe, *written(tmp_path, *NAMES))
+
+    total = f"{len(NAMES)} of {len(NAMES)} uploaded"
+    expect(zoe.page.locator("#upload-summary")).to_have_text(total)
+    expect(documents(zoe.page).locator(".state.indexed")).to_have_count(len(NAMES))
+    kept = {each.filename for each in Person(instance, zoe.name).records().values()}
+    assert kept == set(NAMES)
+    zoe.page.reload()
+    for name in NAMES:
+        shown = documents(zoe.page).locator("th bdi").get_by_text(name, exact=True)
+        expect(shown).to_be_visible()
+        with zoe.page.expect_download() as download:
+            zoe.page.get_by_role("link", name=f"Download {name}", exact=True).click()
+        assert download.value.path().read_text("utf-8") == f"The text of {name}."
+    assert zoe.said == []
+
+
+def test_a_folder_is_walked_and_its_files_are_called_by_their_path(
+    signed_in: SignedIn, instance: Instance, tmp_path: Path
+) -> None:
+    zoe = signed_in("zoe-folders")
+    folder = tmp_path / "Harbour 港"
+    names = ("top.txt", "2026/Q1/deep.txt", "2026/other.md")
+    written(folder, *names, ".hidden", "2026/.DS_Store")
+    make(zoe, "Folders")
+
+    zoe.page.locator("#folder").set_input_files(folder)
+
+    expect(zoe.page.locator("#upload-summary")).to_have_text("3 of 3 uploaded")
+    paths = {f"Harbour 港/{name}" for name in names}
+    expect(documents(zoe.page).locator(".state.indexed")).to_have_count(3)
+    kept = {each.filename for each in Person(instance, zoe.name).records().values()}
+    assert kept == paths
+
+
+def test_a_folder_that_is_dropped_is_walked_too(
+    signed_in: SignedIn, instance: Instance, tmp_path: Path
+) -> None:
+    zoe = signed_in("zoe-drops")
+    folder = tmp_path / "Dropped"
+    names = [f"{number // 50}/{number:03}.txt" for number in range(120)]  # told 100 at a time
+    written(folder, *(f"in/{name}" for name in names), "in/.hidden")
+    single = written(tmp_path, "single.txt")[0]
+    make(zoe, "Drops")
+
+    drop(zoe.page, folder, single)
+
+    expect(zoe.page.locator("#upload-summary")).to_have_text("121 of 121 uploaded")
+    kept = {each.filename for each in Person(instance, zoe.name).records().values()}
+    assert kept == {"single.txt", *(f"Dropped/in/{name}" for name in names)}
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "told"),
+    [
+        ("setup.exe", 2, "File type '.exe' isn't supported. Allowed: "),
+        ("README", 2, "The file has no type in its name. Allowed: "),
+        ("empty.txt", 0, "The file is empty."),
+        ("huge.pdf", 50 * MEGABYTE + 1, "The file is larger than 50 MB. Divide it"),
+    ],
+)
+def test_what_no_catalog_takes_is_refused_before_it_is_sent(
+    signed_in: SignedIn, tmp_path: Path, name: str, size: int, told: str
+) -> None:
+    zoe = signed_in("zoe-refused")
+    wrong = tmp_path / name
+    with wrong.open("wb") as file:
+        file.truncate(size)
+    make(zoe, f"Refused {size} {name.partition('.')[0]}")
+    posted: list[str] = []
+    zoe.page.on("request", lambda each: posted.append(each.url) if each.method == "POST" else None)
+
+    choose(zoe, wrong)
+
+    refused = zoe.page.locator("#uploads li.refused")
+    expect(refused.locator("bdi")).to_have_text(name)
+    expect(refused.get_by_role("alert")).to_contain_text(told)
+    expect(zoe.page.locator("#upload-summary")).to_have_text("0 of 1 uploaded, 1 refused")
+    assert posted == []
+
+
+def written(folder: Path, *names: str) -> list[Path]:
+    files = [folder / name for name in names]
+    for each in files:
+        each.parent.mkdir(parents=True, exist_ok=True)
+        each.write_text(f"The text of {each.name}.", "utf-8")
+    return files
+
+
+def padded(file: bytes, size: int) -> bytes:
+    """The same PDF with a comment before its cross-reference table, which moves."""
+    start = file.rindex(b"\nxref\n") + 1
+    comment = b"%" + b"0" * size + b"\n"
+    moved = file[start:].replace(b"%d\n" % start, b"%d\n" % (start + len(comment)))
+    return file[:start] + comment + moved
+
+
+def choose(visitor: Visitor, *files: Path) -> None:
+    visitor.page.locator("#files").set_input_files(files)
+
+
+def documents(page: Page, name: str = "") -> Locator:
+    """The rows of the list of documents; with a name, that one's."""
+    rows = page.locator("#documents tbody tr")
+    return rows.filter(has=page.locator("th bdi").get_by_text(name, exact=True)) if name else rows
+
+
+def drop(page: Page, *paths: Path) -> None:
+    """As from the desktop: Playwright drops no folders, Chromium's own protocol does."""
+    box = page.locator(".drop").bounding_box()
+    assert box is not None, "the field is shown"
+    browser = page.context.new_cdp_session(page)
+    data = {"items": [], "files": [str(each) for each in paths], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        at = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+        browser.send("Input.dispatchDragEvent", {"type": kind, **at, "data": data})
