@@ -1,0 +1,103 @@
+"""Live status: asked for the more seldom the less happens, and by nobody who doesn't look."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, Request, expect
+
+from tests.browser.conftest import SignedIn
+from tests.browser.test_catalogs import make
+from tests.browser.visitors import Visitor
+
+_MINUTE = 60_000  # milliseconds of the page's own clock, which the tests turn
+
+# A tab that somebody can put behind another by a call of ours.
+HIDEABLE = """
+  let isHidden = false;
+  Object.defineProperty(document, "hidden", { get: () => isHidden });
+  window.hide = (hidden) => {
+    isHidden = hidden;
+    document.dispatchEvent(new Event("visibilitychange"));
+  };
+"""
+
+
+class Looks:
+    """Each time that the page asked what is new: how often in a row nothing had been."""
+
+    def __init__(self, page: Page) -> None:
+        self.quiet: list[int] = []
+        page.on("request", self._note)
+
+    def _note(self, request: Request) -> None:
+        address = urlsplit(request.url)
+        if address.path.endswith("/part"):
+            self.quiet.append(int(parse_qs(address.query)["quiet"][0]))
+
+
+@pytest.fixture
+def watcher(signed_in: SignedIn) -> Visitor:
+    """At a page whose clock stands still unless a test turns it."""
+    visitor = signed_in("nora")
+    visitor.page.add_init_script(HIDEABLE)
+    visitor.page.clock.install()
+    return visitor
+
+
+def test_nothing_new_is_asked_for_more_and_more_seldom(watcher: Visitor) -> None:
+    page, looks = watcher.page, Looks(watcher.page)
+    watcher.open("/catalogs")
+
+    pauses = [_until_next(page, looks) for _ in range(6)]
+
+    assert looks.quiet == [0, 1, 2, 3, 4, 5]
+    assert pauses == sorted(pauses)
+    assert pauses[-1] >= 3 * pauses[0]
+    assert watcher.said == []
+
+
+def test_a_tab_that_nobody_sees_asks_nothing_and_looks_at_once_when_it_is_seen(
+    watcher: Visitor,
+) -> None:
+    page, looks = watcher.page, Looks(watcher.page)
+    watcher.open("/catalogs")
+    _until_next(page, looks)
+
+    page.evaluate("hide(true)")
+    page.clock.run_for(30 * _MINUTE)
+    # What a request would have done is done: the page answers another question behind it.
+    page.evaluate("fetch('/static/console.js').then((answer) => answer.text())")
+    asked_hidden = len(looks.quiet)
+    with page.expect_request("**/part?*"):
+        page.evaluate("hide(false)")
+
+    assert asked_hidden == 1
+    assert len(looks.quiet) == 2
+
+
+def test_what_happens_elsewhere_is_seen_without_a_reload(
+    watcher: Visitor, signed_in: SignedIn
+) -> None:
+    page, looks = watcher.page, Looks(watcher.page)
+    watcher.open("/catalogs")
+    _until_next(page, looks)
+    _until_next(page, looks)
+
+    make(signed_in("nora"), "Made elsewhere")
+    _until_next(page, looks)
+
+    expect(page.get_by_role("link", name="Made elsewhere", exact=True)).to_be_visible()
+    _until_next(page, looks)
+    assert looks.quiet == [0, 1, 2, 0]  # and it is asked for as often as at first
+
+
+def _until_next(page: Page, looks: Looks) -> int:
+    """Seconds of the page's clock until it asks again; the answer is in the page then."""
+    before = len(looks.quiet)
+    shown = page.locator("#watch").get_attribute("hx-get")
+    for seconds in range(1, 120):
+        page.clock.run_for(1000)
+        if len(looks.quiet) > before:
+            expect(page.locator("#watch")).not_to_have_attribute("hx-get", str(shown))
+            return seconds
+    raise AssertionError("it asks no more")
