@@ -32,7 +32,13 @@ def what_the_console_does(console: ConsoleStack) -> list[cloudwatch.IWidget]:
     ]
 
 
-def faults_alarm(alarms: Alarms, console: ConsoleStack) -> cloudwatch.Alarm:
+def console_alarms(alarms: Alarms, console: ConsoleStack | None) -> list[cloudwatch.Alarm]:
+    if console is None:
+        return []
+    return [_faults_alarm(alarms, console), _failed_runs_alarm(alarms)]
+
+
+def _faults_alarm(alarms: Alarms, console: ConsoleStack) -> cloudwatch.Alarm:
     """Whatever the reason: the function raised, was too slow, or was throttled."""
     return alarms.on(
         "ConsoleFaults",
@@ -40,6 +46,20 @@ def faults_alarm(alarms: Alarms, console: ConsoleStack) -> cloudwatch.Alarm:
         threshold=5,
         description="Five requests of the console failed within five minutes: the log of requests"
         " says which, the log group of the function why.",
+    )
+
+
+def _failed_runs_alarm(alarms: Alarms) -> cloudwatch.Alarm:
+    """
+    Five, because an agent's model may be one that is asked too much for once. What users call off,
+    or give too small a budget, counts as no failure.
+    """
+    return alarms.on(
+        "AgentRunsFailed",
+        _of_runs("AgentRunsFailed", label="failed"),
+        threshold=5,
+        description="Five runs of users' agents failed within five minutes: their model refuses or"
+        " doesn't answer, and the log group of agent-runner says which.",
     )
 
 

@@ -9,7 +9,7 @@ from constructs import Construct
 from infra.access_queries import keep_access_queries
 from infra.alarms import Alarms, alarm_topic
 from infra.console import ConsoleStack
-from infra.console_figures import faults_alarm
+from infra.console_figures import console_alarms
 from infra.dashboard import Dashboard
 from infra.data import DataStack
 from infra.deployment import Deployment
@@ -59,7 +59,7 @@ class OperationsStack(cdk.Stack):
             self._function_throttles_alarm(),
             self._table_throttles_alarm(),
             self._errors_alarm(),
-            *([faults_alarm(self._alarms, console)] if console else []),
+            *console_alarms(self._alarms, console),
         ]
         dashboard = Dashboard(
             data=data,

@@ -40,6 +40,24 @@ def test_the_dashboard_shows_every_figure_that_the_functions_report(assembly: As
     assert {name for name in reported if name in shown} == reported
 
 
+def test_the_dashboard_shows_the_console_and_what_its_users_agents_do(assembly: Assembly) -> None:
+    shown = {each["properties"]["title"]: json.dumps(each) for each in _widgets(assembly)}
+    api = assembly.one("console", "AWS::ApiGatewayV2::Api").logical_id
+
+    for title, figures in {
+        "Console requests": ("Count",),
+        "Console requests refused or failed": ("4xx", "5xx"),
+        "Console latency (ms)": ("Latency",),
+    }.items():
+        assert api in shown[title]
+        assert all(f'"{figure}"' in shown[title] for figure in figures)
+    runs = shown["Agents' runs: failed, searches, seconds"]
+    assert all(f"AgentRun{figure}" in runs for figure in ("sFailed", "ToolCalls", "Seconds"))
+    everywhere = json.dumps(list(shown.values()))
+    assert "stackroom-agent-runs" in everywhere
+    assert "stackroom-agent-runner" in everywhere
+
+
 def test_widgets_fit_their_rows(assembly: Assembly) -> None:
     widgets = _widgets(assembly)
 
@@ -73,6 +91,7 @@ def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -
         "TableThrottles",
         "FunctionErrors",
         "ConsoleFaults",
+        "AgentRunsFailed",
     }
 
 
