@@ -7,7 +7,7 @@ from enum import Enum
 
 from starlette.requests import Request as HttpRequest
 
-from stackroom.errors import TokenRefused
+from stackroom.gateway.tokens import bearer_token
 from stackroom.identity import Caller
 from stackroom_console.console import Console
 from stackroom_console.sealing import Session
@@ -40,7 +40,8 @@ def recognised(console: Console, http: HttpRequest, *, with_token: bool) -> Reco
     Raises TokenRefused, IssuerUnavailable, or StoreUnavailable: who can't be told is nobody.
     """
     if with_token and "authorization" in http.headers:
-        caller = console.verifier.verify(_bearer(http))
+        token = bearer_token(http.headers.getlist("authorization"))
+        caller = console.verifier.verify(token)
         return Recognised(caller=caller, standing=Standing.VALID)
     session = console.seal.open(http.cookies.get(console.cookie(SESSION)), Session)
     if session is None:
@@ -61,13 +62,3 @@ def is_signed_out(console: Console, user_id: str, begun_at: datetime) -> bool:
 def is_own_change(session: Session, given: str | None) -> bool:
     """Whether a request was made by a page of ours: only these know the session's secret."""
     return given is not None and secrets.compare_digest(given.encode(), session.csrf.encode())
-
-
-def _bearer(http: HttpRequest) -> str:
-    values = http.headers.getlist("authorization")
-    if len(values) != 1:
-        raise TokenRefused("exactly one Authorization header is needed")
-    scheme, _, token = values[0].partition(" ")
-    if scheme.lower() != "bearer":
-        raise TokenRefused("the Authorization header holds no bearer token")
-    return token.strip()

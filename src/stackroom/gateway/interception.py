@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from stackroom.errors import IssuerUnavailable, TokenRefused
 from stackroom.gateway.encoding import is_encodable
-from stackroom.gateway.tokens import TokenVerifier
+from stackroom.gateway.tokens import TokenVerifier, bearer_token
 from stackroom.identity import IDENTITY_HEADERS, identity_headers
 
 _VERSION = "1.0"
@@ -92,7 +92,8 @@ class Interception:
             return Forwarded(body)
 
         try:
-            caller = self.verifier.verify(_bearer_token(request.headers))
+            token = bearer_token(_authorizations(request.headers))
+            caller = self.verifier.verify(token)
         except (TokenRefused, IssuerUnavailable) as error:
             return Denied(str(error), body.get("id"))
         identity = identity_headers(caller)
@@ -102,14 +103,8 @@ class Interception:
         return Forwarded(body, {**_harmless(request.headers), **identity})
 
 
-def _bearer_token(headers: dict[str, str]) -> str:
-    values = [value for name, value in headers.items() if name.lower() == "authorization"]
-    if len(values) != 1:
-        raise TokenRefused("exactly one Authorization header is needed")
-    scheme, _, token = values[0].partition(" ")
-    if scheme.lower() != "bearer":
-        raise TokenRefused("the Authorization header holds no bearer token")
-    return token.strip()
+def _authorizations(headers: dict[str, str]) -> list[str]:
+    return [value for name, value in headers.items() if name.lower() == "authorization"]
 
 
 def _harmless(headers: dict[str, str]) -> dict[str, str]:

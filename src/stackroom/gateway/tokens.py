@@ -7,7 +7,7 @@ Claims of a Cognito access token:
 https://docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-the-access-token.html
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -39,6 +39,16 @@ class SigningKeys(Protocol):
     """The issuer's public keys; stackroom.gateway.signing_keys fetches and keeps them."""
 
     def get_signing_key_from_jwt(self, token: str) -> jwt.PyJWK: ...
+
+
+def bearer_token(values: Sequence[str]) -> str:
+    """Of a request's Authorization headers. Raises TokenRefused unless it is exactly one."""
+    if len(values) != 1:
+        raise TokenRefused("exactly one Authorization header is needed")
+    scheme, _, token = values[0].partition(" ")
+    if scheme.lower() != "bearer":
+        raise TokenRefused("the Authorization header holds no bearer token")
+    return token.strip()
 
 
 @dataclass(frozen=True, kw_only=True)
