@@ -101,12 +101,12 @@ def test_configure_is_prefilled_and_adds_what_was_typed(alice: Browser, catalog:
 @pytest.mark.parametrize(
     ("field", "typed", "told"),
     [
-        ("top_k", "21", "defaultTopK: Allowed: a whole number from 1 to 20"),
-        ("top_k", "many", "defaultTopK: Allowed: a whole number from 1 to 20"),
-        ("min_score", "1.1", "defaultMinScore: Allowed: a number from 0 to 1"),
-        ("min_score", "nan", "defaultMinScore: Allowed: a number from 0 to 1"),
-        ("tool_name", "", "toolName: Allowed: "),
-        ("tool_description", "", "toolDescription: Allowed: "),
+        ("top_k", "21", "Top K results: Allowed: a whole number from 1 to 20"),
+        ("top_k", "many", "Top K results: Allowed: a whole number from 1 to 20"),
+        ("min_score", "1.1", "Similarity threshold: Allowed: a number from 0 to 1"),
+        ("min_score", "nan", "Similarity threshold: Allowed: a number from 0 to 1"),
+        ("tool_name", "", "Tool name: Allowed: "),
+        ("tool_description", "", "Tool description: Allowed: "),
     ],
 )
 def test_what_is_wrong_is_named_and_nothing_is_added(

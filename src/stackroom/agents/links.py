@@ -48,7 +48,9 @@ def _tool_name(name: str) -> str:
 
 ToolName = Annotated[Line, AfterValidator(_tool_name), Field(description=ALLOWED)]
 ToolDescription = Annotated[
-    Text, Field(min_length=1, max_length=500, description="1 to 500 characters")
+    Text,
+    AfterValidator(str.strip),
+    Field(min_length=1, max_length=500, description="1 to 500 characters"),
 ]
 _WIRE = ConfigDict(alias_generator=to_camel, validate_by_name=True, strict=True)
 

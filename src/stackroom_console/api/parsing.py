@@ -13,12 +13,18 @@ RecordT = TypeVar("RecordT", bound=Record)
 _TOLD = 10  # problems; a body can have thousands
 
 
-def parse(wanted: type[RecordT], given: Mapping[str, Any]) -> RecordT:
-    """Raises ValidationError naming each wrong field and what is allowed."""
+def parse(
+    wanted: type[RecordT], given: Mapping[str, Any], *, called: Mapping[str, str] | None = None
+) -> RecordT:
+    """
+    Raises ValidationError naming each wrong field and what is allowed. `called` are the labels of
+    a form's fields, by which people know them.
+    """
     try:
         return wanted.model_validate(given, by_alias=True, by_name=False)
     except pydantic.ValidationError as error:
-        problems = [_problem(wanted, str(each["loc"][0])) for each in error.errors()]
+        wrong = [str(each["loc"][0]) for each in error.errors()]
+        problems = [_problem(wanted, each, (called or {}).get(each, each)) for each in wrong]
         raise ValidationError("; ".join(list(dict.fromkeys(problems))[:_TOLD])) from None
 
 
@@ -27,12 +33,12 @@ def number(query: Mapping[str, str], name: str, *, least: int, most: int, defaul
     return whole_number(name, query.get(name, str(default)), least=least, most=most)
 
 
-def _problem(wanted: type[Record], given: str) -> str:
+def _problem(wanted: type[Record], given: str, called: str) -> str:
     by_wire_name = {each.alias or name: each for name, each in wanted.model_fields.items()}
     field = by_wire_name.get(given)
     if field is None:
         return f"{given[:100]!r}: no such field. Allowed: {', '.join(by_wire_name)}"
-    return f"{given}: Allowed: {field.description or _described(field)}"
+    return f"{called}: Allowed: {field.description or _described(field)}"
 
 
 def _described(field: pydantic.fields.FieldInfo) -> str:

@@ -17,6 +17,13 @@ _FIELDS = {
     "min_score": "defaultMinScore",
 }
 
+_LABELS = {
+    "toolName": "Tool name",
+    "toolDescription": "Tool description",
+    "defaultTopK": "Top K results",
+    "defaultMinScore": "Similarity threshold",
+}
+
 
 def choice(request: Request) -> Response:
     """View kb-list."""
@@ -46,7 +53,7 @@ def quick_add(request: Request) -> Response:
 def add(request: Request) -> Response:
     chosen = agent_id(request)
     named = {"knowledgeBaseId": request.path["knowledge_base_id"]}
-    wanted = parse(NewLink, {**named, **_given(request)})
+    wanted = parse(NewLink, {**named, **_given(request)}, called=_LABELS)
     request.services.agent_links.link(request.user_id, chosen, wanted)
     return redirect(request, f"/agents/{chosen}")
 
@@ -57,7 +64,7 @@ def editing(request: Request) -> Response:
 
 def edit(request: Request) -> Response:
     chosen, tool_id = agent_id(request), request.path["tool_id"]
-    changes = parse(LinkChanges, _given(request))
+    changes = parse(LinkChanges, _given(request), called=_LABELS)
     request.services.agent_links.change(
         request.user_id, chosen, tool_id, changes, seen=request.form.get("seen")
     )
@@ -92,6 +99,8 @@ def _given(request: Request) -> dict[str, object]:
 
 
 def _number(text: str) -> object:
+    if not text.isascii() or "_" in text:  # as Python writes numbers, and nobody else
+        return text
     for kind in (int, float):
         try:
             return kind(text)

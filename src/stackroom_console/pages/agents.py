@@ -15,7 +15,12 @@ from stackroom_console.ids import agent_id
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request
 
-_FIELDS = ("name", "description", "model", "system_prompt")
+_LABELS = {
+    "name": "Name",
+    "description": "Description",
+    "model": "Model",
+    "system_prompt": "Prompt",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +45,7 @@ def blank(request: Request) -> Response:
 
 
 def create(request: Request) -> Response:
-    definition = parse(AgentDefinition, _fields(request))
+    definition = parse(AgentDefinition, _fields(request), called=_LABELS)
     agent = request.services.agents.create(request.user_id, definition)
     return redirect(request, path_of(agent))
 
@@ -59,7 +64,7 @@ def builder(request: Request) -> Response:
 
 
 def save(request: Request) -> Response:
-    changes = parse(AgentChanges, _fields(request))
+    changes = parse(AgentChanges, _fields(request), called=_LABELS)
     seen = request.form.get("seen")
     agent = request.services.agents.edit(request.user_id, agent_id(request), changes, seen=seen)
     return redirect(request, path_of(agent))
@@ -108,7 +113,7 @@ def _card(request: Request, tool: LinkedTool | OtherTool) -> Card:
 
 def _fields(request: Request) -> dict[str, str]:
     """Browsers end a line with CR LF [HTML: form submission], and nobody types that."""
-    given = {name: request.form[name] for name in _FIELDS if name in request.form}
+    given = {name: request.form[name] for name in _LABELS if name in request.form}
     return {name: text.replace("\r\n", "\n") for name, text in given.items()}
 
 

@@ -33,7 +33,8 @@ def part(request: Request) -> Response:
 
 
 def ask(request: Request) -> Response:
-    wanted = parse(NewRun, {"message": request.form.get("message", "").replace("\r\n", "\n")})
+    message = request.form.get("message", "").replace("\r\n", "\n")
+    wanted = parse(NewRun, {"message": message}, called={"message": "Question"})
     chosen = agent_id(request)
     request.services.agent_runs.start(request.user_id, chosen, wanted, groups=request.caller.groups)
     return redirect(request, f"/agents/{chosen}/chat")
