@@ -1,0 +1,134 @@
+"""What can go wrong while somebody works: told in a sentence, and what was typed is still there."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from stackroom_local.state import Instance
+from tests.browser.builders import make_agent, open_choice
+from tests.browser.conftest import SignedIn
+from tests.browser.test_catalogs import make
+from tests.browser.visitors import Visitor
+
+UNREACHED = "The console can't be reached. Nothing was lost here: try again in a moment."
+UNABLE = re.compile("can't answer at the moment.*Try again", re.DOTALL)
+TYPED = "Tides & “Ebb” <of> the harbour"
+
+
+@contextmanager
+def out_of_reach(visitor: Visitor) -> Iterator[None]:
+    """Nothing that the page asks for comes to the console, as when its process is gone."""
+
+    def refuse(route: Route) -> None:
+        route.abort("connectionrefused")
+
+    visitor.page.route(f"{visitor.url}/**", refuse)
+    yield
+    visitor.page.unroute(f"{visitor.url}/**", refuse)
+
+
+def fill(scope: Page | Locator, texts: dict[str, str]) -> None:
+    for label, text in texts.items():
+        scope.get_by_label(label, exact=True).fill(text)
+
+
+def expect_typed(scope: Page | Locator, texts: dict[str, str]) -> None:
+    for label, text in texts.items():
+        expect(scope.get_by_label(label, exact=True)).to_have_value(text)
+
+
+def test_a_new_catalog_that_can_not_be_sent_is_typed_once(signed_in: SignedIn) -> None:
+    visitor = signed_in("ben-of-catalogs")
+    visitor.page.get_by_role("button", name="New catalog").click()
+    dialog = visitor.page.get_by_role("dialog")
+    typed = {"Name": "Harbours", "Description": TYPED}
+    fill(dialog, typed)
+
+    with out_of_reach(visitor):
+        dialog.get_by_role("button", name="Create").click()
+        expect(dialog.get_by_role("alert")).to_have_text(UNREACHED)
+    expect_typed(dialog, typed)
+    dialog.get_by_role("button", name="Create").click()
+
+    expect(visitor.page.get_by_role("heading", level=1)).to_have_text("Harbours")
+    expect(visitor.page.get_by_text(TYPED)).to_be_visible()
+
+
+def test_an_agent_that_can_not_be_saved_is_typed_once(signed_in: SignedIn) -> None:
+    visitor = signed_in("ben-of-agents")
+    make_agent(visitor, "Planner")
+    page = visitor.page
+    typed = {"Name": "Planner of tides", "Description": TYPED, "Prompt": f"{TYPED}\n{TYPED}"}
+    fill(page, typed)
+
+    with out_of_reach(visitor):
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator("form [data-problems]")).to_have_text(UNREACHED)
+    expect_typed(page, typed)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Planner of tides")
+
+    expect_typed(visitor.open(page.url.removeprefix(visitor.url)), typed)
+
+
+def test_a_quick_add_that_does_not_come_through_is_done_by_the_next_click(
+    signed_in: SignedIn,
+) -> None:
+    visitor = signed_in("ben-of-links")
+    make(visitor, "Beacons")
+    agent = make_agent(visitor, "Keeper")
+    dialog = open_choice(visitor)
+    add = dialog.get_by_role("button", name="Quick Add Beacons")
+
+    with out_of_reach(visitor):
+        add.click()
+        expect(dialog.get_by_role("alert")).to_have_text(UNREACHED)
+    add.click()
+
+    expect(dialog).to_have_count(0)
+    visitor.open(agent)
+    expect(visitor.page.locator("[data-tool]")).to_have_count(1)
+
+
+@pytest.mark.parametrize(("path", "answer"), [("/ask", "#answer p"), ("chat", "[data-run]")])
+def test_a_question_that_does_not_come_through_is_typed_once(
+    signed_in: SignedIn, path: str, answer: str
+) -> None:
+    visitor = signed_in(f"ben-of-{path.strip('/')}")
+    at = f"{make_agent(visitor, 'Keeper')}/chat" if path == "chat" else path
+    page = visitor.open(at)
+    fill(page, {"Question": TYPED})
+
+    with out_of_reach(visitor):
+        page.get_by_role("button", name="Ask").click()
+        expect(page.locator("form [data-problems]")).to_have_text(UNREACHED)
+    expect_typed(page, {"Question": TYPED})
+    page.get_by_role("button", name="Ask").click()
+
+    expect(page.locator(answer).first).to_be_visible()
+
+
+def test_a_file_that_does_not_come_through_is_sent_again_by_a_click(
+    signed_in: SignedIn, instance: Instance, tmp_path: Path
+) -> None:
+    visitor = signed_in("ben-of-files")
+    make(visitor, "Buoys")
+    page, file = visitor.page, tmp_path / "buoys.txt"
+    file.write_text("The buoy is green.")
+    store = f"{instance.aws_endpoint}/**"
+
+    with out_of_reach(visitor):
+        page.locator("#files").set_input_files(file)
+        expect(page.locator("#uploads")).to_contain_text("The console can't be reached.")
+    page.route(store, lambda route: route.abort("connectionreset"))
+    page.get_by_role("button", name="Try again buoys.txt").click()
+    expect(page.locator("#uploads")).to_contain_text("The connection to the store broke.")
+    page.unroute(store)
+    page.get_by_role("button", name="Try again buoys.txt").click()
+
+    expect(page.locator("#documents").get_by_text("buoys.txt", exact=True)).to_be_visible()
+    expect(page.locator("#uploads")).to_contain_text("uploaded")
