@@ -20,6 +20,15 @@ PAGE = """<!doctype html><html lang="en"><head><title>A page</title>
         ('<input type="text">', "label"),
         ('<p style="width: 600px">wide</p>', "wide p: wide"),
         ('<p style="width: 40px; overflow: hidden; white-space: nowrap">cut off here</p>', "cut p"),
+        ('<p style="height: 9px; overflow: hidden">cut below</p>', "cut p: cut below"),
+        ('<p>below</p><p style="margin-top: -34px">above</p>', r"overlap p: below \| p: above"),
+        ('<p>below <input aria-label="a" style="margin-left: -3rem"></p>', "overlap p: below"),
+        ('<p style="min-width: 340px">stiff</p>', "at 320: wide p: stiff"),
+        (
+            '<p>behind</p><dialog id="box"><input type="text"></dialog>'
+            '<script>document.getElementById("box").showModal()</script>',
+            "label",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_page_is_found(
@@ -30,6 +39,21 @@ def test_what_is_wrong_with_a_page_is_found(
 
     with pytest.raises(AssertionError, match=found):
         Looks(tmp_path).check(page, "wrong")
+
+    page.close()
+
+
+def test_of_what_is_behind_a_dialog_nothing_is_said(browser: Browser, tmp_path: Path) -> None:
+    page = browser.new_page()
+    page.set_content(
+        PAGE.format(
+            '<p>below</p><p style="margin-top: -34px">above</p>'
+            '<dialog id="box" aria-label="A dialog"><p>all is well</p></dialog>'
+            '<script>document.getElementById("box").showModal()</script>'
+        )
+    )
+
+    Looks(tmp_path).check(page, "right")
 
     page.close()
 
