@@ -6,6 +6,7 @@ and other tests of the same worker do.
 """
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -14,6 +15,7 @@ from stackroom_local.state import Instance
 from tests.browser.attempts import Attempts
 from tests.browser.chromium import chromium
 from tests.browser.looks import Looks
+from tests.browser.stage import Stage
 from tests.browser.visitors import PATIENCE, Visitor, arrive, sign_in
 
 SignedIn = Callable[..., Visitor]
@@ -60,3 +62,14 @@ def looks(tmp_path_factory: pytest.TempPathFactory) -> Looks:
 def attempts(record_property: Callable[[str, object], None]) -> NewAttempts:
     """`attempts("clickjacking")`, by what is told at the end of the run."""
     return lambda what: Attempts(what, record_property)
+
+
+@pytest.fixture
+def stage(
+    request: pytest.FixtureRequest, inhabitant: Visitor, looks: Looks, tmp_path: Path
+) -> Iterator[Stage]:
+    """Of the module's `inhabitant`, who has what its pages are to show."""
+    stage = Stage(visitor=inhabitant, looks=looks, folder=tmp_path)
+    yield stage
+    shown = request.node.get_closest_marker("shows")
+    assert set(shown.args) <= set(stage.looked_at), "it says that it looks at more than it does"
