@@ -15,7 +15,8 @@ from tests.browser.test_catalogs import make
 from tests.browser.visitors import Visitor
 
 UNREACHED = "The console can't be reached. Nothing was lost here: try again in a moment."
-UNABLE = re.compile("can't answer at the moment.*Try again", re.DOTALL)
+# What is allowed, how much at most, or what is no such file at all.
+SENTENCE = re.compile("Allowed|larger than|the file is no JSON")
 TYPED = "Tides & “Ebb” <of> the harbour"
 
 
@@ -132,3 +133,36 @@ def test_a_file_that_does_not_come_through_is_sent_again_by_a_click(
 
     expect(page.locator("#documents").get_by_text("buoys.txt", exact=True)).to_be_visible()
     expect(page.locator("#uploads")).to_contain_text("uploaded")
+
+
+@pytest.mark.parametrize("text", ["", "x" * 250_000, "a\x07b", "invoice\u202etxt.exe"])
+@pytest.mark.parametrize(
+    ("path", "button"),
+    [
+        ("/catalogs/new", "Create"),
+        ("/agents/new", "Save"),
+        ("/agents/import", "Import"),
+        ("/ask", "Ask"),
+    ],
+)
+def test_a_form_that_is_filled_in_wrongly_says_what_is_allowed_and_keeps_it(
+    signed_in: SignedIn, path: str, button: str, text: str
+) -> None:
+    """As a browser would send it that holds no field against its own bounds."""
+    visitor = signed_in("ben-of-forms")
+    page = visitor.open(path)
+    form = page.get_by_role("main").locator("form")
+    form.evaluate(
+        "(form) => { form.noValidate = true;"
+        " for (const each of form.elements) each.removeAttribute('maxlength'); }"
+    )
+    fields = form.locator("input[type=text], input:not([type]), textarea")
+    for field in fields.all():
+        field.fill(text)
+
+    form.get_by_role("button", name=button).click()
+
+    expect(page.locator("main [data-problems]", has_text=SENTENCE)).to_be_visible()
+    for field in fields.all():
+        expect(field).to_have_value(text)
+    assert page.url == visitor.url + path
