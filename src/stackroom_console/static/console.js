@@ -4,13 +4,25 @@
 (() => {
   const dialogs = () => document.getElementById("dialog");
 
-  /* A dialog that htmx has fetched opens; the browser moves the focus in, and back when it closes. */
+  /*
+   * A dialog that htmx has fetched opens, and the browser moves the focus in. It goes back to what
+   * has opened the first, also after one dialog came in place of another or the page's part anew.
+   */
+  let opener = null;
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    const { elt, target } = event.detail;
+    if (target === dialogs() && !elt.closest("dialog")) opener = elt;
+  });
   document.addEventListener("htmx:afterSwap", (event) => {
     const place = dialogs();
     if (event.detail.target !== place) return;
     const dialog = place.querySelector("dialog");
     if (!dialog || dialog.open) return;
-    dialog.addEventListener("close", () => { place.replaceChildren(); }, { once: true });
+    dialog.addEventListener("close", () => {
+      place.replaceChildren();
+      const back = opener && (opener.isConnected ? opener : document.getElementById(opener.id));
+      if (back) back.focus();
+    }, { once: true });
     dialog.showModal();
   });
 
@@ -38,6 +50,16 @@
     event.detail.shouldSwap = true;
     event.detail.swapOverride = "innerHTML";
     event.detail.target = placeOf(event.detail.requestConfig.elt);
+  });
+
+  /* What has come anew is read out where it says so, for a part that is replaced is not. */
+  const news = () => [...document.querySelectorAll("[data-announced]")]
+    .map((each) => each.textContent.trim().replace(/\s+/g, " ")).join(". ");
+  let known = news();
+  document.addEventListener("htmx:oobAfterSwap", () => {
+    if (news() === known) return;
+    known = news();
+    document.getElementById("announced").textContent = known;
   });
 
   /* What is watched is looked at again after a failure, at once after a change, and only if seen. */
