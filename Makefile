@@ -189,7 +189,7 @@ browser: ## install Chromium for tests/browser, if there is none (Debian, as roo
 # Looked at by people: they are kept only where they are asked for, since no two runs are alike.
 .PHONY: screenshots
 screenshots: setup browser ## take docs/console/*.png anew, of every page at two widths, light and dark
-	SCREENSHOTS=docs/console $(PYTEST) tests/browser/test_looks.py $(ARGS)
+	SCREENSHOTS=docs/console $(PYTEST) tests/browser/test_looks.py tests/browser/test_looks_agents.py $(ARGS)
 
 .PHONY: test
 test: setup browser ## run every test; ARGS="-k foo" some

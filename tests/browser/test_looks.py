@@ -111,7 +111,7 @@ def test_the_dialog_of_a_documents_deletion_and_the_receipt(stage: Stage) -> Non
     dialog.get_by_role("button", name="Delete document").click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Receipt of a deletion")
-    expect(page.get_by_text("It is removed: no search finds it any more.")).to_be_visible()
+    expect(page.locator("#receipt")).to_contain_text("no search finds it any more")
     stage.look("receipt")
 
 

@@ -1,11 +1,14 @@
 """No page can be added without being looked at: the route table says which there are."""
 
+import re
+from pathlib import Path
 from types import ModuleType
 
 from stackroom_console.endpoint import Kind
 from stackroom_console.routes import ROUTES
 from tests.browser import test_looks, test_looks_agents
 
+PICTURES = Path(__file__).parents[2] / "docs" / "console"
 # Of what a browser may ask for by GET: what it never shows as a page of ours.
 NO_PAGES = {
     "/": "leads on",
@@ -38,3 +41,13 @@ def shown_by(module: ModuleType) -> set[str]:
         if mark.name == "shows"
         for path in mark.args
     }
+
+
+def test_the_pictures_that_are_kept_are_those_that_are_shown() -> None:
+    shown = set(
+        re.findall(r"[a-z-]+-\d+-(?:light|dark)\.png", (PICTURES / "README.md").read_text())
+    )
+
+    kept = {each.name for each in PICTURES.glob("*.png")}
+
+    assert kept == shown
