@@ -59,13 +59,15 @@ class Listing:
     ) -> DocumentsOfCatalog:
         """Each page by file name; pages by id, as the store has them. Raises CatalogNotFound."""
         catalog = owned(self.catalogs, user_id, catalog_id)
-        page = self.pages.page(catalog_id, after=after, limit=DOCUMENTS)
-        now = self.now()
-        documents = [each for each in page.documents if not each.has_lapsed(now)]
-        is_whole = after is None and page.next is None
+        # One more than is shown tells whether there are any on the next page.
+        page = self.pages.page(catalog_id, after=after, limit=DOCUMENTS + 1)
+        listed, now = page.documents[:DOCUMENTS], self.now()
+        goes_on = page.next is not None or len(page.documents) > DOCUMENTS
+        documents = [each for each in listed if not each.has_lapsed(now)]
+        is_whole = after is None and not goes_on
         return DocumentsOfCatalog(
             catalog=catalog,
             documents=tuple(sorted(documents, key=lambda each: each.filename)),
             total=len(documents) if is_whole else max(catalog.document_count, len(documents)),
-            next=page.next,
+            next=listed[-1].document_id if goes_on else None,
         )
