@@ -127,6 +127,10 @@ bench-stores: setup ## what our code adds to each store's client, and to a start
 bench-tools: setup ## the tools under the load of 50 agents; ARGS="--seconds 20 --agents 10"
 	@$(BIN)/python -m benchmarks.tools $(ARGS)
 
+.PHONY: bench-console
+bench-console: setup ## what the console's pages weigh and take, and a page of 10,000 documents
+	@$(BIN)/python -m benchmarks.console
+
 .PHONY: bench-watch
 bench-watch: setup ## what `status --watch` takes of a core, at 170 and at 3,850 documents
 	@$(BIN)/python -m benchmarks.watch
