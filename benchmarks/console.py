@@ -30,7 +30,7 @@ from tests.gateway.browser import Browser
 from tests.large_catalogs import filled
 
 AIM_BYTES, AIM_MILLISECONDS = 100 * 1024, 200.0
-REQUESTS, OF_CATALOGS = 200, 30
+REQUESTS, OF_CATALOGS = 200, 20
 SIZES = (100, 10_000)
 SPEED = 20
 USER = "librarian"
