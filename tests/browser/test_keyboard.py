@@ -1,0 +1,216 @@
+"""The console by keyboard alone, from signing in to the last deletion; no pointer is ever used."""
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import SignedIn
+from tests.browser.keys import Keys
+from tests.browser.visitors import Visitor
+
+QUESTION = "When does the night boat leave?"
+
+
+def test_everything_is_done_by_keyboard_from_signing_in_to_signing_out(
+    stranger: Visitor, tmp_path: Path
+) -> None:
+    page = stranger.open("/")
+    keys = Keys(page)
+
+    sign_in(keys)
+    make_catalog(keys, "Night boats")
+    send(keys, tmp_path / "Night boat.md", "# Night boat\nThe night boat leaves at eleven.")
+    ask(keys)
+    make_agent(keys)
+    edit_tool(keys)
+    chat(keys)
+    delete_all(keys)
+    keys.reach_element("nav summary")
+    page.keyboard.press("Enter")
+    keys.press("button", "Sign out")
+
+    expect(page.get_by_text("You are signed out here.")).to_be_visible()
+    assert stranger.said == []
+
+
+def sign_in(keys: Keys) -> None:
+    keys.press("button", "Sign in")
+    expect(keys.page.get_by_label("User")).to_be_focused()
+    keys.page.keyboard.type("nobody")
+    keys.page.keyboard.press("Enter")
+    keys.expect_heading("Catalogs")
+
+
+def make_catalog(keys: Keys, name: str) -> None:
+    keys.press("button", "New catalog")
+    expect(keys.page.get_by_label("Name")).to_be_focused()
+    keys.page.keyboard.type(name)
+    keys.page.keyboard.press("Enter")
+    keys.expect_heading(name)
+
+
+def send(keys: Keys, file: Path, text: str) -> None:
+    """Until it is searchable, and told so to who doesn't see it."""
+    file.write_text(text)
+    keys.reach_element("#files")
+    with keys.page.expect_file_chooser() as opened:
+        keys.page.keyboard.press("Enter")
+    opened.value.set_files(file)
+    expect(keys.page.locator("#upload-summary")).to_have_text("1 of 1 uploaded")
+    expect(keys.page.locator("#documents td .state.indexed")).to_be_visible()
+    expect(keys.page.locator("#announced")).to_contain_text("1 indexed")
+
+
+def ask(keys: Keys) -> None:
+    keys.press("link", "Ask")
+    keys.expect_heading("Ask")
+    keys.type("Question", QUESTION)
+    keys.press("button", "Ask")
+    expect(keys.page.locator("#answer mark").first).to_be_visible()
+    keys.press("link", "[1]")
+    with keys.page.context.expect_event("response", lambda each: "/file" in each.url) as answer:
+        keys.press("link", "Night boat.md")
+    assert answer.value.status < 400
+
+
+def make_agent(keys: Keys) -> None:
+    keys.press("link", "Agents")
+    keys.press("button", "New agent")
+    keys.expect_heading("New agent")
+    keys.type("Name", "Night porter")
+    keys.press("button", "Save")
+    keys.expect_heading("Night porter")
+    keys.press("button", "Add Knowledge Base")
+    keys.press("button", "Quick Add Night boats")
+    expect(keys.page.locator("li[data-tool]")).to_contain_text("search_night_boats")
+
+
+def edit_tool(keys: Keys) -> None:
+    keys.press("link", "Edit search_night_boats")
+    keys.type("Tool name", "night_boats")
+    keys.press("button", "Save")
+    expect(keys.page.locator("li[data-tool] strong")).to_have_text("night_boats")
+
+
+def chat(keys: Keys) -> None:
+    keys.press("button", "Chat")
+    keys.expect_heading("Chat with Night porter")
+    keys.type("Question", QUESTION)
+    keys.press("button", "Ask")
+    expect(keys.page.locator(".state.succeeded")).to_be_visible()
+    expect(keys.page.locator("#announced")).to_contain_text("leaves at eleven")
+    keys.reach_element(".steps summary")
+    keys.page.keyboard.press("Enter")
+    expect(keys.page.locator(".steps blockquote").first).to_be_visible()
+
+
+def delete_all(keys: Keys) -> None:
+    """The tool, the agent, the document, the catalog."""
+    keys.press("link", "Night porter")
+    keys.expect_heading("Night porter")
+    keys.press("link", "Delete night_boats")
+    keys.press("button", "Remove")
+    expect(keys.page.locator("li[data-tool]")).to_have_count(0)
+    keys.press("button", "Delete")
+    keys.press("button", "Delete", within="dialog")
+    keys.expect_heading("Agents")
+    keys.press("link", "Catalogs")
+    keys.press("link", "Night boats")
+    keys.press("link", "Delete Night boat.md")
+    keys.press("button", "Delete document")
+    keys.expect_heading("Receipt of a deletion")
+    keys.press("link", "Catalogs")
+    keys.press("link", "Delete Night boats")
+    keys.press("button", "Delete catalog")
+    expect(keys.page.get_by_role("link", name="Night boats", exact=True)).to_have_count(0)
+
+
+def test_the_first_place_of_a_page_leads_past_what_all_pages_have(signed_in: SignedIn) -> None:
+    keys = Keys(signed_in("nobody").page)
+
+    keys.page.keyboard.press("Tab")
+    skip = keys.page.get_by_role("link", name="Skip to content")
+    expect(skip).to_be_focused()
+    expect(skip).to_be_in_viewport()
+    keys.page.keyboard.press("Enter")
+    keys.page.keyboard.press("Tab")
+
+    expect(keys.page.get_by_role("button", name="New catalog")).to_be_focused()
+
+
+def test_a_dialog_keeps_the_focus_and_gives_it_back(signed_in: SignedIn) -> None:
+    page = signed_in("nobody").page
+    keys = Keys(page)
+    dialog = page.locator("dialog:modal")
+
+    for leave in (by_escape, by_cancel):
+        keys.press("button", "New catalog")
+        expect(dialog).to_be_visible()
+        for _ in range(12):
+            page.keyboard.press("Tab")
+            assert not keys.is_on_page() or keys.is_within("dialog"), keys.told()
+        leave(keys)
+
+        expect(dialog).to_have_count(0)
+        expect(page.get_by_role("button", name="New catalog")).to_be_focused()
+
+
+def by_escape(keys: Keys) -> None:
+    keys.page.keyboard.press("Escape")
+
+
+def by_cancel(keys: Keys) -> None:
+    keys.press("button", "Cancel")
+
+
+def test_a_dialog_in_place_of_another_gives_the_focus_back_as_well(signed_in: SignedIn) -> None:
+    visitor = signed_in("nobody")
+    page, keys = visitor.page, Keys(visitor.page)
+    make_catalog(keys, "Day boats")
+    visitor.open("/agents/new")
+    keys.type("Name", "Day porter")
+    keys.press("button", "Save")
+    keys.expect_heading("Day porter")
+
+    keys.press("button", "Add Knowledge Base")
+    keys.press("button", "Configure Day boats")
+    expect(page.get_by_label("Top K results")).to_be_visible()
+    assert keys.is_within("dialog"), keys.told()
+    keys.press("button", "Back")
+    expect(page.get_by_role("button", name="Quick Add Day boats")).to_be_visible()
+    page.keyboard.press("Escape")
+
+    expect(page.locator("dialog")).to_have_count(0)
+    expect(page.get_by_role("button", name="Add Knowledge Base")).to_be_focused()
+
+
+def test_what_a_dialog_refuses_is_announced_and_nothing_typed_is_lost(
+    signed_in: SignedIn,
+) -> None:
+    page = signed_in("nobody").page
+    keys = Keys(page)
+    keys.press("button", "New catalog")
+    expect(page.get_by_label("Name")).to_be_focused()
+
+    page.keyboard.type("no/slash")
+    page.keyboard.press("Enter")
+
+    told = page.get_by_role("dialog").get_by_role("alert")
+    expect(told).to_contain_text("A catalog can't be called that.")
+    expect(page.get_by_label("Name")).to_have_value("no/slash")
+
+
+def test_who_wants_no_motion_sees_none(signed_in: SignedIn) -> None:
+    page = signed_in("nobody").page
+    page.emulate_media(reduced_motion="reduce")
+
+    Keys(page).press("button", "New catalog")
+    expect(page.locator("dialog:modal")).to_be_visible()
+
+    assert (
+        page.evaluate(
+            "() => document.getAnimations().map((each) => each.effect.getComputedTiming().duration)"
+            ".filter((milliseconds) => milliseconds > 1)"
+        )
+        == []
+    )
