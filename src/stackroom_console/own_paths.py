@@ -24,15 +24,6 @@ def own_path(text: str | None) -> str:
     return text if is_ours else HOME
 
 
-def path_of(url: str) -> str:
-    """The path and query of an address that a browser says it is at; home where it is none."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return HOME
-    return f"{parts.path}?{parts.query}" if parts.query else parts.path
-
-
 def signing_in(return_to: str, *, begin: bool, ask_again: bool = False) -> str:
     """`begin` leads to the provider at once, which may know the user; else a page says so first."""
     query = {"return_to": own_path(return_to), **({"ask_again": "1"} if ask_again else {})}

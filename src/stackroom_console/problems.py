@@ -48,7 +48,7 @@ NOT_SIGNED_IN = Problem(
     status=401,
     code="NOT_SIGNED_IN",
     message="You aren't signed in, or your session is over.",
-    advice="Sign in, and do it again.",
+    advice="Sign in, in another window if something is typed here, and do it again.",
 )
 NOT_OWN_CHANGE = Problem(
     status=403,

@@ -20,7 +20,7 @@ from stackroom_console.auditing import audit
 from stackroom_console.bodies import body_of, parsed
 from stackroom_console.console import OPERATORS, Console
 from stackroom_console.endpoint import Audience, Endpoint, Kind
-from stackroom_console.own_paths import path_of, signing_in
+from stackroom_console.own_paths import signing_in
 from stackroom_console.problems import (
     FOR_OPERATORS,
     NOT_OWN_CHANGE,
@@ -77,7 +77,9 @@ class Served:
         return response
 
     def _told(self, request: Request, who: Recognised, problem: Problem) -> Response:
-        if problem is NOT_SIGNED_IN and self.endpoint.kind is Kind.PAGE:
+        # A part of a page leads nowhere: something may be typed there (static/session.js).
+        is_page = self.endpoint.kind is Kind.PAGE and not request.is_htmx
+        if problem is NOT_SIGNED_IN and is_page:
             return self._to_sign_in(request.http, who)
         return answer_to(request, problem, kind=self.endpoint.kind)
 
@@ -130,15 +132,11 @@ class Served:
 
     def _to_sign_in(self, http: HttpRequest, who: Recognised) -> Response:
         """Silently where the session has merely run out; what was under way is told as undone."""
-        is_htmx = http.headers.get("hx-request") == "true"
-        page = http.headers.get("hx-current-url", "") if is_htmx else str(http.url)
         target = signing_in(
-            path_of(page),
+            f"{http.url.path}?{http.url.query}" if http.url.query else http.url.path,
             begin=who.standing is not Standing.NONE and not self.endpoint.changes,
             ask_again=who.standing is Standing.SIGNED_OUT,
         )
-        if is_htmx:
-            return Response(status_code=401, headers={"HX-Redirect": target})
         return RedirectResponse(target, status_code=303)
 
 

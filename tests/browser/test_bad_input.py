@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from stackroom_local.state import Instance
 from tests.browser.builders import make_agent, open_choice
 from tests.browser.conftest import SignedIn
 from tests.browser.test_catalogs import make
-from tests.browser.visitors import Visitor
+from tests.browser.visitors import Visitor, answer_issuer
 
 UNREACHED = "The console can't be reached. Nothing was lost here: try again in a moment."
 # What is allowed, how much at most, or what is no such file at all.
@@ -57,6 +58,39 @@ def test_a_new_catalog_that_can_not_be_sent_is_typed_once(signed_in: SignedIn) -
 
     expect(visitor.page.get_by_role("heading", level=1)).to_have_text("Harbours")
     expect(visitor.page.get_by_text(TYPED)).to_be_visible()
+
+
+def test_what_is_typed_outlives_the_session(signed_in: SignedIn) -> None:
+    visitor = signed_in("ben-of-sessions")
+    page = visitor.page
+    page.get_by_role("button", name="New catalog").click()
+    dialog = page.get_by_role("dialog")
+    typed = {"Name": "Lagoons", "Description": TYPED}
+    fill(dialog, typed)
+
+    page.context.clear_cookies()
+    dialog.get_by_role("button", name="Create").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("your session is over")
+    expect_typed(dialog, typed)
+    with page.context.expect_page() as opened:
+        dialog.get_by_role("link", name="Sign in").click()
+    elsewhere = replace(visitor, page=opened.value)
+    elsewhere.page.get_by_role("button", name="Sign in").click()
+    answer_issuer(elsewhere)
+    elsewhere.page.wait_for_url(f"{visitor.url}/catalogs**")
+    dialog.get_by_role("button", name="Create").click()
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Lagoons")
+    expect(page.get_by_text(TYPED)).to_be_visible()
+
+
+def test_a_page_on_which_nothing_is_typed_asks_for_a_sign_in_itself(signed_in: SignedIn) -> None:
+    visitor = signed_in("ben-of-sessions")
+
+    visitor.page.context.clear_cookies()
+    visitor.page.get_by_role("button", name="New catalog").click()
+
+    visitor.page.wait_for_url(f"{visitor.url}/sign-in?return_to=%2Fcatalogs")
 
 
 def test_an_agent_that_can_not_be_saved_is_typed_once(signed_in: SignedIn) -> None:

@@ -225,20 +225,11 @@ def test_a_sign_in_leads_to_the_console_and_nowhere_else(
         where = led_to(asked, visitor.url, instance.issuer)
         tried.note(f"{target!r} led to {where}, {link}", got_in=bool(where or link))
         page.context.clear_cookies()
-        for at in filter(is_sent, (target, visitor.url + target)):
-            htmx = {"HX-Request": "true", "HX-Current-URL": at}
-            led = ask(page, "GET", f"/catalogs?{query}", headers=htmx).headers["hx-redirect"]
-            tried.note(f"{at!r}: {led}", got_in=not led.startswith("/sign-in?return_to=%2F"))
         visitor.open(f"/{target}")
         tried.note(f"{target!r} as a path", got_in=bool(led_to(asked, visitor.url)))
 
     page.context.close()
-    tried.none_succeeded(least=3 * len(ELSEWHERE))
-
-
-def is_sent(text: str) -> bool:
-    """Whether a browser puts it into a header."""
-    return text.isascii() and text.isprintable()
+    tried.none_succeeded(least=2 * len(ELSEWHERE))
 
 
 def led_to(asked: list[str], *own: str) -> list[str]:

@@ -45,8 +45,7 @@
   });
 
   document.addEventListener("htmx:beforeSwap", (event) => {
-    const { xhr } = event.detail;
-    if (xhr.status < 400 || xhr.getResponseHeader("HX-Redirect")) return;
+    if (event.detail.xhr.status < 400) return;
     event.detail.shouldSwap = true;
     event.detail.swapOverride = "innerHTML";
     event.detail.target = placeOf(event.detail.requestConfig.elt);

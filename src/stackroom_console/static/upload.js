@@ -13,28 +13,9 @@
   const list = document.getElementById("uploads");
   const summary = document.getElementById("upload-summary");
   const drop = section.querySelector(".drop");
-  const types = section.dataset.types.split(" ");
-  const maxBytes = Number(section.dataset.maxBytes);
+  const allowed = { types: section.dataset.types.split(" "), maxBytes: Number(section.dataset.maxBytes) };
   const waiting = [];
   const counts = { all: 0, done: 0, refused: 0, active: 0 };
-
-  const extensionOf = (path) => {
-    const last = path.slice(path.lastIndexOf("/") + 1);
-    const dot = last.lastIndexOf(".");
-    return dot > 0 ? last.slice(dot + 1).toLowerCase() : "";
-  };
-
-  /* The same as the server refuses, which is asked all the same; the answer comes at once here. */
-  const refusalOf = ({ path, file }) => {
-    if (!file) return "The browser may not read it. Drop it by itself, or choose it.";
-    const extension = extensionOf(path);
-    const allowed = `Allowed: ${types.join(", ")}.`;
-    if (!extension) return `The file has no type in its name. ${allowed}`;
-    if (!types.includes(extension)) return `File type '.${extension}' isn't supported. ${allowed}`;
-    if (file.size === 0) return "The file is empty.";
-    if (file.size > maxBytes) return `The file is larger than ${Math.floor(maxBytes / 1048576)} MB. Divide it, and upload its parts.`;
-    return null;
-  };
 
   const element = (name, text, className) => {
     const made = document.createElement(name);
@@ -49,22 +30,6 @@
     if (counts.refused) parts.push(`${counts.refused} refused`);
     if (waiting.length) parts.push(`${waiting.length} waiting`);
     summary.textContent = parts.join(", ");
-  };
-
-  /* Whoever has signed in anew, in another window, has another token; this page takes it over. */
-  const token = () => document.querySelector('meta[name="csrf-token"]');
-  const renewToken = async () => {
-    try {
-      const response = await fetch("/sign-in", { redirect: "error" });
-      const page = new DOMParser().parseFromString(await response.text(), "text/html");
-      const found = page.querySelector('meta[name="csrf-token"]').content;
-      if (!found || found === token().content) return false;
-      token().content = found;
-      document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRF-Token": found }));
-      return true;
-    } catch {
-      return false;
-    }
   };
 
   class Upload {
@@ -112,7 +77,7 @@
       let answer;
       try {
         answer = await this.form();
-        if (!answer.success && SESSION_IS_OVER.includes(answer.error.code) && (await renewToken())) {
+        if (!answer.success && SESSION_IS_OVER.includes(answer.error.code) && (await stackroomSession.renew())) {
           answer = await this.form();
         }
       } catch {
@@ -142,7 +107,7 @@
         method: "POST",
         headers: {
           "Content-Type": "application/json",
-          "X-CSRF-Token": token().content,
+          "X-CSRF-Token": stackroomSession.token(),
         },
         body: JSON.stringify({ filename: this.path, size: this.file.size, replace: Boolean(this.replace) }),
       });
@@ -199,7 +164,7 @@
     for (const each of found) {
       counts.all += 1;
       const upload = new Upload(each);
-      const refusal = refusalOf(each);
+      const refusal = stackroomFiles.refusalOf(each, allowed);
       if (refusal) upload.refuse(refusal);
       else enqueue(upload);
     }
