@@ -61,7 +61,7 @@ def catalog_made(instance: Instance, user: str, name: str) -> str:
 def make_agent(visitor: Visitor, name: str) -> str:
     """By the form of the builder, with the model that it offers; answers the builder's path."""
     page = visitor.open("/agents/new")
-    page.get_by_label("Name").fill(name)
+    page.get_by_label("Name", exact=True).fill(name)
     page.get_by_role("button", name="Save").click()
     page.wait_for_url(re.compile(r"/agents/agent-[0-9a-f]{24}$"))
     return page.url.removeprefix(visitor.url)

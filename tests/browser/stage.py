@@ -55,7 +55,7 @@ class Stage:
         page = self.visitor.open("/catalogs")
         page.get_by_role("button", name="New catalog").click()
         dialog = page.get_by_role("dialog")
-        dialog.get_by_label("Name").fill(name)
+        dialog.get_by_label("Name", exact=True).fill(name)
         dialog.get_by_label("Description").fill(description)
         dialog.get_by_role("button", name="Create").click()
         expect(page.get_by_role("heading", level=1)).to_have_text(name)
@@ -66,7 +66,7 @@ class Stage:
     def make_agent(self, name: str, *, description: str = "", prompt: str = "") -> str:
         """Answers the path of its page, which is shown."""
         page = self.visitor.open("/agents/new")
-        page.get_by_label("Name").fill(name)
+        page.get_by_label("Name", exact=True).fill(name)
         page.get_by_label("Description").fill(description)
         page.get_by_label("Prompt").fill(prompt)
         page.get_by_role("button", name="Save").click()

@@ -43,7 +43,7 @@ def sign_in(keys: Keys) -> None:
 
 def make_catalog(keys: Keys, name: str) -> None:
     keys.press("button", "New catalog")
-    expect(keys.page.get_by_label("Name")).to_be_focused()
+    expect(keys.page.get_by_label("Name", exact=True)).to_be_focused()
     keys.page.keyboard.type(name)
     keys.page.keyboard.press("Enter")
     keys.expect_heading(name)
@@ -190,14 +190,14 @@ def test_what_a_dialog_refuses_is_announced_and_nothing_typed_is_lost(
     page = signed_in("nobody").page
     keys = Keys(page)
     keys.press("button", "New catalog")
-    expect(page.get_by_label("Name")).to_be_focused()
+    expect(page.get_by_label("Name", exact=True)).to_be_focused()
 
     page.keyboard.type("no/slash")
     page.keyboard.press("Enter")
 
     told = page.get_by_role("dialog").get_by_role("alert")
     expect(told).to_contain_text("A catalog can't be called that.")
-    expect(page.get_by_label("Name")).to_have_value("no/slash")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("no/slash")
 
 
 def test_who_wants_no_motion_sees_none(signed_in: SignedIn) -> None:

@@ -79,7 +79,7 @@ def test_the_dialog_of_a_new_catalog_and_a_refusal_in_it(stage: Stage) -> None:
     opener = stage.visitor.open("/catalogs").get_by_role("button", name="New catalog")
 
     dialog = stage.look_at_dialog(opener, "catalog-new")
-    dialog.get_by_label("Name").fill("Pilots")
+    dialog.get_by_label("Name", exact=True).fill("Pilots")
     dialog.get_by_role("button", name="Create").click()
 
     expect(dialog.get_by_role("alert")).not_to_be_empty()

@@ -21,7 +21,7 @@ def test_the_page_that_a_stranger_wanted_comes_after_signing_in(stranger: Visito
     answer_issuer(stranger)
 
     expect(page).to_have_url(f"{stranger.url}/catalogs/new")
-    expect(page.get_by_label("Name")).to_be_visible()
+    expect(page.get_by_label("Name", exact=True)).to_be_visible()
 
 
 def test_no_script_can_read_the_session_and_no_token_is_kept(signed_in: SignedIn) -> None:
