@@ -95,7 +95,7 @@ def ask(visitor: Visitor, agent: str, question: str) -> Locator:
     """In the chat; answers the run, which may be unfinished."""
     page = visitor.open(f"{agent}/chat")
     before = page.locator("[data-run]").count()
-    page.get_by_label("Question").fill(question)
+    page.get_by_label("Question", exact=True).fill(question)
     page.get_by_role("button", name="Ask").click()
     expect(page.locator("[data-run]")).to_have_count(before + 1)
     return page.locator("[data-run]").last

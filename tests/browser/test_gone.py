@@ -70,13 +70,13 @@ def test_what_is_typed_of_a_tool_that_is_gone_stays(hers: Belongings) -> None:
 def test_what_is_typed_for_an_agent_that_is_gone_stays(hers: Belongings) -> None:
     page, things = hers.owner.page, hers.things
     hers.owner.open(f"/agents/{things.agent_id}/chat")
-    page.get_by_label("Question").fill("Which lanterns are lit?")
+    page.get_by_label("Question", exact=True).fill("Which lanterns are lit?")
     delete(hers, f"/api/agents/{things.agent_id}")
 
     page.get_by_role("button", name="Ask").click()
 
     expect(page.locator("form [data-problems]")).to_contain_text(GONE)
-    expect(page.get_by_label("Question")).to_have_value("Which lanterns are lit?")
+    expect(page.get_by_label("Question", exact=True)).to_have_value("Which lanterns are lit?")
 
 
 def test_a_page_that_watches_what_is_gone_says_so_by_itself(hers: Belongings) -> None:
@@ -101,8 +101,8 @@ def test_a_document_and_a_catalog_that_are_gone_are_told(hers: Belongings) -> No
 
 def test_asking_a_catalog_that_is_gone_says_so_and_keeps_the_question(hers: Belongings) -> None:
     page = hers.owner.open("/ask")
-    page.get_by_label("Question").fill("Which lanterns are lit?")
-    page.get_by_label("Of").select_option(hers.things.catalog_id)
+    page.get_by_label("Question", exact=True).fill("Which lanterns are lit?")
+    page.get_by_label("Of", exact=True).select_option(hers.things.catalog_id)
     other = page.context.new_page()
     other.goto(f"{hers.owner.url}/catalogs/{hers.things.catalog_id}/delete")
     other.get_by_role("button", name="Delete catalog").click()
@@ -111,7 +111,7 @@ def test_asking_a_catalog_that_is_gone_says_so_and_keeps_the_question(hers: Belo
     page.get_by_role("button", name="Ask").click()
 
     expect(page.locator("form [data-problems]")).to_contain_text("delet")
-    expect(page.get_by_label("Question")).to_have_value("Which lanterns are lit?")
+    expect(page.get_by_label("Question", exact=True)).to_have_value("Which lanterns are lit?")
 
 
 def pages_of(name: str) -> list[Endpoint]:

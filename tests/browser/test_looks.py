@@ -58,7 +58,7 @@ def test_a_question_and_its_answer(stage: Stage) -> None:
     page = stage.visitor.open("/ask")
     stage.look("ask")
 
-    page.get_by_label("Question").fill("How high is the tide at Ostend?")
+    page.get_by_label("Question", exact=True).fill("How high is the tide at Ostend?")
     page.get_by_role("button", name="Ask").click()
 
     expect(page.locator("#answer mark").first).to_be_visible()

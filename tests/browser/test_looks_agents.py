@@ -155,7 +155,7 @@ def test_a_chat_before_and_after_a_question_with_its_steps_opened(stage: Stage) 
     page = stage.visitor.open(f"{agent}/chat")
     stage.look("chat-empty")
 
-    page.get_by_label("Question").fill("When does the ferry leave?")
+    page.get_by_label("Question", exact=True).fill("When does the ferry leave?")
     page.get_by_role("button", name="Ask").click()
     expect(page.locator(".state.succeeded")).to_be_visible()
     for each in page.locator(".steps summary").all():
