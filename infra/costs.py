@@ -8,7 +8,8 @@ from infra.function import HandlerFunction
 from infra.measurements import metric, of_function, total
 
 # us-east-1, on demand, in dollars: per GB-second on ARM, per state transition, per read and write
-# unit. https://aws.amazon.com/lambda/pricing/ and the like; other regions differ by some per cent.
+# unit. https://aws.amazon.com/lambda/pricing/ and the like; other regions differ by some per
+# cent. As read in November 2026.
 _GB_SECOND = 0.0000133334
 _TRANSITION = 0.025 / 1000
 _WRITE = 0.625 / 1_000_000

@@ -52,6 +52,7 @@ StackroomError
 │   ├── KnowledgeBaseThrottled  Bedrock said ThrottlingException
 │   └── KnowledgeBaseUnavailable  Bedrock failed, or did not answer
 ├── ServiceRefused              our own rights or credentials are wrong, whatever it is about
+├── FiguresNotRead              a dashboard's figures can't be had; what else there is can
 ├── SearchRefused               a way to search can't be gone; another may
 ├── IssuerUnavailable           a token can't be checked now; no workflow knows this one
 ├── AgentError                  of an agent's own program; its operator must mend it
@@ -358,6 +359,13 @@ class ServiceRefused(StackroomError):
             " at fault"
         )
         self.code = code
+
+
+class FiguresNotRead(StackroomError):
+    """Of a dashboard; the rest of what an operator sees can be told all the same."""
+
+    def __init__(self, operation: str, code: str) -> None:
+        super().__init__(f"{operation} answered {code}")
 
 
 class SearchRefused(StackroomError):

@@ -38,6 +38,7 @@ class ConsoleSettings(
     kb_docs_bucket: str
     state_machine_arn: str
     agent_runs_queue_url: str
+    dashboard_name: str  # in CloudWatch, for operators
     agent_models: JsonList = ()  # that the runner may ask, the usual one first
     ingest_speed: float = 1.0
     retrieve_min_score: float = 0.0

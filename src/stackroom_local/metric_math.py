@@ -1,5 +1,5 @@
 """
-Metric math and searches of dashboards, where CloudWatch has none: ministack 1.5.33 refuses them.
+Metric math and searches, for the local CloudWatch (stackroom_local.metric_queries).
 
 As much of it as Stackroom's own dashboard uses; anything else is `NotUnderstood`, and said so.
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html

@@ -3,7 +3,8 @@ ministack, with a process that functions' processes are forked from, with functi
 policies (stackroom_local.resource_policies), with Bedrock's and S3 Vectors' types in its
 CloudFormation (stackroom_local.simulated_types), with functions of others that run a handler of
 ours (stackroom_local.foreign_functions), with what functions count in their logs
-(stackroom_local.embedded_metrics), and with its IAM mended in two ways.
+(stackroom_local.embedded_metrics), with metric math (stackroom_local.metric_queries), and with its
+IAM mended in two ways.
 
 `python -m stackroom_local.ministack`. To policies every request came over TLS: the servers of the
 local mode speak plain HTTP to 127.0.0.1, which nobody can listen in on, and what denies requests
@@ -32,6 +33,7 @@ from ministack.core import iam_evaluator
 from stackroom_local import (
     embedded_metrics,
     foreign_functions,
+    metric_queries,
     resource_policies,
     simulated_types,
 )
@@ -82,7 +84,13 @@ if __name__ == "__main__":
     from ministack.app import main
 
     mend()
-    for each in (resource_policies, simulated_types, foreign_functions, embedded_metrics):
+    for each in (
+        resource_policies,
+        simulated_types,
+        foreign_functions,
+        embedded_metrics,
+        metric_queries,
+    ):
         each.install()
     embedded_metrics.follow(state / "gateway" / "logs")
     main()

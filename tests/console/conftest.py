@@ -53,6 +53,7 @@ def console(
         "CONSOLE_KEY_ARN": "arn:aws:secretsmanager:us-east-1:123456789012:secret:key",
         "CONSOLE_URL": URL,
         "CONSOLE_CLIENT_ID": CLIENT,
+        "DASHBOARD_NAME": "stackroom",
         "IDENTITY_ISSUER": ISSUER,
         "IDENTITY_JWKS_URL": f"{ISSUER}/jwks.json",
         "IDENTITY_CLIENT_IDS": f'["{CLIENT}"]',

@@ -45,6 +45,7 @@ def console(
         "AGENT_RUNS_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/agent-runs",
         "CONSOLE_URL": f"https://{HOST}",
         "CONSOLE_CLIENT_ID": CLIENT,
+        "DASHBOARD_NAME": "stackroom",
         "CONSOLE_KEY_ARN": secret["ARN"],
         "IDENTITY_ISSUER": ISSUER,
         "IDENTITY_JWKS_URL": f"{ISSUER}/jwks.json",

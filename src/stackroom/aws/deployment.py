@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from stackroom.aws.admission import DynamoAdmissionBook
     from stackroom.aws.agent_runs import DynamoAgentRuns, SqsAgentRunQueue
     from stackroom.aws.agents import DynamoAgents
+    from stackroom.aws.boards import CloudWatchBoards
     from stackroom.aws.bookmark import DynamoBookmark
     from stackroom.aws.books import DynamoBooks
     from stackroom.aws.bucket import S3DocumentBucket
@@ -204,6 +205,14 @@ class Deployment:
             dimensions=self.settings.need("embedding_dimensions"),
             cache=cache_at(self.settings.need("redis_url")),
             tally=self.cache_tally,
+        )
+
+    @cached_property
+    def boards(self) -> CloudWatchBoards:
+        from stackroom.aws.boards import CloudWatchBoards
+
+        return CloudWatchBoards(
+            client=self.client("cloudwatch"), name=self.settings.need("dashboard_name")
         )
 
     @cached_property

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from stackroom.ingestion.estimates import Estimates
     from stackroom.ingestion.retry import Retrying
     from stackroom.inspection.inspection import Inspection
+    from stackroom.operations.overview import Operations
     from stackroom.ports.agent_runs import Conversations
     from stackroom.retrieval.cited import CatalogAnswers
     from stackroom.retrieval.embeddings import CacheTally
@@ -267,6 +268,28 @@ class UseCases(RunUseCases):
             catalogs=self.deployment.catalogs,
             shared=shared_of(settings.need("knowledge_bases_config")),
             least_score=least_score_of(settings),
+        )
+
+    @cached_property
+    def operations(self) -> Operations:
+        from stackroom.operations.backlog import Backlogs
+        from stackroom.operations.overview import Operations
+        from stackroom.operations.pool import Pool
+
+        return Operations(
+            backlogs=Backlogs(
+                inventory=self.deployment.inventory,
+                documents=self.deployment.documents,
+                estimates=self.estimates,
+            ),
+            pool=Pool(
+                members=self.deployment.pool,
+                slots=self.deployment.slots,
+                book=self.deployment.admission_book,
+            ),
+            receipts=self.deployment.receipts,
+            boards=self.deployment.boards,
+            pace=self._pace,
         )
 
     @cached_property

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,13 +10,13 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from stackroom_local.board_readings import Reading, Readings
+from stackroom.aws.boards import read_board
+from stackroom.ports.boards import Board, Reading
 from stackroom_local.cli.answers import DashboardAnswer, LineTold, WidgetTold
 from stackroom_local.cli.console import Output
 from stackroom_local.cli.foreign import one_line
 from stackroom_local.problems import LocalModeError
 from stackroom_local.sites.site import Site
-from stackroom_local.widgets import Board, board
 
 _PAUSE = 5.0  # seconds, between looks
 _BARS = "▁▂▃▄▅▆▇█"
@@ -34,35 +33,12 @@ class NoDashboard(LocalModeError):
         )
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A dashboard's figures between two moments."""
-
-    name: str
-    start: datetime
-    end: datetime
-    alarms: Mapping[str, str | None]  # states by name; None for one that there is not
-    widgets: tuple[tuple[str, tuple[Reading, ...]], ...]  # a title, and its lines
-
-    def answer(self) -> DashboardAnswer:
-        return DashboardAnswer(
-            dashboard=self.name,
-            start=self.start,
-            end=self.end,
-            alarms=dict(self.alarms),
-            widgets=[
-                WidgetTold(title=title, lines=[_told(each) for each in lines])
-                for title, lines in self.widgets
-            ],
-        )
-
-
 def dashboard(site: Site, *, hours: float | None, watch: bool, told: Output) -> None:
     cloudwatch, out = site.client("cloudwatch"), told.people
     if not watch:
         shown = read(cloudwatch, site.project, hours)
         out.print(drawn(shown))
-        told.answer(shown.answer())
+        told.answer(answer(shown))
         return
     with Live(console=out, auto_refresh=False, vertical_overflow="visible") as live:
         while True:
@@ -70,37 +46,34 @@ def dashboard(site: Site, *, hours: float | None, watch: bool, told: Output) -> 
             time.sleep(_PAUSE)
 
 
-def read(cloudwatch: Any, name: str, hours: float | None = None) -> Shown:
+def read(cloudwatch: Any, name: str, hours: float | None = None) -> Board:
     """Raises `NoDashboard`."""
-    found = _board(cloudwatch, name)
     end = datetime.now(UTC)
-    start = end - timedelta(hours=found.hours if hours is None else hours)
-    readings = Readings(cloudwatch, start, end)
-    alarms = [each for widget in found.widgets for each in widget.alarms]
-    states = readings.states(alarms)
-    return Shown(
-        name=name,
-        start=start,
-        end=end,
-        alarms={each: states.get(each) for each in alarms},
-        widgets=tuple(
-            (widget.title, tuple(readings.of(widget))) for widget in found.widgets if widget.lines
-        ),
-    )
-
-
-def _board(cloudwatch: Any, name: str) -> Board:
+    start = None if hours is None else end - timedelta(hours=hours)
     # AWS answers DashboardNotFoundError, whose code is ResourceNotFound; so does ministack.
     # https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetDashboard.html
     try:
-        return board(cloudwatch.get_dashboard(DashboardName=name)["DashboardBody"])
+        return read_board(cloudwatch, name, start=start, end=end)
     except cloudwatch.exceptions.ClientError as error:
         if error.response["Error"]["Code"] not in {"ResourceNotFound", "DashboardNotFoundError"}:
             raise
         raise NoDashboard(name) from None
 
 
-def drawn(shown: Shown) -> RenderableType:
+def answer(shown: Board) -> DashboardAnswer:
+    return DashboardAnswer(
+        dashboard=shown.name,
+        start=shown.start,
+        end=shown.end,
+        alarms=dict(shown.alarms),
+        widgets=[
+            WidgetTold(title=each.title, lines=[_told(line) for line in each.lines])
+            for each in shown.graphs
+        ],
+    )
+
+
+def drawn(shown: Board) -> RenderableType:
     hours = (shown.end - shown.start).total_seconds() / 3600
     head = Text(f"{shown.name}: the last {hours:g} h, until {shown.end:%Y-%m-%d %H:%M} UTC")
     return Group(head, *_alarms(shown.alarms), *_tables(shown))
@@ -116,10 +89,10 @@ def _alarms(states: Mapping[str, str | None]) -> Iterator[RenderableType]:
             yield Text(f"{told}: {', '.join(names)}", style=_STATES.get(told, "dim"))
 
 
-def _tables(shown: Shown) -> Iterator[RenderableType]:
-    for title, lines in shown.widgets:
-        yield Text(f"\n{title}", style="bold")
-        told = [each for each in lines if each.series or each.trouble]
+def _tables(shown: Board) -> Iterator[RenderableType]:
+    for graph in shown.graphs:
+        yield Text(f"\n{graph.title}", style="bold")
+        told = [each for each in graph.lines if each.series or each.trouble]
         if not told:
             yield Text("nothing was reported", style="dim")
             continue
@@ -133,7 +106,7 @@ def _tables(shown: Shown) -> Iterator[RenderableType]:
         yield table
 
 
-def _row(reading: Reading, shown: Shown) -> Iterable[RenderableType]:
+def _row(reading: Reading, shown: Board) -> Iterable[RenderableType]:
     label = Text(one_line(reading.label))
     if reading.trouble:
         return label, "", "", "", Text(one_line(reading.trouble), style="red")
@@ -142,7 +115,7 @@ def _row(reading: Reading, shown: Shown) -> Iterable[RenderableType]:
     return label, _number(values[-1]), _number(min(values)), _number(max(values)), course
 
 
-def _course(reading: Reading, shown: Shown) -> str:
+def _course(reading: Reading, shown: Board) -> str:
     """The most of each part of the time, from nothing to the most of all; blank without any."""
     most = max(*reading.series.values(), 0.0)
     span = (shown.end - shown.start) / _WIDTH

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from stackroom_local.board_readings import Reading, Readings
-from stackroom_local.widgets import Widget, board
+from stackroom.aws.board_readings import Readings
+from stackroom.aws.widgets import Widget, board
+from stackroom.ports.boards import Reading
 
 T = [datetime(2026, 1, 1, hour, tzinfo=UTC) for hour in range(4)]
 
@@ -43,11 +44,10 @@ def test_dots_stand_for_what_the_line_before_has_there() -> None:
 
 
 class CloudWatch:
-    """Answers in pages what it was made with; expressions only if it is `as_on_aws`."""
+    """Answers in pages what it was made with, by the id of the query."""
 
-    def __init__(self, *pages: dict[str, list[tuple[datetime, float]]], as_on_aws: bool) -> None:
+    def __init__(self, *pages: dict[str, list[dict[str, Any]]]) -> None:
         self._pages = pages
-        self._as_on_aws = as_on_aws
         self.asked: list[dict[str, Any]] = []
 
     def get_paginator(self, name: str) -> "CloudWatch":
@@ -64,21 +64,19 @@ class CloudWatch:
         for page in self._pages:
             yield {
                 "MetricDataResults": [
-                    self._result(each, page.get(each["Id"], [])) for each in MetricDataQueries
+                    {"Id": each["Id"], "StatusCode": "Complete", **told}
+                    for each in MetricDataQueries
+                    for told in page.get(each["Id"], [])
                 ]
             }
 
-    def _result(
-        self, query: dict[str, Any], points: list[tuple[datetime, float]]
-    ) -> dict[str, Any]:
-        refused = "Expression" in query and not self._as_on_aws
-        return {
-            "Id": query["Id"],
-            "Label": query.get("Label", query["Id"]),
-            "StatusCode": "InternalError" if refused else "Complete",
-            "Timestamps": [time for time, _ in points],
-            "Values": [value for _, value in points],
-        }
+
+def a_series(label: str, *points: tuple[datetime, float]) -> dict[str, Any]:
+    return {
+        "Label": label,
+        "Timestamps": [time for time, _ in points],
+        "Values": [value for _, value in points],
+    }
 
 
 RATE = a_widget(
@@ -89,34 +87,39 @@ RATE = a_widget(
 )
 
 
-def test_expressions_are_worked_out_here_where_cloudwatch_does_not() -> None:
-    here = CloudWatch({"hits": [(T[0], 1.0)], "misses": [(T[0], 3.0)]}, as_on_aws=False)
-
-    assert Readings(here, T[0], T[3]).of(RATE) == [Reading("%", {T[0]: 25.0})]
-
-
-def test_aws_is_believed_where_it_answers() -> None:
-    aws = CloudWatch({"rate": [(T[0], 7.0)]}, as_on_aws=True)
+def test_all_lines_are_asked_for_and_the_visible_ones_are_told() -> None:
+    aws = CloudWatch({"rate": [a_series("%", (T[0], 7.0))], "hits": [a_series("h", (T[0], 1.0))]})
 
     assert Readings(aws, T[0], T[3]).of(RATE) == [Reading("%", {T[0]: 7.0})]
     assert {each["Id"] for each in aws.asked} == {"rate", "all", "hits", "misses"}
 
 
 def test_a_series_of_several_pages_is_one_line() -> None:
-    aws = CloudWatch({"rate": [(T[1], 2.0)]}, {"rate": [(T[0], 1.0)]}, as_on_aws=True)
+    aws = CloudWatch({"rate": [a_series("%", (T[1], 2.0))]}, {"rate": [a_series("%", (T[0], 1.0))]})
 
     assert Readings(aws, T[0], T[3]).of(RATE) == [Reading("%", {T[0]: 1.0, T[1]: 2.0})]
 
 
-def test_what_only_aws_works_out_says_so_in_its_line_alone() -> None:
-    here = CloudWatch({"hits": [(T[0], 1.0)]}, as_on_aws=False)
+def test_a_search_is_told_by_the_labels_that_cloudwatch_has_made() -> None:
+    widget = a_widget([{"id": "s", "expression": "SEARCH('x')", "label": "${PROP('Dim.kind')}"}])
+    aws = CloudWatch({"s": [a_series("orphan", (T[0], 1.0)), a_series("stray", (T[0], 2.0))]})
+
+    told = Readings(aws, T[0], T[3]).of(widget)
+
+    assert told == [Reading("orphan", {T[0]: 1.0}), Reading("stray", {T[0]: 2.0})]
+
+
+def test_what_cloudwatch_does_not_work_out_says_so_in_its_line_alone() -> None:
     widget = a_widget(
-        [{"expression": "ANOMALY_DETECTION_BAND(hits)", "label": "band"}],
+        [{"id": "band", "expression": "BAND(hits)", "label": "band"}],
         ["S", "Hits", "service", "ask", {"id": "hits", "label": "hits"}],
     )
+    refused = {"StatusCode": "InternalError", "Messages": [{"Code": "C", "Value": "no band"}]}
+    aws = CloudWatch(
+        {"band": [a_series("band") | refused], "hits": [a_series("hits", (T[0], 1.0))]}
+    )
 
-    band, hits = Readings(here, T[0], T[3]).of(widget)
+    band, hits = Readings(aws, T[0], T[3]).of(widget)
 
-    assert (band.label, dict(band.series)) == ("band", {})
-    assert "only AWS works out ANOMALY_DETECTION_BAND" in band.trouble
+    assert band == Reading("band", {}, "no band")
     assert hits == Reading("hits", {T[0]: 1.0})
