@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from stackroom.agents.marks import mark_of
-from stackroom.catalog_tools.texts import counted, day, iso, minute, size
+from stackroom.catalog_tools.texts import counted, day, figure, iso, minute, size
 from stackroom.gateway.plain_text import is_plain
 from stackroom_console.console import OPERATORS
 
@@ -27,6 +27,7 @@ NAVIGATION: tuple[tuple[str, str, bool], ...] = (
     ("Catalogs", "/catalogs", False),
     ("Ask", "/ask", False),
     ("Agents", "/agents", False),
+    ("Operations", "/operations", True),
 )
 
 
@@ -126,6 +127,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "counted": counted,
         "day": day,
+        "figure": figure,
         "iso": iso,
         "mark": mark_of,
         "minute": minute,

@@ -1,11 +1,26 @@
 """Every way of calling the console, one line each; the tests of access are made from this table."""
 
 from stackroom_console.agent_routes import AGENT_ROUTES
-from stackroom_console.endpoint import Audience, Endpoint, Kind
-from stackroom_console.pages import asking, catalog, catalogs, documents, receipts, sign_in
+from stackroom_console.endpoint import Answer, Audience, Endpoint, Kind
+from stackroom_console.pages import (
+    asking,
+    catalog,
+    catalogs,
+    documents,
+    operations,
+    receipts,
+    sign_in,
+)
 
 _CATALOG = "/catalogs/{catalog_id}"
 _DOCUMENT = f"{_CATALOG}/documents/{{document_id}}"
+
+
+def _for_operators(path: str, answer: Answer) -> Endpoint:
+    return Endpoint(
+        method="GET", path=path, answer=answer, audience=Audience.OPERATORS, reads="operations"
+    )
+
 
 ROUTES: tuple[Endpoint, ...] = (
     Endpoint(method="GET", path="/", answer=sign_in.front, audience=Audience.ANYONE),
@@ -32,5 +47,7 @@ ROUTES: tuple[Endpoint, ...] = (
     Endpoint(method="POST", path="/ask", answer=asking.ask, reads="ask"),
     Endpoint(method="GET", path="/receipts/{receipt_id}", answer=receipts.page),
     Endpoint(method="GET", path="/receipts/{receipt_id}/part", answer=receipts.part),
+    _for_operators("/operations", operations.page),
+    _for_operators("/operations/part", operations.part),
     *AGENT_ROUTES,
 )

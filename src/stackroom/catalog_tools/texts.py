@@ -59,3 +59,8 @@ def minute(moment: datetime) -> str:
 
 def iso(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def figure(value: float) -> str:
+    """A number as a dashboard shows it."""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"

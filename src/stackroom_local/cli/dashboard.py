@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from stackroom.aws.boards import read_board
+from stackroom.catalog_tools.texts import figure
 from stackroom.ports.boards import Board, Reading
 from stackroom_local.cli.answers import DashboardAnswer, LineTold, WidgetTold
 from stackroom_local.cli.console import Output
@@ -112,7 +113,7 @@ def _row(reading: Reading, shown: Board) -> Iterable[RenderableType]:
         return label, "", "", "", Text(one_line(reading.trouble), style="red")
     values = list(reading.series.values())
     course = Text(_course(reading, shown), style="cyan")
-    return label, _number(values[-1]), _number(min(values)), _number(max(values)), course
+    return label, figure(values[-1]), figure(min(values)), figure(max(values)), course
 
 
 def _course(reading: Reading, shown: Board) -> str:
@@ -130,10 +131,6 @@ def _bar(value: float, most: float) -> str:
     if value <= 0 or most <= 0:
         return _BARS[0]
     return _BARS[min(len(_BARS) - 1, int(value / most * (len(_BARS) - 1) + 0.5))]
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
 
 
 def _told(reading: Reading) -> LineTold:
