@@ -193,7 +193,8 @@ browser: ## install Chromium for tests/browser, if there is none (Debian, as roo
 # Looked at by people: they are kept only where they are asked for, since no two runs are alike.
 .PHONY: screenshots
 screenshots: setup browser ## take docs/console/*.png anew, of every page at two widths, light and dark
-	SCREENSHOTS=docs/console $(PYTEST) tests/browser/test_looks.py tests/browser/test_looks_agents.py $(ARGS)
+	SCREENSHOTS=docs/console $(PYTEST) tests/browser/test_looks.py tests/browser/test_looks_agents.py \
+		tests/browser/test_operations.py $(ARGS)
 
 .PHONY: test
 test: setup browser ## run every test; ARGS="-k foo" some

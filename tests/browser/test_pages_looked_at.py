@@ -6,7 +6,7 @@ from types import ModuleType
 
 from stackroom_console.endpoint import Kind
 from stackroom_console.routes import ROUTES
-from tests.browser import test_looks, test_looks_agents
+from tests.browser import test_looks, test_looks_agents, test_operations
 
 PICTURES = Path(__file__).parents[2] / "docs" / "console"
 # Of what a browser may ask for by GET: what it never shows as a page of ours.
@@ -27,7 +27,7 @@ def test_each_page_of_the_route_table_is_looked_at() -> None:
         if each.method == "GET" and each.kind is Kind.PAGE and not each.path.endswith("/part")
     }
 
-    looked_at = shown_by(test_looks) | shown_by(test_looks_agents)
+    looked_at = shown_by(test_looks) | shown_by(test_looks_agents) | shown_by(test_operations)
 
     assert looked_at == pages - NO_PAGES.keys()
 

@@ -6,13 +6,15 @@ of any document. The figures are those of the CloudWatch dashboard, read from th
 """
 
 import json
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from starlette.responses import Response
 
 from stackroom.operations.overview import Overview
 from stackroom.ports.admission import Grant, Mode, Waiter
-from stackroom.ports.boards import Graph
+from stackroom.ports.boards import Reading
 from stackroom.runs.worklists import shared_worklist
 from stackroom_console.problems import NOT_FOUND, Refused
 from stackroom_console.rendering import render
@@ -20,6 +22,8 @@ from stackroom_console.request import Request
 from stackroom_console.watch import Watch, watch
 
 _LONGEST_CURSOR = 1000
+# Of alarms, by CloudWatch's names; None is of one that isn't deployed.
+_STATES = {"OK": "quiet", "INSUFFICIENT_DATA": "without figures yet", None: "not there"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,15 +41,29 @@ class Shown:
         return "a job" if grant.mode is Mode.EXCLUSIVE else f"{grant.slots} direct calls"
 
     @property
-    def alarms(self) -> list[tuple[str, str]]:
-        """Those that aren't quiet, with their states."""
-        figures = self.overview.figures
-        states = {} if figures is None else figures.board.alarms
-        return [(name, state or "missing") for name, state in states.items() if state != "OK"]
+    def raised(self) -> list[str]:
+        """Names of alarms."""
+        return [name for name, state in self._alarms.items() if state == "ALARM"]
 
     @property
-    def graphs(self) -> list[Graph]:
-        return [] if self.overview.figures is None else list(self.overview.figures.board.graphs)
+    def others(self) -> str:
+        """How many alarms are in no such state, and why not."""
+        counts = Counter(_STATES.get(state, "") for state in self._alarms.values())
+        return ", ".join(f"{counts[each]} {each}" for each in _STATES.values() if counts[each])
+
+    @property
+    def graphs(self) -> list[tuple[str, list[Reading]]]:
+        """With what was reported of each, or what troubles it."""
+        board = () if self.overview.figures is None else self.overview.figures.board.graphs
+        return [
+            (each.title, [line for line in each.lines if line.series or line.trouble])
+            for each in board
+        ]
+
+    @property
+    def _alarms(self) -> Mapping[str, str | None]:
+        figures = self.overview.figures
+        return {} if figures is None else figures.board.alarms
 
 
 def page(request: Request) -> Response:
