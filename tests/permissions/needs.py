@@ -291,6 +291,18 @@ def _secret(given: Parameters, names: Names) -> Iterator[_Asked]:
     yield _Asked("secretsmanager:GetSecretValue", _regional("secretsmanager", f"secret:{name}"))
 
 
+def _dashboard(given: Parameters, names: Names) -> Iterator[_Asked]:
+    """The one thing of CloudWatch's that belongs to no region."""
+    arn = f"arn:aws:cloudwatch::{{account}}:dashboard/{names(given['DashboardName'])}"
+    yield _Asked("cloudwatch:GetDashboard", arn)
+
+
+def _alarms(given: Parameters, names: Names) -> Iterator[_Asked]:
+    """Whoever names none asks for all."""
+    for each in given.get("AlarmNames") or ["*"]:
+        yield _Asked("cloudwatch:DescribeAlarms", _regional("cloudwatch", f"alarm:{names(each)}"))
+
+
 def _plain(action: str, parameter: str | None = None) -> Any:
     """On the ARN that a parameter has; on `*` where the action knows no resources."""
 
@@ -358,6 +370,9 @@ _ASKED: dict[str, Any] = {
     "bedrock-runtime.Converse": _conversation,
     "sqs.SendMessage": _queue("sqs:SendMessage"),
     "secretsmanager.GetSecretValue": _secret,
+    "cloudwatch.GetDashboard": _dashboard,
+    "cloudwatch.DescribeAlarms": _alarms,
+    "cloudwatch.GetMetricData": _plain("cloudwatch:GetMetricData"),
     "sts.AssumeRole": _nothing,
     "stepfunctions.StartExecution": _plain("states:StartExecution", "stateMachineArn"),
     "stepfunctions.DescribeExecution": _plain("states:DescribeExecution", "executionArn"),

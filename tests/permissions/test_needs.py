@@ -19,6 +19,7 @@ KNOWLEDGE_BASE = "arn:aws:bedrock:{region}:{account}:knowledge-base/KnowledgeBas
 PASSAGES = "/index/passages"
 INDEX = f"arn:aws:s3vectors:us-east-1:000000000000:bucket/vectors{PASSAGES}"
 READABLE_INDEX = f"arn:aws:s3vectors:{{region}}:{{account}}:bucket/vectors{PASSAGES}"
+ALARM = "arn:aws:cloudwatch:{region}:{account}:alarm"
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/some-model"
 PROFILE = "arn:aws:bedrock:us-east-1:000000000000:inference-profile"
 
@@ -182,6 +183,18 @@ def test_a_call_for_an_item_is_made_in_the_context_of_its_partition(
             ],
         ),
         ("stepfunctions.SendTaskSuccess", {"taskToken": "t"}, ["states:SendTaskSuccess *"]),
+        (
+            "cloudwatch.GetDashboard",
+            {"DashboardName": "stackroom"},
+            ["cloudwatch:GetDashboard arn:aws:cloudwatch::{account}:dashboard/stackroom"],
+        ),
+        (
+            "cloudwatch.DescribeAlarms",
+            {"AlarmNames": ["a", "b"], "MaxRecords": 100},
+            [f"cloudwatch:DescribeAlarms {ALARM}:{name}" for name in ("a", "b")],
+        ),
+        ("cloudwatch.DescribeAlarms", {}, [f"cloudwatch:DescribeAlarms {ALARM}:*"]),
+        ("cloudwatch.GetMetricData", {"MetricDataQueries": []}, ["cloudwatch:GetMetricData *"]),
         ("sts.AssumeRole", {"RoleArn": "the function's own"}, []),
     ],
 )
