@@ -14,6 +14,8 @@ from tests.browser.visitors import Visitor
 from tests.console.things import AGENT, Things
 from tests.e2e.people import Person, eventually
 
+MODEL = "global.amazon.nova-2-lite-v1:0"  # no other may be asked where nothing is configured
+
 
 @dataclass(frozen=True, kw_only=True)
 class Belongings:
@@ -53,7 +55,12 @@ def belongings_of(owner: Visitor, instance: Instance, word: str) -> Belongings:
     catalog_id = made.rpartition("/")[2]
     kept, gone = (_sent(person, catalog_id, f"{each} {word}.txt") for each in ("kept", "gone"))
     receipt = _form(owner, f"/catalogs/{catalog_id}/documents/{gone}/delete", {})
-    described = {**AGENT, "name": f"Agent {word}", "system_prompt": f"You are {word}."}
+    described = {
+        **AGENT,
+        "model": MODEL,
+        "name": f"Agent {word}",
+        "system_prompt": f"You are {word}.",
+    }
     agent_id = _json(owner, "/api/agents", described)["agent"]["id"]
     wanted = {
         "knowledgeBaseId": catalog_id,

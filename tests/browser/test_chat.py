@@ -47,7 +47,7 @@ def test_the_model_calls_the_tool_and_its_answer_cites_the_document(
             "text": "{{often}} [{{file}}, page {{page}}].",
             "quotes": {"often": r"every \d+ hours", **CITED},
         },
-        model=vera.page.get_by_label("Model").input_value(),
+        model=vera.page.get_by_label("Model", exact=True).input_value(),
     )
 
     run = answered(ask(vera, agent, question))
@@ -72,7 +72,7 @@ def test_a_deleted_catalog_is_warned_of_and_told_the_model_and_the_agent_lives(
     agent = make_agent(vera, "Survivor")
     for name in ("Here", "Gone"):
         quick_add(vera, agent, name)
-    model = vera.page.get_by_label("Model").input_value()
+    model = vera.page.get_by_label("Model", exact=True).input_value()
     page = vera.open("/catalogs")
 
     page.get_by_role("link", name="Delete Gone").click()
@@ -113,7 +113,7 @@ def test_of_twenty_long_passages_those_that_fit_are_told_and_the_rest_counted(
     quick_add(vera, agent, "Long")
     question = "What does the ledger of the harbour say?"
     use = {"name": "search_long", "input": {"query": question, "topK": 20}}
-    model = vera.page.get_by_label("Model").input_value()
+    model = vera.page.get_by_label("Model", exact=True).input_value()
     script(instance, question, {"uses": [use]}, {"text": "It says much."}, model=model)
 
     run = answered(ask(vera, agent, question))

@@ -1,12 +1,14 @@
 """The console by keyboard alone, from signing in to the last deletion; no pointer is ever used."""
 
+from contextlib import suppress
 from pathlib import Path
 
+from playwright.sync_api import TimeoutError as TooLate
 from playwright.sync_api import expect
 
 from tests.browser.conftest import SignedIn
 from tests.browser.keys import Keys
-from tests.browser.visitors import Visitor
+from tests.browser.visitors import PATIENCE, Visitor
 
 QUESTION = "When does the night boat leave?"
 
@@ -53,12 +55,21 @@ def send(keys: Keys, file: Path, text: str) -> None:
     """Until it is searchable, and told so to who doesn't see it."""
     file.write_text(text)
     keys.reach_element("#files")
-    with keys.page.expect_file_chooser() as opened:
-        keys.page.keyboard.press("Enter")
-    opened.value.set_files(file)
+    choose(keys, file)
     expect(keys.page.locator("#upload-summary")).to_have_text("1 of 1 uploaded")
     expect(keys.page.locator("#documents td .state.indexed")).to_be_visible()
     expect(keys.page.locator("#announced")).to_contain_text("1 indexed")
+
+
+def choose(keys: Keys, file: Path) -> None:
+    """A browser that is busy opens its chooser late, or not at all; then one presses again."""
+    for patience in (10_000, 30_000, PATIENCE):
+        with suppress(TooLate), keys.page.expect_file_chooser(timeout=patience) as opened:
+            keys.page.keyboard.press("Enter")
+        if opened.is_done():
+            opened.value.set_files(file)
+            return
+    raise AssertionError("Enter opens no chooser of files")
 
 
 def ask(keys: Keys) -> None:

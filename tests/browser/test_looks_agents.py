@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from stackroom_local.state import Instance
+from tests.browser.belongings import MODEL
 from tests.browser.conftest import SignedIn
 from tests.browser.looks import Looks
 from tests.browser.stage import Stage
@@ -25,7 +26,7 @@ EXPORTED = {
     "agent": {
         "name": "Pilot",
         "description": "Knows the ferries, and works out fares",
-        "model": "global.amazon.nova-2-lite-v1:0",
+        "model": MODEL,
         "system_prompt": "Answer in one sentence, and say where it stands.",
         "available_tools": [CALCULATOR],
     },

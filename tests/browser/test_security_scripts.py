@@ -17,7 +17,7 @@ from stackroom_console.routes import ROUTES
 from stackroom_local.state import Instance
 from tests.browser.alarms import Alarm, alarm_at
 from tests.browser.attempts import Attempts
-from tests.browser.belongings import belongings_of
+from tests.browser.belongings import MODEL, belongings_of
 from tests.browser.builders import answered, ask, make_agent, quick_add, script, searching, stocked
 from tests.browser.conftest import NewAttempts, SignedIn
 from tests.browser.payloads import PAYLOADS
@@ -118,7 +118,7 @@ def agent_file(text: str) -> dict[str, object]:
         "config": {"knowledgeBaseId": text, "knowledgeBaseName": text},
     }
     tools = [linked, {**other, "id": "t2"}, {**other, "id": "t3", "config": {text: [text]}}]
-    told = {**AGENT, "name": text, "description": text, "system_prompt": text}
+    told = {**AGENT, "model": MODEL, "name": text, "description": text, "system_prompt": text}
     return {"format": "stackroom-agent", "version": 1, "agent": {**told, "available_tools": tools}}
 
 
@@ -130,7 +130,7 @@ def test_what_a_model_says_and_asks_does_nothing(
     text = "\n".join(PAYLOADS.values())
     stocked(instance, visitor.name, "moorings", {"moorings.txt": f"{text} The mooring is free."})
     agent = make_agent(visitor, "Of moorings")
-    model = page.get_by_label("Model").input_value()
+    model = page.get_by_label("Model", exact=True).input_value()
     quick_add(visitor, agent, "moorings")
 
     for number, group in enumerate(GROUPS):

@@ -48,7 +48,7 @@ def test_bootstrapped_and_deployed_the_pipeline_indexes_what_is_dropped(
     instance: Instance, assembly: Path
 ) -> None:
     outputs = deployed(instance)
-    assert len(list(assembly.glob("second-*.template.json"))) == 5
+    assert len(list(assembly.glob("second-*.template.json"))) == 6
     assert outputs.keys() == {"second-data", "second-knowledge-base", "second-pipeline"}
     key, data = "zoe/travel/ferry.txt", outputs["second-data"]
 
