@@ -273,7 +273,7 @@ def test_what_failed_is_tried_again_one_or_all(
     rest = alice.send(f"{at}/retry", {"csrf_token": alice.csrf}, **{"HX-Request": "true"})
     after_all = rows(alice.get(at).text)
 
-    assert "failed it has no text Try again" in before[0]
+    assert "failed it has no text. Try again" in before[0]
     assert "Download Retry Delete" in before[0]
     assert refused.status_code == 409
     assert "another try would end the same" in refused.text

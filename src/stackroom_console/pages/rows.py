@@ -11,7 +11,7 @@ from stackroom.ingestion.estimates import DocumentEstimate
 from stackroom.model import Document, DocumentStatus
 
 _MENDED = "Another try would end the same: mend the file, and upload it again."
-_RETRY = "Try again; if it fails again, check that the file opens and has text."
+_RETRY = "Try again as it is, or mend the file and upload it again."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ def _told(document: Document, estimate: DocumentEstimate | None, speed: float) -
         case DocumentStatus.UPLOADING if document.is_to_come and document.upload_until:
             return f"waits for its upload until {minute(document.upload_until)}"
         case DocumentStatus.FAILED:
-            return document.status_reason or ""
+            return f"{document.status_reason}." if document.status_reason else ""
         case DocumentStatus.INDEXED:
             return "searchable" if estimate is None else "indexed, and about to be found"
         case DocumentStatus.DELETING:
