@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from stackroom.operations.overview import COST, DISCREPANCIES
 from tests.infra.assembly import Assembly
 
 ROOT = Path(__file__).parents[2]
@@ -87,6 +88,14 @@ def test_a_figure_is_read_of_services_that_there_are(assembly: Assembly) -> None
 
     assert named
     assert named <= there
+
+
+def test_what_operators_are_told_apart_is_on_the_dashboard(assembly: Assembly) -> None:
+    widgets = json.loads(_dashboard(assembly))["widgets"]
+
+    titles = [each["properties"].get("title") for each in widgets]
+
+    assert (titles.count(COST), titles.count(DISCREPANCIES)) == (1, 1)
 
 
 def _called(call: ast.Call) -> str:

@@ -1,0 +1,234 @@
+"""What an operator sees at one moment: as much as a page takes, and each part by itself."""
+
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+import pytest
+
+from stackroom.errors import FiguresNotRead, StoreUnavailable
+from stackroom.model import Catalog, Document, DocumentStatus, Receipt
+from stackroom.operations import backlog, overview
+from stackroom.operations.backlog import Backlogs
+from stackroom.operations.overview import COST, DISCREPANCIES, Operations
+from stackroom.operations.pool import Pool
+from stackroom.ports.boards import Board, Graph, Reading
+from stackroom.ports.inventory import Inventory, Page
+from tests.fakes.admission import FakeAdmissionBook
+from tests.records import NOW, a_catalog, a_document
+
+NOON = NOW.replace(hour=12, minute=0)
+
+
+@dataclass
+class Listed:
+    """Catalogs, and what is open or failed in each; `read` counts documents that were asked for."""
+
+    catalogs: Sequence[Catalog] = ()
+    failed: dict[str, list[Document]] = field(default_factory=dict)
+    read: list[str] = field(default_factory=list)
+
+    def all_catalogs(self, _cursor: str | None) -> Page[Catalog]:
+        return Page(items=self.catalogs, next="later")
+
+    def open_in(self, _catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
+        return iter(())
+
+    def failed_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
+        for each in self.failed[catalog_id][:limit]:
+            self.read.append(each.document_id)
+            yield each
+
+
+@dataclass
+class Boards:
+    """The dashboard; its cost is a dollar for each point since `start`."""
+
+    fails: bool = False
+    gate: threading.Event | None = None
+    asked: list[tuple[datetime | None, Collection[str]]] = field(default_factory=list)
+
+    def read(
+        self, *, end: datetime, start: datetime | None = None, titles: Collection[str] = ()
+    ) -> Board:
+        if self.gate is not None:
+            self.gate.wait(60)
+        if self.fails:
+            raise FiguresNotRead("GetMetricData", "AccessDenied")
+        self.asked.append((start, titles))
+        points = {end - timedelta(minutes=5 * each): 1.0 for each in range(3)}
+        graphs = (
+            Graph(title=COST, lines=(Reading("ingest", points), Reading("retrieve", {}))),
+            Graph(title=DISCREPANCIES, lines=(Reading("orphan", points),)),
+        )
+        return Board(name="b", start=start or end, end=end, alarms={}, graphs=graphs)
+
+
+@dataclass
+class Slots:
+    def taken(self, _knowledge_base_id: str) -> int:
+        return 0
+
+    def holders(self, _knowledge_base_id: str) -> frozenset[str]:
+        return frozenset()
+
+
+@dataclass
+class Receipts:
+    kept: Sequence[Receipt] = ()
+    fails: bool = False
+
+    def open_ones(self, *, limit: int) -> list[Receipt]:
+        if self.fails:
+            raise StoreUnavailable("Query", "Throttling")
+        return list(self.kept[:limit])
+
+
+def operations(
+    *,
+    listed: Listed | None = None,
+    boards: Boards | None = None,
+    receipts: Receipts | None = None,
+    **more: Any,
+) -> Operations:
+    listed = listed or Listed()
+    return Operations(
+        backlogs=Backlogs(
+            inventory=cast("Inventory", listed), documents=listed, estimates=cast("Any", None)
+        ),
+        pool=Pool(members=(), slots=Slots(), book=FakeAdmissionBook()),
+        receipts=receipts or Receipts(),
+        boards=boards or Boards(),
+        now=lambda: NOON,
+        **more,
+    )
+
+
+def with_failures(number: int, reasons: Sequence[str]) -> tuple[Catalog, list[Document]]:
+    catalog = a_catalog(number=number).model_copy(update={"failed_count": len(reasons)})
+    failed = [
+        a_document(
+            catalog_id=catalog.catalog_id,
+            document_id=f"doc-{number}-{each:03}",
+            status=DocumentStatus.FAILED,
+            status_reason=reason,
+        )
+        for each, reason in enumerate(reasons)
+    ]
+    return catalog, failed
+
+
+def test_failures_are_counted_by_reason_with_some_ids() -> None:
+    first, failed = with_failures(1, ["too large"] * 7 + ["damaged"])
+    second, others = with_failures(2, ["damaged"])
+    listed = Listed([first, second], {first.catalog_id: failed, second.catalog_id: others})
+
+    seen = operations(listed=listed).look().backlog
+
+    assert seen is not None
+    assert [(each.reason, each.count) for each in seen.failures] == [
+        ("too large", 7),
+        ("damaged", 2),
+    ]
+    assert seen.failures[0].documents == tuple(f"doc-1-{each:03}" for each in range(5))
+    assert (seen.failed_documents, seen.unexplained, seen.next) == (9, 0, "later")
+
+
+def test_no_more_is_read_than_a_page_takes_and_the_rest_is_told_as_a_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(backlog, "LOOKED_INTO", 2)
+    monkeypatch.setattr(backlog, "DOCUMENTS", 3)
+    made = [with_failures(number, ["damaged"] * number) for number in (1, 5, 4)]
+    listed = Listed(
+        [catalog for catalog, _ in made], {each.catalog_id: failed for each, failed in made}
+    )
+
+    seen = operations(listed=listed).look().backlog
+
+    assert seen is not None
+    assert len(listed.read) == 6  # of the two that have most
+    assert (seen.failed_documents, seen.unexplained) == (10, 4)
+
+
+def test_cost_is_of_today_and_discrepancies_of_what_the_board_shows() -> None:
+    boards = Boards()
+
+    figures = operations(boards=boards).look().figures
+
+    assert figures is not None
+    midnight = NOON.replace(hour=0)
+    assert boards.asked == [(None, ()), (midnight, (COST,))]
+    assert (figures.cost.since, figures.cost.dollars) == (midnight, 3.0)
+    assert figures.cost.parts == (("ingest", 3.0),)
+    assert figures.discrepancies == (("orphan", 3.0),)
+
+
+def test_figures_are_asked_for_once_a_minute_however_often_somebody_looks() -> None:
+    boards = Boards()
+    looking = operations(boards=boards)
+
+    for _ in range(3):
+        looking.look()
+
+    assert len(boards.asked) == 2  # the board, and its cost since midnight
+
+
+def test_what_fails_is_named_with_why_and_costs_nothing_else() -> None:
+    seen = operations(boards=Boards(fails=True), receipts=Receipts(fails=True)).look()
+
+    assert dict(seen.missing) == {
+        "receipts": "Query answered Throttling",
+        "the dashboard's figures": "GetMetricData answered AccessDenied",
+    }
+    assert (seen.figures, seen.deletions) == (None, None)
+    assert seen.backlog is not None
+    assert seen.pool == ()
+
+
+def test_what_nobody_expected_is_named_without_its_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def break_down(_pool: Pool) -> None:
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr(Pool, "look", break_down)
+
+    seen = operations().look()
+
+    assert dict(seen.missing) == {"the pool": "RuntimeError; the log says more"}
+
+
+def test_nobody_waits_longer_than_a_page_may_take() -> None:
+    gate = threading.Event()
+
+    seen = operations(boards=Boards(gate=gate), seconds=1.0).look()
+
+    gate.set()
+    assert set(seen.missing) == {"the dashboard's figures"}
+    assert seen.backlog is not None
+
+
+def test_receipts_say_that_they_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overview, "RECEIPTS", 2)
+    kept = [
+        Receipt(
+            receipt_id=f"r-{number}",
+            user_id="alice",
+            catalog_id="cat-1",
+            document_id=f"doc-{number}",
+            filename="a.txt",
+            asked_at=NOW,
+        )
+        for number in range(3)
+    ]
+
+    all_of_two = operations(receipts=Receipts(kept[:2])).look().deletions
+    first_of_three = operations(receipts=Receipts(kept)).look().deletions
+
+    assert all_of_two is not None
+    assert first_of_three is not None
+    assert (len(all_of_two.receipts), all_of_two.goes_on) == (2, False)
+    assert (len(first_of_three.receipts), first_of_three.goes_on) == (2, True)
