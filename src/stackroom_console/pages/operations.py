@@ -1,8 +1,10 @@
 """
 What whoever runs a deployment looks at: what waits and why, the pool, failures, receipts, figures.
 
-It names users, catalogs, files and ids, as `stackroom status --everybody` does, and shows no text
-of any document. The figures are those of the CloudWatch dashboard, read from there.
+An operator sees whose catalogs there are, what they are called, how many documents they hold, and
+ids of documents: no text, no name of a file and no link to one. Reasons of failures are shown as
+their owners see them. What belongs to no catalog is told by `stackroom status` alone. The figures
+are those of the CloudWatch dashboard, read from there.
 """
 
 import json
