@@ -139,9 +139,14 @@ def test_policies_stay_as_synthesised() -> None:
     assert resources["Policy"] == policy
 
 
-def test_an_alarm_on_metric_math_is_left_out_and_its_references_still_stand() -> None:
+@pytest.mark.parametrize(
+    ("named", "arn"), [({}, ":alarm:Math"), ({"AlarmName": "errors"}, ":alarm:errors")]
+)
+def test_an_alarm_on_metric_math_is_left_out_and_its_references_still_stand(
+    named: dict[str, str], arn: str
+) -> None:
     template = a_template(
-        Math={"Type": "AWS::CloudWatch::Alarm", "Properties": {"Metrics": []}},
+        Math={"Type": "AWS::CloudWatch::Alarm", "Properties": {"Metrics": [], **named}},
         Plain={"Type": "AWS::CloudWatch::Alarm", "Properties": {"MetricName": "Depth"}},
         Board={
             "Type": "AWS::CloudWatch::Dashboard",
@@ -152,7 +157,7 @@ def test_an_alarm_on_metric_math_is_left_out_and_its_references_still_stand() ->
     resources = localised(template, {}, "assets")["Resources"]
 
     assert resources.keys() == {"Plain", "Board"}
-    assert resources["Board"]["Properties"]["DashboardBody"].endswith(":alarm:Math")
+    assert resources["Board"]["Properties"]["DashboardBody"].endswith(arn)
 
 
 def test_stand_ins_make_a_resource_after_those_it_refers_to() -> None:

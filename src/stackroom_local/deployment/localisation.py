@@ -79,7 +79,8 @@ def _alarms_left_out(template: Template) -> dict[str, Attributes]:
     return {
         logical_id: {
             REF: logical_id,
-            "Arn": f"arn:aws:cloudwatch:{REGION}:{ACCOUNT}:alarm:{logical_id}",
+            "Arn": f"arn:aws:cloudwatch:{REGION}:{ACCOUNT}:alarm:"
+            + resource["Properties"].get("AlarmName", logical_id),
         }
         for logical_id, resource in template["Resources"].items()
         if _is_metric_math(resource)
