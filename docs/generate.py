@@ -99,6 +99,7 @@ MEANINGS = {
     ),
     "AGENT_RUNS_QUEUE_URL": "SQS queue of what users have told their agents",
     "AGENT_MODELS": "JSON list of the models that agents may be given, the usual one first",
+    "DASHBOARD_NAME": "the CloudWatch dashboard whose figures operators are shown",
     "CONSOLE_URL": "where browsers find the console, without a path",
     "CONSOLE_CLIENT_ID": "the app client that signs people in there",
     "CONSOLE_KEY_ARN": "the secret that sessions are encrypted with",

@@ -21,6 +21,7 @@ from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.gateway import GatewayStack
 from infra.knowledge_base import KnowledgeBaseStack
+from infra.operations_rights import may_show_operations
 from infra.rights import Rights
 from stackroom_constructs.acknowledgments import accept
 
@@ -91,6 +92,7 @@ class ConsoleStack(cdk.Stack):
             },
         )
         may_use_catalogs(handler, rights=self._rights, knowledge_base=self._knowledge_base)
+        may_show_operations(handler, rights=self._rights)
         handler.allow("secretsmanager:GetSecretValue", on=key.secret_arn)
         return handler
 

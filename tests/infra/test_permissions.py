@@ -108,8 +108,9 @@ RIGHTS = {
     ("gateway", "identity-interceptor"): {},
     ("console", "console"): {
         CATALOGS: "dynamodb: GetItem BatchGetItem PutItem UpdateItem DeleteItem Query",
-        CATALOGS_BY_USER: "dynamodb: Query",
+        CATALOGS_BY_USER: "dynamodb: Query Scan",
         CONTROL: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query",
+        LIVE: "dynamodb: Query",
         DOCUMENTS: "s3: ListBucket ListBucketVersions",
         f"{DOCUMENTS}/*": "s3: GetObject PutObject DeleteObject DeleteObjectVersion",
         KNOWLEDGE_BASE: "bedrock: Retrieve",
@@ -121,6 +122,9 @@ RIGHTS = {
         EXECUTIONS: "states: DescribeExecution",
         "stackroom-agent-runs": "sqs: SendMessage",
         COOKIE_KEY: "secretsmanager: GetSecretValue",
+        "dashboard/stackroom": "cloudwatch: GetDashboard",
+        "alarm:stackroom-*": "cloudwatch: DescribeAlarms",
+        ANY: "cloudwatch: GetMetricData",
     },
     ("console", "agent-runner"): {
         CATALOGS: "dynamodb: GetItem",

@@ -1,0 +1,40 @@
+"""What a function may read that shows operators the deployment, over all its users."""
+
+import aws_cdk as cdk
+
+from infra.function import HandlerFunction
+from infra.rights import Rights
+
+
+def may_show_operations(handler: HandlerFunction, *, rights: Rights) -> None:
+    """
+    All catalogs, open receipts, the dashboard with its alarms and figures; beside what it may
+    anyway of `Rights.settle` and `Rights.coordinate`. None of this changes anything.
+    """
+    handler.allow("dynamodb:Scan", on=rights.data.catalog_table.by_user_arn)
+    handler.allow("dynamodb:Query", on=rights.data.control_table.live_arn)
+    project, stack = rights.deployment.project, rights.scope
+    handler.allow(
+        "cloudwatch:GetDashboard",
+        on=stack.format_arn(
+            service="cloudwatch", region="", resource="dashboard", resource_name=project
+        ),
+    )
+    # Narrower than *, which only composite alarms need; the dashboard has none.
+    # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/permissions-reference-cw.html
+    handler.allow(
+        "cloudwatch:DescribeAlarms",
+        on=stack.format_arn(
+            service="cloudwatch",
+            resource="alarm",
+            resource_name=f"{project}-*",
+            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+        ),
+        because="The dashboard's alarms are made after this function, and are many.",
+    )
+    # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatch.html
+    handler.allow(
+        "cloudwatch:GetMetricData",
+        on="*",
+        because="Metrics have no ARNs; figures hold numbers and names of tools.",
+    )
