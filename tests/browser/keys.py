@@ -42,6 +42,7 @@ class Keys:
 
     def reach(self, wanted: Locator) -> None:
         """Press Tab until the focus is on it, and see on the way that it always shows."""
+        self.page.wait_for_load_state()  # before its scripts, a page has other ways
         expect(wanted.first).to_be_attached()
         for _ in range(_FURTHEST):
             self.page.keyboard.press("Tab")
