@@ -44,14 +44,14 @@ class Pages:
 
 
 @contextmanager
-def signed_in(person: Person) -> Iterator[Pages]:
+def signed_in(person: Person, *, groups: str = "") -> Iterator[Pages]:
     url = person.instance.console_url
     assert url is not None, "it is served unless its stack is left out"
     with httpx2.Client(base_url=url, timeout=120) as http:
         browser = Browser(http)
         begun = http.get("/sign-in/begin")
         page = browser.open(begun.headers["location"])
-        answer = browser.submit(page, user=person.name, groups="")
+        answer = browser.submit(page, user=person.name, groups=groups)
         http.get(answer.headers["location"])
         yield Pages(http)
 
@@ -75,6 +75,12 @@ def use_the_console(person: Person) -> None:
         pages.get(f"{path}/delete")
         pages.post(f"{path}/delete")
         pages.post("/sign-out/everywhere")
+
+
+def look_at_operations(person: Person) -> None:
+    """As one of the operators: over all users, and what CloudWatch counts."""
+    with signed_in(person, groups="operators") as pages:
+        assert "Missing here" not in pages.get("/operations"), "each part of it could be read"
 
 
 def ask_in_the_console(person: Person) -> None:

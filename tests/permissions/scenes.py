@@ -23,7 +23,11 @@ from tests.e2e.people import Person, eventually
 from tests.e2e.test_recovery import index_missing
 from tests.local.running import stackroom
 from tests.local.test_search_index import age, by_hand
-from tests.permissions.console_scenes import ask_in_the_console, use_the_console
+from tests.permissions.console_scenes import (
+    ask_in_the_console,
+    look_at_operations,
+    use_the_console,
+)
 from tests.permissions.pools import gateway_over_two
 from tests.permissions.tool_calls import QUESTION, call_tools
 
@@ -203,6 +207,7 @@ SCENES: tuple[Callable[[Person], None], ...] = (
     lose_a_place_map,
     call_tools,
     call_tools_over_two_knowledge_bases,
+    look_at_operations,
     use_the_console,
     ask_what_is_not_searched_by_words,
     ask_more_than_is_taken,
@@ -218,6 +223,7 @@ MANAGED_SCENES: tuple[Callable[[Person], None], ...] = (
     drop,
     lose_a_place_map,
     call_tools,
+    look_at_operations,
     use_the_console,
     live_where_no_place_is_left,
     replace,
