@@ -36,8 +36,8 @@ class Endpoint:
     `answer` runs in a thread, and may raise StackroomError: `problems.py` says what is answered.
 
     Whatever isn't a GET changes something, and needs the CSRF token of the session; no GET does.
-    `reads` names, in the audit, what hands out texts or files; each call of it
-    leaves a line there.
+    `reads` names, in the audit, what hands out texts or files, or shows what is everybody's; each
+    call of it leaves a line there.
     """
 
     method: Method

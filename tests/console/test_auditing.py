@@ -16,10 +16,12 @@ TEXT = "Annual leave is thirty days for everyone."
 READING = [each for each in ROUTES if each.reads]
 
 
-def test_what_is_audited_is_every_endpoint_that_hands_out_a_text_or_a_file() -> None:
+def test_what_is_audited_is_what_hands_out_texts_and_files_and_an_operators_look() -> None:
     assert {told(each): each.reads for each in READING} == {
         "GET /catalogs/{catalog_id}/documents/{document_id}/file": "open_file",
         "POST /ask": "ask",
+        "GET /operations": "operations",
+        "GET /operations/part": "operations",
     }
 
 
