@@ -3,16 +3,14 @@
 import time
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 from boto3.session import Session
 
 from stackroom.aws.use_cases import UseCases
-from stackroom.keys import document_id_of
-from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom_local.product import Product, StoreSettings
 from stackroom_local.state import ACCESS_KEY, REGION, SECRET_KEY, Instance
+from tests.large_catalogs import filled
 
 CATALOGS, DOCUMENTS = 100, 1500
 USER = "librarian"
@@ -88,26 +86,7 @@ def _counted(instance: Instance, asked: Counter[str]) -> UseCases:
 
 def _fill(use_cases: UseCases) -> str:
     """Answers the id of the catalog with the documents."""
-    made = [use_cases.creation.create(USER, f"Shelf {number}") for number in range(CATALOGS)]
-    shelf, now = made[0], datetime.now(UTC)
-    use_cases.deployment.documents.save_all(
-        _document(shelf, each, now) for each in range(DOCUMENTS)
-    )
-    return shelf.catalog_id
-
-
-def _document(catalog: Catalog, number: int, now: datetime) -> Document:
-    name = f"report of the year {number:05}.pdf"
-    return Document(
-        catalog_id=catalog.catalog_id,
-        document_id=document_id_of(catalog.catalog_id, name),
-        filename=name,
-        s3_key=catalog.s3_prefix + name,
-        size=123_456,
-        etag=f"{number:032x}",
-        content_type="application/pdf",
-        status=DocumentStatus.INDEXED,
-        uploaded_at=now,
-        updated_at=now,
-        indexed_at=now,
-    )
+    shelf = filled(use_cases, USER, "Shelf 0", DOCUMENTS)
+    for number in range(1, CATALOGS):
+        use_cases.creation.create(USER, f"Shelf {number}")
+    return shelf
