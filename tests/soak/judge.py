@@ -155,7 +155,9 @@ def _wrong_with(record: Document, content: Content) -> str | None:
         return f"must be {content.end}, and is {record.status}: {record.status_reason}"
     if record.etag.strip('"') != content.etag:
         return f"is {record.status}, as another version than lies there"
-    if record.status is DocumentStatus.FAILED and not _says_why(record.status_reason or "", content):
+    if record.status is DocumentStatus.FAILED and not _says_why(
+        record.status_reason or "", content
+    ):
         return f"must fail because {content.reason!r}, and says {record.status_reason!r}"
     return None
 
