@@ -93,6 +93,21 @@ def test_a_page_on_which_nothing_is_typed_asks_for_a_sign_in_itself(signed_in: S
     visitor.page.wait_for_url(f"{visitor.url}/sign-in?return_to=%2Fcatalogs")
 
 
+def test_a_page_on_which_something_is_typed_stays_when_a_look_finds_the_session_over(
+    signed_in: SignedIn,
+) -> None:
+    visitor = signed_in("ben-of-sessions")
+    make_agent(visitor, "Keeper")
+    page = visitor.page
+    fill(page, {"Prompt": TYPED})
+
+    page.context.clear_cookies()
+    page.get_by_role("button", name="Add Knowledge Base").click()
+
+    expect(page.locator("#problems")).to_contain_text("your session is over")
+    expect_typed(page, {"Prompt": TYPED})
+
+
 def test_an_agent_that_can_not_be_saved_is_typed_once(signed_in: SignedIn) -> None:
     visitor = signed_in("ben-of-agents")
     make_agent(visitor, "Planner")
