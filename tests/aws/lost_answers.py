@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import local
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,14 +22,15 @@ def forgetful_client(
     """A client of DynamoDB that hears of each write the second time only, and what it missed."""
     client = boto3.client("dynamodb", config=TWICE, **credentials)
     lost: list[str] = []
-    unheard: list[str] = []
+    unheard = local()  # a client makes a call in one thread, and others beside it in others
 
     def begin(model: Any, **_: Any) -> None:
-        unheard[:] = [model.name] if model.name in _WRITES else []
+        unheard.name = model.name if model.name in _WRITES else None
 
     def lose(**_: Any) -> None:
-        if unheard:
-            lost.append(unheard.pop())
+        if name := unheard.name:
+            unheard.name = None
+            lost.append(name)
             raise ConnectionClosedError(endpoint_url="https://dynamodb")
 
     client.meta.events.register("before-call", begin)
