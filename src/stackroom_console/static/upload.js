@@ -171,11 +171,15 @@
     tell();
   };
 
+  /* Files may have been chosen already, before the page had this script. */
   for (const input of section.querySelectorAll("input[type=file]")) {
-    input.addEventListener("change", () => {
+    const takeChosen = () => {
+      if (!input.files.length) return;
       take(stackroomFiles.chosen(input.files));
       input.value = "";
-    });
+    };
+    input.addEventListener("change", takeChosen);
+    takeChosen();
   }
 
   /* A file that misses the field would otherwise open in place of the page, and end all uploads. */
