@@ -1,8 +1,10 @@
 """A catalog of ten thousand documents, page by page: in a browser, and what is read for a page."""
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from stackroom.aws.use_cases import UseCases
@@ -12,9 +14,17 @@ from stackroom_local.product import Product, StoreSettings
 from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
 from tests.large_catalogs import filled
+from tests.local.running import local_mode
 
 SMALL, LARGE = 2 * DOCUMENTS, 10_000
 _PAGES = 4  # that are looked at of the large one
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+    """Of its own: of records without a file a reconciler would make much work for other tests."""
+    with local_mode(tmp_path_factory.mktemp("local-mode-of-large-catalogs") / "state") as running:
+        yield running
 
 
 def test_ten_thousand_documents_are_paged_through(signed_in: SignedIn, instance: Instance) -> None:
