@@ -130,6 +130,27 @@ def test_a_folder_is_walked_and_its_files_are_called_by_their_path(
     assert kept == paths
 
 
+def test_files_that_are_chosen_before_the_script_comes_are_uploaded(
+    signed_in: SignedIn, tmp_path: Path
+) -> None:
+    zoe = signed_in("zoe-early")
+    address = make(zoe, "Early")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    zoe.page.route("**/upload.js*", hold)
+
+    zoe.page.goto(address, wait_until="commit")
+    zoe.page.locator("#files").set_input_files(written(tmp_path, "early.txt"))
+    while not held:
+        zoe.page.wait_for_timeout(50)
+    held[0].continue_()
+
+    expect(zoe.page.locator("#upload-summary")).to_have_text("1 of 1 uploaded")
+
+
 def test_a_folder_that_is_dropped_is_walked_too(
     signed_in: SignedIn, instance: Instance, tmp_path: Path
 ) -> None:
