@@ -3,8 +3,8 @@ ministack, with a process that functions' processes are forked from, with functi
 policies (stackroom_local.resource_policies), with Bedrock's and S3 Vectors' types in its
 CloudFormation (stackroom_local.simulated_types), with functions of others that run a handler of
 ours (stackroom_local.foreign_functions), with what functions count in their logs
-(stackroom_local.embedded_metrics), with metric math (stackroom_local.metric_queries), and with its
-IAM mended in two ways.
+(stackroom_local.embedded_metrics), with metric math (stackroom_local.metric_queries), with its IAM
+mended in two ways, and with a DynamoDB that reads an expression once.
 
 `python -m stackroom_local.ministack`. To policies every request came over TLS: the servers of the
 local mode speak plain HTTP to 127.0.0.1, which nobody can listen in on, and what denies requests
@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from ministack.core import iam_evaluator
+from ministack.services import dynamodb
 
 from stackroom_local import (
     embedded_metrics,
@@ -41,6 +42,7 @@ from stackroom_local import (
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/amazon-s3-policy-keys.html#example-object-tls-version
 _TLS = {"aws:securetransport": "true", "s3:tlsversion": "1.3"}
 _ANY = {"*": ".*", "?": "."}
+_EXPRESSIONS = 1024  # different ones that are kept; all of ours are some fifty
 _PAUSE = 1.0  # seconds, between looks and if it fails again and again
 
 
@@ -57,6 +59,10 @@ def mend() -> None:
     iam_evaluator._resolve_condition_key = lambda key, context: (
         _TLS[key.lower()] if key.lower() in _TLS else value_of(key, context)
     )
+    # A query of a large partition asks for these with each item: most of its time.
+    read_tokens = lru_cache(_EXPRESSIONS)(dynamodb._tokenize)
+    dynamodb._tokenize = lambda expression: list(read_tokens(expression))
+    dynamodb._condition_syntax_error = lru_cache(_EXPRESSIONS)(dynamodb._condition_syntax_error)
 
 
 def fork_functions(up: Path) -> None:
