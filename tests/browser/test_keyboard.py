@@ -1,6 +1,5 @@
 """The console by keyboard alone, from signing in to the last deletion; no pointer is ever used."""
 
-from contextlib import suppress
 from pathlib import Path
 
 from playwright.sync_api import TimeoutError as TooLate
@@ -72,11 +71,13 @@ def send(keys: Keys, file: Path, text: str) -> None:
 def choose(keys: Keys, file: Path) -> None:
     """A browser that is busy opens its chooser late, or not at all; then one presses again."""
     for patience in (10_000, 30_000, PATIENCE):
-        with suppress(TooLate), keys.page.expect_file_chooser(timeout=patience) as opened:
-            keys.page.keyboard.press("Enter")
-        if opened.is_done():
-            opened.value.set_files(file)
-            return
+        try:
+            with keys.page.expect_file_chooser(timeout=patience) as opened:
+                keys.page.keyboard.press("Enter")
+        except TooLate:
+            continue
+        opened.value.set_files(file)
+        return
     raise AssertionError("Enter opens no chooser of files")
 
 
