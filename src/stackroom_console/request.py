@@ -64,12 +64,12 @@ class Request:
         headers = self.http.headers
         return headers.get("hx-request") == "true" and "hx-history-restore-request" not in headers
 
-    def number(self, name: str, *, least: int, most: int, default: int) -> int:
-        """Of the form. Raises ValidationError that names the field and the range."""
+    def number(self, name: str, *, called: str, least: int, most: int, default: int) -> int:
+        """Of the form. Raises ValidationError that names the field's label and the range."""
         text = self.form.get(name, "").strip()
         if not text:
             return default
-        return whole_number(name, text, least=least, most=most)
+        return whole_number(called, text, least=least, most=most)
 
 
 def whole_number(name: str, text: str, *, least: int, most: int) -> int:

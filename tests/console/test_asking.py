@@ -137,19 +137,22 @@ def test_of_a_catalog_with_nothing_indexed_that_is_told(alice: Browser, pipeline
     assert "Nothing in the catalog is indexed yet" in answer.text
 
 
+NUMBER = "Passages at most: Allowed: a whole number from 1 to 20"
+
+
 @pytest.mark.parametrize(
     ("form", "status", "told"),
     [
-        ({"query": ""}, 400, "query: is empty"),
-        ({"query": "  \n"}, 400, "query: is empty"),
-        ({}, 400, "query: "),
+        ({"query": ""}, 400, "Question: is empty"),
+        ({"query": "  \n"}, 400, "Question: is empty"),
+        ({}, 400, "Question: "),
         ({"query": "a" * 1001}, 400, "1 to 1,000 characters"),
         ({"query": "a\u202eb"}, 400, "reverses the direction"),
         ({"query": "a\x00b"}, 400, "control character"),
-        ({"query": "a", "most": "21"}, 400, "most: Allowed: a whole number from 1 to 20"),
-        ({"query": "a", "most": "0"}, 400, "most: Allowed: a whole number from 1 to 20"),
-        ({"query": "a", "most": "five"}, 400, "most: Allowed: a whole number from 1 to 20"),
-        ({"query": "a", "most": "9" * 5000}, 400, "most: Allowed: a whole number from 1 to 20"),
+        ({"query": "a", "most": "21"}, 400, NUMBER),
+        ({"query": "a", "most": "0"}, 400, NUMBER),
+        ({"query": "a", "most": "five"}, 400, NUMBER),
+        ({"query": "a", "most": "9" * 5000}, 400, NUMBER),
         ({"query": "a", "catalog": "cat-x"}, 404, "not found"),
         ({"query": "a", "catalog": "<b>"}, 404, "not found"),
     ],

@@ -64,7 +64,7 @@ def test_more_catalogs_than_a_page_has_go_on_on_the_next(
 @pytest.mark.parametrize(
     ("name", "status", "told"),
     [
-        ("", 400, "1 to 100 letters, digits, spaces and hyphens"),
+        ("", 400, "Name: is empty. Allowed: A descriptive name: 1 to 100 letters"),
         ("a/b", 400, "1 to 100 letters, digits, spaces and hyphens"),
         ("a" * 101, 400, "1 to 100 letters, digits, spaces and hyphens"),
         ("a\u202eb", 400, "1 to 100 letters, digits, spaces and hyphens"),
@@ -177,6 +177,13 @@ def test_ten_thousand_documents_come_in_pages_that_leave_none_out(
     assert sorted(seen) == sorted(names)
     assert pages == 3
     assert 'id="first-page"' in text
+
+
+def test_a_description_that_is_too_long_is_named_as_on_the_form(alice: Browser) -> None:
+    page = alice.post("/catalogs", name="Research", description="a" * 501)
+
+    assert page.status_code == 400
+    assert "Description: " in page.text
 
 
 @pytest.mark.parametrize(

@@ -48,13 +48,17 @@ class Tool(Generic[ArgumentsT]):
     description: str
     arguments: type[ArgumentsT]
 
-    def parse(self, given: object) -> ArgumentsT:
-        """Raises ValidationError naming each wrong argument and what is allowed."""
+    def parse(self, given: object, *, called: Mapping[str, str] | None = None) -> ArgumentsT:
+        """
+        Raises ValidationError naming each wrong argument and what is allowed. `called` are the
+        labels of a form's fields, by which people know them.
+        """
         try:
             return self.arguments.model_validate(given)
         except pydantic.ValidationError as error:
             found = error.errors(include_url=False)
-            problems = dict.fromkeys(self._problem(each, given) for each in found[:_TOLD])
+            labels = called or {}
+            problems = dict.fromkeys(self._problem(each, given, labels) for each in found[:_TOLD])
             more = len(found) - _TOLD
             told = [*problems, f"and {more} more"] if more > 0 else problems
             raise ValidationError("; ".join(told)) from None  # pydantic's repeats the input
@@ -67,7 +71,7 @@ class Tool(Generic[ArgumentsT]):
             "inputSchema": _reduced(self.arguments.model_json_schema()),
         }
 
-    def _problem(self, detail: ErrorDetails, given: object) -> str:
+    def _problem(self, detail: ErrorDetails, given: object, labels: Mapping[str, str]) -> str:
         message = detail["msg"].removeprefix("Value error, ")
         if not detail["loc"]:
             return message
@@ -80,7 +84,7 @@ class Tool(Generic[ArgumentsT]):
         is_missing = detail["type"] == "missing"
         if is_missing and isinstance(given, Mapping) and given.get(argument) is not None:
             message = "is empty"
-        return f"{argument}: {message}. Allowed: {field.description}"
+        return f"{labels.get(argument, argument)}: {message}. Allowed: {field.description}"
 
 
 def require_tool(call: ToolCall, tools: Iterable[Tool[Any]]) -> None:

@@ -18,6 +18,7 @@ from stackroom_console.request import Request
 
 _MOST = 20  # passages
 _DEFAULT = 5
+_LABELS = {"query": "Question", "top_k": "Passages at most"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +39,11 @@ def ask(request: Request) -> Response:
     form = Form(
         query=request.form.get("query", ""),
         catalog_id=request.form.get("catalog", ""),
-        most=request.number("most", least=1, most=_MOST, default=_DEFAULT),
+        most=request.number("most", called=_LABELS["top_k"], least=1, most=_MOST, default=_DEFAULT),
     )
     asked = KNOWLEDGE_BASE_RETRIEVE.parse(
-        {"query": form.query, "top_k": form.most, "catalog_id": form.catalog_id or None}
+        {"query": form.query, "top_k": form.most, "catalog_id": form.catalog_id or None},
+        called=_LABELS,
     )
     catalog = _named(request, form.catalog_id)
     mine = _catalogs(request)

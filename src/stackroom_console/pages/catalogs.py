@@ -14,6 +14,7 @@ from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request
 from stackroom_console.watch import Watch, watch
 
+_LABELS = {"catalog_name": "Name", "description": "Description"}
 _UNDER_WAY = (CatalogStatus.INDEXING, CatalogStatus.DELETING)
 
 
@@ -39,7 +40,8 @@ def create(request: Request) -> Response:
         {
             "catalog_name": request.form.get("name", ""),
             "description": request.form.get("description", ""),
-        }
+        },
+        called=_LABELS,
     )
     catalog = request.services.creation.create(
         request.user_id, asked.catalog_name, description=asked.description
