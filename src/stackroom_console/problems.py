@@ -117,7 +117,7 @@ _STATUSES: Mapping[type[errors.StackroomError], tuple[int, str]] = {
 }
 _OWN_WORDS: Mapping[type[errors.StackroomError], str] = {
     errors.DocumentExists: "There is a file of that name already.",
-    errors.CatalogNameInvalid: "A catalog can't be called that.",
+    errors.CatalogNameInvalid: "A catalog can't have that name.",
     errors.CatalogEmpty: "Nothing in the catalog is indexed yet.",
     errors.NoResults: "No document answers the question.",
     errors.MissingIdentity: "You aren't signed in.",

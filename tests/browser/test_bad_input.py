@@ -17,7 +17,7 @@ from tests.browser.visitors import Visitor, answer_issuer
 
 UNREACHED = "The console can't be reached. Nothing was lost here: try again in a moment."
 # What is allowed, how much at most, or what is no such file at all.
-SENTENCE = re.compile("Allowed|larger than|the file is no JSON")
+SENTENCE = re.compile("Allowed|larger than|The file is no JSON")
 TYPED = "Tides & “Ebb” <of> the harbour"
 
 

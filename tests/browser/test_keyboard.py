@@ -216,7 +216,7 @@ def test_what_a_dialog_refuses_is_announced_and_nothing_typed_is_lost(
     page.keyboard.press("Enter")
 
     told = page.get_by_role("dialog").get_by_role("alert")
-    expect(told).to_contain_text("A catalog can't be called that.")
+    expect(told).to_contain_text("A catalog can't have that name.")
     expect(page.get_by_label("Name", exact=True)).to_have_value("no/slash")
 
 
@@ -227,7 +227,7 @@ def test_a_dialog_is_ready_as_soon_as_it_shows(signed_in: SignedIn) -> None:
     Keys(page).press("button", "New catalog")
 
     told = page.locator("dialog:modal").get_by_role("alert")
-    expect(told).to_contain_text("A catalog can't be called that.")
+    expect(told).to_contain_text("A catalog can't have that name.")
 
 
 def test_who_wants_no_motion_sees_none(signed_in: SignedIn) -> None:

@@ -81,16 +81,16 @@ _LINKS = "/api/agents/{agent_id}/knowledge-base-tools"
 # By method and path; the form's names say the field where the sentence says what it is for.
 FIELDS: Mapping[tuple[str, str], Mapping[str, Field]] = {
     ("POST", "/catalogs"): {
-        "name": Text(good="Harbours", longest=100, called="catalog"),
-        "description": _ABOUT,
+        "name": Text(good="Harbours", longest=100, called="name"),
+        "description": replace(_ABOUT, called="Description"),
     },
     ("POST", "/catalogs/{catalog_id}/uploads"): {
         "filename": Text(good="a.txt", longest=1024),
         "size": Number(good=1, least=1, most=50 * 1024 * 1024, called="The file"),
     },
     ("POST", "/ask"): {
-        "query": Text(good="Why?", longest=1000),
-        "most": Number(good=5, least=1, most=20, may_be_empty=True),
+        "query": Text(good="Why?", longest=1000, called="Question"),
+        "most": Number(good=5, least=1, most=20, may_be_empty=True, called="Passages at most"),
     },
     ("POST", "/agents"): _BUILDER,
     ("POST", "/agents/import"): {"agent": Text(good="{}", longest=LARGEST, called="the file")},

@@ -192,7 +192,10 @@ def test_an_agent_is_exported_and_imported_by_another(
     assert "Plänner" in shown
     assert "Knowledge base not found" in shown
     refused = bob.post("/agents/import", agent="{}")
-    assert (refused.status_code, "the file is no agent of ours" in refused.text) == (400, True)
+    assert (refused.status_code, "The file is no agent as Export gives it: " in refused.text) == (
+        400,
+        True,
+    )
 
 
 def test_what_people_write_is_shown_as_text(alice: Browser) -> None:

@@ -16,6 +16,7 @@ from stackroom.model import Record
 
 FORMAT = "stackroom-agent"
 LARGEST = 200 * 1024  # characters; with it an agent fits DynamoDB's 400 kB in any script
+_NO_AGENT = "The file is no agent as Export gives it"
 _Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,100}$")]
 
 
@@ -66,16 +67,16 @@ def exported(agent: Agent) -> dict[str, Any]:
 def imported(text: str) -> tuple[AgentDefinition, tuple[AgentTool, ...]]:
     """Raises ValidationError, which names what of the file is wrong."""
     if len(text) > LARGEST:
-        raise ValidationError(f"the file is larger than {LARGEST // 1024} KB")
+        raise ValidationError(f"The file is larger than {LARGEST // 1024} KB")
     try:
         given = json.loads(text)
     except (ValueError, RecursionError):
-        raise ValidationError("the file is no JSON; export an agent to see how one looks") from None
+        raise ValidationError("The file is no JSON; export an agent to see how one looks") from None
     try:
         # As JSON again, in which a list is a tuple to a strict model.
         told = _File.model_validate_json(json.dumps(given)).agent
     except pydantic.ValidationError as error:
-        raise ValidationError(f"the file is no agent of ours: {_problem(error)}") from None
+        raise ValidationError(f"{_NO_AGENT}: {_problem(error)}") from None
     definition = AgentDefinition(**told.model_dump(exclude={"available_tools"}))
     return definition, _told_apart([each.tool() for each in told.available_tools])
 
@@ -83,14 +84,15 @@ def imported(text: str) -> tuple[AgentDefinition, tuple[AgentTool, ...]]:
 def _problem(error: pydantic.ValidationError) -> str:
     first = error.errors(include_input=False, include_url=False, include_context=False)[0]
     place = ".".join(str(each)[:40] for each in first["loc"]) or "the whole"
-    return f"{place}: {first['msg']}"
+    wrong = "it is missing" if first["type"] == "missing" else first["msg"]
+    return f"{place}: {wrong}"
 
 
 def _told_apart(tools: list[AgentTool]) -> tuple[AgentTool, ...]:
     """A model knows tools by their names, and an address by their ids. Raises ValidationError."""
     ids = [each.id for each in tools]
     if len(set(ids)) < len(ids):
-        raise ValidationError("the file is no agent of ours: two of its tools have the same id")
+        raise ValidationError(f"{_NO_AGENT}: two of its tools have the same id")
     named: dict[str, AgentTool] = {}
     for each in tools:
         name = unique(each.name, taken=named)

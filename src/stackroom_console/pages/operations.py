@@ -25,7 +25,7 @@ from stackroom_console.watch import Watch, watch
 
 _LONGEST_CURSOR = 1000
 # Of alarms, by CloudWatch's names; None is of one that isn't deployed.
-_STATES = {"OK": "quiet", "INSUFFICIENT_DATA": "without figures yet", None: "not there"}
+_STATES = {"OK": "quiet", "INSUFFICIENT_DATA": "without figures yet", None: "not deployed"}
 
 
 @dataclass(frozen=True, kw_only=True)
