@@ -1,11 +1,12 @@
 """The ten facts that agents and their linked knowledge bases are accepted by: the builder's."""
 
 import json
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from stackroom_local.state import Instance
 from tests.browser.builders import (
@@ -143,6 +144,66 @@ def test_what_is_configured_edited_and_deleted_survives_a_reload(signed_in: Sign
     assert una.said == []
 
 
+def test_what_is_typed_of_an_agent_stays_while_its_tools_are_changed(signed_in: SignedIn) -> None:
+    una = signed_in("una-types")
+    for name in ("Tide tables", "Harbours"):
+        make(una, name)
+    agent = make_agent(una, "Typed")
+    page = una.page
+    prompt, dialog = page.get_by_label("Prompt"), page.get_by_role("dialog")
+    prompt.fill("Answer in rhymes.")
+
+    open_choice(una).get_by_role("button", name="Quick Add Tide tables").click()
+    expect(card(una, "Tide tables")).to_be_visible()
+    open_choice(una).get_by_role("button", name="Configure Harbours").click()
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(card(una, "Harbours")).to_be_visible()
+    page.get_by_role("link", name="Edit search_tide_tables").click()
+    dialog.get_by_label("Top K results").fill("7")
+    dialog.get_by_role("button", name="Save").click()
+    expect(card(una, "Tide tables")).to_contain_text("Top 7 results")
+    expect(page.get_by_role("link", name="Edit search_tide_tables")).to_be_focused()
+    page.get_by_role("link", name="Delete search_harbours").click()
+    dialog.get_by_role("button", name="Remove").click()
+    expect(page.locator("[data-tool]")).to_have_count(1)
+
+    expect(dialog).to_have_count(0)
+    expect(prompt).to_have_value("Answer in rhymes.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    una.open(agent)
+    expect(prompt).to_have_value("Answer in rhymes.")
+    expect(card(una, "Tide tables")).to_contain_text("Top 7 results")
+    assert una.said == []
+
+
+def test_who_presses_twice_makes_one(signed_in: SignedIn, instance: Instance) -> None:
+    una = signed_in("una-twice")
+    page = una.open("/agents/new")
+    page.get_by_label("Name", exact=True).fill("Single")
+    page.route("**/agents", _late)
+    page.get_by_role("button", name="Save").dblclick()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Single")
+
+    path = page.url.removeprefix(una.url)
+    una.open(f"{path}/chat").get_by_label("Question", exact=True).fill("How high is it?")
+    page.route("**/chat", _late)
+    page.get_by_role("button", name="Ask").dblclick()
+    expect(page.locator("[data-run]")).to_have_count(1)
+
+    answer = caller(instance, una.name).call("GET", "/api/agents").json()["data"]
+    assert [each["name"] for each in answer["agents"]] == ["Single"]
+    runs = caller(instance, una.name).call("GET", f"/api{path}/runs").json()["data"]["runs"]
+    assert len(runs) == 1
+
+
+def _late(route: Route) -> None:
+    """What is sent arrives, and its answer takes a moment."""
+    answer = route.fetch(max_redirects=0)
+    time.sleep(0.3)
+    route.fulfill(response=answer)
+
+
 def test_a_tool_of_another_type_is_shown_and_deleted_and_never_edited_as_a_knowledge_base(
     signed_in: SignedIn, instance: Instance
 ) -> None:
@@ -152,7 +213,7 @@ def test_a_tool_of_another_type_is_shown_and_deleted_and_never_edited_as_a_knowl
     file = json.dumps({"format": "stackroom-agent", "version": 1, "agent": told})
 
     page = una.open("/agents/import")
-    page.get_by_label("Or its text").fill(file)
+    page.get_by_label("Or paste its text").fill(file)
     page.get_by_role("button", name="Import").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("With a clock")
     agent, api = page.url.removeprefix(una.url), caller(instance, una.name)

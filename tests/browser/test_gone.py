@@ -85,7 +85,19 @@ def test_a_page_that_watches_what_is_gone_says_so_by_itself(hers: Belongings) ->
 
     delete(hers, f"/api/agents/{things.agent_id}")
 
+    expect(page.get_by_role("main")).to_contain_text(GONE)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Not Found")
+
+
+def test_what_is_typed_on_a_page_that_watches_what_is_gone_stays(hers: Belongings) -> None:
+    page, things = hers.owner.page, hers.things
+    hers.owner.open(f"/agents/{things.agent_id}/chat")
+    page.get_by_label("Question", exact=True).fill("Which lanterns are lit?")
+
+    delete(hers, f"/api/agents/{things.agent_id}")
+
     expect(page.locator("#problems")).to_contain_text(GONE)
+    expect(page.get_by_label("Question", exact=True)).to_have_value("Which lanterns are lit?")
 
 
 def test_a_document_and_a_catalog_that_are_gone_are_told(hers: Belongings) -> None:
@@ -102,7 +114,7 @@ def test_a_document_and_a_catalog_that_are_gone_are_told(hers: Belongings) -> No
 def test_asking_a_catalog_that_is_gone_says_so_and_keeps_the_question(hers: Belongings) -> None:
     page = hers.owner.open("/ask")
     page.get_by_label("Question", exact=True).fill("Which lanterns are lit?")
-    page.get_by_role("combobox", name="Of").select_option(hers.things.catalog_id)
+    page.get_by_role("combobox", name="Search in").select_option(hers.things.catalog_id)
     other = page.context.new_page()
     other.goto(f"{hers.owner.url}/catalogs/{hers.things.catalog_id}/delete")
     other.get_by_role("button", name="Delete catalog").click()

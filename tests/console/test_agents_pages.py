@@ -30,8 +30,10 @@ def test_an_agent_is_made_and_its_edit_survives_a_reload(alice: Browser) -> None
         path, name="Chef", description="", model="m", system_prompt="Be brief.\r\nCite."
     )
 
-    assert saved.headers["location"] == path
+    assert saved.headers["location"] == f"{path}?saved"
+    assert "Saved." in alice.get(f"{path}?saved").text
     shown = alice.get(path).text
+    assert "Saved." not in shown
     assert "Chef" in shown
     assert "Be brief.\nCite.</textarea>" in shown
     assert "Plans things" not in shown

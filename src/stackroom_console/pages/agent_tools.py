@@ -2,10 +2,12 @@
 
 from starlette.responses import Response
 
+from stackroom.agent import LinkedTool
 from stackroom.agents.links import LinkChanges, NewLink
 from stackroom.errors import ToolNotFound
 from stackroom_console.api.parsing import parse
 from stackroom_console.ids import agent_id
+from stackroom_console.pages.tool_cards import cards_of
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request
 
@@ -30,7 +32,14 @@ def choice(request: Request) -> Response:
     services = request.services
     agent = services.agents.get(request.user_id, agent_id(request))
     found = services.available_knowledge_bases.of_user(request.user_id)
-    return render(request, "knowledge_bases.html", agent=agent, knowledge_bases=found)
+    linked = {
+        each.config.knowledge_base_id
+        for each in agent.available_tools
+        if isinstance(each, LinkedTool)
+    }
+    return render(
+        request, "knowledge_bases.html", agent=agent, knowledge_bases=found, linked=linked
+    )
 
 
 def configuration(request: Request) -> Response:
@@ -47,7 +56,7 @@ def quick_add(request: Request) -> Response:
     links, chosen = request.services.agent_links, agent_id(request)
     wanted = links.offered(request.user_id, chosen, request.form.get("knowledge_base_id", ""))
     links.link(request.user_id, chosen, wanted)
-    return redirect(request, f"/agents/{chosen}")
+    return _changed(request, chosen)
 
 
 def add(request: Request) -> Response:
@@ -55,7 +64,7 @@ def add(request: Request) -> Response:
     named = {"knowledgeBaseId": request.path["knowledge_base_id"]}
     wanted = parse(NewLink, {**named, **_given(request)}, called=_LABELS)
     request.services.agent_links.link(request.user_id, chosen, wanted)
-    return redirect(request, f"/agents/{chosen}")
+    return _changed(request, chosen)
 
 
 def editing(request: Request) -> Response:
@@ -68,7 +77,7 @@ def edit(request: Request) -> Response:
     request.services.agent_links.change(
         request.user_id, chosen, tool_id, changes, seen=request.form.get("seen")
     )
-    return redirect(request, f"/agents/{chosen}")
+    return _changed(request, chosen)
 
 
 def removal(request: Request) -> Response:
@@ -78,7 +87,16 @@ def removal(request: Request) -> Response:
 def remove(request: Request) -> Response:
     chosen = agent_id(request)
     request.services.agent_links.remove(request.user_id, chosen, request.path["tool_id"])
-    return redirect(request, f"/agents/{chosen}")
+    return _changed(request, chosen)
+
+
+def _changed(request: Request, chosen: str) -> Response:
+    """The tools as they are now, in place of those on the page: what is typed there stays."""
+    if not request.is_htmx:
+        return redirect(request, f"/agents/{chosen}")
+    agent = request.services.agents.get(request.user_id, chosen)
+    cards = cards_of(request, agent)
+    return render(request, "parts/tools_changed.html", agent=agent, cards=cards)
 
 
 def _dialog(request: Request, template: str) -> Response:

@@ -1,17 +1,17 @@
 """A user's agents: listed, made, changed, removed, exported and imported."""
 
 import json
-from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from stackroom.agent import Agent, LinkedTool, OtherTool
+from stackroom.agent import Agent
 from stackroom.agents.agents import AgentChanges, AgentDefinition
 from stackroom.agents.exchange import exported, imported
 from stackroom.agents.tool_names import tool_name_of
 from stackroom.catalog_tools.front_end import tools_config
 from stackroom_console.api.parsing import parse
 from stackroom_console.ids import agent_id
+from stackroom_console.pages.tool_cards import cards_of
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request
 
@@ -21,18 +21,6 @@ _LABELS = {
     "model": "Model",
     "system_prompt": "Prompt",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Card:
-    """A tool as the builder shows it; `is_gone` if what it asks is no more."""
-
-    tool: LinkedTool | OtherTool
-    is_gone: bool
-
-    @property
-    def is_linked(self) -> bool:
-        return isinstance(self.tool, LinkedTool)
 
 
 def page(request: Request) -> Response:
@@ -52,12 +40,11 @@ def create(request: Request) -> Response:
 
 def builder(request: Request) -> Response:
     agent = request.services.agents.get(request.user_id, agent_id(request))
-    cards = [_card(request, each) for each in agent.available_tools]
     return render(
         request,
         "agent.html",
         agent=agent,
-        cards=cards,
+        cards=cards_of(request, agent),
         model=agent.model,
         models=_models(request),
     )
@@ -67,7 +54,7 @@ def save(request: Request) -> Response:
     changes = parse(AgentChanges, _fields(request), called=_LABELS)
     seen = request.form.get("seen")
     agent = request.services.agents.edit(request.user_id, agent_id(request), changes, seen=seen)
-    return redirect(request, path_of(agent))
+    return redirect(request, f"{path_of(agent)}?saved")
 
 
 def removal(request: Request) -> Response:
@@ -103,12 +90,6 @@ def tools_configuration(_request: Request) -> Response:
 
 def path_of(agent: Agent) -> str:
     return f"/agents/{agent.id}"
-
-
-def _card(request: Request, tool: LinkedTool | OtherTool) -> Card:
-    links = request.services.agent_links
-    is_gone = isinstance(tool, LinkedTool) and links.is_gone(request.user_id, tool)
-    return Card(tool=tool, is_gone=is_gone)
 
 
 def _fields(request: Request) -> dict[str, str]:

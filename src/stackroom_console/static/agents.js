@@ -7,6 +7,11 @@ document.addEventListener("change", async (event) => {
   if (file) document.getElementById(filled).value = await file.text();
 });
 
+/* "Saved" is said of what was typed before. */
+document.addEventListener("input", () => {
+  for (const each of document.querySelectorAll("[data-until-typed]")) each.remove();
+});
+
 /* What somebody opened stays open when the part of the page comes anew. */
 const opened = new Set();
 document.addEventListener("toggle", (event) => {

@@ -9,6 +9,10 @@
    * has opened the first, also after one dialog came in place of another or the page's part anew.
    */
   let opener = null;
+  const goBack = () => {
+    const back = opener && (opener.isConnected ? opener : document.getElementById(opener.id));
+    (back || document.getElementById("main")).focus();
+  };
   document.addEventListener("htmx:beforeRequest", (event) => {
     const { elt, target } = event.detail;
     if (target === dialogs() && !elt.closest("dialog")) opener = elt;
@@ -17,11 +21,11 @@
     const place = dialogs();
     if (event.detail.target !== place) return;
     const dialog = place.querySelector("dialog");
+    if (!dialog) goBack();  // what it was for is done
     if (!dialog || dialog.open) return;
     dialog.addEventListener("close", () => {
       place.replaceChildren();
-      const back = opener && (opener.isConnected ? opener : document.getElementById(opener.id));
-      if (back) back.focus();
+      goBack();
     }, { once: true });
     dialog.showModal();
   });
@@ -32,6 +36,22 @@
     if (!dialog || dialog.classList.contains("page")) return;
     event.preventDefault();
     dialog.close();
+  });
+
+  /* Whoever presses twice means it once: a form that is on its way isn't sent again. */
+  const onTheirWay = new WeakSet();
+  const isForm = (event) => event.detail.requestConfig.elt.matches("form");
+  document.addEventListener("htmx:confirm", (event) => {
+    if (onTheirWay.has(event.detail.elt)) event.preventDefault();
+  });
+  document.addEventListener("htmx:beforeSend", (event) => {
+    if (isForm(event)) onTheirWay.add(event.detail.requestConfig.elt);
+  });
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (!isForm(event)) return;
+    // It takes a moment until another page is there; should none come, it can be sent again.
+    const isLeaving = event.detail.xhr.getResponseHeader("HX-Redirect") !== null;
+    setTimeout(() => onTheirWay.delete(event.detail.requestConfig.elt), isLeaving ? 5000 : 0);
   });
 
   /* An error goes into the dialog or form that asked, and nothing that was typed is lost. */
@@ -45,10 +65,14 @@
   });
 
   document.addEventListener("htmx:beforeSwap", (event) => {
-    if (event.detail.xhr.status < 400) return;
+    const { xhr, requestConfig } = event.detail;
+    if (xhr.status < 400) return;
+    // What is watched is gone: the page anew says so, and shows nothing of it any more.
+    const isGone = xhr.status === 404 && requestConfig.elt.matches("[data-watch]");
+    if (isGone && stackroomSession.mayLeave()) location.reload();
     event.detail.shouldSwap = true;
     event.detail.swapOverride = "innerHTML";
-    event.detail.target = placeOf(event.detail.requestConfig.elt);
+    event.detail.target = placeOf(requestConfig.elt);
   });
 
   /* What has come anew is read out where it says so, for a part that is replaced is not. */
@@ -77,7 +101,8 @@
     });
   }
   document.addEventListener("htmx:afterRequest", (event) => {
-    const isWatch = event.detail.elt.matches("[data-watch]");
+    // The answer puts another in its place: the event comes from what is around it.
+    const isWatch = event.detail.requestConfig.elt.matches("[data-watch]");
     if (isWatch && event.detail.successful) document.getElementById("problems").replaceChildren();
   });
 

@@ -48,5 +48,5 @@ const stackroomSession = (() => {
     renew().finally(() => event.detail.issueRequest(true));
   });
 
-  return { token: () => token().content, renew };
+  return { token: () => token().content, renew, mayLeave };
 })();

@@ -73,7 +73,7 @@
     }
 
     async run() {
-      this.told.textContent = "asks for its place";
+      this.told.textContent = "about to be sent";
       let answer;
       try {
         answer = await this.form();
