@@ -116,6 +116,7 @@ _STATUSES: Mapping[type[errors.StackroomError], tuple[int, str]] = {
     errors.Rejected: (400, ""),
 }
 _OWN_WORDS: Mapping[type[errors.StackroomError], str] = {
+    errors.CatalogNotFound: "Catalog not found",
     errors.DocumentExists: "There is a file of that name already.",
     errors.CatalogNameInvalid: "A catalog can't have that name.",
     errors.CatalogEmpty: "Nothing in the catalog is indexed yet.",

@@ -191,7 +191,7 @@ def test_an_exported_agent_is_imported_again_as_it_was(
     page = vera.open("/agents")
     page.get_by_role("button", name="Import").click()
     page.get_by_label("File").set_input_files(download.value.path())
-    expect(page.get_by_label("Or its text")).to_have_value(re.compile("stackroom-agent"))
+    expect(page.get_by_label("Or paste its text")).to_have_value(re.compile("stackroom-agent"))
     page.get_by_role("dialog").get_by_role("button", name="Import").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("R&D: Pläne! 計画")
 

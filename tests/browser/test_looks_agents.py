@@ -72,7 +72,7 @@ def test_the_dialog_of_an_import_and_a_refusal_in_it(stage: Stage) -> None:
     opener = stage.visitor.open("/agents").get_by_role("button", name="Import")
 
     dialog = stage.look_at_dialog(opener, "agent-import")
-    dialog.get_by_label("Or its text").fill('{"agent": "of somebody else\'s making"}')
+    dialog.get_by_label("Or paste its text").fill('{"agent": "of somebody else\'s making"}')
     dialog.get_by_role("button", name="Import").click()
 
     expect(dialog.get_by_role("alert")).not_to_be_empty()
@@ -84,7 +84,7 @@ def test_an_agent_with_tools_of_each_kind(stage: Stage) -> None:
     """One that is linked, one whose catalog is gone, one of another type."""
     stage.make_catalog("Old notices")
     page = stage.visitor.open("/agents/import")
-    page.get_by_label("Or its text").fill(json.dumps(EXPORTED))
+    page.get_by_label("Or paste its text").fill(json.dumps(EXPORTED))
     page.get_by_role("button", name="Import").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Pilot")
     agent = page.url.removeprefix(stage.visitor.url)

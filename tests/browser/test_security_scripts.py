@@ -84,7 +84,7 @@ def test_what_is_said_of_agents_and_their_tools_does_nothing(
 
     for name, text in PAYLOADS.items():
         visitor.open("/agents/import")
-        page.get_by_label("Or its text").fill(json.dumps(agent_file(text)))
+        page.get_by_label("Or paste its text").fill(json.dumps(agent_file(text)))
         page.get_by_role("button", name="Import").click()
         if not is_typed(text):
             expect(page.get_by_role("alert").last).to_contain_text("agent")

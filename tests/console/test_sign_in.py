@@ -152,14 +152,21 @@ def test_a_provider_of_plain_oauth_gives_no_id_token(browser: Browser, provider:
     assert browser.sign_in("alice").headers["location"] == HOME
 
 
-@pytest.mark.parametrize("query", ["", "error=access_denied", "error=x&code=y"])
-def test_a_refusal_of_the_provider_is_told(browser: Browser, query: str) -> None:
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("", "the sign-in service says no"),
+        ("error=access_denied", "it was cancelled, or"),
+        ("error=x&code=y", "the sign-in service says no"),
+    ],
+)
+def test_a_refusal_of_the_provider_is_told(browser: Browser, query: str, why: str) -> None:
     state = parse_qs(urlsplit(begun(browser)).query)["state"][0]
 
     answer = browser.get(f"{CALLBACK}?state={state}&{query}")
 
     assert answer.status_code == 400
-    assert "the sign-in service says no" in answer.text
+    assert why in answer.text
 
 
 def test_while_the_provider_is_down_nothing_of_how_is_told(

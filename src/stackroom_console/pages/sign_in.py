@@ -57,6 +57,8 @@ def end(request: Request) -> Response:
         raise Refused(_not("it took too long, or was begun in another window"))
     if not secrets.compare_digest(query.get("state", "").encode(), kept.state.encode()):
         raise Refused(_not("it was begun anew in another window"))
+    if query.get("error") == "access_denied":  # [RFC 6749, 4.1.2.1]
+        raise Refused(_not("it was cancelled, or the sign-in service doesn't let you in"))
     if "error" in query or "code" not in query:
         raise Refused(_not("the sign-in service says no"))
     token = console.issuer.access_token(

@@ -93,7 +93,8 @@ _USER = Markup('<button name="known" value="{user}">{user}{groups}</button>')
 _PROBLEM = Markup('<p class="problem" role="alert">{text}</p>')
 _CLOSED = Markup(
     "<p>This sign-in is no longer open: it was answered, took longer than ten minutes, or the "
-    "local mode was started anew. Start it again in your client.</p>"
+    "local mode was started anew. Start it again where you came from: your client, or the "
+    "console.</p>"
 )
 _FOREIGN = Markup(
     "<p>This form was not sent by the page that was shown in this browser. Start the sign-in again "
