@@ -3,9 +3,10 @@
 from rich.table import Table
 from rich.text import Text
 
+from stackroom.catalog_tools.texts import size
 from stackroom_local.cli.answers import CatalogsAnswer, CatalogTold
 from stackroom_local.cli.asking import checked
-from stackroom_local.cli.console import Output, size
+from stackroom_local.cli.console import Output
 from stackroom_local.product import Product
 from stackroom_local.records import Records
 from stackroom_local.sites.site import Site

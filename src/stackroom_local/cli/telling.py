@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from stackroom.catalog_tools.texts import size
 from stackroom.ingestion.estimates import DocumentStage, in_words
 from stackroom.ingestion.standing import QueuePosition
 from stackroom.keys import NO_USER
@@ -19,7 +20,6 @@ from stackroom_local.cli.answers import (
     StatusAnswer,
     Trouble,
 )
-from stackroom_local.cli.console import size
 from stackroom_local.cli.foreign import one_line
 from stackroom_local.dropping import Dropped, Found, NotDropped
 from stackroom_local.records import NO_CATALOG, CatalogListing

@@ -14,9 +14,9 @@ from datetime import datetime
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
+from stackroom.catalog_tools.texts import size
 from stackroom.ingestion.estimates import in_words
 from stackroom.model import Document, DocumentStatus
-from stackroom_local.cli.console import size
 from stackroom_local.cli.foreign import one_line
 from stackroom_local.cli.telling import STYLES, stage
 from stackroom_local.records import NO_CATALOG, CatalogListing
