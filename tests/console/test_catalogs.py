@@ -7,9 +7,10 @@ import httpx2
 import pytest
 
 from stackroom.aws import session
-from stackroom.catalogs import listing
+from stackroom.catalogs import listing, progress
 from stackroom.deletions import emptying
 from stackroom.formats import MAX_FILE_BYTES
+from stackroom.ingestion import estimates
 from stackroom.model import DocumentStatus
 from stackroom_console.console import Console
 from stackroom_console.pages import catalogs
@@ -19,6 +20,7 @@ from tests.console.things import dropped, indexed, new_catalog
 from tests.functions.pipeline import Pipeline
 
 MANY = 23
+LONG = 3_600_000.0  # seconds of AWS, which pass faster here
 HOSTILE = "<script>alert(1)</script>\"'&"
 
 
@@ -138,7 +140,10 @@ def delete_step(browser: Browser, catalog_id: str) -> httpx2.Response:
     return browser.send(f"/catalogs/{catalog_id}/delete", form, **{"HX-Request": "true"})
 
 
-def test_documents_are_listed_with_how_far_each_is(alice: Browser, pipeline: Pipeline) -> None:
+def test_documents_are_listed_with_how_far_each_is(
+    alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_UNTIL_FOUND", LONG)
     catalog = new_catalog(alice)
     indexed(pipeline, "alice", catalog, "done.txt", "thirty days")
     dropped(pipeline, "alice", catalog, "waits.txt")
@@ -150,12 +155,56 @@ def test_documents_are_listed_with_how_far_each_is(alice: Browser, pipeline: Pip
     assert "failed File type &#39;.exe&#39; not supported." in bad
     assert "mend the file, and upload it again" in bad
     assert "Retry" not in bad
-    assert re.search("done.txt 11 B indexed (searchable|indexed, and about to be found)", done)
+    assert "done.txt 11 B indexing about to be found" in done
     assert re.search("waits.txt 11 B pending about to begin, about [0-9]+[sm] to go", waits)
-    counts = " ".join(
-        re.sub("<[^>]+>", " ", text.split('class="counts"')[1].split("</p>")[0]).split()
+    assert "0 indexed 1 indexing 1 pending 1 failed" in heading(text)
+
+
+def test_what_is_indexed_counts_as_such_once_it_is_found(
+    alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_UNTIL_FOUND", 0.0)
+    catalog = new_catalog(alice)
+    indexed(pipeline, "alice", catalog, "done.txt", "thirty days")
+
+    text = alice.get(f"/catalogs/{catalog}").text
+
+    assert "done.txt 11 B indexed searchable" in rows(text)[0]
+    assert heading(text).endswith("1 indexed")
+
+
+@pytest.mark.parametrize("page", [listing.DOCUMENTS, 1])
+def test_heading_and_row_of_what_is_about_to_be_found_agree_however_large_the_catalog(
+    alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, page: int
+) -> None:
+    monkeypatch.setattr(progress, "_UNTIL_FOUND", LONG)
+    monkeypatch.setattr(estimates, "PAGE", page)
+    catalog = new_catalog(alice)
+    indexed(pipeline, "alice", catalog, "done.txt", "thirty days")
+
+    text = alice.get(f"/catalogs/{catalog}").text
+
+    assert "done.txt 11 B indexing about to be found" in rows(text)[0]
+    assert "0 indexed 1 indexing" in heading(text)
+
+
+def test_what_waits_for_its_upload_is_counted(alice: Browser, pipeline: Pipeline) -> None:
+    catalog = new_catalog(alice)
+    dropped(pipeline, "alice", catalog, "bad.exe")
+    for name in ("a.txt", "b.txt"):
+        alice.call("POST", f"/catalogs/{catalog}/uploads", {"filename": name, "size": 1})
+
+    text = alice.get(f"/catalogs/{catalog}").text
+
+    assert ["uploading" in each for each in rows(text)] == [True, True, False]
+    assert "0 indexed 2 uploading 1 failed" in heading(text)
+
+
+def heading(text: str) -> str:
+    """What stands over a catalog's documents, as a person reads it."""
+    return " ".join(
+        re.sub("<[^>]+>", " ", text.split('class="counts"')[1].split("</p>", maxsplit=1)[0]).split()
     )
-    assert "1 pending 1 failed" in counts
 
 
 def test_ten_thousand_documents_come_in_pages_that_leave_none_out(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from stackroom.catalogs.read_ahead import read_ahead
 from stackroom.clock import utc_now
@@ -21,9 +21,10 @@ _UNTIL_FOUND = 5.0
 @dataclass(frozen=True, kw_only=True)
 class CatalogProgress:
     """
-    Of the documents that count; one that was indexed a moment ago, and may not be found yet, is
-    still `indexing`. `unready` are all but the indexed ones, with those that are to come by a link;
-    of a large catalog the first of them, with none that are to come, and `more` counts the rest.
+    Of the documents that count; one that was indexed a moment ago, after `fresh_since`, may not be
+    found yet, and is still `indexing`. `unready` are all but the indexed ones, with those that are
+    to come by a link, which `uploading` counts; of a large catalog the first of them, with none
+    that are to come, and `more` counts the rest.
     `eta_seconds` is None where nobody knows, 0 if all is settled; `queue_position` is None unless
     the catalog's run waits.
     """
@@ -35,13 +36,19 @@ class CatalogProgress:
     pending: int
     failed: int
     unready: tuple[DocumentEstimate, ...]
+    fresh_since: datetime
     eta_seconds: int | None
     more: int = 0
+    uploading: int = 0
     queue_position: QueuePosition | None = None
 
     @property
     def total(self) -> int:
         return self.indexed + self.indexing + self.pending + self.failed
+
+    def status_of(self, document: Document) -> DocumentStatus:
+        """As it is counted here, for its owner."""
+        return _status(document, self.fresh_since)
 
     def remaining(self, speed: float) -> str:
         """In words, where AWS's time passes at `speed`; empty where there is nothing to tell."""
@@ -65,59 +72,69 @@ class Progress:
         catalog = owned(self.catalogs, user_id, catalog_id)
         with read_ahead(self.estimates, catalog) as estimates:
             estimate = estimates.of(catalog)
-        return self._told(estimate) if estimate.is_whole else self._counted(estimate)
+        fresh_since = self.now() - timedelta(seconds=self.estimates.pace.here(_UNTIL_FOUND))
+        tell = _told if estimate.is_whole else _counted
+        return tell(estimate, fresh_since)
 
-    def _counted(self, estimate: CatalogEstimate) -> CatalogProgress:
-        """By what the catalog counts; at least one that was indexed a moment ago is `indexing`."""
-        catalog = estimate.catalog
-        statuses = [each.document.status for each in estimate.documents]
-        fresh = int(self._is_found_soon(catalog.indexed_at))
-        indexing = min(statuses.count(DocumentStatus.INDEXING), catalog.waiting_count)
-        unready = tuple(each for each in estimate.documents if self._is_unready(each.document))
-        settled = catalog.document_count - catalog.failed_count - catalog.waiting_count
-        return CatalogProgress(
-            catalog=catalog,
-            overall=_overall_of(catalog, is_indexing=bool(catalog.waiting_count or fresh)),
-            indexed=max(0, settled - fresh),
-            indexing=indexing + fresh,
-            pending=catalog.waiting_count - indexing,
-            failed=catalog.failed_count,
-            unready=unready,
-            eta_seconds=estimate.eta_seconds,
-            queue_position=estimate.queue_position,
-            more=max(0, catalog.waiting_count + catalog.failed_count - len(unready)),
-        )
 
-    def _told(self, estimate: CatalogEstimate) -> CatalogProgress:
-        documents = estimate.documents
-        statuses = [self._status(each.document) for each in documents if each.document.is_counted]
-        return CatalogProgress(
-            catalog=estimate.catalog,
-            overall=_overall(estimate.catalog, statuses),
-            indexed=statuses.count(DocumentStatus.INDEXED),
-            indexing=statuses.count(DocumentStatus.INDEXING),
-            pending=statuses.count(DocumentStatus.PENDING),
-            failed=statuses.count(DocumentStatus.FAILED),
-            unready=tuple(each for each in documents if self._is_unready(each.document)),
-            eta_seconds=estimate.eta_seconds,
-            queue_position=estimate.queue_position,
-        )
+def _counted(estimate: CatalogEstimate, fresh_since: datetime) -> CatalogProgress:
+    """By what the catalog counts; at least one that was indexed a moment ago is `indexing`."""
+    catalog = estimate.catalog
+    statuses = [each.document.status for each in estimate.documents]
+    fresh = int(_is_fresh(catalog.indexed_at, fresh_since))
+    indexing = min(statuses.count(DocumentStatus.INDEXING), catalog.waiting_count)
+    unready = _unready(estimate, fresh_since)
+    settled = catalog.document_count - catalog.failed_count - catalog.waiting_count
+    return CatalogProgress(
+        catalog=catalog,
+        overall=_overall_of(catalog, is_indexing=bool(catalog.waiting_count or fresh)),
+        indexed=max(0, settled - fresh),
+        indexing=indexing + fresh,
+        pending=catalog.waiting_count - indexing,
+        failed=catalog.failed_count,
+        unready=unready,
+        fresh_since=fresh_since,
+        eta_seconds=estimate.eta_seconds,
+        queue_position=estimate.queue_position,
+        more=max(0, catalog.waiting_count + catalog.failed_count - len(unready)),
+    )
 
-    def _is_unready(self, document: Document) -> bool:
-        ready = (DocumentStatus.INDEXED, DocumentStatus.DELETING)
-        return self._status(document) not in ready
 
-    def _status(self, document: Document) -> DocumentStatus:
-        """As far as its owner is concerned."""
-        return DocumentStatus.INDEXING if self._is_fresh(document) else document.shown_status
+def _told(estimate: CatalogEstimate, fresh_since: datetime) -> CatalogProgress:
+    documents = [each.document for each in estimate.documents]
+    statuses = [_status(each, fresh_since) for each in documents if each.is_counted]
+    return CatalogProgress(
+        catalog=estimate.catalog,
+        overall=_overall(estimate.catalog, statuses),
+        indexed=statuses.count(DocumentStatus.INDEXED),
+        indexing=statuses.count(DocumentStatus.INDEXING),
+        pending=statuses.count(DocumentStatus.PENDING),
+        failed=statuses.count(DocumentStatus.FAILED),
+        unready=_unready(estimate, fresh_since),
+        fresh_since=fresh_since,
+        eta_seconds=estimate.eta_seconds,
+        uploading=sum(each.is_to_come for each in documents),
+        queue_position=estimate.queue_position,
+    )
 
-    def _is_fresh(self, document: Document) -> bool:
-        is_indexed = document.status is DocumentStatus.INDEXED
-        return is_indexed and self._is_found_soon(document.indexed_at)
 
-    def _is_found_soon(self, indexed_at: datetime | None) -> bool:
-        seconds = self.estimates.pace.here(_UNTIL_FOUND)
-        return indexed_at is not None and (self.now() - indexed_at).total_seconds() < seconds
+def _unready(estimate: CatalogEstimate, fresh_since: datetime) -> tuple[DocumentEstimate, ...]:
+    ready = (DocumentStatus.INDEXED, DocumentStatus.DELETING)
+    return tuple(
+        each for each in estimate.documents if _status(each.document, fresh_since) not in ready
+    )
+
+
+def _status(document: Document, fresh_since: datetime) -> DocumentStatus:
+    """As far as its owner is concerned."""
+    is_indexed = document.status is DocumentStatus.INDEXED
+    if is_indexed and _is_fresh(document.indexed_at, fresh_since):
+        return DocumentStatus.INDEXING
+    return document.shown_status
+
+
+def _is_fresh(indexed_at: datetime | None, fresh_since: datetime) -> bool:
+    return indexed_at is not None and indexed_at > fresh_since
 
 
 def _overall_of(catalog: Catalog, *, is_indexing: bool) -> CatalogStatus:

@@ -81,6 +81,7 @@ def _of(listed: DocumentsOfCatalog, progress: CatalogProgress, *, speed: float) 
             ("indexed", progress.indexed),
             ("indexing", progress.indexing),
             ("pending", progress.pending),
+            ("uploading", progress.uploading),
             ("failed", progress.failed),
         ),
         total=progress.total,

@@ -1,6 +1,5 @@
 """A catalog's documents as its page shows them: how far each is, and what can be done about it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -36,11 +35,15 @@ def rows_of(
     documents: tuple[Document, ...], progress: CatalogProgress, *, speed: float
 ) -> tuple[Row, ...]:
     estimates = {each.document.document_id: each for each in progress.unready}
-    return tuple(_row(each, estimates, speed) for each in documents)
+    return tuple(
+        _row(each, progress.status_of(each), estimates.get(each.document_id), speed)
+        for each in documents
+    )
 
 
-def _row(document: Document, estimates: Mapping[str, DocumentEstimate], speed: float) -> Row:
-    estimate = estimates.get(document.document_id)
+def _row(
+    document: Document, state: DocumentStatus, estimate: DocumentEstimate | None, speed: float
+) -> Row:
     is_failed = document.status is DocumentStatus.FAILED
     is_going = document.status is DocumentStatus.DELETING
     return Row(
@@ -48,8 +51,8 @@ def _row(document: Document, estimates: Mapping[str, DocumentEstimate], speed: f
         filename=document.filename,
         size=document.size,
         uploaded_at=document.uploaded_at,
-        state=str(document.shown_status),
-        told=_told(document, estimate, speed),
+        state=str(state),
+        told=_told(document, state, estimate, speed),
         advice=(_MENDED if document.is_rejected else _RETRY) if is_failed else "",
         receipt_id=document.receipt_id if is_going else None,
         may_be_retried=is_failed and not document.is_rejected,
@@ -59,14 +62,16 @@ def _row(document: Document, estimates: Mapping[str, DocumentEstimate], speed: f
     )
 
 
-def _told(document: Document, estimate: DocumentEstimate | None, speed: float) -> str:
+def _told(
+    document: Document, state: DocumentStatus, estimate: DocumentEstimate | None, speed: float
+) -> str:
     match document.status:
         case DocumentStatus.UPLOADING if document.is_to_come and document.upload_until:
             return f"waits for its upload until {minute(document.upload_until)}"
         case DocumentStatus.FAILED:
             return f"{document.status_reason}." if document.status_reason else ""
         case DocumentStatus.INDEXED:
-            return "searchable" if estimate is None else "indexed, and about to be found"
+            return "searchable" if state is DocumentStatus.INDEXED else "about to be found"
         case DocumentStatus.DELETING:
             return "being removed"
         case DocumentStatus.UPLOADING | DocumentStatus.PENDING | DocumentStatus.INDEXING:
