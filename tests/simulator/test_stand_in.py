@@ -207,3 +207,44 @@ def test_no_place_outdoes_all_others(world: World) -> None:
     answer = said(asked(world, {"json": {"results": results}}))
 
     assert answer.count("[manual.pdf]") == answer.count("[mill.md]") == 1
+
+
+def spanning(text: str, first: int, last: int) -> dict[str, Any]:
+    """A search's result that goes over these pages; most of it stands on the first."""
+    source = {"filename": "manual.pdf", "page": first, "page_first": first, "page_last": last}
+    return {"content": text, "source": source}
+
+
+def test_a_passage_over_several_pages_is_cited_with_all_of_them(world: World) -> None:
+    results = [spanning("The pump is greased every 200 hours.", 3, 4)]
+
+    answer = said(asked(world, {"json": {"results": results}}))
+
+    assert answer.endswith("The pump is greased every 200 hours. [manual.pdf (pages 3 to 4)]")
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_a_sentence_of_passages_that_overlap_is_said_once_and_cited_as_closely_as_can_be(
+    world: World, is_turned: bool
+) -> None:
+    results = [
+        spanning("Pumps stand in the cellar. The pump is greased every 200 hours.", 3, 4),
+        spanning("The pump is greased every 200 hours. On Fridays there is fish.", 4, 4),
+        spanning("greased every 200 hours. On Fridays there is fish.", 4, 5),
+    ]
+
+    answer = said(asked(world, {"json": {"results": results[::-1] if is_turned else results}}))
+
+    assert answer.count("every 200 hours") == 1
+    assert "The pump is greased every 200 hours. [manual.pdf (page 4)]" in answer
+
+
+def test_of_passages_that_tell_no_pages_the_first_is_cited(world: World) -> None:
+    results = [
+        {"content": "The pump is greased every 200 hours.", "source": {"filename": name}}
+        for name in ("manual.md", "copy.md")
+    ]
+
+    answer = said(asked(world, {"json": {"results": results}}))
+
+    assert answer.endswith("The pump is greased every 200 hours. [manual.md]")

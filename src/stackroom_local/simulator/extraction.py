@@ -12,6 +12,7 @@ from typing import Any
 from stackroom_local.simulator import prompts
 from stackroom_local.simulator.citing import citation
 from stackroom_local.simulator.embedding import Embedder
+from stackroom_local.simulator.found import Passage
 from stackroom_local.simulator.vectors import Hit
 
 NOTICE = "Extracted, not generated (no language model runs here): "
@@ -46,20 +47,17 @@ class Extraction:
         nearest = self._nearest(question, [text for _, text in passages])
         return NOTICE + " ".join(f"{said} [{passages[place][0]}]" for said, place in nearest)
 
-    def of_passages(self, question: str, passages: Sequence[tuple[str, str]]) -> str:
+    def of_passages(self, question: str, passages: Sequence[Passage]) -> str:
         """
-        What a model says that was given passages, each a text and where it stands: of each place
-        the sentence nearest to the question, if it is near, so that none outdoes all others; of
-        one place alone several.
+        What a model says that was given passages: of each place the sentence nearest to the
+        question, if it is near, so that none outdoes all others; of one place alone several.
         """
-        found: dict[str, list[tuple[float, str]]] = {}
-        for text, place in passages[:_PASSAGES]:
-            sentences = _sentences(text) or [" ".join(text.split())]
-            most = _COMPARED // len(passages[:_PASSAGES])
-            scored = self._scored(question, _likeliest(question, sentences, most))
-            found[place] = sorted({*found.get(place, ()), *scored}, reverse=True)
-        if not found:
+        standing = _standing(question, passages[:_PASSAGES])
+        if not standing:
             return f"{NOTICE}nothing was found."
+        found: dict[str, list[tuple[float, str]]] = {}
+        for score, sentence in self._scored(question, list(standing)):
+            found.setdefault(standing[sentence].source, []).append((score, sentence))
         each = 1 if len(found) > 1 else _SENTENCES
         ranked = sorted(
             ((*best, place) for place, scored in found.items() for best in scored[:each]),
@@ -85,6 +83,20 @@ class Extraction:
         query = self.embedder.embed(question)
         scored = [(float(self.embedder.embed(each) @ query), each) for each in sentences]
         return sorted(scored, reverse=True)
+
+
+def _standing(question: str, passages: Sequence[Passage]) -> dict[str, Passage]:
+    """
+    The likeliest sentences of the passages, each once and as a whole, with the passage that cites
+    it: of those that overlap, the one over the fewest pages, and of these the first.
+    """
+    standing: dict[str, Passage] = {}
+    for passage in sorted(passages, key=lambda each: each.pages):
+        sentences = _sentences(passage.text) or [" ".join(passage.text.split())]
+        for sentence in _likeliest(question, sentences, _COMPARED // len(passages)):
+            standing.setdefault(sentence, passage)
+    is_part = {one for one in standing for other in standing if one != other and one in other}
+    return {each: passage for each, passage in standing.items() if each not in is_part}
 
 
 def _sentences(text: str) -> list[str]:

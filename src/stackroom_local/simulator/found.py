@@ -20,8 +20,11 @@ _NAMES = ("filename", "title", "name", "uri", "url", "document_id")
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
+    """`pages` is over how many it goes, as far as its result tells."""
+
     text: str
     source: str = ""
+    pages: int = 1
 
 
 def passages_of(result: str) -> list[Passage]:
@@ -63,7 +66,9 @@ def _of_json(result: str) -> list[Passage] | None:
 def _passage(result: Mapping[str, Any]) -> Passage:
     content = result.get("content", result.get("text", ""))
     text = content.get("text", "") if isinstance(content, Mapping) else content
-    return Passage(text=str(text), source=_named(result.get("source", result.get("location", ""))))
+    source = result.get("source", result.get("location", ""))
+    first, last = _ends(source) or (1, 1)
+    return Passage(text=str(text), source=_named(source), pages=last - first + 1)
 
 
 def _named(source: Any) -> str:
@@ -71,7 +76,23 @@ def _named(source: Any) -> str:
         return str(source)
     for name in _NAMES:
         if source.get(name):
-            page = source.get("page")
-            return f"{source[name]} (page {page})" if page is not None else str(source[name])
+            return f"{source[name]}{_paged(source)}"
     inner = next((each for each in source.values() if isinstance(each, Mapping)), None)
     return _named(inner) if inner else ""
+
+
+def _paged(source: Mapping[str, Any]) -> str:
+    if ends := _ends(source):
+        return f" (pages {ends[0]} to {ends[1]})"
+    page = source.get("page")
+    return f" (page {page})" if page is not None else ""
+
+
+def _ends(source: Any) -> tuple[int, int] | None:
+    """The pages where a passage begins and ends, if its result tells of two."""
+    if not isinstance(source, Mapping):
+        return None
+    first, last = source.get("page_first"), source.get("page_last")
+    if isinstance(first, int) and isinstance(last, int) and first < last:
+        return first, last
+    return None

@@ -50,7 +50,7 @@ class StandIn:
         return Reply(blocks=[Text(text=text)], stop="end_turn")
 
     def _extracted(self, question: str, found: Sequence[Passage]) -> Reply:
-        text = self.extraction.of_passages(question, [(each.text, each.source) for each in found])
+        text = self.extraction.of_passages(question, found)
         return Reply(blocks=[Text(text=text)], stop="end_turn")
 
 
