@@ -279,7 +279,7 @@ def test_a_form_lets_the_browser_post_just_this_file(
     assert data["url"].startswith(console.uploads)
     assert data["fields"]["key"] == f"alice/{catalog}/{name}"
     [row] = rows(alice.get(f"/catalogs/{catalog}").text)
-    assert "uploading waits for its upload until" in row
+    assert "uploading waits for its file until" in row
 
 
 def test_a_file_of_that_name_is_replaced_only_if_asked(alice: Browser, pipeline: Pipeline) -> None:
@@ -329,7 +329,7 @@ def test_what_failed_is_tried_again_one_or_all(
     rest = alice.send(f"{at}/retry", {"csrf_token": alice.csrf}, **{"HX-Request": "true"})
     after_all = rows(alice.get(at).text)
 
-    assert "failed it has no text. Try again" in before[0]
+    assert "failed it has no text. Mend the file" in before[0]
     assert "Download Retry Delete" in before[0]
     assert refused.status_code == 409
     assert "another try would end the same" in refused.text

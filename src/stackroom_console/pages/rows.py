@@ -10,7 +10,7 @@ from stackroom.ingestion.estimates import DocumentEstimate
 from stackroom.model import Document, DocumentStatus
 
 _MENDED = "Another try would end the same: mend the file, and upload it again."
-_RETRY = "Try again as it is, or mend the file and upload it again."
+_RETRY = "Mend the file and upload it again; if nothing is wrong with it, try again as it is."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,8 @@ def _told(
 ) -> str:
     match document.status:
         case DocumentStatus.UPLOADING if document.is_to_come and document.upload_until:
-            return f"waits for its upload until {minute(document.upload_until)}"
+            until = minute(document.upload_until)
+            return f"waits for its file until {until}; upload it again if that was broken off"
         case DocumentStatus.FAILED:
             return f"{document.status_reason}." if document.status_reason else ""
         case DocumentStatus.INDEXED:
