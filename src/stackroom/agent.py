@@ -105,6 +105,10 @@ class Agent(Record):
     updated_at: AwareDatetime
     version: NonNegativeInt = 0
 
+    @property
+    def linked_tools(self) -> tuple[LinkedTool, ...]:
+        return tuple(each for each in self.available_tools if isinstance(each, LinkedTool))
+
     def tool(self, tool_id: str) -> AgentTool | None:
         return next((each for each in self.available_tools if each.id == tool_id), None)
 

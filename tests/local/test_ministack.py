@@ -14,11 +14,16 @@ EXPRESSIONS = ("_tokenize", "_condition_syntax_error")  # what DynamoDB reads th
 
 
 @pytest.fixture
-def mended(monkeypatch: pytest.MonkeyPatch) -> None:
+def restored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is mended in a test is as it was behind it."""
     for name in ("_fnmatch_compile", "_resolve_condition_key"):
         monkeypatch.setattr(iam_evaluator, name, getattr(iam_evaluator, name))
     for name in EXPRESSIONS:
         monkeypatch.setattr(dynamodb, name, getattr(dynamodb, name))
+
+
+@pytest.fixture
+def mended(restored: None) -> None:
     mend()
 
 
@@ -91,6 +96,7 @@ def test_to_a_policy_every_request_came_over_tls(
     assert (found.decision == "Deny") is denies
 
 
+@pytest.mark.usefixtures("restored")
 def test_an_expression_is_read_once_for_however_many_items(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
@@ -103,8 +109,6 @@ def test_an_expression_is_read_once_for_however_many_items(monkeypatch: pytest.M
 
     for name in EXPRESSIONS:
         monkeypatch.setattr(dynamodb, name, counted(name, getattr(dynamodb, name)))
-    for name in ("_fnmatch_compile", "_resolve_condition_key"):
-        monkeypatch.setattr(iam_evaluator, name, getattr(iam_evaluator, name))
     mend()
 
     found = [

@@ -168,8 +168,8 @@ class Links:
 
 
 def _with(agent: Agent, tool: LinkedTool) -> Agent:
-    linked = (each for each in agent.available_tools if isinstance(each, LinkedTool))
-    if any(each.config.knowledge_base_id == tool.config.knowledge_base_id for each in linked):
+    linked = {each.config.knowledge_base_id for each in agent.linked_tools}
+    if tool.config.knowledge_base_id in linked:
         raise KnowledgeBaseLinked
     require_free(agent, tool)
     if len(agent.available_tools) >= MOST_TOOLS:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from stackroom.agent import Agent, LinkedTool
+from stackroom.agent import Agent
 from stackroom.agent_run import AgentRun, RunState
 from stackroom.agents.asking import Asking
 from stackroom.agents.bounds import MOST_SECONDS, SECONDS_TO_END
@@ -94,6 +94,6 @@ def _brief(agent: Agent, run: AgentRun) -> Brief:
     return Brief(
         model=agent.model,
         system_prompt=agent.system_prompt,
-        tools=[each for each in agent.available_tools if isinstance(each, LinkedTool)],
+        tools=agent.linked_tools,
         message=run.message,
     )

@@ -2,7 +2,6 @@
 
 from starlette.responses import Response
 
-from stackroom.agent import LinkedTool
 from stackroom.agents.links import LinkChanges, NewLink
 from stackroom.errors import ToolNotFound
 from stackroom_console.api.parsing import parse
@@ -32,11 +31,7 @@ def choice(request: Request) -> Response:
     services = request.services
     agent = services.agents.get(request.user_id, agent_id(request))
     found = services.available_knowledge_bases.of_user(request.user_id)
-    linked = {
-        each.config.knowledge_base_id
-        for each in agent.available_tools
-        if isinstance(each, LinkedTool)
-    }
+    linked = {each.config.knowledge_base_id for each in agent.linked_tools}
     return render(
         request, "knowledge_bases.html", agent=agent, knowledge_bases=found, linked=linked
     )
